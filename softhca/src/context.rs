@@ -1,0 +1,224 @@
+//! What objects are made of: the parts of the PRM's contexts (MKC, CQC, QPC, SRQC) that the device acts on.
+//!
+//! Front ends (the uverbs shim, embedded use, one day DevX mailboxes) fill these in; they carry no driver's layout.
+
+/// Access rights of a memory key or of a QP's remote peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The device may write the memory for its own host (receive, READ response).
+    pub local_write: bool,
+    /// Peers may RDMA WRITE.
+    pub remote_write: bool,
+    /// Peers may RDMA READ.
+    pub remote_read: bool,
+    /// Peers may do atomics.
+    pub remote_atomic: bool,
+}
+
+/// Memory key context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MkeyContext {
+    /// Protection domain.
+    pub pd: u32,
+    /// Address that the key's users name; equals `addr` unless the region is zero based or has an IOVA of its own.
+    pub iova: u64,
+    /// Host address of the first byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What the key permits.
+    pub access: Access,
+}
+
+/// Completion queue context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CqContext {
+    /// Host address of the ring.
+    pub buf: u64,
+    /// log2 of the number of CQEs.
+    pub log_size: u8,
+    /// Bytes per CQE: 64 or 128.
+    pub cqe_bytes: u32,
+    /// Host address of the doorbell record: two big-endian words (consumer index, arm).
+    pub dbr: u64,
+    /// UAR page on which the CQ is armed.
+    pub uar: u32,
+    /// Overwrite CQEs that have not been consumed instead of raising an error (CQC.oi).
+    pub ignore_overrun: bool,
+}
+
+/// Transport service of a QP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Reliable connection.
+    Rc,
+    /// Unreliable connection.
+    Uc,
+    /// Unreliable datagram.
+    Ud,
+}
+
+/// Receive ring: of a QP, or of an SRQ (whose WQEs begin with a 16-byte next segment).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RqContext {
+    /// Host address of the ring.
+    pub buf: u64,
+    /// log2 of the number of WQEs.
+    pub log_size: u8,
+    /// log2 of the bytes per WQE, at least 4.
+    pub log_stride: u8,
+}
+
+/// Where a QP's receive WQEs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveSource {
+    /// The QP cannot receive.
+    None,
+    /// Its own ring.
+    Own(RqContext),
+    /// An SRQ.
+    Shared {
+        /// SRQ number.
+        srqn: u32,
+    },
+}
+
+/// Send ring: WQEBBs of 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqContext {
+    /// Host address of the ring.
+    pub buf: u64,
+    /// log2 of the number of WQEBBs.
+    pub log_size: u8,
+}
+
+/// Queue pair context, as given at creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpContext {
+    /// Transport service.
+    pub transport: Transport,
+    /// Protection domain.
+    pub pd: u32,
+    /// CQ of the send queue.
+    pub send_cqn: u32,
+    /// CQ of the receive queue.
+    pub recv_cqn: u32,
+    /// Send ring, if the QP can send.
+    pub sq: Option<SqContext>,
+    /// Receive WQEs.
+    pub rq: ReceiveSource,
+    /// Host address of the doorbell record: two big-endian words (receive, send).
+    pub dbr: u64,
+    /// UAR page on which the send queue's doorbell is rung.
+    pub uar: u32,
+    /// The value CQEs carry in `srqn_uidx` (bits 23:0) in place of 0 when the host uses CQE version 1.
+    pub uidx: u32,
+    /// Every send WQE completes with a CQE (sq_sig_all).
+    pub signal_all: bool,
+    /// READ and atomic results of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_req).
+    pub scatter_to_cqe_req: u32,
+    /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_res).
+    pub scatter_to_cqe_res: u32,
+}
+
+/// Shared receive queue context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrqContext {
+    /// Protection domain.
+    pub pd: u32,
+    /// Ring.
+    pub rq: RqContext,
+    /// Host address of the doorbell record: one big-endian word.
+    pub dbr: u64,
+    /// Raise [`crate::event::Event::SrqLimit`] when fewer WQEs than this are posted; 0 = never.
+    pub limit: u16,
+}
+
+/// QP states (IBTA vol. 1, 10.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QpState {
+    /// Reset.
+    Reset,
+    /// Initialised.
+    Init,
+    /// Ready to receive.
+    Rtr,
+    /// Ready to send.
+    Rts,
+    /// Send queue drained.
+    Sqd,
+    /// Send queue error (UC and UD).
+    Sqe,
+    /// Error.
+    Err,
+}
+
+/// Path to a peer (PRM "ADS").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Destination LID; 0 on Ethernet.
+    pub dlid: u16,
+    /// Service level.
+    pub sl: u8,
+    /// Low bits of the source LID.
+    pub src_path_bits: u8,
+    /// Global routing.
+    pub grh: Option<PathGrh>,
+    /// Destination MAC; used on Ethernet only.
+    pub dmac: [u8; 6],
+}
+
+/// Global routing part of a [`Path`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathGrh {
+    /// Destination GID.
+    pub dgid: [u8; 16],
+    /// Index of the source GID in the port's table.
+    pub sgid_index: u8,
+    /// Flow label, 20 bits.
+    pub flow_label: u32,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+}
+
+/// What a state change sets. `None` leaves the value as it is; which values a transition needs or permits is checked
+/// against IBTA vol. 1 table 91 (as `ib_modify_qp_is_ok` of the kernel does).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QpAttr {
+    /// State to move to; `None` keeps the state.
+    pub state: Option<QpState>,
+    /// The state the caller believes the QP is in.
+    pub cur_state: Option<QpState>,
+    /// Index into the port's P_Key table.
+    pub pkey_index: Option<u16>,
+    /// Port, from 1.
+    pub port: Option<u8>,
+    /// What the peer may do.
+    pub access: Option<Access>,
+    /// Q_Key (UD).
+    pub qkey: Option<u32>,
+    /// Primary path.
+    pub path: Option<Path>,
+    /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096.
+    pub path_mtu: Option<u32>,
+    /// The peer's QPN.
+    pub dest_qpn: Option<u32>,
+    /// First PSN expected.
+    pub rq_psn: Option<u32>,
+    /// First PSN sent.
+    pub sq_psn: Option<u32>,
+    /// READs and atomics accepted at once.
+    pub max_dest_rd_atomic: Option<u8>,
+    /// READs and atomics outstanding at once.
+    pub max_rd_atomic: Option<u8>,
+    /// RNR NAK timer code, 0-31 (IBTA vol. 1 table 45).
+    pub min_rnr_timer: Option<u8>,
+    /// Local ACK timeout code, 0-31: 4.096 us * 2^code; 0 = infinite.
+    pub timeout: Option<u8>,
+    /// Transport retries, 0-7.
+    pub retry_cnt: Option<u8>,
+    /// RNR retries, 0-7; 7 = without end.
+    pub rnr_retry: Option<u8>,
+}

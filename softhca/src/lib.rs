@@ -1,0 +1,13 @@
+//! `softhca`: a software mlx5 device.
+//!
+//! It reads WQEs, moves data and writes CQEs as a ConnectX does, from the layouts of the PRM, and shares no code, struct
+//! or offset with any driver, so that a driver's mistake cannot cancel out against its own.
+//!
+//! The core does no I/O and starts no thread: the caller steps it ([`device::Device::step`]), or hands it to a thread
+//! of its own. Objects are created from contexts ([`context`]), host memory is reached through [`memory::HostMemory`],
+//! other devices through [`wire::Wire`].
+
+pub mod context;
+pub mod event;
+pub mod memory;
+pub mod wire;

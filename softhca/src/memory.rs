@@ -1,0 +1,63 @@
+//! How the device reaches host memory: its DMA.
+
+use thiserror::Error;
+
+/// The address is not mapped for the device, wholly or in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("DMA to unmapped memory: {len} bytes at {addr:#x}")]
+pub struct DmaFault {
+    /// First address of the access.
+    pub addr: u64,
+    /// Length of the access in bytes.
+    pub len: usize,
+}
+
+/// Host memory as the device sees it, by I/O virtual address.
+///
+/// Rings, doorbell records and registered memory all go through it. Implementations must bound every access: an
+/// address comes from a WQE or a context and may be anything.
+pub trait HostMemory: Send {
+    /// Makes `len` bytes at `addr` reachable (pins them). Ranges may overlap; each `map` is undone by one `unmap`.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if the memory does not exist.
+    ///
+    /// # Safety
+    /// The memory stays valid for reads and writes by the device until the matching [`Self::unmap`].
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault>;
+
+    /// Undoes one [`Self::map`] of exactly this range.
+    fn unmap(&mut self, addr: u64, len: usize);
+
+    /// Copies host memory at `addr` into `out`.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if any byte is unmapped; `out` is then unspecified.
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault>;
+
+    /// Copies `data` to host memory at `addr`.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if any byte is unmapped; nothing is written then.
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault>;
+
+    /// One 32-bit acquire load of the big-endian word at `addr` (doorbell records), in host order.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 4.
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault>;
+
+    /// Replaces the 64-bit word at `addr` by `f` of it, atomically with respect to the host's CPUs (IBTA atomics).
+    /// `f` sees and gives the word in host byte order. Returns the old word.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 8.
+    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault>;
+
+    /// Writes `data` so that its last byte becomes visible after all the others (release): a CQE, whose last byte
+    /// holds the owner bit.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if any byte is unmapped; nothing is written then.
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault>;
+}

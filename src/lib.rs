@@ -1,0 +1,4 @@
+//! The data path of mlx5 NICs in plain loads and stores.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+pub mod types;

@@ -1,0 +1,126 @@
+//! Numbers that the device and the driver exchange, one type each, so that a key cannot be passed for a queue number.
+//!
+//! Indices that wrap ([`SqPi`], [`CqCi`]) have no `Ord`: `a < b` means nothing for them.
+
+/// A number of 24 bits. Constructors take any `u32` and say whether it fits.
+macro_rules! number24 {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The largest value, 2^24 - 1.
+            pub const MAX: u32 = 0x00ff_ffff;
+
+            /// `None` if `value` does not fit 24 bits.
+            #[must_use]
+            pub const fn new(value: u32) -> Option<Self> {
+                if value <= Self::MAX { Some(Self(value)) } else { None }
+            }
+
+            /// The low 24 bits of `value`.
+            #[inline]
+            #[must_use]
+            pub const fn truncate(value: u32) -> Self {
+                Self(value & Self::MAX)
+            }
+
+            /// The number, at most [`Self::MAX`].
+            #[inline]
+            #[must_use]
+            pub const fn get(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
+number24! {
+    /// Queue pair number (PRM "QPN"), 24 bits.
+    Qpn
+}
+number24! {
+    /// Completion queue number (PRM "CQN"), 24 bits.
+    Cqn
+}
+number24! {
+    /// Shared receive queue number (PRM "SRQN"), 24 bits.
+    Srqn
+}
+number24! {
+    /// Packet sequence number (IBTA vol. 1, 9.7.2), 24 bits, wraps.
+    Psn
+}
+number24! {
+    /// Consumer index of a completion queue: counts CQEs, wraps at 2^24 (PRM "CQ consumer counter").
+    CqCi
+}
+
+impl CqCi {
+    /// The index `n` CQEs later.
+    #[inline]
+    #[must_use]
+    pub const fn add(self, n: u32) -> Self {
+        Self::truncate(self.0.wrapping_add(n))
+    }
+}
+
+/// Producer index of a send queue: counts WQEBBs (64-byte blocks), wraps at 2^16 whatever the ring's size
+/// (rdma-core `providers/mlx5/qp.c`, `cur_post & 0xffff`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SqPi(pub u16);
+
+impl SqPi {
+    /// The index `n` WQEBBs later.
+    #[inline]
+    #[must_use]
+    pub const fn add(self, n: Wqebbs) -> Self {
+        Self(self.0.wrapping_add(n.0))
+    }
+
+    /// How many WQEBBs `self` is past `earlier`.
+    #[inline]
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Wqebbs {
+        Wqebbs(self.0.wrapping_sub(earlier.0))
+    }
+}
+
+/// A count of WQEBBs, the 64-byte basic blocks of a send queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wqebbs(pub u16);
+
+/// Bytes in one WQEBB (rdma-core `MLX5_SEND_WQE_BB`).
+pub const WQEBB_BYTES: usize = 64;
+
+/// Bytes in one DS unit, the 16-byte unit that WQE sizes are counted in (PRM "DS").
+pub const DS_BYTES: usize = 16;
+
+/// The size of a WQE in 16-byte units, control segment included: 1 to 63 (six bits in the control segment).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ds(pub u8);
+
+impl Ds {
+    /// The largest WQE the control segment can describe, 63 units = 1008 bytes.
+    pub const MAX: u8 = 63;
+
+    /// How many WQEBBs a WQE of this size takes.
+    #[inline]
+    #[must_use]
+    pub const fn wqebbs(self) -> Wqebbs {
+        Wqebbs((self.0 as u16).div_ceil(4))
+    }
+}
+
+/// Local key of a memory region, as the WQE's data segment carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lkey(pub u32);
+
+/// Remote key of a memory region, as the WQE's remote address segment carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rkey(pub u32);
+
+/// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WrId(pub u64);
