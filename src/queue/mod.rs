@@ -1,0 +1,7 @@
+//! Queues over raw parts: indices, space, the application's tags; `wqe`, `db` and `cq` put to work together.
+//!
+//! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
+//! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
+mod parts;
+
+pub use parts::{SqParts, WqeRecord};

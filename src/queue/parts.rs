@@ -1,0 +1,42 @@
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use crate::types::{Qpn, SqPi, WrId};
+
+/// What the driver must remember of one WQE until it completes, in private memory that the device cannot reach.
+///
+/// The ring holds the same facts, but the ring is memory that a device (or a bug in one) may scribble on.
+#[derive(Clone, Copy, Debug)]
+pub struct WqeRecord {
+    /// The application's tag, handed back with the completion.
+    pub(crate) wr_id: WrId,
+    /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
+    pub(crate) wqebbs: u16,
+}
+
+/// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
+///
+/// A plain description; [`SendQueue::from_parts`](super::SendQueue) checks what can be checked and says in its
+/// "Safety" section what cannot.
+#[derive(Clone, Copy, Debug)]
+pub struct SqParts {
+    /// The ring's first WQEBB (`mlx5dv_qp::sq.buf`), 64-byte aligned.
+    pub ring: NonNull<u8>,
+    /// The ring's size in WQEBBs (`mlx5dv_qp::sq.wqe_cnt`): a power of two, 1 to 32768.
+    pub wqebbs: u32,
+    /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned. Word 0 belongs to the receive queue,
+    /// word 1 is the send queue's (rdma-core `providers/mlx5/wqe.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`).
+    pub dbrec: NonNull<u32>,
+    /// The queue pair's number, 24 bits.
+    pub qpn: Qpn,
+    /// The most bytes one request may carry inline (`ibv_qp_cap::max_inline_data` as granted).
+    pub max_inline: u32,
+    /// The most scatter/gather entries of one request (`ibv_qp_cap::max_send_sge` as granted).
+    pub max_sge: u32,
+    /// Whether every request completes with a CQE even if it does not ask for one (`ibv_qp_init_attr::sq_sig_all`).
+    pub signal_all: bool,
+    /// The producer index the device expects next: 0 for a queue pair that has not sent since RESET.
+    pub pi: SqPi,
+    /// Private memory of at least `wqebbs` records; its contents do not matter. See [`WqeRecord`].
+    pub shadow: NonNull<MaybeUninit<WqeRecord>>,
+}
