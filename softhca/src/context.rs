@@ -48,7 +48,7 @@ pub struct CqContext {
 }
 
 /// Transport service of a QP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// Reliable connection.
     Rc,

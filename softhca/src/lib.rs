@@ -10,4 +10,5 @@
 pub mod context;
 pub mod event;
 pub mod memory;
+pub mod packet;
 pub mod wire;

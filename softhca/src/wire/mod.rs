@@ -1,5 +1,12 @@
 //! What lies between devices: packets of the IB transport, carried by whatever [`Wire`] the device was given.
 
+mod address;
+pub mod in_process;
+#[cfg(test)]
+pub(crate) mod test_frames;
+
+pub use address::Address;
+
 /// Global route header fields of a packet (IBTA vol. 1, 8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grh {

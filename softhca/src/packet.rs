@@ -1,0 +1,241 @@
+//! IB transport packets: BTH, extended headers, payload and padding, without CRCs (IBTA vol. 1, chapter 9).
+//!
+//! Nothing here knows a QP: [`Packet::parse`] takes any bytes and [`Headers::build`] any headers, and both hold them
+//! against one table of what each opcode carries ([`opcode`]).
+
+pub mod headers;
+pub mod opcode;
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+pub use headers::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Deth, Ieth, ImmDt, NakCode, Reth};
+pub use opcode::{Carries, Opcode, Operation, Place, Tail};
+
+/// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
+pub const MAX_PAYLOAD: usize = 4096;
+
+/// The most bytes that headers take: BTH and AtomicETH.
+pub const MAX_HEADERS: usize = Bth::BYTES + 28;
+
+/// Why bytes are no packet, or headers make none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PacketFault {
+    /// The packet ends inside of a header.
+    #[error("packet of {len} bytes ends inside of a header")]
+    Truncated {
+        /// Bytes of the packet.
+        len: usize,
+    },
+    /// Packets are a multiple of 4 bytes long.
+    #[error("packet of {len} bytes is not a multiple of 4")]
+    Unpadded {
+        /// Bytes of the packet.
+        len: usize,
+    },
+    /// The opcode is reserved or of a service that the device lacks.
+    #[error("opcode {0:#04x} is unknown")]
+    Opcode(u8),
+    /// The transport header version is not 0.
+    #[error("transport header version {0} is not 0")]
+    Version(u8),
+    /// More padding than payload.
+    #[error("{pad} bytes of padding in a payload of {len}")]
+    Padding {
+        /// Bytes of padding announced.
+        pad: u8,
+        /// Bytes after the headers.
+        len: usize,
+    },
+    /// A payload where the opcode has none, or more than [`MAX_PAYLOAD`].
+    #[error("opcode {opcode:#04x} with a payload of {len} bytes")]
+    Payload {
+        /// The opcode's code.
+        opcode: u8,
+        /// Bytes of payload.
+        len: usize,
+    },
+    /// To build: an extended header is missing, or one too many.
+    #[error("the headers are not those of opcode {0:#04x}")]
+    Headers(u8),
+}
+
+/// All headers of a packet. The opcode says which of the optional ones are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// Base.
+    pub bth: Bth,
+    /// Datagram.
+    pub deth: Option<Deth>,
+    /// RDMA.
+    pub reth: Option<Reth>,
+    /// Atomic request.
+    pub atomic: Option<AtomicEth>,
+    /// Acknowledgement.
+    pub aeth: Option<Aeth>,
+    /// Atomic answer.
+    pub atomic_ack: Option<AtomicAckEth>,
+    /// Immediate data.
+    pub imm: Option<ImmDt>,
+    /// Key to invalidate.
+    pub ieth: Option<Ieth>,
+}
+
+impl Headers {
+    /// The BTH alone.
+    #[must_use]
+    pub const fn new(bth: Bth) -> Self {
+        Self { bth, deth: None, reth: None, atomic: None, aeth: None, atomic_ack: None, imm: None, ieth: None }
+    }
+
+    /// A packet with these headers and room for `payload_len` bytes of payload, which the caller then fills in.
+    ///
+    /// # Errors
+    /// [`PacketFault::Headers`] if the headers are not exactly those of the opcode, [`PacketFault::Payload`] if it
+    /// has no payload or one of at most [`MAX_PAYLOAD`] bytes.
+    pub fn build(&self, payload_len: usize) -> Result<Draft, PacketFault> {
+        let opcode = self.bth.opcode;
+        if self.carries() != opcode.carries() {
+            return Err(PacketFault::Headers(opcode.code()));
+        }
+        check_payload(opcode, payload_len)?;
+        let pad = payload_len.wrapping_neg() & 3;
+        let mut packet = Vec::with_capacity(MAX_HEADERS + payload_len + pad);
+        packet.extend(self.bth.to_bytes(pad as u8));
+        put(&mut packet, self.deth.map(Deth::to_bytes));
+        put(&mut packet, self.reth.map(Reth::to_bytes));
+        put(&mut packet, self.atomic.map(AtomicEth::to_bytes));
+        put(&mut packet, self.aeth.map(Aeth::to_bytes));
+        put(&mut packet, self.atomic_ack.map(|ack| ack.original.to_be_bytes()));
+        put(&mut packet, self.imm.map(|imm| imm.0.to_be_bytes()));
+        put(&mut packet, self.ieth.map(|ieth| ieth.0.to_be_bytes()));
+        let start = packet.len();
+        packet.resize(start + payload_len + pad, 0);
+        Ok(Draft { packet, payload: start..start + payload_len })
+    }
+
+    fn carries(&self) -> Carries {
+        [
+            (self.deth.is_some(), Carries::DETH),
+            (self.reth.is_some(), Carries::RETH),
+            (self.atomic.is_some(), Carries::ATOMIC),
+            (self.aeth.is_some(), Carries::AETH),
+            (self.atomic_ack.is_some(), Carries::ATOMIC_ACK),
+            (self.imm.is_some(), Carries::IMM),
+            (self.ieth.is_some(), Carries::IETH),
+        ]
+        .into_iter()
+        .filter(|&(there, _)| there)
+        .fold(Carries::NONE, |set, (_, header)| set.and(header))
+    }
+}
+
+fn put<const N: usize>(packet: &mut Vec<u8>, header: Option<[u8; N]>) {
+    if let Some(bytes) = header {
+        packet.extend_from_slice(&bytes);
+    }
+}
+
+fn check_payload(opcode: Opcode, len: usize) -> Result<(), PacketFault> {
+    let limit = if opcode.has_payload() { MAX_PAYLOAD } else { 0 };
+    if len > limit { Err(PacketFault::Payload { opcode: opcode.code(), len }) } else { Ok(()) }
+}
+
+/// A packet whose payload is still to be filled in: host memory is copied straight into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    packet: Vec<u8>,
+    payload: Range<usize>,
+}
+
+impl Draft {
+    /// The payload, zeros at first.
+    #[must_use]
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        &mut self.packet[self.payload.clone()]
+    }
+
+    /// The packet with its padding.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.packet
+    }
+}
+
+/// A parsed packet; the payload is borrowed from the bytes it was parsed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// All headers, exactly those that the opcode carries.
+    pub headers: Headers,
+    /// Payload without padding; empty if the opcode has none.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a packet; the bytes may be anything.
+    ///
+    /// # Errors
+    /// [`PacketFault`] if they are no packet of a service that the device has.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, PacketFault> {
+        let mut rest = Rest { len: bytes.len(), bytes };
+        let base = rest.take::<{ Bth::BYTES }>()?;
+        let (bth, pad, version) = Bth::from_bytes(&base).ok_or(PacketFault::Opcode(base[0]))?;
+        if version != 0 {
+            return Err(PacketFault::Version(version));
+        }
+        let carries = bth.opcode.carries();
+        let headers = Headers {
+            bth,
+            deth: rest.header(carries.has(Carries::DETH), Deth::from_bytes)?,
+            reth: rest.header(carries.has(Carries::RETH), Reth::from_bytes)?,
+            atomic: rest.header(carries.has(Carries::ATOMIC), AtomicEth::from_bytes)?,
+            aeth: rest.header(carries.has(Carries::AETH), Aeth::from_bytes)?,
+            atomic_ack: rest
+                .header(carries.has(Carries::ATOMIC_ACK), |word| AtomicAckEth { original: u64::from_be_bytes(word) })?,
+            imm: rest.header(carries.has(Carries::IMM), |word| ImmDt(u32::from_be_bytes(word)))?,
+            ieth: rest.header(carries.has(Carries::IETH), |word| Ieth(u32::from_be_bytes(word)))?,
+        };
+        let padded = rest.bytes;
+        if !padded.len().is_multiple_of(4) {
+            return Err(PacketFault::Unpadded { len: bytes.len() });
+        }
+        let fault = PacketFault::Padding { pad, len: padded.len() };
+        let end = padded.len().checked_sub(usize::from(pad)).ok_or(fault)?;
+        let payload = &padded[..end];
+        check_payload(bth.opcode, payload.len())?;
+        Ok(Self { headers, payload })
+    }
+
+    /// The destination QP of a packet that may not parse; `None` if it is too short for a BTH.
+    #[must_use]
+    pub fn dest_qp(bytes: &[u8]) -> Option<u32> {
+        let base = bytes.first_chunk::<{ Bth::BYTES }>()?;
+        Some(u32::from_be_bytes([0, base[5], base[6], base[7]]))
+    }
+}
+
+/// What has not been read yet of a packet of `len` bytes.
+struct Rest<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl Rest<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], PacketFault> {
+        let (head, tail) = self.bytes.split_first_chunk().ok_or(PacketFault::Truncated { len: self.len })?;
+        self.bytes = tail;
+        Ok(*head)
+    }
+
+    fn header<const N: usize, T>(
+        &mut self,
+        present: bool,
+        read: impl FnOnce([u8; N]) -> T,
+    ) -> Result<Option<T>, PacketFault> {
+        if present { self.take().map(|bytes| Some(read(bytes))) } else { Ok(None) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

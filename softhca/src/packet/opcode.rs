@@ -1,0 +1,297 @@
+//! BTH opcodes: which operation, which part of a message, and which extended headers follow (IBTA vol. 1, 9.2.1,
+//! table 35 "OpCode field").
+//!
+//! The three high bits name the transport service, the five low bits the operation, in the same order for every
+//! service; so one table of 24 rows serves them all.
+
+use crate::context::Transport;
+
+/// What a packet asks for or answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// SEND.
+    Send,
+    /// RDMA WRITE.
+    Write,
+    /// RDMA READ request.
+    ReadRequest,
+    /// RDMA READ response.
+    ReadResponse,
+    /// Acknowledgement, positive or negative.
+    Acknowledge,
+    /// Acknowledgement of an atomic with the value found.
+    AtomicAcknowledge,
+    /// Atomic compare and swap.
+    CompareSwap,
+    /// Atomic fetch and add.
+    FetchAdd,
+}
+
+impl Operation {
+    /// Whether the responder sends it to the requester.
+    #[must_use]
+    pub const fn is_response(self) -> bool {
+        matches!(self, Self::ReadResponse | Self::Acknowledge | Self::AtomicAcknowledge)
+    }
+}
+
+/// Which part of its message a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// The first of several.
+    First,
+    /// Neither the first nor the last.
+    Middle,
+    /// The last of several.
+    Last,
+    /// The whole message.
+    Only,
+}
+
+impl Place {
+    /// The part that packet `index` of `count` carries.
+    #[must_use]
+    pub const fn of(index: u32, count: u32) -> Self {
+        match (index == 0, index.wrapping_add(1) >= count) {
+            (true, true) => Self::Only,
+            (true, false) => Self::First,
+            (false, false) => Self::Middle,
+            (false, true) => Self::Last,
+        }
+    }
+
+    /// Whether a message begins here.
+    #[must_use]
+    pub const fn begins(self) -> bool {
+        matches!(self, Self::First | Self::Only)
+    }
+
+    /// Whether a message ends here.
+    #[must_use]
+    pub const fn ends(self) -> bool {
+        matches!(self, Self::Last | Self::Only)
+    }
+}
+
+/// What the last packet of a SEND or WRITE brings besides the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// Nothing.
+    None,
+    /// Immediate data (ImmDt).
+    Immediate,
+    /// A key to invalidate (IETH).
+    Invalidate,
+}
+
+/// The set of extended headers that an opcode carries; they follow the BTH in the order of the constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries(u8);
+
+impl Carries {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// Datagram.
+    pub const DETH: Self = Self(1);
+    /// RDMA.
+    pub const RETH: Self = Self(1 << 1);
+    /// Atomic request.
+    pub const ATOMIC: Self = Self(1 << 2);
+    /// Acknowledgement.
+    pub const AETH: Self = Self(1 << 3);
+    /// Atomic answer.
+    pub const ATOMIC_ACK: Self = Self(1 << 4);
+    /// Immediate data.
+    pub const IMM: Self = Self(1 << 5);
+    /// Invalidate.
+    pub const IETH: Self = Self(1 << 6);
+
+    /// Both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` is in the set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// A valid BTH opcode of a service that the device has: RC, UC or UD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Opcode {
+    transport: Transport,
+    /// Index into [`ROWS`] of a row that `transport` has.
+    index: u8,
+}
+
+impl Opcode {
+    /// RC Acknowledge.
+    pub const RC_ACKNOWLEDGE: Self = Self { transport: Transport::Rc, index: 0x11 };
+    /// RC ATOMIC Acknowledge.
+    pub const RC_ATOMIC_ACKNOWLEDGE: Self = Self { transport: Transport::Rc, index: 0x12 };
+    /// RC RDMA READ Request.
+    pub const RC_READ_REQUEST: Self = Self { transport: Transport::Rc, index: 0x0c };
+
+    /// The opcode with this code; `None` if it is reserved or of a service that the device lacks.
+    #[must_use]
+    pub fn new(code: u8) -> Option<Self> {
+        let transport = match code >> 5 {
+            0 => Transport::Rc,
+            1 => Transport::Uc,
+            3 => Transport::Ud,
+            _ => return None,
+        };
+        let index = code & 0x1f;
+        let row = ROWS.get(usize::from(index))?.as_ref()?;
+        row.serves(transport).then_some(Self { transport, index })
+    }
+
+    /// The opcode that says this; `None` if the service has no such packet.
+    #[must_use]
+    pub fn of(transport: Transport, operation: Operation, place: Place, tail: Tail) -> Option<Self> {
+        let index = ROWS.iter().position(|row| {
+            row.as_ref().is_some_and(|row| {
+                row.operation == operation && row.place == place && row.carries.tail() == tail && row.serves(transport)
+            })
+        })?;
+        Some(Self { transport, index: index as u8 })
+    }
+
+    /// The byte in the BTH.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        let service = match self.transport {
+            Transport::Rc => 0,
+            Transport::Uc => 1,
+            Transport::Ud => 3,
+        };
+        service << 5 | self.index
+    }
+
+    /// The transport service.
+    #[must_use]
+    pub const fn transport(self) -> Transport {
+        self.transport
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn operation(self) -> Operation {
+        self.row().operation
+    }
+
+    /// The part of the message.
+    #[must_use]
+    pub fn place(self) -> Place {
+        self.row().place
+    }
+
+    /// What it brings besides the payload.
+    #[must_use]
+    pub fn tail(self) -> Tail {
+        self.row().carries.tail()
+    }
+
+    /// The extended headers that follow the BTH.
+    #[must_use]
+    pub fn carries(self) -> Carries {
+        match self.transport {
+            Transport::Ud => self.row().carries.and(Carries::DETH),
+            Transport::Rc | Transport::Uc => self.row().carries,
+        }
+    }
+
+    /// Whether a payload may follow the headers.
+    #[must_use]
+    pub fn has_payload(self) -> bool {
+        matches!(self.operation(), Operation::Send | Operation::Write | Operation::ReadResponse)
+    }
+
+    fn row(self) -> &'static Row {
+        // Both constructors and the constants name rows that exist; SEND Only stands in for a row that does not.
+        ROWS[usize::from(self.index)].as_ref().unwrap_or(&SEND_ONLY)
+    }
+}
+
+impl Carries {
+    const fn tail(self) -> Tail {
+        if self.has(Self::IMM) {
+            Tail::Immediate
+        } else if self.has(Self::IETH) {
+            Tail::Invalidate
+        } else {
+            Tail::None
+        }
+    }
+}
+
+struct Row {
+    operation: Operation,
+    place: Place,
+    carries: Carries,
+    /// UC has it, too (RC has every row).
+    uc: bool,
+    /// UD has it, too.
+    ud: bool,
+}
+
+impl Row {
+    fn serves(&self, transport: Transport) -> bool {
+        match transport {
+            Transport::Rc => true,
+            Transport::Uc => self.uc,
+            Transport::Ud => self.ud,
+        }
+    }
+}
+
+/// A row that RC alone has.
+const fn rc(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
+    Some(Row { operation, place, carries, uc: false, ud: false })
+}
+
+/// A row that RC and UC have.
+const fn connected(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
+    Some(Row { operation, place, carries, uc: true, ud: false })
+}
+
+/// A row that RC, UC and UD have.
+const fn every(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
+    Some(Row { operation, place, carries, uc: true, ud: true })
+}
+
+const SEND_ONLY: Row =
+    Row { operation: Operation::Send, place: Place::Only, carries: Carries::NONE, uc: true, ud: true };
+
+use {Carries as C, Operation as Op, Place as P};
+
+/// Row n is opcode n of each service (IBTA vol. 1, table 35).
+static ROWS: [Option<Row>; 24] = [
+    connected(Op::Send, P::First, C::NONE),
+    connected(Op::Send, P::Middle, C::NONE),
+    connected(Op::Send, P::Last, C::NONE),
+    connected(Op::Send, P::Last, C::IMM),
+    every(Op::Send, P::Only, C::NONE),
+    every(Op::Send, P::Only, C::IMM),
+    connected(Op::Write, P::First, C::RETH),
+    connected(Op::Write, P::Middle, C::NONE),
+    connected(Op::Write, P::Last, C::NONE),
+    connected(Op::Write, P::Last, C::IMM),
+    connected(Op::Write, P::Only, C::RETH),
+    connected(Op::Write, P::Only, C::RETH.and(C::IMM)),
+    rc(Op::ReadRequest, P::Only, C::RETH),
+    rc(Op::ReadResponse, P::First, C::AETH),
+    rc(Op::ReadResponse, P::Middle, C::NONE),
+    rc(Op::ReadResponse, P::Last, C::AETH),
+    rc(Op::ReadResponse, P::Only, C::AETH),
+    rc(Op::Acknowledge, P::Only, C::AETH),
+    rc(Op::AtomicAcknowledge, P::Only, C::AETH.and(C::ATOMIC_ACK)),
+    rc(Op::CompareSwap, P::Only, C::ATOMIC),
+    rc(Op::FetchAdd, P::Only, C::ATOMIC),
+    None, // RESYNC of RD
+    rc(Op::Send, P::Last, C::IETH),
+    rc(Op::Send, P::Only, C::IETH),
+];

@@ -1,0 +1,174 @@
+//! Devices of one process, joined in memory: in order, lossless, and as deterministic as the caller's stepping.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use thiserror::Error;
+
+use super::{Address, Frame, Wire};
+use crate::packet::Packet;
+
+/// Frames that wait for one device before senders get theirs back.
+pub const QUEUE_FRAMES: usize = 1024;
+
+/// The address is already taken: packets could be for either device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("a device with QPNs {:#x}..{:#x} shares an address with {wanted:?}", taken.qpns.start, taken.qpns.end)]
+pub struct AddressTaken {
+    /// The device that has it.
+    pub taken: Address,
+    /// What was asked for.
+    pub wanted: Address,
+}
+
+/// A switch in memory. Clones are the same fabric.
+#[derive(Clone, Debug, Default)]
+pub struct Fabric {
+    ports: Arc<Mutex<Vec<Port>>>,
+}
+
+#[derive(Debug)]
+struct Port {
+    /// Same in the [`InProcessWire`] that owns the port.
+    id: u64,
+    address: Address,
+    queue: VecDeque<Frame>,
+}
+
+impl Fabric {
+    /// A fabric with no devices.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Connects a device; it is disconnected when the wire is dropped.
+    ///
+    /// # Errors
+    /// [`AddressTaken`] if packets for it could be for another device, too.
+    pub fn attach(&self, address: Address) -> Result<InProcessWire, AddressTaken> {
+        let mut ports = self.lock();
+        if let Some(port) = ports.iter().find(|port| port.address.overlaps(&address)) {
+            return Err(AddressTaken { taken: port.address.clone(), wanted: address });
+        }
+        let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
+        ports.push(Port { id, address, queue: VecDeque::new() });
+        Ok(InProcessWire { fabric: self.clone(), id })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Port>> {
+        // No code under the lock can leave the ports half changed.
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A device's end of a [`Fabric`].
+#[derive(Debug)]
+pub struct InProcessWire {
+    fabric: Fabric,
+    id: u64,
+}
+
+impl Wire for InProcessWire {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
+        let mut ports = self.fabric.lock();
+        match ports.iter_mut().find(|port| port.address.accepts(&frame.route, dest_qp)) {
+            Some(port) if port.queue.len() >= QUEUE_FRAMES => return Err(frame),
+            Some(port) => port.queue.push_back(frame),
+            None => log::debug!("no device for QP {dest_qp:#x} on {:?}", frame.route),
+        }
+        Ok(())
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        self.fabric.lock().iter_mut().find(|port| port.id == self.id)?.queue.pop_front()
+    }
+}
+
+impl Drop for InProcessWire {
+    fn drop(&mut self) {
+        self.fabric.lock().retain(|port| port.id != self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Grh, Route, test_frames::frame};
+
+    const GID: [u8; 16] = [0xfe; 16];
+
+    fn address(lid: u16, qpns: std::ops::Range<u32>) -> Address {
+        Address { lids: vec![lid], gids: vec![], qpns }
+    }
+
+    #[test]
+    fn frames_arrive_in_order_at_the_right_qpn_range() {
+        let fabric = Fabric::new();
+        let mut a = fabric.attach(address(1, 0x40..0x100)).unwrap();
+        let mut b = fabric.attach(address(1, 0x100..0x200)).unwrap();
+        for number in 0..10 {
+            a.send(frame(1, 0x100 + number, 16)).unwrap();
+            b.send(frame(1, 0x40, number as usize * 4)).unwrap();
+        }
+        for number in 0..10 {
+            assert_eq!(b.recv(), Some(frame(1, 0x100 + number, 16)));
+            assert_eq!(a.recv(), Some(frame(1, 0x40, number as usize * 4)));
+        }
+        assert_eq!((a.recv(), b.recv()), (None, None));
+    }
+
+    #[test]
+    fn a_device_reaches_itself_and_strangers_get_nothing() {
+        let fabric = Fabric::new();
+        let mut a = fabric.attach(address(1, 0x40..0x100)).unwrap();
+        a.send(frame(1, 0x41, 8)).unwrap();
+        a.send(frame(2, 0x42, 8)).unwrap();
+        a.send(frame(1, 0x100, 8)).unwrap();
+        a.send(Frame { packet: vec![0; 11], ..frame(1, 0x41, 8) }).unwrap();
+        assert_eq!(a.recv(), Some(frame(1, 0x41, 8)));
+        assert_eq!(a.recv(), None);
+    }
+
+    #[test]
+    fn ethernet_is_routed_by_gid() {
+        let fabric = Fabric::new();
+        let mut a = fabric.attach(Address { lids: vec![], gids: vec![GID], qpns: 0x40..0x50 }).unwrap();
+        let grh = Grh { sgid: GID, dgid: GID, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        let to = |dgid| Frame {
+            route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(Grh { dgid, ..grh }) },
+            ..frame(0, 0x40, 4)
+        };
+        a.send(to([1; 16])).unwrap();
+        a.send(frame(0, 0x40, 4)).unwrap();
+        a.send(to(GID)).unwrap();
+        assert_eq!(a.recv(), Some(to(GID)));
+        assert_eq!(a.recv(), None);
+    }
+
+    #[test]
+    fn a_full_queue_gives_the_frame_back() {
+        let fabric = Fabric::new();
+        let mut a = fabric.attach(address(1, 0x40..0x100)).unwrap();
+        for _ in 0..QUEUE_FRAMES {
+            a.send(frame(1, 0x40, 4)).unwrap();
+        }
+        assert_eq!(a.send(frame(1, 0x40, 8)), Err(frame(1, 0x40, 8)));
+        assert!(a.recv().is_some());
+        a.send(frame(1, 0x40, 8)).unwrap();
+    }
+
+    #[test]
+    fn an_address_has_one_device_and_is_free_when_it_is_gone() {
+        let fabric = Fabric::new();
+        let a = fabric.attach(address(1, 0x40..0x100)).unwrap();
+        let fault = fabric.attach(address(1, 0xff..0x200)).unwrap_err();
+        assert_eq!(fault.taken, address(1, 0x40..0x100));
+        fabric.attach(address(2, 0xff..0x200)).unwrap();
+        drop(a);
+        fabric.attach(address(1, 0xff..0x200)).unwrap();
+    }
+}

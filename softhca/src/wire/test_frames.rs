@@ -1,0 +1,28 @@
+//! Frames for the tests of the wires.
+
+use super::{Frame, Route};
+use crate::packet::{Bth, Headers, Opcode, Operation, Place, Tail};
+
+/// A SEND Only for `dest_qp` behind `dlid` with `len` bytes of payload that depend on both.
+pub(crate) fn frame(dlid: u16, dest_qp: u32, len: usize) -> Frame {
+    numbered(dlid, dest_qp, len, 0)
+}
+
+/// The same with a PSN, which the payload depends on, too.
+pub(crate) fn numbered(dlid: u16, dest_qp: u32, len: usize, psn: u32) -> Frame {
+    let opcode = Opcode::of(crate::context::Transport::Rc, Operation::Send, Place::Only, Tail::None).unwrap();
+    let bth = Bth {
+        opcode,
+        solicited: false,
+        migrated: true,
+        pkey: 0xffff,
+        dest_qp,
+        ack_request: true,
+        psn: psn & 0xff_ffff,
+    };
+    let mut draft = Headers::new(bth).build(len).unwrap();
+    for (at, byte) in draft.payload_mut().iter_mut().enumerate() {
+        *byte = (at as u32 ^ dest_qp ^ psn) as u8;
+    }
+    Frame { route: Route { slid: 1, dlid, sl: 0, grh: None }, packet: draft.finish() }
+}
