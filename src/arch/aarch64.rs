@@ -1,0 +1,91 @@
+//! AArch64: loads and stores of different addresses are unordered, so each barrier is an instruction. `osh` (outer
+//! shareable) is the domain that holds PCIe devices; `dmb` orders, `dsb` also waits for completion (Arm ARM DDI 0487,
+//! B2.3.12 and K13.4).
+use core::arch::asm;
+
+/// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
+///
+/// `dmb oshst`: stores before it are observed by the outer shareable domain before stores after it.
+/// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `dmb oshst` (`dsb st` up to release 44; a wait for
+/// completion adds nothing to an order between stores to memory).
+#[inline(always)]
+pub fn to_device() {
+    // SAFETY: `dmb oshst` only orders memory accesses; it changes no register, flag or memory.
+    unsafe { asm!("dmb oshst", options(nostack, preserves_flags)) }
+}
+
+/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+///
+/// `dmb oshld`: loads before it are performed before loads and stores after it.
+/// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `dmb oshld` (`dsb ld` up to release 44).
+#[inline(always)]
+pub fn from_device() {
+    // SAFETY: `dmb oshld` only orders memory accesses; it changes no register, flag or memory.
+    unsafe { asm!("dmb oshld", options(nostack, preserves_flags)) }
+}
+
+/// As [`from_device`], by what rdma-core used up to release 44, `dsb ld`: it also waits for the earlier loads to finish.
+#[inline(always)]
+pub fn from_device_conservative() {
+    // SAFETY: `dsb ld` only orders memory accesses; it changes no register, flag or memory.
+    unsafe { asm!("dsb ld", options(nostack, preserves_flags)) }
+}
+
+/// Orders all earlier stores, to memory or registers, before a later store to write-combining MMIO. Implies
+/// [`to_device`].
+///
+/// `dsb st`, not `dmb`: the next store goes to device memory (Normal-NC or Device-GRE), and must not start before the
+/// earlier ones have completed. rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `dsb st`. A weaker barrier here is a
+/// known cause of lost doorbells (openucx/ucx #9819).
+#[inline(always)]
+pub fn mmio_wc_start() {
+    // SAFETY: `dsb st` only orders memory accesses; it changes no register, flag or memory.
+    unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
+}
+
+/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+///
+/// `dsb st` ends gathering: stores before it are complete before anything after it runs.
+/// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `dsb st`.
+#[inline(always)]
+pub fn mmio_flush_writes() {
+    // SAFETY: `dsb st` only orders memory accesses; it changes no register, flag or memory.
+    unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
+}
+
+/// Writes one 64-byte block to a BlueFlame register: eight stores from registers, with nothing between them.
+///
+/// One block of assembly, because a compiler interleaves loads with the stores, and then the CPU almost never merges
+/// them into one 64-byte write on the bus (Linux commit ead79118dae6, `__iowrite64_copy` of arm64). Ordering is the
+/// caller's: bracket it with [`mmio_wc_start`] and [`mmio_flush_writes`].
+///
+/// # Safety
+///
+/// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
+#[inline(always)]
+pub unsafe fn mmio_copy64(dst: *mut u64, words: &[u64; 8]) {
+    let [a, b, c, d, e, f, g, h] = *words;
+    // SAFETY: the caller vouches for the 64 bytes at `dst`; the instructions store there and touch nothing else.
+    unsafe {
+        asm!(
+            "str {a}, [{dst}]",
+            "str {b}, [{dst}, #8]",
+            "str {c}, [{dst}, #16]",
+            "str {d}, [{dst}, #24]",
+            "str {e}, [{dst}, #32]",
+            "str {f}, [{dst}, #40]",
+            "str {g}, [{dst}, #48]",
+            "str {h}, [{dst}, #56]",
+            dst = in(reg) dst,
+            a = in(reg) a,
+            b = in(reg) b,
+            c = in(reg) c,
+            d = in(reg) d,
+            e = in(reg) e,
+            f = in(reg) f,
+            g = in(reg) g,
+            h = in(reg) h,
+            options(nostack, preserves_flags)
+        );
+    }
+}

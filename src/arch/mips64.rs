@@ -1,0 +1,42 @@
+//! MIPS, 64 bit. Inline assembly is not stable there; the sequentially consistent fence compiles to `sync`, which is the
+//! instruction wanted, and holds the compiler back as the others do.
+use core::sync::atomic::{Ordering, fence};
+
+/// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
+///
+/// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `sync`.
+#[inline(always)]
+pub fn to_device() {
+    fence(Ordering::SeqCst);
+}
+
+/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+///
+/// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `sync`.
+#[inline(always)]
+pub fn from_device() {
+    fence(Ordering::SeqCst);
+}
+
+/// As [`from_device`], which already is the full barrier.
+#[inline(always)]
+pub fn from_device_conservative() {
+    fence(Ordering::SeqCst);
+}
+
+/// Orders all earlier stores, to memory or registers, before a later store to write-combining MMIO. Implies
+/// [`to_device`].
+///
+/// rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `sync`.
+#[inline(always)]
+pub fn mmio_wc_start() {
+    fence(Ordering::SeqCst);
+}
+
+/// Keeps later stores from passing or combining with the store to a register.
+///
+/// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `sync`.
+#[inline(always)]
+pub fn mmio_flush_writes() {
+    fence(Ordering::SeqCst);
+}

@@ -1,0 +1,94 @@
+//! s390x. The CPU keeps stores in order and loads in order (z/Architecture Principles of Operation, SA22-7832, chapter 5,
+//! "Storage-Operand Consistency"), so towards memory only the compiler must be held back. Device memory is not reached
+//! by ordinary stores at all but by PCI instructions, see `mio.rs`.
+use core::arch::asm;
+
+/// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
+///
+/// A compiler barrier. rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: compiler barrier.
+#[inline(always)]
+pub fn to_device() {
+    // SAFETY: an empty instruction sequence; it touches no register, flag or stack.
+    unsafe { asm!("", options(nostack, preserves_flags)) }
+}
+
+/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+///
+/// A compiler barrier. rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: compiler barrier.
+#[inline(always)]
+pub fn from_device() {
+    // SAFETY: an empty instruction sequence; it touches no register, flag or stack.
+    unsafe { asm!("", options(nostack, preserves_flags)) }
+}
+
+/// As [`from_device`], with the serialization that the architecture does not ask for: `bcr 15, 0`.
+#[inline(always)]
+pub fn from_device_conservative() {
+    // SAFETY: `bcr 15, 0` branches nowhere; it serializes and changes no register, flag or memory.
+    unsafe { asm!("bcr 15, 0", options(nostack, preserves_flags)) }
+}
+
+/// Orders all earlier stores, to memory or registers, before a later store to a device register. Implies [`to_device`].
+///
+/// rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `pciwb`, PCI write barrier, when the PCI instructions are in use
+/// (see `enable_pci_instructions`), else a compiler barrier.
+#[inline(always)]
+pub fn mmio_wc_start() {
+    mmio_flush_writes();
+}
+
+/// Sends buffered stores to the device now, and keeps later stores from combining with them.
+///
+/// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `pciwb` (`util/s390_mmio_insn.h`: `.insn rre,0xb9d50000,0,0`).
+#[inline(always)]
+pub fn mmio_flush_writes() {
+    to_device();
+    if super::mio::pci_instructions() {
+        // SAFETY: `pciwb` waits for this CPU's PCI stores; it has no operands and changes no register, flag or memory.
+        // Whoever turned the PCI instructions on vouched that the machine has it.
+        unsafe { asm!(".insn rre,0xb9d50000,0,0", options(nostack, preserves_flags)) }
+    }
+}
+
+/// `pcistgi`: stores the low 8 bytes of `value` at the PCI I/O address `dst` (rdma-core `util/s390_mmio_insn.h`,
+/// `.insn rre,0xb9d40000`). The second operand is an even/odd register pair, address and length; r2 and r3 here.
+///
+/// # Safety
+///
+/// The machine has the instruction, and `dst` is an 8-byte aligned address in a mapped PCI register page.
+#[inline(always)]
+pub unsafe fn pci_store(dst: *mut u64, value: u64) {
+    // SAFETY: the caller vouches for instruction and address. The pair is r2/r3, the value r4; the condition code
+    // changes and is not promised.
+    unsafe {
+        asm!(
+            ".insn rre,0xb9d40000,%r4,%r2",
+            inout("r2") dst => _,
+            inout("r3") 8u64 => _,
+            in("r4") value,
+            options(nostack)
+        );
+    }
+}
+
+/// `pcistbi`: stores 64 bytes from `src` at the PCI I/O address `dst` as one block (rdma-core `util/s390_mmio_insn.h`,
+/// `.insn rsy,0xeb00000000d4`).
+///
+/// # Safety
+///
+/// The machine has the instruction; `dst` is a 64-byte aligned address in a mapped PCI register page, so the block does
+/// not cross a 4096-byte boundary; `src` is readable for 64 bytes and 8-byte aligned.
+#[inline(always)]
+pub unsafe fn pci_store_block(dst: *mut u64, src: *const u64) {
+    // SAFETY: the caller vouches for instruction and addresses. r2 holds the length, r3 the destination, r4 the source;
+    // the condition code changes and is not promised.
+    unsafe {
+        asm!(
+            ".insn rsy,0xeb00000000d4,%r2,%r3,0(%r4)",
+            inout("r2") 64u64 => _,
+            in("r3") dst,
+            in("r4") src,
+            options(nostack)
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What a program can see of barriers and register stores: the bytes. The instructions are checked by `tests/arch_asm.rs`.
+use super::*;
+
+#[repr(align(64))]
+struct Register([u64; 16]);
+
+#[test]
+fn doorbell_writes_its_eight_bytes_and_no_others() {
+    let mut reg = Register([0xa5a5_a5a5_a5a5_a5a5; 16]);
+    // SAFETY: word 3 of an array of 16 words that nothing else uses.
+    unsafe { mmio_write64(reg.0.as_mut_ptr().add(3), 0x0102_0304_0506_0708_u64.to_be()) };
+    assert_eq!(reg.0[3].to_ne_bytes(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert!(reg.0.iter().enumerate().all(|(i, word)| i == 3 || *word == 0xa5a5_a5a5_a5a5_a5a5));
+}
+
+#[test]
+fn block_copy_keeps_the_order_of_words_and_stays_within_64_bytes() {
+    let mut reg = Register([0xa5a5_a5a5_a5a5_a5a5; 16]);
+    let words: [u64; 8] = core::array::from_fn(|i| u64::from_be_bytes([i as u8; 8]) ^ 0x11);
+    // SAFETY: the first 64 bytes of a 128-byte, 64-byte aligned array.
+    unsafe { mmio_copy64(reg.0.as_mut_ptr(), &words) };
+    assert_eq!(reg.0[..8], words);
+    assert_eq!(reg.0[8..], [0xa5a5_a5a5_a5a5_a5a5; 8]);
+}
+
+#[test]
+fn barriers_execute() {
+    to_device();
+    from_device();
+    from_device_conservative();
+    mmio_wc_start();
+    mmio_flush_writes();
+}
