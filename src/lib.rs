@@ -2,6 +2,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 pub mod arch;
+pub mod cq;
 pub mod db;
 pub mod queue;
 pub mod types;

@@ -3,5 +3,9 @@
 //! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
 mod parts;
+mod recv;
+mod srq;
 
 pub use parts::{SqParts, WqeRecord};
+pub use recv::RqParts;
+pub use srq::{SrqParts, SrqRecord};

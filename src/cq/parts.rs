@@ -1,0 +1,25 @@
+use core::ptr::NonNull;
+
+use crate::types::{CqCi, Cqn};
+
+/// A completion queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_cq`), DevX or the software device give them.
+///
+/// A plain description; [`CompletionQueue::from_parts`](super::CompletionQueue::from_parts) checks what can be checked
+/// and says in its "Safety" section what cannot.
+#[derive(Clone, Copy, Debug)]
+pub struct CqParts {
+    /// The first CQE (`mlx5dv_cq::buf`), aligned to `cqe_size`.
+    pub buf: NonNull<u8>,
+    /// How many CQEs the queue holds (`mlx5dv_cq::cqe_cnt`): a power of two, at most 2^23.
+    pub cqe_cnt: u32,
+    /// Bytes in one CQE (`mlx5dv_cq::cqe_size`): 64 or 128.
+    pub cqe_size: u32,
+    /// The doorbell record (`mlx5dv_cq::dbrec`), two words, 8-byte aligned: consumer index, then arm.
+    pub dbrec: NonNull<u32>,
+    /// The UAR page that arming writes to, at offset 0x20 (`mlx5dv_cq::cq_uar`), 8-byte aligned.
+    pub cq_uar: NonNull<u8>,
+    /// The completion queue's number, 24 bits.
+    pub cqn: Cqn,
+    /// The consumer index to begin at: 0 for a queue that nobody has polled.
+    pub ci: CqCi,
+}
