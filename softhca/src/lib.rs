@@ -7,8 +7,18 @@
 //! of its own. Objects are created from contexts ([`context`]), host memory is reached through [`memory::HostMemory`],
 //! other devices through [`wire::Wire`].
 
+pub mod config;
 pub mod context;
+pub mod cq;
+pub mod cqe;
+pub mod error;
 pub mod event;
+pub mod host;
 pub mod memory;
+pub mod mkey;
 pub mod packet;
+pub mod rq;
+pub mod srq;
+pub mod table;
 pub mod wire;
+pub mod wqe;

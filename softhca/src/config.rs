@@ -1,0 +1,127 @@
+//! What a device is made with: its ports, limits, and how it learns of doorbells.
+
+/// Which network a port is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkLayer {
+    /// InfiniBand: LIDs route, the GRH is optional.
+    InfiniBand,
+    /// Ethernet (RoCE): GIDs route, every packet has a GRH and no LID.
+    Ethernet,
+}
+
+/// One port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// Base LID; 0 on Ethernet.
+    pub lid: u16,
+    /// GID table, from index 0.
+    pub gids: Vec<[u8; 16]>,
+    /// P_Key table, from index 0; the default key is 0xffff.
+    pub pkeys: Vec<u16>,
+    /// Network.
+    pub link: LinkLayer,
+    /// Active path MTU in bytes: 256, 512, 1024, 2048 or 4096.
+    pub active_mtu: u32,
+}
+
+impl PortConfig {
+    /// An InfiniBand port with this LID, one link-local GID made of it, the default P_Key and an MTU of 4096 bytes.
+    #[must_use]
+    pub fn infiniband(lid: u16) -> Self {
+        Self { lid, ..Self::with_interface_id(lid, LinkLayer::InfiniBand) }
+    }
+
+    /// A RoCE port: no LID, one link-local GID with `interface_id` in its last bytes, the default P_Key and an MTU of
+    /// 1024 bytes.
+    #[must_use]
+    pub fn ethernet(interface_id: u16) -> Self {
+        Self { active_mtu: 1024, ..Self::with_interface_id(interface_id, LinkLayer::Ethernet) }
+    }
+
+    fn with_interface_id(id: u16, link: LinkLayer) -> Self {
+        let mut gid = [0; 16];
+        gid[0] = 0xfe;
+        gid[1] = 0x80;
+        gid[8] = 0x02;
+        gid[14..].copy_from_slice(&id.to_be_bytes());
+        Self { lid: 0, gids: vec![gid], pkeys: vec![0xffff], link, active_mtu: 4096 }
+    }
+}
+
+/// How the device learns that a doorbell was rung.
+///
+/// A real device sees the store on the bus. Ordinary memory does not tell, so each way gives something up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoorbellSource {
+    /// Each step looks at the register halves of all UAR pages and overwrites what it has taken. For callers that step
+    /// the device after each doorbell: a half that is written twice between two steps counts once.
+    Registers,
+    /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own; it cannot
+    /// see that a driver forgot to write the register.
+    Records,
+    /// Only [`crate::device::Device::doorbell`] counts. For front ends that trap the stores.
+    Calls,
+}
+
+/// What a device can do at most. Creating or changing an object past these is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// log2 of the CQEs in a CQ.
+    pub max_cqe_log: u8,
+    /// log2 of the WQEBBs in a send ring and of the WQEs in a receive ring.
+    pub max_wqe_log: u8,
+    /// log2 of the bytes of a receive WQE.
+    pub max_rq_stride_log: u8,
+    /// READs and atomics a QP can have outstanding, in each direction.
+    pub max_rd_atomic: u8,
+    /// Bytes in one message (IBTA vol. 1, 9.7.1: 2^31).
+    pub max_msg: u32,
+    /// UAR pages, PDs, CQs and SRQs, each.
+    pub max_objects: u32,
+    /// Memory keys.
+    pub max_mkeys: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_cqe_log: 22,
+            max_wqe_log: 15,
+            max_rq_stride_log: 10,
+            max_rd_atomic: 16,
+            max_msg: 1 << 31,
+            max_objects: 1 << 16,
+            max_mkeys: 1 << 20,
+        }
+    }
+}
+
+/// What a device is made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// First QPN of this instance. Processes that share a device divide the 24-bit space among them, since a packet
+    /// finds its process by QPN.
+    pub qpn_first: u32,
+    /// How many QPNs belong to this instance.
+    pub qpn_count: u32,
+    /// Ports; port 1 is the first.
+    pub ports: Vec<PortConfig>,
+    /// Where doorbells come from.
+    pub doorbells: DoorbellSource,
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl DeviceConfig {
+    /// A device with one port, all QPNs from 0x100 up to 2^18, and doorbells from the registers.
+    #[must_use]
+    pub fn with_port(port: PortConfig) -> Self {
+        Self {
+            qpn_first: 0x100,
+            qpn_count: (1 << 18) - 0x100,
+            ports: vec![port],
+            doorbells: DoorbellSource::Registers,
+            limits: Limits::default(),
+        }
+    }
+}

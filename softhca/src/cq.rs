@@ -1,0 +1,157 @@
+//! Completion queues: writing CQEs, overrun, arming.
+
+use crate::context::CqContext;
+use crate::cqe::{Completion, Encoded};
+use crate::event::Event;
+use crate::memory::HostMemory;
+use std::time::Duration;
+
+/// Bits of indices in doorbell records, arm words and the device's own counter.
+const INDEX_MASK: u32 = 0x00ff_ffff;
+/// Arm word bit 24: wake for solicited completions only (`MLX5_CQ_DB_REQ_NOT_SOL`).
+const ARM_SOLICITED: u32 = 1 << 24;
+/// Arm word bits that must be 0: 31:30 and 27:25. Bits 29:28 are the arm sequence number.
+const ARM_RESERVED: u32 = 0xce00_0000;
+/// An arm word that no driver writes: what the device puts into the record to see a first arm whose value is 0.
+const ARM_POISON: u32 = u32::MAX;
+
+/// Which completions an armed CQ waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Armed {
+    No,
+    Solicited,
+    Any,
+}
+
+/// A CQ.
+#[derive(Clone, Debug)]
+pub struct Cq {
+    context: CqContext,
+    /// CQEs written, 24 bits.
+    producer: u32,
+    /// Index after the last CQE that counts as solicited, if any was written.
+    solicited: Option<u32>,
+    armed: Armed,
+    /// Arm word last seen in the record.
+    arm_word: u32,
+    /// It overran, or its ring or record was not reachable.
+    failed: bool,
+    /// Queues that use it.
+    pub(crate) users: u32,
+}
+
+impl Cq {
+    pub(crate) fn new(context: CqContext) -> Self {
+        Self { context, producer: 0, solicited: None, armed: Armed::No, arm_word: ARM_POISON, failed: false, users: 0 }
+    }
+
+    /// What it was created from.
+    #[must_use]
+    pub fn context(&self) -> &CqContext {
+        &self.context
+    }
+
+    /// It takes no more CQEs.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Writes the CQE of `c`. The event that follows, if any.
+    pub(crate) fn write(&mut self, cqn: u32, c: &Completion, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
+        if self.failed {
+            return None;
+        }
+        let entries = 1u32 << self.context.log_size;
+        if !self.context.ignore_overrun {
+            match memory.load_be32(self.context.dbr) {
+                // A consumer index ahead of the producer is as far behind as can be: it counts as full, too.
+                Ok(consumer) if self.ahead_of(consumer) >= entries => {
+                    log::warn!("CQ {cqn:#x} overran: consumer index {consumer:#x}, producer {:#x}", self.producer);
+                    return Some(self.fail(cqn));
+                }
+                Ok(_) => {}
+                Err(fault) => {
+                    log::warn!("CQ {cqn:#x}: doorbell record: {fault}");
+                    return Some(self.fail(cqn));
+                }
+            }
+        }
+        let owner = self.producer & entries != 0;
+        let cqe = Encoded::new(c, self.context.cqe_bytes, owner, now.as_nanos() as u64);
+        let slot = u64::from(self.producer & (entries - 1));
+        let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
+        if let Err(fault) = memory.write_last_byte_last(at, cqe.as_bytes()) {
+            log::warn!("CQ {cqn:#x}: ring: {fault}");
+            return Some(self.fail(cqn));
+        }
+        self.producer = (self.producer + 1) & INDEX_MASK;
+        if c.is_solicited() {
+            self.solicited = Some(self.producer);
+        }
+        let wakes = match self.armed {
+            Armed::No => false,
+            Armed::Solicited => c.is_solicited(),
+            Armed::Any => true,
+        };
+        wakes.then(|| self.fire(cqn))
+    }
+
+    /// The arm word reached the device. The event that follows at once, if any.
+    ///
+    /// The word names the consumer index up to which the host has polled. Only CQEs from there on count, and one that
+    /// is already written does: the host may have polled its last CQE just before the device wrote this one (Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again).
+    pub(crate) fn arm(&mut self, cqn: u32, word: u32) -> Result<Option<Event>, u32> {
+        if word & ARM_RESERVED != 0 {
+            return Err(word);
+        }
+        if self.failed {
+            return Ok(None);
+        }
+        let consumer = word & INDEX_MASK;
+        let unseen =
+            |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
+        let missed = if word & ARM_SOLICITED != 0 {
+            self.armed = Armed::Solicited;
+            self.solicited.is_some_and(unseen)
+        } else {
+            self.armed = Armed::Any;
+            unseen(self.producer)
+        };
+        Ok(missed.then(|| self.fire(cqn)))
+    }
+
+    /// Puts a value into the record's arm word that no driver writes, so that [`Self::poll_arm_word`] sees the first
+    /// arm even if its value is 0.
+    pub(crate) fn poison_arm_word(&mut self, memory: &dyn HostMemory) -> Result<(), crate::memory::DmaFault> {
+        self.arm_word = ARM_POISON;
+        memory.write(self.context.dbr.wrapping_add(4), &ARM_POISON.to_be_bytes())
+    }
+
+    /// Looks at the record's arm word and arms if it has changed.
+    pub(crate) fn poll_arm_word(&mut self, cqn: u32, memory: &dyn HostMemory) -> Result<Option<Event>, u32> {
+        match memory.load_be32(self.context.dbr.wrapping_add(4)) {
+            Ok(word) if word != self.arm_word => {
+                self.arm_word = word;
+                self.arm(cqn, word)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// CQEs written that the host has not consumed, modulo 2^24.
+    fn ahead_of(&self, consumer: u32) -> u32 {
+        self.producer.wrapping_sub(consumer) & INDEX_MASK
+    }
+
+    fn fire(&mut self, cqn: u32) -> Event {
+        self.armed = Armed::No;
+        Event::Completion { cqn }
+    }
+
+    fn fail(&mut self, cqn: u32) -> Event {
+        self.failed = true;
+        Event::CqError { cqn }
+    }
+}

@@ -1,0 +1,286 @@
+//! What a completion says, and the bytes of a CQE.
+//!
+//! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
+
+/// Bytes of the part of a CQE that is not scattered data.
+pub const CQE64_BYTES: usize = 64;
+
+/// Offsets in bytes into the 64-byte CQE (the second half of a 128-byte one). All fields are big endian.
+mod offset {
+    pub(super) const ML_PATH: usize = 17;
+    pub(super) const SLID: usize = 22;
+    pub(super) const FLAGS_RQPN: usize = 24;
+    pub(super) const SRQN_UIDX: usize = 32;
+    pub(super) const IMM_INVAL_PKEY: usize = 36;
+    pub(super) const BYTE_CNT: usize = 44;
+    pub(super) const TIMESTAMP: usize = 48;
+    pub(super) const VENDOR_SYNDROME: usize = 54;
+    pub(super) const SYNDROME: usize = 55;
+    pub(super) const OPCODE_QPN: usize = 56;
+    pub(super) const WQE_COUNTER: usize = 60;
+    pub(super) const OP_OWN: usize = 63;
+}
+
+/// CQE opcodes, bits 7:4 of the last byte (`MLX5_CQE_*`).
+mod opcode {
+    pub(super) const REQ: u8 = 0;
+    pub(super) const RESP_WR_IMM: u8 = 1;
+    pub(super) const RESP_SEND: u8 = 2;
+    pub(super) const RESP_SEND_IMM: u8 = 3;
+    pub(super) const RESP_SEND_INV: u8 = 4;
+    pub(super) const REQ_ERR: u8 = 13;
+    pub(super) const RESP_ERR: u8 = 14;
+}
+
+/// Last byte of a CQE the device has not written yet: opcode 15 (`MLX5_CQE_INVALID`), owner 0.
+pub const INVALID_OP_OWN: u8 = 0xf0;
+
+/// Last byte, bit 1: the sender asked for a solicited event.
+const SOLICITED: u8 = 1 << 1;
+/// Last byte, bits 3:2: data in the first 32 bytes of the CQE (`MLX5_INLINE_SCATTER_32`).
+const INLINE_32: u8 = 1 << 2;
+/// Last byte, bits 3:2: data in the 64 bytes before it (`MLX5_INLINE_SCATTER_64`).
+const INLINE_64: u8 = 2 << 2;
+
+/// Bits 29:28 of `flags_rqpn`: the packet had a GRH.
+const FLAG_GRH: u32 = 1 << 28;
+
+/// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Syndrome {
+    /// Message longer than the receive WQE or than the transport permits.
+    LocalLength = 0x01,
+    /// The WQE or the QP is inconsistent.
+    LocalQpOp = 0x02,
+    /// A local key does not permit the access.
+    LocalProtection = 0x04,
+    /// Flushed: the QP is in the error state.
+    WrFlush = 0x05,
+    /// Memory window bind.
+    MwBind = 0x06,
+    /// The responder's packet made no sense.
+    BadResponse = 0x10,
+    /// The responder's key does not permit the peer's access (reported at the responder).
+    LocalAccess = 0x11,
+    /// NAK: invalid request.
+    RemoteInvalidRequest = 0x12,
+    /// NAK: remote access error.
+    RemoteAccess = 0x13,
+    /// NAK: remote operational error.
+    RemoteOp = 0x14,
+    /// No answer after all retries.
+    TransportRetryExceeded = 0x15,
+    /// Receiver not ready after all retries.
+    RnrRetryExceeded = 0x16,
+    /// The peer aborted.
+    RemoteAborted = 0x22,
+}
+
+/// What kind of message consumed a receive WQE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveKind {
+    /// SEND.
+    Send,
+    /// SEND with immediate data.
+    SendImm,
+    /// SEND with invalidate.
+    SendInval,
+    /// RDMA WRITE with immediate data.
+    WriteImm,
+}
+
+/// Where a datagram came from: the fields of a CQE that only UD fills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagram {
+    /// Source LID.
+    pub slid: u16,
+    /// Source QPN.
+    pub src_qpn: u32,
+    /// Service level.
+    pub sl: u8,
+    /// Low bits of the LID the packet was sent to.
+    pub dlid_path_bits: u8,
+    /// The first 40 bytes of the receive buffer hold a GRH.
+    pub grh: bool,
+    /// Index of the packet's P_Key.
+    pub pkey_index: u16,
+}
+
+/// A completion, to be written by [`crate::host::Host::complete`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// A send WQE succeeded.
+    Request {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// Opcode byte of the WQE.
+        opcode: u8,
+        /// Index of the WQE's first WQEBB.
+        wqe_counter: u16,
+        /// Bytes the operation brought (READ, atomics); 0 otherwise.
+        byte_cnt: u32,
+        /// Scatter-to-CQE: those bytes themselves, in place of writing them to the WQE's buffers.
+        inline: Option<Vec<u8>>,
+    },
+    /// A receive WQE succeeded.
+    Receive {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// Message.
+        kind: ReceiveKind,
+        /// Counter of the receive WQE ([`crate::rq::RecvWqe::counter`]).
+        wqe_counter: u16,
+        /// Bytes of the message; for UD with the 40 bytes of the GRH.
+        byte_cnt: u32,
+        /// Immediate data or invalidated key, in host order of the big-endian word; 0 for a plain SEND.
+        imm: u32,
+        /// The sender asked for a solicited event.
+        solicited: bool,
+        /// UD only.
+        datagram: Option<Datagram>,
+        /// Scatter-to-CQE: the message itself, in place of writing it to the WQE's buffers.
+        inline: Option<Vec<u8>>,
+    },
+    /// A WQE failed or was flushed.
+    Error {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// It is a send WQE; otherwise a receive WQE.
+        requester: bool,
+        /// Opcode byte of the send WQE; 0 for a receive WQE.
+        opcode: u8,
+        /// As for the successful completion.
+        wqe_counter: u16,
+        /// What went wrong.
+        syndrome: Syndrome,
+        /// Finer reason; free for the vendor to choose.
+        vendor_syndrome: u8,
+    },
+}
+
+/// Most bytes of scatter-to-CQE data that a CQE of `cqe_bytes` can hold.
+#[must_use]
+pub fn inline_capacity(cqe_bytes: u32) -> usize {
+    if cqe_bytes == 128 { 64 } else { 32 }
+}
+
+fn put16(cqe: &mut [u8; CQE64_BYTES], at: usize, value: u16) {
+    cqe[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+fn put32(cqe: &mut [u8; CQE64_BYTES], at: usize, value: u32) {
+    cqe[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+/// The CQE of a completion: up to 128 bytes of which the last byte is the one to publish last.
+pub(crate) struct Encoded {
+    bytes: [u8; 128],
+    len: usize,
+}
+
+impl Encoded {
+    /// Encodes `c` for a CQ with CQEs of `cqe_bytes` (64 or 128). `owner` is the owner bit of this pass over the ring,
+    /// `timestamp` is in ticks of the device's clock (nanoseconds).
+    ///
+    /// Scattered data longer than [`inline_capacity`] is cut: the QP decides what fits before it chooses this way.
+    pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, timestamp: u64) -> Self {
+        let mut tail = [0; CQE64_BYTES];
+        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&timestamp.to_be_bytes());
+        let (qpn, uidx, wqe_counter) = c.origin();
+        let mut sender_opcode = 0;
+        let mut data: &[u8] = &[];
+        let mut op_own = match c {
+            Completion::Request { opcode, byte_cnt, inline, .. } => {
+                sender_opcode = *opcode;
+                put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
+                data = inline.as_deref().unwrap_or_default();
+                opcode::REQ << 4
+            }
+            Completion::Receive { kind, byte_cnt, imm, solicited, datagram, inline, .. } => {
+                put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
+                put32(&mut tail, offset::IMM_INVAL_PKEY, *imm);
+                if let Some(from) = datagram {
+                    put_datagram(&mut tail, from, *kind);
+                }
+                data = inline.as_deref().unwrap_or_default();
+                let opcode = match kind {
+                    ReceiveKind::WriteImm => opcode::RESP_WR_IMM,
+                    ReceiveKind::Send => opcode::RESP_SEND,
+                    ReceiveKind::SendImm => opcode::RESP_SEND_IMM,
+                    ReceiveKind::SendInval => opcode::RESP_SEND_INV,
+                };
+                opcode << 4 | if *solicited { SOLICITED } else { 0 }
+            }
+            Completion::Error { requester, opcode, syndrome, vendor_syndrome, .. } => {
+                sender_opcode = *opcode;
+                // An error CQE has the syndromes where others have the timestamp's low half.
+                tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].fill(0);
+                tail[offset::VENDOR_SYNDROME] = *vendor_syndrome;
+                tail[offset::SYNDROME] = *syndrome as u8;
+                if *requester { opcode::REQ_ERR << 4 } else { opcode::RESP_ERR << 4 }
+            }
+        };
+        put32(&mut tail, offset::SRQN_UIDX, uidx & 0x00ff_ffff);
+        put32(&mut tail, offset::OPCODE_QPN, u32::from(sender_opcode) << 24 | (qpn & 0x00ff_ffff));
+        put16(&mut tail, offset::WQE_COUNTER, wqe_counter);
+
+        let mut bytes = [0; 128];
+        let len = if cqe_bytes == 128 { 128 } else { CQE64_BYTES };
+        if !data.is_empty() {
+            let data = &data[..data.len().min(inline_capacity(cqe_bytes))];
+            if data.len() > 32 {
+                bytes[..data.len()].copy_from_slice(data);
+                op_own |= INLINE_64;
+            } else {
+                tail[..data.len()].copy_from_slice(data);
+                op_own |= INLINE_32;
+            }
+        }
+        tail[offset::OP_OWN] = op_own | u8::from(owner);
+        bytes[len - CQE64_BYTES..len].copy_from_slice(&tail);
+        Self { bytes, len }
+    }
+
+    /// The bytes to write.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+fn put_datagram(tail: &mut [u8; CQE64_BYTES], from: &Datagram, kind: ReceiveKind) {
+    tail[offset::ML_PATH] = from.dlid_path_bits & 0x7f;
+    put16(tail, offset::SLID, from.slid);
+    let grh = if from.grh { FLAG_GRH } else { 0 };
+    put32(tail, offset::FLAGS_RQPN, grh | u32::from(from.sl & 0xf) << 24 | (from.src_qpn & 0x00ff_ffff));
+    // The word holds immediate data when there is any, else the P_Key index.
+    if kind == ReceiveKind::Send {
+        put32(tail, offset::IMM_INVAL_PKEY, u32::from(from.pkey_index));
+    }
+}
+
+impl Completion {
+    /// QPN, user index, WQE counter.
+    fn origin(&self) -> (u32, u32, u16) {
+        match *self {
+            Self::Request { qpn, uidx, wqe_counter, .. }
+            | Self::Receive { qpn, uidx, wqe_counter, .. }
+            | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
+        }
+    }
+
+    /// Wakes a CQ armed for solicited completions only: errors count as solicited (IBTA vol. 1, 11.4.2.2).
+    pub(crate) fn is_solicited(&self) -> bool {
+        match self {
+            Self::Request { .. } => false,
+            Self::Receive { solicited, .. } => *solicited,
+            Self::Error { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a command was refused. Faults of the data path have their own types beside the code that finds them.
+
+use crate::context::QpState;
+use crate::memory::DmaFault;
+use thiserror::Error;
+
+/// The kinds of numbered objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Object {
+    /// UAR page.
+    #[error("UAR page")]
+    Uar,
+    /// Protection domain.
+    #[error("PD")]
+    Pd,
+    /// Memory key.
+    #[error("mkey")]
+    Mkey,
+    /// Completion queue.
+    #[error("CQ")]
+    Cq,
+    /// Shared receive queue.
+    #[error("SRQ")]
+    Srq,
+    /// Queue pair.
+    #[error("QP")]
+    Qp,
+}
+
+/// Why a command was refused. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// No such object, or no longer.
+    #[error("no {object} {number:#x}")]
+    NoSuch {
+        /// Kind.
+        object: Object,
+        /// Number that was named.
+        number: u32,
+    },
+    /// Other objects still refer to it.
+    #[error("{object} {number:#x} is in use by {users} other objects")]
+    Busy {
+        /// Kind.
+        object: Object,
+        /// Its number.
+        number: u32,
+        /// How many refer to it.
+        users: u32,
+    },
+    /// All numbers of this kind are taken.
+    #[error("no more than {limit} {object} objects")]
+    Exhausted {
+        /// Kind.
+        object: Object,
+        /// How many there can be.
+        limit: u32,
+    },
+    /// A parameter is out of range.
+    #[error("{what} is {value:#x}; permitted: {permitted}")]
+    BadValue {
+        /// The parameter.
+        what: &'static str,
+        /// What was given.
+        value: u64,
+        /// What would do.
+        permitted: &'static str,
+    },
+    /// There is no such QP state transition, or the caller's idea of the current state is wrong.
+    #[error("QP cannot go from {from:?} to {to:?}")]
+    BadTransition {
+        /// Current state.
+        from: QpState,
+        /// State asked for.
+        to: QpState,
+    },
+    /// A QP attribute that the transition needs is missing.
+    #[error("{from:?} to {to:?} needs {attr}")]
+    MissingAttr {
+        /// Current state.
+        from: QpState,
+        /// State asked for.
+        to: QpState,
+        /// The attribute.
+        attr: &'static str,
+    },
+    /// A QP attribute that the transition does not permit was given.
+    #[error("{from:?} to {to:?} does not permit {attr}")]
+    UnexpectedAttr {
+        /// Current state.
+        from: QpState,
+        /// State asked for.
+        to: QpState,
+        /// The attribute.
+        attr: &'static str,
+    },
+    /// The device cannot do this.
+    #[error("not supported: {0}")]
+    Unsupported(&'static str),
+    /// A ring or a doorbell record is not reachable.
+    #[error(transparent)]
+    Dma(#[from] DmaFault),
+    /// The operating system refused a resource.
+    #[error("{what}: errno {errno}")]
+    System {
+        /// What was asked of it.
+        what: &'static str,
+        /// Its answer.
+        errno: i32,
+    },
+}

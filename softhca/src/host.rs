@@ -1,0 +1,194 @@
+//! Everything of the device that a QP works with besides itself: memory and keys, CQs, SRQs, events, packets to send.
+//!
+//! It is apart from the QP table so that a QP and its host can be borrowed at once.
+
+use crate::config::{Limits, PortConfig};
+use crate::cq::Cq;
+use crate::cqe::Completion;
+use crate::event::Event;
+use crate::memory::HostMemory;
+use crate::mkey::{KeyFault, Mkey, Need};
+use crate::srq::Srq;
+use crate::table::Table;
+use crate::wire::Frame;
+use crate::wqe::DataSeg;
+use std::collections::VecDeque;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why local data could not be gathered or scattered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum LocalFault {
+    /// A segment's key.
+    #[error(transparent)]
+    Key(#[from] KeyFault),
+    /// The segments are shorter than the data.
+    #[error("{len} bytes at offset {offset} of segments that hold {capacity}")]
+    TooShort {
+        /// Where in the segments.
+        offset: u64,
+        /// Bytes wanted.
+        len: u64,
+        /// Bytes that the segments hold.
+        capacity: u64,
+    },
+}
+
+/// What QPs share.
+pub struct Host {
+    /// Host memory by DMA.
+    pub memory: Box<dyn HostMemory>,
+    /// Memory keys by index (the key without its lowest byte).
+    pub mkeys: Table<Mkey>,
+    /// Completion queues.
+    pub cqs: Table<Cq>,
+    /// Shared receive queues.
+    pub srqs: Table<Srq>,
+    /// Events that the front end has not taken yet.
+    pub events: VecDeque<Event>,
+    /// Packets that the wire has not taken yet.
+    pub outbox: VecDeque<Frame>,
+    /// Ports; port 1 is the first.
+    pub ports: Vec<PortConfig>,
+    /// Limits.
+    pub limits: Limits,
+    /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
+    pub now: Duration,
+}
+
+impl Host {
+    /// Host address of `len` bytes at `addr` by `key`, after all checks.
+    fn translate(&self, pd: u32, key: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
+        let mkey = self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))?;
+        mkey.translate(pd, addr, len, need)
+    }
+
+    /// Calls `f` with the host address and the place in the data of each piece of `segs` between `offset` and
+    /// `offset + len`.
+    fn for_pieces(
+        &self,
+        pd: u32,
+        segs: &[DataSeg],
+        (offset, len): (u64, usize),
+        need: Need,
+        mut f: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), KeyFault>,
+    ) -> Result<(), LocalFault> {
+        let (mut skip, mut done) = (offset, 0);
+        for seg in segs {
+            if done == len {
+                break;
+            }
+            let seg_len = u64::from(seg.len);
+            if skip >= seg_len {
+                skip -= seg_len;
+                continue;
+            }
+            let n = (len - done).min((seg_len - skip) as usize);
+            let addr = self.translate(pd, seg.lkey, seg.addr.wrapping_add(skip), n as u64, need)?;
+            f(addr, done..done + n)?;
+            done += n;
+            skip = 0;
+        }
+        if done < len {
+            let capacity = segs.iter().map(|s| u64::from(s.len)).sum();
+            return Err(LocalFault::TooShort { offset, len: len as u64, capacity });
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with what `segs` hold from byte `offset` on.
+    ///
+    /// # Errors
+    /// [`LocalFault`]; `out` is then unspecified.
+    pub fn gather(&self, pd: u32, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
+        self.for_pieces(pd, segs, (offset, out.len()), Need::LocalRead, |addr, part| {
+            Ok(self.memory.read(addr, &mut out[part])?)
+        })
+    }
+
+    /// Writes `data` to what `segs` name, from byte `offset` on.
+    ///
+    /// # Errors
+    /// [`LocalFault`]; segments before the faulty one have been written, as a device does.
+    pub fn scatter(&self, pd: u32, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
+        self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |addr, part| {
+            Ok(self.memory.write(addr, &data[part])?)
+        })
+    }
+
+    /// Checks all keys of `segs` for an access to their whole length.
+    ///
+    /// # Errors
+    /// [`LocalFault`] of the first that does not permit it.
+    pub fn check_local(&self, pd: u32, segs: &[DataSeg], need: Need) -> Result<(), LocalFault> {
+        for seg in segs {
+            self.translate(pd, seg.lkey, seg.addr, seg.len.into(), need)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a peer may do `need` to `len` bytes at `addr` by `rkey`. An access of 0 bytes needs no valid key
+    /// (IBTA vol. 1, 9.7.4.1.5).
+    ///
+    /// # Errors
+    /// [`KeyFault`].
+    pub fn check_remote(&self, pd: u32, rkey: u32, addr: u64, len: u64, need: Need) -> Result<(), KeyFault> {
+        if len == 0 && need != Need::RemoteAtomic {
+            return Ok(());
+        }
+        self.translate(pd, rkey, addr, len, need).map(drop)
+    }
+
+    /// Reads for a peer.
+    ///
+    /// # Errors
+    /// [`KeyFault`]; `out` is then unspecified.
+    pub fn remote_read(&self, pd: u32, rkey: u32, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let at = self.translate(pd, rkey, addr, out.len() as u64, Need::RemoteRead)?;
+        Ok(self.memory.read(at, out)?)
+    }
+
+    /// Writes for a peer.
+    ///
+    /// # Errors
+    /// [`KeyFault`]; nothing is written then.
+    pub fn remote_write(&self, pd: u32, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let at = self.translate(pd, rkey, addr, data.len() as u64, Need::RemoteWrite)?;
+        Ok(self.memory.write(at, data)?)
+    }
+
+    /// Replaces 8 bytes for a peer by `f` of them and gives back the old ones, as numbers in host byte order.
+    ///
+    /// # Errors
+    /// [`KeyFault`]; nothing is written then.
+    pub fn remote_atomic(&self, pd: u32, rkey: u32, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, KeyFault> {
+        let at = self.translate(pd, rkey, addr, 8, Need::RemoteAtomic)?;
+        if !addr.is_multiple_of(8) || !at.is_multiple_of(8) {
+            return Err(KeyFault::Misaligned(addr));
+        }
+        Ok(self.memory.fetch_update_u64(at, f)?)
+    }
+
+    /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it. Lost if the CQ is in error or gone.
+    pub fn complete(&mut self, cqn: u32, c: &Completion) {
+        let Some(cq) = self.cqs.get_mut(cqn) else {
+            log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
+            return;
+        };
+        if let Some(event) = cq.write(cqn, c, &*self.memory, self.now) {
+            self.events.push_back(event);
+        }
+    }
+
+    /// Most bytes of scatter-to-CQE data that CQ `cqn` can hold; 0 if there is no such CQ.
+    #[must_use]
+    pub fn inline_capacity(&self, cqn: u32) -> usize {
+        self.cqs.get(cqn).map_or(0, |cq| crate::cqe::inline_capacity(cq.context().cqe_bytes))
+    }
+}

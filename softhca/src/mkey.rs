@@ -1,0 +1,141 @@
+//! Memory keys: which memory a number gives access to, for whom and for what.
+
+use crate::context::{Access, MkeyContext};
+use crate::memory::DmaFault;
+use thiserror::Error;
+
+/// What a use of a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The device reads for its own host (SEND, WRITE).
+    LocalRead,
+    /// The device writes for its own host (receive, READ response).
+    LocalWrite,
+    /// A peer reads.
+    RemoteRead,
+    /// A peer writes.
+    RemoteWrite,
+    /// A peer does an atomic.
+    RemoteAtomic,
+}
+
+impl Need {
+    fn permitted_by(self, access: &Access) -> bool {
+        match self {
+            Self::LocalRead => true,
+            Self::LocalWrite => access.local_write,
+            Self::RemoteRead => access.remote_read,
+            Self::RemoteWrite => access.remote_write,
+            Self::RemoteAtomic => access.remote_atomic,
+        }
+    }
+}
+
+/// Why memory cannot be reached by a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum KeyFault {
+    /// No such key, or no longer.
+    #[error("no key {0:#x}")]
+    NoSuch(u32),
+    /// The key belongs to another protection domain.
+    #[error("key {key:#x} is of PD {found:#x}, the queue of {expected:#x}")]
+    WrongPd {
+        /// Key.
+        key: u32,
+        /// Its PD.
+        found: u32,
+        /// The queue's.
+        expected: u32,
+    },
+    /// Not wholly inside of the key's region.
+    #[error("key {key:#x}: {len} bytes at {addr:#x} are outside of its region")]
+    OutOfBounds {
+        /// Key.
+        key: u32,
+        /// First address, as the key's users name it.
+        addr: u64,
+        /// Bytes.
+        len: u64,
+    },
+    /// The key does not permit this.
+    #[error("key {key:#x} does not permit {need:?}")]
+    NotPermitted {
+        /// Key.
+        key: u32,
+        /// What was needed.
+        need: Need,
+    },
+    /// An atomic at an address that is not a multiple of 8.
+    #[error("atomic at {0:#x}: not a multiple of 8")]
+    Misaligned(u64),
+    /// The memory behind the key is gone.
+    #[error(transparent)]
+    Dma(#[from] DmaFault),
+}
+
+/// A key and its region.
+#[derive(Clone, Copy, Debug)]
+pub struct Mkey {
+    /// The whole key: index and variant.
+    pub(crate) key: u32,
+    pub(crate) context: MkeyContext,
+}
+
+impl Mkey {
+    /// Host address of `len` bytes at `addr`, after all checks.
+    pub(crate) fn translate(&self, pd: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
+        let Self { key, context: c } = *self;
+        if c.pd != pd {
+            return Err(KeyFault::WrongPd { key, found: c.pd, expected: pd });
+        }
+        if !need.permitted_by(&c.access) {
+            return Err(KeyFault::NotPermitted { key, need });
+        }
+        let offset = addr.wrapping_sub(c.iova);
+        if offset > c.len || len > c.len - offset {
+            return Err(KeyFault::OutOfBounds { key, addr, len });
+        }
+        Ok(c.addr.wrapping_add(offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: u32 = 0x1807;
+
+    fn mkey(iova: u64) -> Mkey {
+        let access = Access { local_write: true, remote_read: true, ..Access::default() };
+        Mkey { key: KEY, context: MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access } }
+    }
+
+    #[test]
+    fn bounds_are_exact() {
+        let m = mkey(0x7000);
+        assert_eq!(m.translate(3, 0x7000, 0x100, Need::LocalRead), Ok(0x7000));
+        assert_eq!(m.translate(3, 0x70ff, 1, Need::LocalRead), Ok(0x70ff));
+        assert_eq!(m.translate(3, 0x7100, 0, Need::LocalRead), Ok(0x7100));
+        for (addr, len) in [(0x6fff, 1), (0x7000, 0x101), (0x70ff, 2), (0x7101, 0), (0, u64::MAX), (u64::MAX, 2)] {
+            let fault = KeyFault::OutOfBounds { key: KEY, addr, len };
+            assert_eq!(m.translate(3, addr, len, Need::LocalRead), Err(fault));
+        }
+    }
+
+    #[test]
+    fn zero_based_and_iova_regions_translate() {
+        assert_eq!(mkey(0).translate(3, 0x10, 8, Need::RemoteRead), Ok(0x7010));
+        assert_eq!(mkey(u64::MAX - 0x7f).translate(3, u64::MAX, 1, Need::LocalWrite), Ok(0x707f));
+        assert_eq!(mkey(u64::MAX - 0x7f).translate(3, 0, 1, Need::LocalWrite), Ok(0x7080));
+    }
+
+    #[test]
+    fn pd_and_access_are_checked() {
+        let m = mkey(0x7000);
+        let wrong = KeyFault::WrongPd { key: KEY, found: 3, expected: 4 };
+        assert_eq!(m.translate(4, 0x7000, 1, Need::LocalRead), Err(wrong));
+        for need in [Need::RemoteWrite, Need::RemoteAtomic] {
+            assert_eq!(m.translate(3, 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
+        }
+    }
+}

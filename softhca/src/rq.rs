@@ -1,0 +1,128 @@
+//! Receive WQEs: a QP's own ring, or an SRQ's, behind one call.
+
+use crate::context::{ReceiveSource, RqContext};
+use crate::host::Host;
+use crate::memory::HostMemory;
+use crate::wqe::{DATA_SEG_BYTES, DataSeg, INVALID_LKEY, WqeFault, data_seg};
+
+/// A receive WQE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecvWqe {
+    /// What its CQE says in `wqe_counter`: the running number of the WQE in an own ring, the index in an SRQ.
+    pub counter: u16,
+    /// Buffers, in order.
+    pub segs: Vec<DataSeg>,
+}
+
+impl RecvWqe {
+    /// Bytes it can take.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.segs.iter().map(|s| u64::from(s.len)).sum()
+    }
+}
+
+/// Where a QP's receive WQEs come from, with the state of its own ring.
+#[derive(Clone, Debug)]
+pub enum RecvQueue {
+    /// The QP cannot receive.
+    None,
+    /// Its own ring.
+    Own(Rq),
+    /// An SRQ.
+    Shared {
+        /// SRQ number.
+        srqn: u32,
+    },
+}
+
+impl RecvQueue {
+    /// As the QP's context says; `dbr` is the QP's doorbell record.
+    #[must_use]
+    pub fn new(source: ReceiveSource, dbr: u64) -> Self {
+        match source {
+            ReceiveSource::None => Self::None,
+            ReceiveSource::Own(ring) => Self::Own(Rq::new(ring, dbr)),
+            ReceiveSource::Shared { srqn } => Self::Shared { srqn },
+        }
+    }
+
+    /// Consumes the next receive WQE; `None` if nothing is posted.
+    ///
+    /// # Errors
+    /// [`WqeFault`] if the ring, the record or the WQE is not as it must be. The WQE is consumed all the same when it
+    /// could be found. A fault of an SRQ has raised its event.
+    pub fn take(&mut self, host: &mut Host) -> Result<Option<RecvWqe>, WqeFault> {
+        match self {
+            Self::None => Ok(None),
+            Self::Own(rq) => rq.take(&*host.memory),
+            Self::Shared { srqn } => host.take_shared(*srqn),
+        }
+    }
+
+    /// Forgets everything posted: the QP goes to the reset state.
+    pub fn reset(&mut self) {
+        if let Self::Own(rq) = self {
+            rq.taken = 0;
+        }
+    }
+}
+
+/// A QP's own receive ring.
+#[derive(Clone, Debug)]
+pub struct Rq {
+    ring: RqContext,
+    /// Doorbell record; word 0 is the producer index.
+    dbr: u64,
+    /// WQEs consumed, 16 bits.
+    taken: u16,
+}
+
+impl Rq {
+    /// An empty ring.
+    #[must_use]
+    pub fn new(ring: RqContext, dbr: u64) -> Self {
+        Self { ring, dbr, taken: 0 }
+    }
+
+    fn take(&mut self, memory: &dyn HostMemory) -> Result<Option<RecvWqe>, WqeFault> {
+        let Some(_) = posted(&self.ring, self.dbr, self.taken, memory)? else {
+            return Ok(None);
+        };
+        let counter = self.taken;
+        self.taken = self.taken.wrapping_add(1);
+        let mut bytes = vec![0; 1 << self.ring.log_stride];
+        memory.read(wqe_addr(&self.ring, counter), &mut bytes)?;
+        Ok(Some(RecvWqe { counter, segs: scatter_list(&bytes, 0)? }))
+    }
+}
+
+/// How many WQEs are posted past `taken`, if any: from the record's producer index (16 bits).
+pub(crate) fn posted(ring: &RqContext, dbr: u64, taken: u16, memory: &dyn HostMemory) -> Result<Option<u16>, WqeFault> {
+    let producer = (memory.load_be32(dbr)? & 0xffff) as u16;
+    let ahead = producer.wrapping_sub(taken);
+    let entries = 1u32 << ring.log_size;
+    if u32::from(ahead) > entries {
+        return Err(WqeFault::Overrun { index: taken, producer, ahead, entries });
+    }
+    Ok((ahead != 0).then_some(ahead))
+}
+
+/// Address of the WQE with running number `counter`.
+pub(crate) fn wqe_addr(ring: &RqContext, counter: u16) -> u64 {
+    let slot = u64::from(counter) & ((1 << ring.log_size) - 1);
+    ring.buf.wrapping_add(slot << ring.log_stride)
+}
+
+/// The data segments in `wqe` from byte `at` on, up to the one whose key ends the list.
+pub(crate) fn scatter_list(wqe: &[u8], at: usize) -> Result<Vec<DataSeg>, WqeFault> {
+    let mut segs = Vec::new();
+    for (i, bytes) in wqe[at..].chunks_exact(DATA_SEG_BYTES).enumerate() {
+        let seg = data_seg(bytes).ok_or(WqeFault::InlineResult { at: at + i * DATA_SEG_BYTES })?;
+        if seg.lkey == INVALID_LKEY {
+            break;
+        }
+        segs.push(seg);
+    }
+    Ok(segs)
+}

@@ -1,0 +1,121 @@
+//! Numbered objects: each kind has a table, and a number that was freed is not given out again at once, so that a stale
+//! number is an error rather than another object.
+
+use crate::error::{Error, Object};
+use std::collections::BTreeMap;
+
+/// Objects of one kind by number.
+#[derive(Debug)]
+pub struct Table<T> {
+    object: Object,
+    first: u32,
+    count: u32,
+    /// Offset from `first` at which the search for a free number begins.
+    next: u32,
+    entries: BTreeMap<u32, T>,
+}
+
+impl<T> Table<T> {
+    /// An empty table for the numbers from `first` on, `count` of them.
+    pub(crate) fn new(object: Object, first: u32, count: u32) -> Self {
+        Self { object, first, count, next: 0, entries: BTreeMap::new() }
+    }
+
+    /// A number that is free, the one longest unused first.
+    pub(crate) fn reserve(&mut self) -> Result<u32, Error> {
+        if self.entries.len() as u64 >= u64::from(self.count) {
+            return Err(Error::Exhausted { object: self.object, limit: self.count });
+        }
+        loop {
+            let number = self.first + self.next;
+            self.next = (self.next + 1) % self.count;
+            if !self.entries.contains_key(&number) {
+                return Ok(number);
+            }
+        }
+    }
+
+    pub(crate) fn insert(&mut self, number: u32, entry: T) {
+        self.entries.insert(number, entry);
+    }
+
+    /// The object with this number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> Option<&T> {
+        self.entries.get(&number)
+    }
+
+    /// The object with this number.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+        self.entries.get_mut(&number)
+    }
+
+    pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
+        self.entries.remove(&number)
+    }
+
+    /// The object, or the error that says there is none.
+    pub(crate) fn find(&self, number: u32) -> Result<&T, Error> {
+        self.entries.get(&number).ok_or(self.no_such(number))
+    }
+
+    /// The object, or the error that says there is none.
+    pub(crate) fn find_mut(&mut self, number: u32) -> Result<&mut T, Error> {
+        let missing = self.no_such(number);
+        self.entries.get_mut(&number).ok_or(missing)
+    }
+
+    /// Removes the object if nothing refers to it; `users` counts.
+    pub(crate) fn remove_unused(&mut self, number: u32, users: impl Fn(&T) -> u32) -> Result<T, Error> {
+        match users(self.find(number)?) {
+            0 => self.remove(number).ok_or(self.no_such(number)),
+            users => Err(Error::Busy { object: self.object, number, users }),
+        }
+    }
+
+    /// All objects, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.entries.iter().map(|(&n, t)| (n, t))
+    }
+
+    /// All objects, by number.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+        self.entries.iter_mut().map(|(&n, t)| (n, t))
+    }
+
+    fn no_such(&self, number: u32) -> Error {
+        Error::NoSuch { object: self.object, number }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_freed_number_comes_back_last() {
+        let mut t = Table::new(Object::Cq, 5, 3);
+        for expected in [5, 6, 7] {
+            let n = t.reserve().unwrap();
+            assert_eq!(n, expected);
+            t.insert(n, ());
+        }
+        assert_eq!(t.reserve(), Err(Error::Exhausted { object: Object::Cq, limit: 3 }));
+        t.remove(6).unwrap();
+        t.remove(5).unwrap();
+        let n = t.reserve().unwrap();
+        assert_eq!(n, 5, "the search goes on from the last number given out, around the end");
+        t.insert(n, ());
+        assert_eq!(t.reserve().unwrap(), 6);
+    }
+
+    #[test]
+    fn a_used_object_stays() {
+        let mut t = Table::new(Object::Pd, 1, 9);
+        t.insert(4, 2u32);
+        assert_eq!(t.remove_unused(4, |&u| u), Err(Error::Busy { object: Object::Pd, number: 4, users: 2 }));
+        assert_eq!(t.remove_unused(5, |&u| u), Err(Error::NoSuch { object: Object::Pd, number: 5 }));
+        *t.get_mut(4).unwrap() = 0;
+        assert!(t.remove_unused(4, |&u| u).is_ok());
+    }
+}

@@ -1,0 +1,143 @@
+//! What can be wrong with a WQE.
+
+use crate::context::Transport;
+use crate::memory::DmaFault;
+use thiserror::Error;
+
+/// Why a WQE cannot be executed: what is wrong, with the value found. Offsets are in bytes from the WQE's start.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WqeFault {
+    /// The ring cannot be read.
+    #[error("ring: {0}")]
+    Dma(#[from] DmaFault),
+    /// The producer index is further ahead than the ring is large.
+    #[error("producer index {producer:#x} is {ahead} past index {index:#x} in a ring of {entries}")]
+    Overrun {
+        /// Index of the next WQE to take.
+        index: u16,
+        /// Producer index from the doorbell record.
+        producer: u16,
+        /// Their difference.
+        ahead: u16,
+        /// Size of the ring, in the same unit.
+        entries: u32,
+    },
+    /// The index in the control segment is not the WQE's place in the ring.
+    #[error("control segment says index {found:#x}, the WQE is at {expected:#x}")]
+    WrongIndex {
+        /// Found.
+        found: u16,
+        /// Should be.
+        expected: u16,
+    },
+    /// The QPN in the control segment is not the queue's.
+    #[error("control segment says QPN {found:#x}, the queue belongs to {expected:#x}")]
+    WrongQpn {
+        /// Found.
+        found: u32,
+        /// Should be.
+        expected: u32,
+    },
+    /// DS is 0, or has bits in the reserved part of its byte.
+    #[error("DS is {0}; permitted: 1 to 63")]
+    BadDs(u8),
+    /// The WQE reaches past the producer index that the doorbell record announced.
+    #[error("WQE at {index:#x} takes {wqebbs} WQEBBs, the doorbell record announced {announced}")]
+    PastProducer {
+        /// Index of the WQE.
+        index: u16,
+        /// WQEBBs by its DS.
+        wqebbs: u16,
+        /// WQEBBs from its start to the producer index.
+        announced: u16,
+    },
+    /// Unknown opcode.
+    #[error("opcode {0:#04x} is unknown")]
+    UnknownOpcode(u8),
+    /// The opcode is not one of this transport's (IBTA vol. 1 table 38).
+    #[error("opcode {opcode:#04x} is not permitted on {transport:?}")]
+    WrongTransport {
+        /// Opcode.
+        opcode: u8,
+        /// Transport of the QP.
+        transport: Transport,
+    },
+    /// The opcode modifier is not 0.
+    #[error("opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0")]
+    BadOpmod {
+        /// Opcode.
+        opcode: u8,
+        /// Modifier.
+        opmod: u8,
+    },
+    /// A field that must be 0 is not.
+    #[error("{field} at byte {at} is {value:#x}; it must be 0")]
+    Reserved {
+        /// Field.
+        field: &'static str,
+        /// Offset in bytes.
+        at: usize,
+        /// Found.
+        value: u64,
+    },
+    /// `fm_ce_se` has a combination of bits that means nothing.
+    #[error("fm_ce_se is {0:#04x}: reserved bits, or a fence or completion mode that does not exist")]
+    BadFlags(u8),
+    /// DS ends before a segment that the opcode needs.
+    #[error("no room for the {segment} segment: it ends at byte {needs}, DS says {has} bytes")]
+    MissingSegment {
+        /// Segment.
+        segment: &'static str,
+        /// Where the segment would end.
+        needs: usize,
+        /// Bytes of the WQE by its DS.
+        has: usize,
+    },
+    /// Inline data is longer than the rest of the WQE.
+    #[error("inline segment at byte {at} has {len} bytes, DS leaves {room}")]
+    InlineTooLong {
+        /// Offset of the segment.
+        at: usize,
+        /// Its length.
+        len: usize,
+        /// Bytes left for data.
+        room: usize,
+    },
+    /// DS counts more than the inline segment takes. Several inline segments in a WQE are not supported.
+    #[error("byte {at} is past the inline data but DS goes on")]
+    AfterInline {
+        /// Offset of the segment.
+        at: usize,
+    },
+    /// Inline data after data segments; the device takes one or the other.
+    #[error("inline segment at byte {at} after data segments: not supported")]
+    MixedPayload {
+        /// Offset of the segment.
+        at: usize,
+    },
+    /// Inline data where the device puts data (READ, atomics, receive).
+    #[error("inline segment at byte {at}: the operation writes to its segments")]
+    InlineResult {
+        /// Offset of the segment.
+        at: usize,
+    },
+    /// The result of an atomic needs segments of 8 bytes in all.
+    #[error("atomic result has {0} bytes of segments; permitted: 8")]
+    AtomicLength(u64),
+    /// The address of an atomic is not a multiple of 8.
+    #[error("atomic at remote address {0:#x}: not a multiple of 8")]
+    AtomicAlignment(u64),
+    /// An SRQ WQE links to an index outside of the ring.
+    #[error("SRQ WQE {index:#x} links to {next:#x} in a ring of {entries}")]
+    BadLink {
+        /// Its index.
+        index: u16,
+        /// The link.
+        next: u16,
+        /// WQEs in the ring.
+        entries: u32,
+    },
+    /// The SRQ does not exist (any more).
+    #[error("no SRQ {0:#x}")]
+    NoSrq(u32),
+}
