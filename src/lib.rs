@@ -6,3 +6,4 @@ pub mod cq;
 pub mod db;
 pub mod queue;
 pub mod types;
+pub mod wqe;

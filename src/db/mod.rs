@@ -9,6 +9,28 @@
 //!                                                               +--------------------+
 //!                                                            3. store, flush, other half
 //! ```
+//!
+//! The record is the truth: it tells how far the queue is filled, and the device reads it again before it stops
+//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also spares it the fetch of
+//! the WQE from memory.
+//!
+//! # Who owns a register
+//!
+//! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether a
+//! register is shared with other queues, so the type says it: [`ExclusiveRegister`] has one owner and no lock;
+//! [`SharedRegister`] has a lock and is used through `&SharedRegister` (or an `Arc` with feature `std`) by every queue
+//! on it. A queue is generic over [`Register`], so the choice costs nothing at run time.
+mod exclusive;
 mod parts;
+mod record;
+mod register;
+mod shared;
 
-pub use parts::RegisterParts;
+pub use exclusive::{ExclusiveRegister, FlushMode, OneFence, TwoFences};
+pub use parts::{RegisterError, RegisterParts};
+pub use record::DoorbellRecord;
+pub use register::{Half, Register};
+pub use shared::SharedRegister;
+
+#[cfg(test)]
+mod tests;

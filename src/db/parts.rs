@@ -1,3 +1,4 @@
+use core::fmt;
 use core::ptr::NonNull;
 
 /// Where a BlueFlame register is: what `mlx5dv_qp::bf` hands over, as plain numbers and pointers.
@@ -6,8 +7,85 @@ pub struct RegisterParts {
     /// The register's first half, inside a mapped UAR page (`mlx5dv_qp::bf.reg`). 8-byte aligned; with `size` not zero,
     /// aligned to twice `size`, so that the halves are told apart by one address bit.
     pub reg: NonNull<u8>,
-    /// Bytes in one half, a power of two from 64 to 4096 (256 on ConnectX-4 and later). Zero when the register has no
+    /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
     /// BlueFlame buffer (a UAR mapped non-cacheable): then only 8-byte doorbells are written, always to the same place
     /// (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a register that has a buffer).
     pub size: u32,
+}
+
+/// Why parts cannot be a BlueFlame register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// `size` is neither 0 nor a power of two from 64 to 2048: two halves of more do not fit a UAR page.
+    Size {
+        /// Bytes in one half, as given.
+        size: u32,
+    },
+    /// `reg` is not aligned as its size asks.
+    Alignment {
+        /// The address given.
+        address: usize,
+        /// The alignment asked for, in bytes.
+        alignment: usize,
+    },
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Size { size } => {
+                write!(f, "BlueFlame half of {size} bytes, must be 0 or a power of two from 64 to 2048")
+            }
+            Self::Alignment { address, alignment } => {
+                write!(f, "BlueFlame register at {address:#x}, must be aligned to {alignment} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RegisterError {}
+
+/// The half that is due of a register that was checked, and the distance to the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Halves {
+    due: NonNull<u64>,
+    size: usize,
+}
+
+impl Halves {
+    pub(super) fn new(parts: RegisterParts) -> Result<Self, RegisterError> {
+        let RegisterParts { reg, size } = parts;
+        if size != 0 && !(size.is_power_of_two() && (64..=2048).contains(&size)) {
+            return Err(RegisterError::Size { size });
+        }
+        let size = size as usize;
+        let alignment = if size == 0 { size_of::<u64>() } else { 2 * size };
+        let address = reg.addr().get();
+        if !address.is_multiple_of(alignment) {
+            return Err(RegisterError::Alignment { address, alignment });
+        }
+        Ok(Self { due: reg.cast(), size })
+    }
+
+    /// Bytes in one half; zero without BlueFlame.
+    #[inline]
+    pub(super) const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The half to store to now.
+    #[inline]
+    pub(super) const fn due(&self) -> NonNull<u64> {
+        self.due
+    }
+
+    /// Makes the other half due: `offset ^= size` in rdma-core's words, on the address itself, whose bit `size` tells
+    /// the halves apart. With size zero nothing changes.
+    #[inline]
+    pub(super) fn alternate(&mut self) {
+        // SAFETY: the pointer moves between the two halves of the register. The address is not zero: with the bit `size`
+        // set it is at least `size`, and with the bit cleared again it is the aligned, non-null address of the parts.
+        self.due = unsafe { NonNull::new_unchecked(self.due.as_ptr().map_addr(|address| address ^ self.size)) };
+    }
 }

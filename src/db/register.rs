@@ -1,0 +1,78 @@
+use core::ptr::NonNull;
+
+use crate::arch;
+use crate::types::WQEBB_BYTES;
+
+/// Words in one WQEBB.
+const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
+
+/// A doorbell register and the way its users take turns: see the [module's text](super).
+pub trait Register {
+    /// Bytes in one half, the largest WQE that can be copied to it; zero if the register has no BlueFlame.
+    fn size(&self) -> usize;
+
+    /// Rings: calls `store` with the half that is due, ordered after everything stored so far, and makes the other half
+    /// due.
+    ///
+    /// The doorbell record must have been stored before.
+    fn ring(&mut self, store: impl FnOnce(Half));
+}
+
+/// The half of a register that is due, for one doorbell.
+#[derive(Debug)]
+pub struct Half(NonNull<u64>);
+
+impl Half {
+    #[inline]
+    pub(super) const fn new(half: NonNull<u64>) -> Self {
+        Self(half)
+    }
+
+    /// The 8-byte doorbell: the first word of the (last) WQE's control segment, in memory order. The device fetches the WQEs
+    /// from the ring.
+    ///
+    /// # Safety
+    /// The WQEs up to the doorbell record's index must be complete, and name memory that stays registered and alive
+    /// until they complete.
+    #[inline]
+    pub unsafe fn write(self, first_word: u64) {
+        // SAFETY: the register's constructor vouches for the address; the caller for what the device will do.
+        unsafe { arch::mmio_write64(self.0.as_ptr(), first_word) }
+    }
+
+    /// Copies one WQEBB to BlueFlame: the WQE itself is the doorbell.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write), and the register must have a size of at least 64 bytes.
+    #[inline]
+    pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) {
+        // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
+        // will do.
+        unsafe { arch::mmio_copy64(self.0.as_ptr(), words) }
+    }
+
+    /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
+    /// start where it ends (rdma-core `providers/mlx5/qp.c`, `mlx5_bf_copy`).
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring` must be
+    /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `slot < ring_wqebbs`.
+    #[inline]
+    pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, slot: usize, wqebbs: usize) {
+        let mut slot = slot;
+        for n in 0..wqebbs {
+            // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for what
+            // the device will do. The read is 8 bytes at a time, as the words were stored moments ago: a wider load
+            // could not be forwarded from those stores.
+            unsafe {
+                let line = ring.add(slot * WQEBB_WORDS);
+                let words = core::array::from_fn(|i| line.add(i).read());
+                arch::mmio_copy64(self.0.add(n * WQEBB_WORDS).as_ptr(), &words);
+            }
+            slot += 1;
+            if slot == ring_wqebbs {
+                slot = 0;
+            }
+        }
+    }
+}

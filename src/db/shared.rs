@@ -1,0 +1,92 @@
+use core::cell::UnsafeCell;
+use core::hint;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use super::parts::{Halves, RegisterError, RegisterParts};
+use super::register::{Half, Register};
+use crate::arch;
+
+/// A register that several queues ring, with a spin lock around each doorbell.
+///
+/// Every queue on the register must use the same value: by reference, or by `Arc` with feature `std`. Ringing spins
+/// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or block.
+#[derive(Debug)]
+pub struct SharedRegister {
+    locked: AtomicBool,
+    halves: UnsafeCell<Halves>,
+    /// Bytes in one half: it never changes, so it is read without the lock.
+    size: usize,
+}
+
+// SAFETY: the register is device memory with no tie to a thread, see `Sync`.
+unsafe impl Send for SharedRegister {}
+// SAFETY: `halves` and the register behind it are reached only in `ring_locked`, by the one thread that holds the lock.
+unsafe impl Sync for SharedRegister {}
+
+impl SharedRegister {
+    /// Takes the register over for all its users.
+    ///
+    /// # Errors
+    /// Parts whose size or alignment cannot be.
+    ///
+    /// # Safety
+    /// `parts.reg` must be valid for 8-byte stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
+    /// but this value may store there.
+    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
+        let halves = Halves::new(parts)?;
+        Ok(Self { locked: AtomicBool::new(false), size: halves.size(), halves: UnsafeCell::new(halves) })
+    }
+
+    #[inline]
+    fn ring_locked(&self, store: impl FnOnce(Half)) {
+        while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            while self.locked.load(Ordering::Relaxed) {
+                hint::spin_loop();
+            }
+        }
+        // On drop, so that a panic in `store` (none of this crate's panics) does not lock the others out.
+        let _unlock = Unlock(&self.locked);
+        arch::mmio_wc_start();
+        // SAFETY: the lock is held, so no other thread has a reference to the halves, and `store` has none to give.
+        let halves = unsafe { &mut *self.halves.get() };
+        store(Half::new(halves.due()));
+        // Inside the lock: otherwise the next thread's doorbell could overtake this one in the CPUs' write-combining
+        // buffers (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
+        arch::mmio_flush_writes();
+        halves.alternate();
+    }
+}
+
+struct Unlock<'a>(&'a AtomicBool);
+
+impl Drop for Unlock<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Register for &SharedRegister {
+    #[inline]
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline]
+    fn ring(&mut self, store: impl FnOnce(Half)) {
+        self.ring_locked(store);
+    }
+}
+
+#[cfg(feature = "std")]
+impl Register for std::sync::Arc<SharedRegister> {
+    #[inline]
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline]
+    fn ring(&mut self, store: impl FnOnce(Half)) {
+        self.ring_locked(store);
+    }
+}

@@ -1,0 +1,133 @@
+//! Registers backed by memory: which half gets what, in which order.
+use super::*;
+use core::ptr::NonNull;
+
+/// A page that stands in for a UAR page, filled with 0xa5.
+#[repr(align(4096))]
+struct Page([u64; 512]);
+
+const OLD: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+/// Words between a register's halves of 256 bytes.
+const HALF: usize = 256 / 8;
+
+impl Page {
+    fn new() -> Self {
+        Self([OLD; 512])
+    }
+
+    fn parts(&mut self, size: u32) -> RegisterParts {
+        RegisterParts { reg: NonNull::from(&mut self.0).cast(), size }
+    }
+}
+
+/// The indices of words that are no longer what they were.
+fn touched(page: &Page) -> impl Iterator<Item = (usize, u64)> {
+    page.0.iter().copied().enumerate().filter(|&(_, word)| word != OLD)
+}
+
+#[test]
+fn halves_alternate() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+    for n in 1..=3 {
+        // SAFETY: no device looks at this page.
+        register.ring(|half| unsafe { half.write(n) });
+    }
+    assert!(touched(&page).eq([(0, 3), (HALF, 2)]));
+}
+
+#[test]
+fn copy_fills_one_half_and_no_more() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+    let mut register = register.with_mode::<OneFence>();
+    // SAFETY: no device looks at this page, and a half has 256 bytes.
+    register.ring(|half| unsafe { half.write(1) });
+    // SAFETY: as above.
+    register.ring(|half| unsafe { half.copy(&[10, 11, 12, 13, 14, 15, 16, 17]) });
+    register.flush();
+    let copy = (0..8).map(|i| (HALF + i, 10 + i as u64));
+    assert!(touched(&page).eq([(0, 1)].into_iter().chain(copy)));
+}
+
+#[test]
+fn copy_follows_the_rings_wrap() {
+    let mut ring: [u64; 4 * 8] = core::array::from_fn(|i| i as u64);
+    let start = NonNull::from(&mut ring).cast();
+    for slot in 0..4 {
+        for wqebbs in 1..=4 {
+            let mut page = Page::new();
+            // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+            let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+            // SAFETY: no device looks; the ring is 4 WQEBBs, `slot` is one of them, and 4 fit the half.
+            register.ring(|half| unsafe { half.copy_from_ring(start, 4, slot, wqebbs) });
+            let expected = (0..wqebbs * 8).map(|i| (i, ((slot * 8 + i) % 32) as u64));
+            assert!(touched(&page).eq(expected), "{wqebbs} from {slot}");
+        }
+    }
+}
+
+#[test]
+fn without_blueflame_the_place_stays() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(0)) }.expect("aligned parts");
+    assert_eq!(register.size(), 0);
+    for n in 1..=3 {
+        // SAFETY: no device looks at this page.
+        register.ring(|half| unsafe { half.write(n) });
+    }
+    assert!(touched(&page).eq([(0, 3)]));
+}
+
+#[test]
+fn impossible_parts_are_named() {
+    let mut page = Page::new();
+    for size in [1, 32, 96, 257, 4096, u32::MAX] {
+        // SAFETY: refused before anything is stored.
+        let refused = unsafe { ExclusiveRegister::from_parts(page.parts(size)) }.err();
+        assert_eq!(refused, Some(RegisterError::Size { size }));
+    }
+    let parts = page.parts(256);
+    let off = RegisterParts { reg: parts.reg.map_addr(|a| a | 256), size: 256 };
+    // SAFETY: refused before anything is stored.
+    let refused = unsafe { SharedRegister::from_parts(off) }.err();
+    assert_eq!(refused, Some(RegisterError::Alignment { address: off.reg.addr().get(), alignment: 512 }));
+    let odd = RegisterParts { reg: parts.reg.map_addr(|a| a | 4), size: 0 };
+    // SAFETY: refused before anything is stored.
+    let refused = unsafe { ExclusiveRegister::from_parts(odd) }.err();
+    assert_eq!(refused, Some(RegisterError::Alignment { address: odd.reg.addr().get(), alignment: 8 }));
+}
+
+#[test]
+fn shared_register_takes_turns() {
+    extern crate std;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let register = unsafe { SharedRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+    let (inside, rung) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for thread in 1..=4_u64 {
+            let (mut register, inside, rung) = (&register, &inside, &rung);
+            scope.spawn(move || {
+                for _ in 0..500 {
+                    register.ring(|half| {
+                        assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two threads in one doorbell");
+                        // SAFETY: no device looks at this page, and a half has 256 bytes.
+                        unsafe { half.copy(&[thread; 8]) };
+                        rung.fetch_add(1, Ordering::Relaxed);
+                        inside.fetch_sub(1, Ordering::Relaxed);
+                    });
+                }
+            });
+        }
+    });
+    assert_eq!(rung.into_inner(), 2000);
+    for half in [&page.0[..8], &page.0[HALF..HALF + 8]] {
+        assert!(half.iter().all(|&word| word == half[0] && word != OLD), "a torn copy: {half:?}");
+    }
+}

@@ -1,0 +1,48 @@
+/// Defines a big-endian integer as the device reads it from memory.
+macro_rules! big_endian {
+    ($(#[$doc:meta])* $name:ident, $int:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[repr(transparent)]
+        pub struct $name($int);
+
+        impl $name {
+            /// Stores `value`, given in the CPU's order.
+            #[inline]
+            #[must_use]
+            pub const fn new(value: $int) -> Self {
+                Self(value.to_be())
+            }
+
+            /// The value in the CPU's order.
+            #[inline]
+            #[must_use]
+            pub const fn get(self) -> $int {
+                <$int>::from_be(self.0)
+            }
+
+            /// The bits as they lie in memory, as an integer of the CPU.
+            #[inline]
+            #[must_use]
+            pub const fn to_bits(self) -> $int {
+                self.0
+            }
+
+            /// Both values' bits, set in either.
+            #[inline]
+            #[must_use]
+            pub const fn or(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+        }
+    };
+}
+
+big_endian! {
+    /// A 32-bit integer in the device's byte order (`__be32`).
+    Be32, u32
+}
+big_endian! {
+    /// A 64-bit integer in the device's byte order (`__be64`).
+    Be64, u64
+}

@@ -1,0 +1,82 @@
+use core::fmt;
+
+use super::payload::MAX_SGE_BYTES;
+use crate::types::Ds;
+
+/// Why a request cannot be a WQE of this queue: the value and the limit. Nothing has been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// More scatter/gather entries than the queue was created for.
+    TooManySges {
+        /// Entries of the request, those of zero bytes included.
+        count: usize,
+        /// `max_send_sge` of the queue.
+        limit: u32,
+    },
+    /// A scatter/gather entry of more than [`MAX_SGE_BYTES`].
+    SgeTooLong {
+        /// Bytes of the entry.
+        bytes: u32,
+        /// The most a data segment can say.
+        limit: u32,
+    },
+    /// More inline bytes than the queue was created for.
+    InlineTooLong {
+        /// Bytes of the request.
+        bytes: usize,
+        /// `max_inline_data` of the queue.
+        limit: u32,
+    },
+    /// A WQE of more 16-byte units than the control segment can count.
+    WqeTooLong {
+        /// Units of the request, control segment included.
+        ds: usize,
+        /// [`Ds::MAX`].
+        limit: u8,
+    },
+}
+
+// Constructors out of line: the checks that lead here are in the hot path, building the value is not.
+impl EncodeError {
+    #[cold]
+    pub(super) fn too_many_sges(count: usize, limit: u32) -> Self {
+        Self::TooManySges { count, limit }
+    }
+
+    #[cold]
+    pub(super) fn sge_too_long(bytes: u32) -> Self {
+        Self::SgeTooLong { bytes, limit: MAX_SGE_BYTES }
+    }
+
+    #[cold]
+    pub(super) fn inline_too_long(bytes: usize, limit: u32) -> Self {
+        Self::InlineTooLong { bytes, limit }
+    }
+
+    #[cold]
+    pub(super) fn wqe_too_long(ds: usize) -> Self {
+        Self::WqeTooLong { ds, limit: Ds::MAX }
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::TooManySges { count, limit } => {
+                write!(f, "{count} scatter/gather entries, the queue takes at most {limit}")
+            }
+            Self::SgeTooLong { bytes, limit } => {
+                write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} fit its data segment")
+            }
+            Self::InlineTooLong { bytes, limit } => {
+                write!(f, "{bytes} bytes of inline data, the queue takes at most {limit}")
+            }
+            Self::WqeTooLong { ds, limit } => {
+                write!(f, "WQE of {ds} 16-byte units, the control segment counts at most {limit}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for EncodeError {}

@@ -1,0 +1,29 @@
+/// What a WQE waits for before the device starts it: bits 7:5 of the control segment's `fm_ce_se`.
+///
+/// The values are the PRM's fence modes (Linux `include/linux/mlx5/qp.h`, `MLX5_FENCE_MODE_*`; the first and the last
+/// in rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_WQE_CTRL_INITIATOR_SMALL_FENCE` and `MLX5_WQE_CTRL_FENCE`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Fence {
+    /// Starts without waiting; requests still execute in the order they were posted.
+    #[default]
+    None = 0 << 5,
+    /// Waits until the device has finished local work of earlier WQEs (memory key changes by UMR).
+    Small = 1 << 5,
+    /// Waits until every earlier READ and atomic of this queue has completed.
+    Reads = 2 << 5,
+    /// Waits until every earlier WQE of this queue has completed.
+    Strong = 3 << 5,
+    /// [`Small`](Self::Small) and [`Reads`](Self::Reads) together: what `IBV_SEND_FENCE` asks for.
+    SmallAndReads = 4 << 5,
+}
+
+/// The low bits of `fm_ce_se` (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_WQE_CTRL_*`).
+pub(crate) mod bits {
+    /// Write a CQE when the WQE completes, and not only when it fails: bits 3:2 = 2.
+    pub(crate) const CQ_UPDATE: u8 = 2 << 2;
+    /// Ask the responder for a solicited event: bit 1.
+    pub(crate) const SOLICITED: u8 = 1 << 1;
+    /// The fence mode: bits 7:5.
+    pub(crate) const FENCE: u8 = 7 << 5;
+}

@@ -1,0 +1,139 @@
+/// What a send WQE asks the device to do: the low byte of the control segment's first word
+/// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_OPCODE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Opcode {
+    /// Nothing; completes like any other WQE.
+    Nop = 0x00,
+    /// SEND that invalidates a memory key of the peer.
+    SendInval = 0x01,
+    /// RDMA WRITE.
+    RdmaWrite = 0x08,
+    /// RDMA WRITE with immediate data, consumes a receive WQE of the peer.
+    RdmaWriteImm = 0x09,
+    /// SEND.
+    Send = 0x0a,
+    /// SEND with immediate data.
+    SendImm = 0x0b,
+    /// Large send: the device cuts the payload into packets (Ethernet).
+    Tso = 0x0e,
+    /// RDMA READ.
+    RdmaRead = 0x10,
+    /// Atomic compare and swap, 8 bytes.
+    AtomicCs = 0x11,
+    /// Atomic fetch and add, 8 bytes.
+    AtomicFa = 0x12,
+    /// Masked compare and swap, size and masks in the WQE.
+    AtomicMaskedCs = 0x14,
+    /// Masked fetch and add, size and field boundary in the WQE.
+    AtomicMaskedFa = 0x15,
+    /// Fast memory registration, the predecessor of UMR.
+    Fmr = 0x19,
+    /// Local invalidate of old devices; libmlx5 uses [`Umr`](Self::Umr) instead.
+    LocalInval = 0x1b,
+    /// Device configuration.
+    ConfigCmd = 0x1f,
+    /// Sets a protection signature value.
+    SetPsv = 0x20,
+    /// User-mode memory registration: memory windows, local invalidate, mkey layouts.
+    Umr = 0x25,
+    /// Tag matching list operations.
+    TagMatching = 0x28,
+    /// Access to flow tables (steering).
+    FlowTblAccess = 0x2c,
+    /// Memory-to-memory operations (DMA copy, compression).
+    Mmo = 0x2f,
+}
+
+/// Numbers of `enum ibv_wr_opcode` (rdma-core `libibverbs/verbs.h`), the verbs API's names of send operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[expect(missing_docs, reason = "the names are those of `enum ibv_wr_opcode`, which says no more than they do")]
+pub enum IbvWrOpcode {
+    RdmaWrite = 0,
+    RdmaWriteWithImm = 1,
+    Send = 2,
+    SendWithImm = 3,
+    RdmaRead = 4,
+    AtomicCmpAndSwp = 5,
+    AtomicFetchAndAdd = 6,
+    LocalInv = 7,
+    BindMw = 8,
+    SendWithInv = 9,
+    Tso = 10,
+    Driver1 = 11,
+    AtomicWrite = 15,
+}
+
+impl IbvWrOpcode {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 13] = [
+        Self::RdmaWrite,
+        Self::RdmaWriteWithImm,
+        Self::Send,
+        Self::SendWithImm,
+        Self::RdmaRead,
+        Self::AtomicCmpAndSwp,
+        Self::AtomicFetchAndAdd,
+        Self::LocalInv,
+        Self::BindMw,
+        Self::SendWithInv,
+        Self::Tso,
+        Self::Driver1,
+        Self::AtomicWrite,
+    ];
+
+    /// The operation with this number; `None` if verbs has none (12 to 14 are unused).
+    #[must_use]
+    pub const fn from_raw(number: u32) -> Option<Self> {
+        let mut i = 0;
+        while i < Self::ALL.len() {
+            if Self::ALL[i] as u32 == number {
+                return Some(Self::ALL[i]);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// The device's opcode for it, as libmlx5 has it (rdma-core `providers/mlx5/qp.c`, `mlx5_ib_opcode`). `None` for
+    /// `ATOMIC_WRITE`, which mlx5 devices do not offer.
+    #[must_use]
+    pub const fn opcode(self) -> Option<Opcode> {
+        Some(match self {
+            Self::RdmaWrite => Opcode::RdmaWrite,
+            Self::RdmaWriteWithImm => Opcode::RdmaWriteImm,
+            Self::Send => Opcode::Send,
+            Self::SendWithImm => Opcode::SendImm,
+            Self::RdmaRead => Opcode::RdmaRead,
+            Self::AtomicCmpAndSwp => Opcode::AtomicCs,
+            Self::AtomicFetchAndAdd => Opcode::AtomicFa,
+            // A memory window is a memory key, and so is what is invalidated: both are key changes by UMR.
+            Self::LocalInv | Self::BindMw | Self::Driver1 => Opcode::Umr,
+            Self::SendWithInv => Opcode::SendInval,
+            Self::Tso => Opcode::Tso,
+            Self::AtomicWrite => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `mlx5_ib_opcode[]` of rdma-core 44 as numbers, indexed by `ibv_wr_opcode`.
+    const MLX5_IB_OPCODE: [u8; 12] = [0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x25, 0x25, 0x01, 0x0e, 0x25];
+
+    #[test]
+    fn map_is_libmlx5s() {
+        for (number, &opcode) in MLX5_IB_OPCODE.iter().enumerate() {
+            let ibv = IbvWrOpcode::from_raw(number as u32).expect("a verbs opcode");
+            assert_eq!(ibv.opcode().expect("a device opcode") as u8, opcode, "{ibv:?}");
+        }
+        for unused in [12, 13, 14, 16, u32::MAX] {
+            assert_eq!(IbvWrOpcode::from_raw(unused), None);
+        }
+        assert_eq!(IbvWrOpcode::from_raw(15), Some(IbvWrOpcode::AtomicWrite));
+        assert_eq!(IbvWrOpcode::AtomicWrite.opcode(), None);
+    }
+}

@@ -1,0 +1,318 @@
+//! What a request asks for, with its operands: the segments between the control segment and the payload.
+use super::be::{Be32, Be64};
+use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList};
+use super::request::Request;
+use super::seg::{AtomicSeg, RaddrSeg};
+use super::sink::Sink;
+use crate::types::{Lkey, Rkey};
+use crate::wqe::Opcode;
+
+/// A place in the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Address in the address space of the key.
+    pub addr: u64,
+    /// The peer's key of that memory.
+    pub rkey: Rkey,
+}
+
+impl Remote {
+    /// The place `offset` bytes further; wraps at 2^64 like the device's arithmetic.
+    #[inline]
+    #[must_use]
+    pub const fn at(self, offset: u64) -> Self {
+        Self { addr: self.addr.wrapping_add(offset), rkey: self.rkey }
+    }
+}
+
+/// An operation of a send queue and its operands.
+pub trait Operation: Copy {
+    /// The device's opcode.
+    const OPCODE: Opcode;
+
+    /// 16-byte units of its segments, control segment and payload not counted. At most [`MAX_OPERAND_UNITS`].
+    const UNITS: usize;
+
+    /// The control segment's last word: immediate data, a key to invalidate, or zero.
+    #[inline]
+    fn imm(&self) -> Be32 {
+        Be32::new(0)
+    }
+
+    /// Writes its segments.
+    #[inline]
+    fn encode<S: Sink>(&self, _sink: &mut S) {}
+}
+
+/// The most units any operation's segments take: remote address and atomic segment.
+pub(crate) const MAX_OPERAND_UNITS: usize = 2;
+
+/// An operation that takes data from this side to the other, inline or from registered memory.
+pub trait Carries: Operation {}
+
+/// No operation: completes like any other request and moves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nop(());
+
+impl Operation for Nop {
+    const OPCODE: Opcode = Opcode::Nop;
+    const UNITS: usize = 0;
+}
+
+impl Nop {
+    /// A request that does nothing.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::new_ret_no_self, reason = "the constructors of operations start a request")]
+    pub const fn new() -> Request<Self> {
+        Request::new(Self(()), Empty)
+    }
+}
+
+/// A message into a receive buffer of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Send(());
+
+impl Operation for Send {
+    const OPCODE: Opcode = Opcode::Send;
+    const UNITS: usize = 0;
+}
+impl Carries for Send {}
+
+impl Send {
+    /// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
+    #[inline]
+    #[must_use]
+    #[expect(clippy::new_ret_no_self, reason = "the constructors of operations start a request")]
+    pub const fn new() -> Request<Self> {
+        Request::new(Self(()), Empty)
+    }
+}
+
+impl<P> Request<Send, P> {
+    /// Adds immediate data, given in the CPU's order; the peer's completion carries it in network order.
+    #[inline]
+    #[must_use]
+    pub fn imm(self, imm: u32) -> Request<SendImm, P> {
+        self.with_operation(|_| SendImm { imm })
+    }
+
+    /// Has the peer's device invalidate its key `rkey` when the message arrives. Reliable connections only.
+    #[inline]
+    #[must_use]
+    pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {
+        self.with_operation(|_| SendInval { rkey })
+    }
+}
+
+/// A message with immediate data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendImm {
+    imm: u32,
+}
+
+impl Operation for SendImm {
+    const OPCODE: Opcode = Opcode::SendImm;
+    const UNITS: usize = 0;
+
+    #[inline]
+    fn imm(&self) -> Be32 {
+        Be32::new(self.imm)
+    }
+}
+impl Carries for SendImm {}
+
+/// A message that invalidates a key of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendInval {
+    rkey: Rkey,
+}
+
+impl Operation for SendInval {
+    const OPCODE: Opcode = Opcode::SendInval;
+    const UNITS: usize = 0;
+
+    #[inline]
+    fn imm(&self) -> Be32 {
+        Be32::new(self.rkey.0)
+    }
+}
+impl Carries for SendInval {}
+
+/// RDMA WRITE: data into the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    remote: Remote,
+}
+
+impl Operation for Write {
+    const OPCODE: Opcode = Opcode::RdmaWrite;
+    const UNITS: usize = 1;
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+    }
+}
+impl Carries for Write {}
+
+impl Write {
+    /// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
+    #[inline]
+    #[must_use]
+    pub const fn to(remote: Remote) -> Request<Self> {
+        Request::new(Self { remote }, Empty)
+    }
+}
+
+impl<P> Request<Write, P> {
+    /// Adds immediate data, given in the CPU's order: the write then also consumes a receive buffer of the peer, whose
+    /// completion carries the data in network order.
+    #[inline]
+    #[must_use]
+    pub fn imm(self, imm: u32) -> Request<WriteImm, P> {
+        self.with_operation(|write| WriteImm { write, imm })
+    }
+}
+
+/// RDMA WRITE with immediate data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteImm {
+    write: Write,
+    imm: u32,
+}
+
+impl Operation for WriteImm {
+    const OPCODE: Opcode = Opcode::RdmaWriteImm;
+    const UNITS: usize = Write::UNITS;
+
+    #[inline]
+    fn imm(&self) -> Be32 {
+        Be32::new(self.imm)
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.write.encode(sink);
+    }
+}
+impl Carries for WriteImm {}
+
+impl<O: Carries> Request<O> {
+    /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
+    #[inline]
+    #[must_use]
+    pub fn gather<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
+        self.with_payload(Registered(list))
+    }
+
+    /// Copies the message's bytes into the WQE: `&[u8; N]` or a slice `&[u8]`.
+    #[inline]
+    #[must_use]
+    pub fn inline<D: InlineBytes>(self, data: D) -> Request<O, Inline<D>> {
+        self.with_payload(Inline(data))
+    }
+}
+
+/// RDMA READ: data from the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    remote: Remote,
+}
+
+impl Operation for Read {
+    const OPCODE: Opcode = Opcode::RdmaRead;
+    const UNITS: usize = 1;
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+    }
+}
+
+impl Read {
+    /// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
+    #[inline]
+    #[must_use]
+    pub const fn from(remote: Remote) -> Request<Self> {
+        Request::new(Self { remote }, Empty)
+    }
+}
+
+impl Request<Read> {
+    /// Puts the data read into registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
+    #[inline]
+    #[must_use]
+    pub fn scatter<L: SgList>(self, list: L) -> Request<Read, Registered<L>> {
+        self.with_payload(Registered(list))
+    }
+}
+
+/// Atomic fetch and add on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchAdd {
+    remote: Remote,
+    add: u64,
+}
+
+impl Operation for FetchAdd {
+    const OPCODE: Opcode = Opcode::AtomicFa;
+    const UNITS: usize = MAX_OPERAND_UNITS;
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.unit(AtomicSeg { swap_add: Be64::new(self.add), compare: Be64::new(0) }.into());
+    }
+}
+
+impl FetchAdd {
+    /// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
+    #[inline]
+    #[must_use]
+    pub const fn on(remote: Remote, add: u64) -> Request<Self> {
+        Request::new(Self { remote, add }, Empty)
+    }
+}
+
+/// Atomic compare and swap on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompareSwap {
+    remote: Remote,
+    compare: u64,
+    swap: u64,
+}
+
+impl Operation for CompareSwap {
+    const OPCODE: Opcode = Opcode::AtomicCs;
+    const UNITS: usize = MAX_OPERAND_UNITS;
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.unit(AtomicSeg { swap_add: Be64::new(self.swap), compare: Be64::new(self.compare) }.into());
+    }
+}
+
+impl CompareSwap {
+    /// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
+    #[inline]
+    #[must_use]
+    pub const fn on(remote: Remote, compare: u64, swap: u64) -> Request<Self> {
+        Request::new(Self { remote, compare, swap }, Empty)
+    }
+}
+
+/// An operation that returns the 8 bytes it found.
+pub trait Fetches: Operation {}
+impl Fetches for FetchAdd {}
+impl Fetches for CompareSwap {}
+
+impl<O: Fetches> Request<O> {
+    /// Puts the value found before the operation into 8 bytes of registered memory, in the CPU's order.
+    #[inline]
+    #[must_use]
+    pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult> {
+        self.with_payload(AtomicResult { addr, lkey })
+    }
+}

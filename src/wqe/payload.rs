@@ -1,0 +1,286 @@
+//! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
+use super::EncodeError;
+use super::request::Limits;
+use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
+use super::sink::{Sink, Unit};
+use crate::types::{DS_BYTES, Lkey};
+use crate::wqe::Be32;
+
+/// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
+/// (bit 31 marks an inline segment), and the device reads 0 as 2^31, which no tool of verbs' users can ask for.
+pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
+
+/// What follows a request's operands in the WQE.
+pub trait Payload {
+    /// The most 16-byte units it takes; `None` if that is known only at run time.
+    const MAX_UNITS: Option<usize>;
+
+    /// Whether it is inline data. libmlx5 copies whole WQEs to BlueFlame only for inline requests.
+    const INLINE: bool;
+
+    /// The 16-byte units it takes.
+    ///
+    /// # Errors
+    /// What exceeds `limits` or the format, with the value and the limit.
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+
+    /// Writes its segments.
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// No data: a message of zero bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Empty;
+
+impl Payload for Empty {
+    const MAX_UNITS: Option<usize> = Some(0);
+    const INLINE: bool = false;
+
+    #[inline]
+    fn units(&self, _: &Limits) -> Result<usize, EncodeError> {
+        Ok(0)
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, _: &mut S) {}
+}
+
+/// A scatter/gather entry: a piece of registered memory of this side (`struct ibv_sge`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sge {
+    /// Address in the address space of the key, usually the virtual address.
+    pub addr: u64,
+    /// Bytes, at most [`MAX_SGE_BYTES`]. An entry of zero bytes is left out of the WQE, as libmlx5 does.
+    pub bytes: u32,
+    /// The memory region's local key.
+    pub lkey: Lkey,
+}
+
+/// A list of entries: an array, whose length is known at compile time, or a slice.
+pub trait SgList {
+    /// The number of entries, if the type tells it.
+    const LEN: Option<usize>;
+
+    /// The entries.
+    fn entries(&self) -> &[Sge];
+}
+
+impl<const N: usize> SgList for [Sge; N] {
+    const LEN: Option<usize> = Some(N);
+
+    #[inline]
+    fn entries(&self) -> &[Sge] {
+        self
+    }
+}
+
+impl SgList for &[Sge] {
+    const LEN: Option<usize> = None;
+
+    #[inline]
+    fn entries(&self) -> &[Sge] {
+        self
+    }
+}
+
+/// Registered memory: where a message's bytes come from, or where a READ's bytes go.
+#[derive(Clone, Copy, Debug)]
+pub struct Registered<L>(pub(super) L);
+
+impl<L: SgList> Payload for Registered<L> {
+    const MAX_UNITS: Option<usize> = L::LEN;
+    const INLINE: bool = false;
+
+    #[inline]
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        let entries = self.0.entries();
+        if entries.len() > limits.max_sge as usize {
+            return Err(EncodeError::too_many_sges(entries.len(), limits.max_sge));
+        }
+        let mut units = 0;
+        for sge in entries {
+            if sge.bytes > MAX_SGE_BYTES {
+                return Err(EncodeError::sge_too_long(sge.bytes));
+            }
+            units += usize::from(sge.bytes != 0);
+        }
+        Ok(units)
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        for sge in self.0.entries() {
+            if S::WHOLE || sge.bytes != 0 {
+                sink.unit(DataSeg::new(sge.bytes, sge.lkey, sge.addr).into());
+            }
+        }
+    }
+}
+
+/// Where an atomic operation's result goes: 8 bytes of registered memory that receive the value before the operation,
+/// in the CPU's order (rdma-core `providers/mlx5/qp.c`, `set_data_ptr_seg_atomic`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtomicResult {
+    /// Address in the address space of the key.
+    pub addr: u64,
+    /// The memory region's local key.
+    pub lkey: Lkey,
+}
+
+/// Bytes that an atomic operation works on (rdma-core `providers/mlx5/qp.c`, `MLX5_ATOMIC_SIZE`).
+const ATOMIC_BYTES: u32 = 8;
+
+impl Payload for AtomicResult {
+    const MAX_UNITS: Option<usize> = Some(1);
+    const INLINE: bool = false;
+
+    #[inline]
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        if limits.max_sge == 0 { Err(EncodeError::too_many_sges(1, 0)) } else { Ok(1) }
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.unit(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
+    }
+}
+
+/// Bytes to copy into the WQE: `&[u8; N]`, whose length is known at compile time, or `&[u8]`.
+pub trait InlineBytes {
+    /// The number of bytes, if the type tells it.
+    const LEN: Option<usize>;
+
+    /// The bytes.
+    fn bytes(&self) -> &[u8];
+}
+
+impl<const N: usize> InlineBytes for &[u8; N] {
+    const LEN: Option<usize> = Some(N);
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        *self
+    }
+}
+
+impl InlineBytes for &[u8] {
+    const LEN: Option<usize> = None;
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+/// Data in the WQE itself: the device fetches nothing, and the caller's bytes are free once the request is posted.
+#[derive(Clone, Copy, Debug)]
+pub struct Inline<D>(pub(super) D);
+
+/// Units of an inline segment of `bytes` bytes. No bytes, no segment.
+#[inline]
+const fn inline_units(bytes: usize) -> usize {
+    if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
+}
+
+impl<D: InlineBytes> Payload for Inline<D> {
+    const MAX_UNITS: Option<usize> = match D::LEN {
+        Some(bytes) => Some(inline_units(bytes)),
+        None => None,
+    };
+    const INLINE: bool = true;
+
+    #[inline]
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        let bytes = self.0.bytes().len();
+        if bytes > limits.max_inline as usize {
+            return Err(EncodeError::inline_too_long(bytes, limits.max_inline));
+        }
+        Ok(inline_units(bytes))
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        let mut rest = self.0.bytes();
+        if rest.is_empty() {
+            return;
+        }
+        // At most `max_inline` bytes, which is far below 2^31.
+        let seg = InlineSeg { byte_count: Be32::new(rest.len() as u32 | INLINE_FLAG) };
+        let first = take4(&mut rest);
+        sink.unit(Unit([join(seg.byte_count.to_bits(), first), take8(&mut rest)]));
+        while !rest.is_empty() {
+            sink.unit(Unit([take8(&mut rest), take8(&mut rest)]));
+        }
+    }
+}
+
+/// Two 4-byte halves, in memory order, as one word.
+#[inline]
+const fn join(first: u32, second: u32) -> u64 {
+    if cfg!(target_endian = "little") {
+        (second as u64) << 32 | first as u64
+    } else {
+        (first as u64) << 32 | second as u64
+    }
+}
+
+/// Takes up to 8 bytes off the front, in memory order, zero behind the end.
+#[inline]
+fn take8(rest: &mut &[u8]) -> u64 {
+    if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
+        *rest = tail;
+        u64::from_ne_bytes(*bytes)
+    } else {
+        short(core::mem::take(rest))
+    }
+}
+
+/// Takes up to 4 bytes off the front, in memory order, zero behind the end.
+#[inline]
+fn take4(rest: &mut &[u8]) -> u32 {
+    if let Some((bytes, tail)) = rest.split_first_chunk::<4>() {
+        *rest = tail;
+        u32::from_ne_bytes(*bytes)
+    } else {
+        // Fewer than 4 bytes: in memory order they are the first half of the word.
+        let bytes = short(core::mem::take(rest)).to_ne_bytes();
+        u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+}
+
+/// Fewer than 8 bytes as a word in memory order, zero behind the end. Loads that overlap instead of a loop over bytes,
+/// which the compiler would turn into a call of `memcpy`.
+#[inline]
+fn short(bytes: &[u8]) -> u64 {
+    let little = if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let shift = (bytes.len() as u32).wrapping_sub(4) * 8;
+        u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)).wrapping_shl(shift)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<2>(), bytes.last()) {
+        let shift = (bytes.len() as u32).wrapping_sub(1) * 8;
+        u64::from(u16::from_le_bytes(*first)) | u64::from(*last).wrapping_shl(shift)
+    } else {
+        bytes.first().map_or(0, |&byte| u64::from(byte))
+    };
+    little.to_le()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_pieces_keep_memory_order() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+        for len in 0..8 {
+            let mut expected = [0; 8];
+            expected[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(short(&bytes[..len]).to_ne_bytes(), expected, "{len}");
+            let mut rest = &bytes[..len];
+            assert_eq!(take4(&mut rest).to_ne_bytes(), expected[..4], "{len}");
+            assert_eq!(rest.len(), len.saturating_sub(4));
+        }
+        let mut rest = &bytes[..];
+        assert_eq!(take8(&mut rest).to_ne_bytes(), bytes[..8]);
+        assert_eq!(rest, [9]);
+    }
+}

@@ -1,0 +1,181 @@
+//! The one encoder: a request is an operation, a payload, flags and a tag.
+use super::error::EncodeError;
+use super::flags::{Fence, bits};
+use super::operation::Operation;
+use super::payload::{Empty, Payload};
+use super::seg::CtrlSeg;
+use super::sink::Sink;
+use super::transport::{LegalOn, Transport};
+use crate::types::{Ds, SqPi, WrId};
+use crate::wqe::Be32;
+
+/// What a queue's creation allows one request to carry.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes inline (`max_inline_data`).
+    pub max_inline: u32,
+    /// Scatter/gather entries (`max_send_sge`).
+    pub max_sge: u32,
+}
+
+/// What the queue adds to a request's control segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// Index of the WQE's first WQEBB.
+    pub(crate) pi: SqPi,
+    /// The queue pair number where the control segment has it.
+    pub(crate) qpn: Be32,
+    /// Whether requests complete with a CQE even if they do not ask.
+    pub(crate) signal_all: bool,
+}
+
+/// A value that can be posted to a send queue of transport `T`.
+///
+/// Implemented by [`Request`] for the operations that `T` has ([`LegalOn`]), and by a template about to be fired.
+pub trait WorkRequest<T: Transport> {
+    /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
+    const MAX_UNITS: Option<usize>;
+
+    /// Whether it carries inline data.
+    const INLINE: bool;
+
+    /// The tag to hand back with its completion.
+    fn tag(&self) -> WrId;
+
+    /// Its size in units (DS), control segment included.
+    ///
+    /// # Errors
+    /// What exceeds `limits` or the format, with the value and the limit.
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+
+    /// Writes the whole WQE of size `ds`, which must be what [`units`](Self::units) said.
+    fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
+}
+
+/// A work request: start with the operation ([`Write::to`](super::Write::to), [`Send::new`](super::Send::new), …), add
+/// data, flags and a tag, then post it.
+///
+/// ```
+/// use blueflame::types::{Lkey, Rkey, WrId};
+/// use blueflame::wqe::{Read, Remote, Send, Sge, Write};
+///
+/// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
+/// let local = Sge { addr: 0x7000, bytes: 4096, lkey: Lkey(0x22) };
+/// let _ = Write::to(remote.at(64)).inline(b"an order").signaled(WrId(7));
+/// let _ = Read::from(remote).scatter([local]).signaled(WrId(8));
+/// let _ = Send::new().gather([local, local]).imm(42).solicited();
+/// ```
+///
+/// Data can be given once, and a READ carries none:
+///
+/// ```compile_fail,E0599
+/// # use blueflame::{types::Rkey, wqe::{Read, Remote}};
+/// let _ = Read::from(Remote { addr: 0, rkey: Rkey(0) }).inline(b"no");
+/// ```
+/// ```compile_fail,E0599
+/// # use blueflame::wqe::Send;
+/// let _ = Send::new().inline(b"once").inline(b"twice");
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a request does nothing until it is posted"]
+pub struct Request<O, P = Empty> {
+    operation: O,
+    payload: P,
+    fm_ce_se: u8,
+    wr_id: WrId,
+}
+
+impl<O, P> Request<O, P> {
+    #[inline]
+    pub(super) const fn new(operation: O, payload: P) -> Self {
+        Self { operation, payload, fm_ce_se: 0, wr_id: WrId(0) }
+    }
+
+    #[inline]
+    pub(super) fn with_operation<Q>(self, change: impl FnOnce(O) -> Q) -> Request<Q, P> {
+        let Self { operation, payload, fm_ce_se, wr_id } = self;
+        Request { operation: change(operation), payload, fm_ce_se, wr_id }
+    }
+
+    #[inline]
+    pub(super) fn with_payload<Q>(self, payload: Q) -> Request<O, Q> {
+        let Self { operation, fm_ce_se, wr_id, .. } = self;
+        Request { operation, payload, fm_ce_se, wr_id }
+    }
+
+    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and its
+    /// space comes back with the next signalled one.
+    #[inline]
+    pub fn signaled(self, wr_id: WrId) -> Self {
+        Self { fm_ce_se: self.fm_ce_se | bits::CQ_UPDATE, wr_id, ..self }
+    }
+
+    /// Tags the request, and asks for a completion if `signaled`: for moderation.
+    #[inline]
+    pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> Self {
+        if signaled { self.signaled(wr_id) } else { self.wr_id(wr_id) }
+    }
+
+    /// Tags the request without asking for a completion: an error completion carries the tag even so.
+    #[inline]
+    pub fn wr_id(self, wr_id: WrId) -> Self {
+        Self { wr_id, ..self }
+    }
+
+    /// Marks the message so that it wakes a peer that waits for solicited events only (`IBV_SEND_SOLICITED`).
+    #[inline]
+    pub fn solicited(self) -> Self {
+        Self { fm_ce_se: self.fm_ce_se | bits::SOLICITED, ..self }
+    }
+
+    /// Has the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
+    #[inline]
+    pub fn fence(self, fence: Fence) -> Self {
+        Self { fm_ce_se: self.fm_ce_se & !bits::FENCE | fence as u8, ..self }
+    }
+}
+
+impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
+    const MAX_UNITS: Option<usize> = match P::MAX_UNITS {
+        Some(payload) => Some(1 + O::UNITS + payload),
+        None => None,
+    };
+    const INLINE: bool = P::INLINE;
+
+    #[inline]
+    fn tag(&self) -> WrId {
+        self.wr_id
+    }
+
+    #[inline]
+    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        let units = 1 + O::UNITS + self.payload.units(limits)?;
+        if units > Ds::MAX as usize {
+            return Err(EncodeError::wqe_too_long(units));
+        }
+        Ok(units)
+    }
+
+    #[inline]
+    fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
+        sink.unit(self.control(control, ds).into());
+        self.operation.encode(sink);
+        self.payload.encode(sink);
+    }
+}
+
+impl<O: Operation, P: Payload> Request<O, P> {
+    #[inline]
+    fn control(&self, control: &Control, ds: Ds) -> CtrlSeg {
+        // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
+        let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
+        CtrlSeg {
+            opmod_idx_opcode: CtrlSeg::opmod_idx_opcode(0, control.pi, O::OPCODE),
+            qpn_ds: control.qpn.or(CtrlSeg::ds(ds)),
+            signature: 0,
+            dci_stream_channel_id: [0; 2],
+            fm_ce_se: self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 },
+            imm: self.operation.imm(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Layouts of the segments, field by field, and their words.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+use super::be::{Be32, Be64};
+use super::sink::Unit;
+use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey, SqPi};
+use crate::wqe::Opcode;
+
+/// Control segment: the first 16 bytes of every send WQE
+/// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CtrlSeg {
+    /// Opcode modifier in bits 31:24, producer index of the WQE's first WQEBB in 23:8, [`Opcode`] in 7:0.
+    pub opmod_idx_opcode: Be32,
+    /// Queue pair number in bits 31:8, size of the WQE in DS (16-byte units) in 5:0.
+    pub qpn_ds: Be32,
+    /// XOR checksum of the WQE for queue pairs created with WQE signatures, otherwise 0.
+    pub signature: u8,
+    /// Stream of a DCI queue pair, big endian, otherwise 0.
+    pub dci_stream_channel_id: [u8; 2],
+    /// Fence mode in bits 7:5, completion mode in 3:2, solicited in bit 1.
+    pub fm_ce_se: u8,
+    /// Immediate data, or the key to invalidate, or 0.
+    pub imm: Be32,
+}
+
+const_assert_eq!(size_of::<CtrlSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(CtrlSeg, opmod_idx_opcode), 0);
+const_assert_eq!(offset_of!(CtrlSeg, qpn_ds), 4);
+const_assert_eq!(offset_of!(CtrlSeg, signature), 8);
+const_assert_eq!(offset_of!(CtrlSeg, dci_stream_channel_id), 9);
+const_assert_eq!(offset_of!(CtrlSeg, fm_ce_se), 11);
+const_assert_eq!(offset_of!(CtrlSeg, imm), 12);
+
+impl CtrlSeg {
+    /// The first word: opcode modifier, producer index and opcode.
+    #[inline]
+    pub(crate) const fn opmod_idx_opcode(opmod: u8, pi: SqPi, opcode: Opcode) -> Be32 {
+        Be32::new((opmod as u32) << 24 | (pi.0 as u32) << 8 | opcode as u32)
+    }
+
+    /// The second word's upper part, the same for every WQE of a queue.
+    #[inline]
+    pub(crate) const fn qpn(qpn: Qpn) -> Be32 {
+        Be32::new(qpn.get() << 8)
+    }
+
+    /// The second word's lower part.
+    #[inline]
+    pub(crate) const fn ds(ds: Ds) -> Be32 {
+        Be32::new(ds.0 as u32)
+    }
+}
+
+/// Remote address segment of RDMA and atomic operations (`struct mlx5_wqe_raddr_seg`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct RaddrSeg {
+    /// Address in the peer's memory, in the address space of the key.
+    pub raddr: Be64,
+    /// The peer's key of that memory.
+    pub rkey: Be32,
+    /// Zero.
+    pub reserved: Be32,
+}
+
+const_assert_eq!(size_of::<RaddrSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(RaddrSeg, raddr), 0);
+const_assert_eq!(offset_of!(RaddrSeg, rkey), 8);
+const_assert_eq!(offset_of!(RaddrSeg, reserved), 12);
+
+impl RaddrSeg {
+    #[inline]
+    pub(crate) const fn new(addr: u64, rkey: Rkey) -> Self {
+        Self { raddr: Be64::new(addr), rkey: Be32::new(rkey.0), reserved: Be32::new(0) }
+    }
+}
+
+/// Atomic segment (`struct mlx5_wqe_atomic_seg`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct AtomicSeg {
+    /// The value to store (compare and swap) or to add (fetch and add).
+    pub swap_add: Be64,
+    /// The value to compare with; not read by the device for fetch and add.
+    pub compare: Be64,
+}
+
+const_assert_eq!(size_of::<AtomicSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(AtomicSeg, swap_add), 0);
+const_assert_eq!(offset_of!(AtomicSeg, compare), 8);
+
+/// Data segment: one scatter/gather entry (`struct mlx5_wqe_data_seg`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct DataSeg {
+    /// Bytes, 1 to 2^31 - 1. The device reads 0 as 2^31, and bit 31 as the mark of an inline segment.
+    pub byte_count: Be32,
+    /// The local key of the memory.
+    pub lkey: Be32,
+    /// Address in the address space of the key.
+    pub addr: Be64,
+}
+
+const_assert_eq!(size_of::<DataSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(DataSeg, byte_count), 0);
+const_assert_eq!(offset_of!(DataSeg, lkey), 4);
+const_assert_eq!(offset_of!(DataSeg, addr), 8);
+
+impl DataSeg {
+    #[inline]
+    pub(crate) const fn new(bytes: u32, lkey: Lkey, addr: u64) -> Self {
+        Self { byte_count: Be32::new(bytes), lkey: Be32::new(lkey.0), addr: Be64::new(addr) }
+    }
+}
+
+/// Header of an inline segment; the bytes follow at once (rdma-core `providers/mlx5/wqe.h`,
+/// `struct mlx5_wqe_inline_seg`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct InlineSeg {
+    /// Bytes that follow, with [`INLINE_FLAG`].
+    pub byte_count: Be32,
+}
+
+const_assert_eq!(size_of::<InlineSeg>(), 4);
+const_assert_eq!(offset_of!(InlineSeg, byte_count), 0);
+
+/// Marks a byte count as that of an inline segment (`MLX5_INLINE_SEG`).
+pub const INLINE_FLAG: u32 = 0x8000_0000;
+
+/// Gives a segment of 16 bytes without padding its words.
+macro_rules! unit_of_segment {
+    ($($seg:ty),*) => {$(
+        impl From<$seg> for Unit {
+            #[inline]
+            fn from(seg: $seg) -> Self {
+                // SAFETY: the assertions above pin the size to 16 bytes and the offsets of integers so that they leave
+                // no gap: every byte of the value is initialised, and any 16 bytes are two `u64`.
+                Self(unsafe { core::mem::transmute::<$seg, [u64; 2]>(seg) })
+            }
+        }
+    )*};
+}
+
+unit_of_segment!(CtrlSeg, RaddrSeg, AtomicSeg, DataSeg);

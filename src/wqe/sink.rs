@@ -1,0 +1,126 @@
+//! Where encoded units go: eight words in registers, or the ring in place.
+use core::ptr::NonNull;
+
+use crate::types::{DS_BYTES, WQEBB_BYTES};
+
+/// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit(pub [u64; 2]);
+
+/// Units in one WQEBB.
+pub(crate) const LINE_UNITS: usize = WQEBB_BYTES / DS_BYTES;
+
+/// Takes the units of one WQE in order.
+pub trait Sink {
+    /// Whether only requests come here whose every part is present, so that no part has to be looked at again: the
+    /// size that a request states at compile time is its size.
+    const WHOLE: bool;
+
+    /// Takes the next unit.
+    fn unit(&mut self, unit: Unit);
+}
+
+/// One WQEBB in registers. Used only for requests of a size known at compile time to fit: then every index below is a
+/// constant, the array never exists in memory and the check costs nothing.
+pub(crate) struct Line {
+    units: [Unit; LINE_UNITS],
+    at: usize,
+}
+
+impl Line {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self { units: [Unit([0; 2]); LINE_UNITS], at: 0 }
+    }
+
+    /// The eight words; those past the WQE's end are zero.
+    #[inline]
+    pub(crate) const fn words(&self) -> [u64; 8] {
+        let [Unit([a, b]), Unit([c, d]), Unit([e, f]), Unit([g, h])] = self.units;
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+impl Sink for Line {
+    const WHOLE: bool = true;
+
+    #[inline]
+    fn unit(&mut self, unit: Unit) {
+        if let Some(place) = self.units.get_mut(self.at) {
+            *place = unit;
+        }
+        self.at += 1;
+    }
+}
+
+/// The place in a ring where the next unit goes; goes on at the ring's start when it comes to the end.
+///
+/// Rings are whole WQEBBs and units are 16 bytes, so a unit never straddles the end.
+pub(crate) struct RingCursor {
+    next: NonNull<u64>,
+    start: NonNull<u64>,
+    end: NonNull<u64>,
+}
+
+impl RingCursor {
+    /// Starts at WQEBB `slot` of the ring of `wqebbs` WQEBBs at `ring`.
+    ///
+    /// # Safety
+    /// The ring must be valid for writes of `wqebbs * 64` bytes, 8-byte aligned, with no reference into it, for as long
+    /// as the cursor is used; `slot < wqebbs`. What is written must be free of WQEs the device still owns: the caller
+    /// passes no more units than it has reserved.
+    #[inline]
+    pub(crate) unsafe fn new(ring: NonNull<u64>, wqebbs: usize, slot: usize) -> Self {
+        let words = WQEBB_BYTES / size_of::<u64>();
+        // SAFETY: both stay inside, or one past the end of, the ring the caller vouches for.
+        unsafe { Self { next: ring.add(slot * words), start: ring, end: ring.add(wqebbs * words) } }
+    }
+}
+
+impl Sink for RingCursor {
+    const WHOLE: bool = false;
+
+    #[inline]
+    fn unit(&mut self, unit: Unit) {
+        let Unit([first, second]) = unit;
+        // SAFETY: `next` is inside the ring: it starts there, moves in steps of 16 bytes, of which the ring holds a
+        // whole number, and goes back to the start at the end. `new`'s caller vouches for the ring. Plain stores do:
+        // the device looks only after the barrier that rings.
+        unsafe {
+            self.next.write(first);
+            self.next.add(1).write(second);
+            self.next = self.next.add(2);
+        }
+        if self.next == self.end {
+            self.next = self.start;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursor_wraps_at_every_unit() {
+        let mut ring = [0xa5a5_a5a5_a5a5_a5a5_u64; 2 * 8];
+        let start = NonNull::from(&mut ring).cast::<u64>();
+        // SAFETY: the array is two WQEBBs, reached only through `start` from here on, and eight units fit.
+        let mut cursor = unsafe { RingCursor::new(start, 2, 1) };
+        for n in 0..5 {
+            cursor.unit(Unit([2 * n, 2 * n + 1]));
+        }
+        // SAFETY: the array lives; nothing else touches it.
+        let seen = unsafe { start.cast::<[u64; 16]>().read() };
+        let old = 0xa5a5_a5a5_a5a5_a5a5;
+        assert_eq!(seen, [8, 9, old, old, old, old, old, old, 0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn line_keeps_order_and_pads_with_zero() {
+        let mut line = Line::new();
+        line.unit(Unit([1, 2]));
+        line.unit(Unit([3, 4]));
+        assert_eq!(line.words(), [1, 2, 3, 4, 0, 0, 0, 0]);
+    }
+}
