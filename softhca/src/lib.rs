@@ -16,6 +16,7 @@ pub mod event;
 pub mod host;
 pub mod memory;
 pub mod mkey;
+pub mod notify;
 pub mod packet;
 pub mod rq;
 pub mod srq;

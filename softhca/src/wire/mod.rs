@@ -2,6 +2,8 @@
 
 mod address;
 pub mod in_process;
+#[cfg(target_os = "linux")]
+pub mod shm;
 #[cfg(test)]
 pub(crate) mod test_frames;
 

@@ -1,0 +1,317 @@
+//! A ring of bytes in shared memory with one writer and one reader, each in its own process.
+//!
+//! Both sides are wait-free and keep their own index private; what they publish is only advice to the other side, which
+//! checks it. A side that dies at any moment leaves the ring usable: a record counts once the writer's index is past it.
+//!
+//! ```text
+//! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
+//! record: length u32, slid u16, dlid u16, sl u8, GRH present u8, traffic class u8, hop limit u8, flow label u32,
+//!         source GID, destination GID, packet; padded to 8 bytes; wraps anywhere
+//! ```
+//! Indices count bytes modulo 2^32. Byte order is the machine's.
+
+use std::{fs::File, io, mem::MaybeUninit, sync::atomic::Ordering};
+
+use thiserror::Error;
+
+use super::memory::Shared;
+use crate::{
+    packet::{MAX_HEADERS, MAX_PAYLOAD},
+    wire::{Frame, Grh, Route},
+};
+
+/// Bytes of records that a ring holds.
+pub(super) const CAPACITY: u32 = 1 << 20;
+/// Bytes of a ring's file.
+pub(super) const FILE_BYTES: usize = RECORDS + CAPACITY as usize;
+
+const MAGIC: u32 = 0x5248_4353;
+const MAGIC_AT: usize = 0;
+const CAPACITY_AT: usize = 4;
+const TAIL_AT: usize = 64;
+const HEAD_AT: usize = 128;
+const RECORDS: usize = 4096;
+
+const RECORD_HEADER: usize = 48;
+/// The longest packet a ring carries, in bytes.
+const MAX_PACKET: usize = MAX_HEADERS + MAX_PAYLOAD;
+
+/// The other side has written what no peer of this version writes. The ring must not be used any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(super) enum Corrupt {
+    /// The peer's index is impossible.
+    #[error("{used} bytes in use, between {head:#x} and {tail:#x}, of {CAPACITY}")]
+    Index {
+        /// Reader's index.
+        head: u32,
+        /// Writer's index.
+        tail: u32,
+        /// Their distance.
+        used: u32,
+    },
+    /// A record is longer than a packet can be, or than what was written.
+    #[error("record of {len} bytes where {available} were written")]
+    Length {
+        /// Bytes of the packet, as the record says.
+        len: u32,
+        /// Bytes between the indices.
+        available: u32,
+    },
+}
+
+/// Bytes between the indices, or why they cannot be true.
+fn used(head: u32, tail: u32) -> Result<u32, Corrupt> {
+    let used = tail.wrapping_sub(head);
+    if used > CAPACITY || !used.is_multiple_of(8) { Err(Corrupt::Index { head, tail, used }) } else { Ok(used) }
+}
+
+/// Offset in the file of the record byte that an index names, and how many bytes follow until the wrap.
+fn place(index: u32) -> (usize, usize) {
+    let at = (index & (CAPACITY - 1)) as usize;
+    (RECORDS + at, CAPACITY as usize - at)
+}
+
+/// The writer's end.
+#[derive(Debug)]
+pub(super) struct Writer {
+    shared: Shared,
+    tail: u32,
+    /// The reader's index when last looked at.
+    head: u32,
+}
+
+impl Writer {
+    /// Lays out a new ring in a file of [`FILE_BYTES`] zeros.
+    pub(super) fn create(file: &File) -> io::Result<Self> {
+        let shared = Shared::map(file, FILE_BYTES)?;
+        shared.word(CAPACITY_AT).store(CAPACITY, Ordering::Relaxed);
+        shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
+        Ok(Self { shared, tail: 0, head: 0 })
+    }
+
+    /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and are
+    /// dropped.
+    pub(super) fn push(&mut self, frame: &Frame) -> Result<bool, Corrupt> {
+        if frame.packet.len() > MAX_PACKET {
+            log::warn!("packet of {} bytes dropped: the limit is {MAX_PACKET}", frame.packet.len());
+            return Ok(true);
+        }
+        let need = (RECORD_HEADER + frame.packet.len()).next_multiple_of(8) as u32;
+        if CAPACITY - self.tail.wrapping_sub(self.head) < need {
+            // Acquire: the reader has finished with the bytes before its index.
+            let head = self.shared.word(HEAD_AT).load(Ordering::Acquire);
+            // The reader must be between where it was and what was written for it.
+            if used(head, self.tail)? > used(self.head, self.tail)? {
+                return Err(Corrupt::Index { head, tail: self.tail, used: self.tail.wrapping_sub(head) });
+            }
+            self.head = head;
+            if CAPACITY - used(head, self.tail)? < need {
+                return Ok(false);
+            }
+        }
+        self.write(self.tail, &record_header(frame));
+        self.write(self.tail.wrapping_add(RECORD_HEADER as u32), &frame.packet);
+        self.tail = self.tail.wrapping_add(need);
+        self.shared.word(TAIL_AT).store(self.tail, Ordering::Release);
+        Ok(true)
+    }
+
+    fn write(&self, index: u32, data: &[u8]) {
+        let (at, room) = place(index);
+        let (first, wrapped) = data.split_at(data.len().min(room));
+        self.shared.write(at, first);
+        self.shared.write(RECORDS, wrapped);
+    }
+}
+
+/// The reader's end.
+#[derive(Debug)]
+pub(super) struct Reader {
+    shared: Shared,
+    head: u32,
+    /// The writer's index when last looked at.
+    tail: u32,
+}
+
+impl Reader {
+    /// Opens a ring that a peer has laid out.
+    pub(super) fn open(file: &File) -> io::Result<Self> {
+        let shared = Shared::map(file, FILE_BYTES)?;
+        let found = (shared.word(MAGIC_AT).load(Ordering::Acquire), shared.word(CAPACITY_AT).load(Ordering::Relaxed));
+        if found != (MAGIC, CAPACITY) {
+            let what = format!("ring with magic {:#x} and capacity {:#x}", found.0, found.1);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Self { shared, head: 0, tail: 0 })
+    }
+
+    /// Whether nothing is waiting.
+    pub(super) fn is_empty(&self) -> bool {
+        self.head == self.tail && self.shared.word(TAIL_AT).load(Ordering::Relaxed) == self.head
+    }
+
+    /// Takes the next frame out, if there is one.
+    pub(super) fn pop(&mut self) -> Result<Option<Frame>, Corrupt> {
+        if self.head == self.tail {
+            // Acquire: the records before the writer's index are complete.
+            let tail = self.shared.word(TAIL_AT).load(Ordering::Acquire);
+            used(self.head, tail)?;
+            self.tail = tail;
+            if self.head == tail {
+                return Ok(None);
+            }
+        }
+        let available = used(self.head, self.tail)?;
+        if (available as usize) < RECORD_HEADER {
+            return Err(Corrupt::Length { len: 0, available });
+        }
+        let mut header = [MaybeUninit::uninit(); RECORD_HEADER];
+        self.read(self.head, &mut header);
+        // SAFETY: `read` has initialised all of them.
+        let header = header.map(|byte| unsafe { byte.assume_init() });
+        // From here on the length is private: the writer cannot change it after the check.
+        let (len, route) = read_record_header(&header);
+        let need = (RECORD_HEADER as u32).saturating_add(len).checked_next_multiple_of(8).unwrap_or(u32::MAX);
+        if len as usize > MAX_PACKET || need > available {
+            return Err(Corrupt::Length { len, available });
+        }
+        let len = len as usize;
+        let mut packet = Vec::with_capacity(len);
+        self.read(self.head.wrapping_add(RECORD_HEADER as u32), &mut packet.spare_capacity_mut()[..len]);
+        // SAFETY: the capacity is at least `len`, and `read` has initialised the first `len` bytes.
+        unsafe { packet.set_len(len) };
+        self.head = self.head.wrapping_add(need);
+        self.shared.word(HEAD_AT).store(self.head, Ordering::Release);
+        Ok(Some(Frame { route, packet }))
+    }
+
+    fn read(&self, index: u32, out: &mut [MaybeUninit<u8>]) {
+        let (at, room) = place(index);
+        let (first, wrapped) = out.split_at_mut(out.len().min(room));
+        self.shared.read(at, first);
+        self.shared.read(RECORDS, wrapped);
+    }
+}
+
+fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
+    let mut bytes = [0; RECORD_HEADER];
+    let route = &frame.route;
+    bytes[..4].copy_from_slice(&(frame.packet.len() as u32).to_ne_bytes());
+    bytes[4..6].copy_from_slice(&route.slid.to_ne_bytes());
+    bytes[6..8].copy_from_slice(&route.dlid.to_ne_bytes());
+    bytes[8] = route.sl;
+    if let Some(grh) = &route.grh {
+        bytes[9] = 1;
+        bytes[10] = grh.traffic_class;
+        bytes[11] = grh.hop_limit;
+        bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
+        bytes[16..32].copy_from_slice(&grh.sgid);
+        bytes[32..].copy_from_slice(&grh.dgid);
+    }
+    bytes
+}
+
+/// Packet length and route.
+fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
+    let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+    let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
+    let grh = (bytes[9] != 0).then(|| Grh {
+        sgid: array16(16),
+        dgid: array16(32),
+        traffic_class: bytes[10],
+        flow_label: u32::from_ne_bytes(array4(12)) & 0xf_ffff,
+        hop_limit: bytes[11],
+    });
+    let route = Route {
+        slid: u16::from_ne_bytes([bytes[4], bytes[5]]),
+        dlid: u16::from_ne_bytes([bytes[6], bytes[7]]),
+        sl: bytes[8],
+        grh,
+    };
+    (u32::from_ne_bytes(array4(0)), route)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::test_frames::{frame, numbered};
+
+    fn ring() -> (Writer, Reader, File) {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(FILE_BYTES as u64).unwrap();
+        (Writer::create(&file).unwrap(), Reader::open(&file).unwrap(), file)
+    }
+
+    #[test]
+    fn frames_pass_over_many_wraps() {
+        let (mut writer, mut reader, _file) = ring();
+        let (mut pushed, mut popped) = (0, 0);
+        while popped < 5000 {
+            while pushed < 5000 && writer.push(&numbered(1, 2, (pushed * 37 % 4097) as usize, pushed)).unwrap() {
+                pushed += 1;
+            }
+            for _ in 0..(pushed - popped).min(101) {
+                let expected = numbered(1, 2, (popped * 37 % 4097) as usize, popped);
+                assert_eq!(reader.pop().unwrap(), Some(expected), "frame {popped}");
+                popped += 1;
+            }
+        }
+        assert_eq!(reader.pop(), Ok(None));
+        assert!(reader.is_empty());
+    }
+
+    #[test]
+    fn a_route_with_grh_passes() {
+        let (mut writer, mut reader, _file) = ring();
+        let grh = Grh { sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
+        let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
+        assert!(writer.push(&sent).unwrap());
+        assert_eq!(reader.pop().unwrap(), Some(sent));
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_or_no_ring_is_refused() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(FILE_BYTES as u64 - 1).unwrap();
+        assert_eq!(Reader::open(&file).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        file.set_len(FILE_BYTES as u64).unwrap();
+        assert_eq!(Reader::open(&file).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_reader_that_lies_is_found_out() {
+        let (mut writer, reader, _file) = ring();
+        reader.shared.word(HEAD_AT).store(64, Ordering::Relaxed);
+        while writer.tail < CAPACITY - 8192 {
+            assert!(writer.push(&frame(1, 2, 4096)).unwrap());
+        }
+        reader.shared.word(HEAD_AT).store(writer.tail.wrapping_add(64 * 1024), Ordering::Relaxed);
+        let outcome = (0..3).map(|_| writer.push(&frame(1, 2, 4096))).find(Result::is_err);
+        assert!(matches!(outcome, Some(Err(Corrupt::Index { .. }))), "{outcome:?}");
+    }
+
+    proptest! {
+        /// Any bytes in the shared part: frames, an end or an error, and never more frames than fit.
+        #[test]
+        fn a_hostile_writer_does_no_harm(
+            tail in any::<u32>(),
+            words in prop::collection::vec((0..CAPACITY / 4, any::<u32>()), 0..64),
+            len in 0..5000u32,
+        ) {
+            let (_writer, mut reader, _file) = ring();
+            reader.shared.word(TAIL_AT).store(tail % (2 * CAPACITY), Ordering::Relaxed);
+            reader.shared.write(RECORDS, &len.to_ne_bytes());
+            for (at, word) in words {
+                reader.shared.write(RECORDS + at as usize % 1024 * 4, &word.to_ne_bytes());
+            }
+            let mut frames = 0;
+            while let Ok(Some(frame)) = reader.pop() {
+                prop_assert!(frame.packet.len() <= MAX_PACKET);
+                frames += 1;
+                prop_assert!(frames <= CAPACITY as usize / RECORD_HEADER);
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+use std::{
+    env,
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use super::*;
+use crate::wire::test_frames::{frame, numbered};
+
+const LID: u16 = 3;
+
+fn join(directory: &Path) -> ShmWire {
+    ShmWire::join(directory, &[LID], &[]).unwrap()
+}
+
+fn recv_within(wire: &mut ShmWire, limit: Duration) -> Option<Frame> {
+    let start = Instant::now();
+    loop {
+        match wire.recv() {
+            None if start.elapsed() < limit => thread::sleep(Duration::from_micros(50)),
+            other => return other,
+        }
+    }
+}
+
+fn ring_files(directory: &Path) -> usize {
+    let entries = std::fs::read_dir(directory).unwrap();
+    entries.filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().starts_with("ring-")).count()
+}
+
+#[test]
+fn instances_of_one_device_have_qpns_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (join(directory.path()), join(directory.path()));
+    assert_eq!(a.qpns(), 0x40..0x4000);
+    assert_eq!(b.qpns(), 0x4000..0x8000);
+    assert_eq!(slot::qpns(SLOTS - 1), 0xff_c000..0xff_ffff);
+    drop(a);
+    assert_eq!(join(directory.path()).qpns(), 0x40..0x4000);
+}
+
+#[test]
+fn frames_pass_between_instances_and_to_oneself() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    for psn in 0..100 {
+        a.send(numbered(LID, 0x4000, psn as usize * 40, psn)).unwrap();
+        b.send(numbered(LID, 0x40, psn as usize * 40, psn)).unwrap();
+        a.send(numbered(LID, 0x41, 4, psn)).unwrap();
+    }
+    for psn in 0..100 {
+        assert_eq!(b.recv(), Some(numbered(LID, 0x4000, psn as usize * 40, psn)));
+        assert_eq!(a.recv(), Some(numbered(LID, 0x41, 4, psn)));
+    }
+    for psn in 0..100 {
+        assert_eq!(a.recv(), Some(numbered(LID, 0x40, psn as usize * 40, psn)));
+    }
+    assert_eq!((a.recv(), b.recv()), (None, None));
+    assert_eq!(ring_files(directory.path()), 0, "rings in use need no name");
+}
+
+#[test]
+fn frames_for_nobody_and_for_others_vanish() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    a.send(frame(LID + 1, 0x4000, 8)).unwrap();
+    a.send(frame(LID + 1, 0x40, 8)).unwrap();
+    a.send(frame(LID, 0x8000, 8)).unwrap();
+    a.send(Frame { packet: vec![1; 5], ..frame(LID, 0x4000, 8) }).unwrap();
+    assert_eq!((a.recv(), b.recv()), (None, None));
+}
+
+#[test]
+fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, b) = (join(directory.path()), join(directory.path()));
+    a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
+    drop(b);
+    a.send(numbered(LID, 0x4000, 8, 2)).unwrap();
+    let mut b = join(directory.path());
+    assert_eq!(b.qpns(), 0x4000..0x8000);
+    assert_eq!(b.recv(), None);
+    a.send(numbered(LID, 0x4000, 8, 3)).unwrap();
+    assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 8, 3)));
+    // And the other way: a new sender in the slot of an old one, whose last frames still arrive.
+    b.send(numbered(LID, 0x40, 8, 4)).unwrap();
+    assert_eq!(a.recv(), Some(numbered(LID, 0x40, 8, 4)));
+    b.send(numbered(LID, 0x40, 8, 5)).unwrap();
+    drop(b);
+    let mut b = join(directory.path());
+    b.send(numbered(LID, 0x40, 8, 6)).unwrap();
+    let mut got = [a.recv(), a.recv()].map(Option::unwrap);
+    got.sort_by_key(|frame| frame.packet[11]);
+    assert_eq!(got, [5, 6].map(|psn| numbered(LID, 0x40, 8, psn)));
+    assert_eq!(a.recv(), None);
+}
+
+#[test]
+fn a_full_ring_gives_frames_back_until_there_is_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let mut sent = 0;
+    while a.send(numbered(LID, 0x4000, 4096, sent)).is_ok() {
+        sent += 1;
+        assert!(sent < 1000, "the ring has no end");
+    }
+    for psn in 0..sent {
+        assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 4096, psn)));
+    }
+    a.send(numbered(LID, 0x4000, 4096, sent)).unwrap();
+    assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 4096, sent)));
+}
+
+#[test]
+fn a_receiver_that_stopped_reading_holds_its_sender_up_for_a_bounded_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    while a.send(frame(LID, 0x4000, 4096)).is_ok() {}
+    let start = Instant::now();
+    while a.send(frame(LID, 0x4000, 4096)).is_err() {
+        assert!(start.elapsed() < HEAD_OF_QUEUE_LIFE * 5);
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(start.elapsed() > HEAD_OF_QUEUE_LIFE / 2);
+    while b.recv().is_some() {}
+    a.send(frame(LID, 0x4000, 12)).unwrap();
+    assert_eq!(b.recv(), Some(frame(LID, 0x4000, 12)));
+}
+
+#[test]
+fn too_many_addresses_and_a_missing_directory_are_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let fault = ShmWire::join(directory.path(), &[0; MAX_ADDRESSES + 1], &[]).unwrap_err();
+    assert!(matches!(fault, ShmError::TooManyAddresses { what: "LIDs", count: 129 }), "{fault}");
+    let fault = ShmWire::join(&directory.path().join("none"), &[1], &[]).unwrap_err();
+    assert!(matches!(fault, ShmError::Io { .. }), "{fault}");
+}
+
+#[test]
+fn garbage_in_the_slot_file_does_no_harm() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, b) = (join(directory.path()), join(directory.path()));
+    std::fs::write(directory.path().join("slot-0002"), vec![0xff; 100]).unwrap();
+    std::fs::write(directory.path().join("slot-0003"), vec![0xff; 10000]).unwrap();
+    a.send(frame(LID, 0x8000, 8)).unwrap();
+    a.send(frame(LID, 0xc000, 8)).unwrap();
+    let mut random = fastrand::Rng::with_seed(7);
+    for slot in 0..SLOTS {
+        a.slot.control.inbound(slot).store(random.u32(..), Ordering::Relaxed);
+    }
+    a.slot.control.arrivals().fetch_add(1, Ordering::Relaxed);
+    assert_eq!(a.recv(), None);
+    drop(b);
+}
+
+// The tests below run this test binary again as another process, which does what ROLE says.
+
+const ROLE: &str = "SOFTHCA_TEST_ROLE";
+const DIRECTORY: &str = "SOFTHCA_TEST_DIRECTORY";
+const MESSAGES: u32 = 20_000;
+
+fn spawn(role: &str, directory: &Path) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(["--exact", "wire::shm::tests::other_process", "--nocapture"])
+        .env(ROLE, role)
+        .env(DIRECTORY, directory)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Not a test of its own: what the other process does.
+#[test]
+fn other_process() {
+    let (Ok(role), Some(directory)) = (env::var(ROLE), env::var_os(DIRECTORY)) else { return };
+    let mut wire = join(Path::new(&directory));
+    let notify = wire.notify();
+    let next = |wire: &mut ShmWire| loop {
+        if let Some(frame) = wire.recv() {
+            break frame;
+        }
+        let seen = notify.prepare();
+        if let Some(frame) = wire.recv() {
+            notify.cancel();
+            break frame;
+        }
+        notify.wait(seen, Duration::from_secs(60));
+    };
+    match role.as_str() {
+        // Send back what comes, whole.
+        "echo" => {
+            wire.send(frame(LID, 0x40, 0)).unwrap();
+            for _ in 0..MESSAGES {
+                let Frame { route, mut packet } = next(&mut wire);
+                packet[5..8].copy_from_slice(&[0, 0, 0x40]);
+                let mut frame = Frame { route, packet };
+                while let Err(back) = wire.send(frame) {
+                    frame = back;
+                    thread::yield_now();
+                }
+            }
+        }
+        // Read a little, then nothing more, until killed.
+        "stuck" => {
+            wire.send(frame(LID, 0x40, 0)).unwrap();
+            for _ in 0..10 {
+                next(&mut wire);
+            }
+            thread::sleep(Duration::from_secs(60));
+        }
+        // Write as fast as it goes, until killed in the middle of it.
+        "flood" => {
+            for psn in 0.. {
+                let mut frame = numbered(LID, 0x40, 4096, psn);
+                while let Err(back) = wire.send(frame) {
+                    frame = back;
+                }
+            }
+        }
+        other => panic!("role {other}"),
+    }
+}
+
+#[test]
+fn processes_exchange_frames_of_all_sizes() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path());
+    let mut child = spawn("echo", directory.path());
+    assert!(recv_within(&mut wire, Duration::from_secs(30)).is_some(), "the other process is up");
+    let message = |psn: u32, qpn| numbered(LID, qpn, psn as usize % 4097, psn);
+    let (mut sent, mut got) = (0, 0);
+    while got < MESSAGES {
+        while sent < MESSAGES && sent - got < 300 && wire.send(message(sent, 0x4000)).is_ok() {
+            sent += 1;
+        }
+        if let Some(frame) = recv_within(&mut wire, Duration::from_secs(30)) {
+            let mut expected = message(got, 0x4000);
+            expected.packet[5..8].copy_from_slice(&[0, 0, 0x40]);
+            assert!(frame == expected, "message {got}");
+            got += 1;
+        } else {
+            panic!("message {got} of {sent} is missing");
+        }
+    }
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_dies_frees_its_sender_and_its_slot() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path());
+    let mut child = spawn("stuck", directory.path());
+    assert!(recv_within(&mut wire, Duration::from_secs(30)).is_some(), "the other process is up");
+    while wire.send(frame(LID, 0x4000, 4096)).is_ok() {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let start = Instant::now();
+    while wire.send(frame(LID, 0x4000, 4096)).is_err() {
+        assert!(start.elapsed() < HEAD_OF_QUEUE_LIFE / 2, "death is noticed before the head of queue lifetime is over");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let mut heir = join(directory.path());
+    assert_eq!(heir.qpns(), 0x4000..0x8000);
+    wire.send(frame(LID, 0x4000, 64)).unwrap();
+    assert_eq!(heir.recv(), Some(frame(LID, 0x4000, 64)));
+}
+
+#[test]
+fn a_writer_that_dies_leaves_only_whole_frames() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path());
+    for round in 0..5 {
+        let mut child = spawn("flood", directory.path());
+        let mut psn = 0;
+        while psn < 500 * (round + 1) {
+            let got = recv_within(&mut wire, Duration::from_secs(30)).expect("a frame");
+            assert!(got == numbered(LID, 0x40, 4096, psn), "frame {psn}");
+            psn += 1;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        while let Some(got) = wire.recv() {
+            assert!(got == numbered(LID, 0x40, 4096, psn), "frame {psn}");
+            psn += 1;
+        }
+        assert!(wire.inbound.len() <= 2, "rings of the dead are let go");
+    }
+}
