@@ -1,4 +1,31 @@
 //! Completion queues: who owns a CQE, what it says, and how to ask for an event.
+//!
+//! ```text
+//!    device writes -->            consumer index --+
+//!   +-------+-------+-------+-------+-------+------v+-------+
+//!   | own 0 | own 1 | own 1 | own 1 | own 1 | own 0 | own 0 |    the bit flips on each pass over the ring,
+//!   +-------+-------+-------+-------+-------+-------+-------+    so an old CQE never looks new
+//! ```
+//!
+//! [`CompletionQueue::drain`] lends each completion to a closure and stores the consumer index once at the end;
+//! [`CompletionQueue::poll`] copies one out. Both read the last byte of a CQE once, decide on it, order the loads that
+//! follow, and never depend on reading a byte of device memory twice.
+mod completion_queue;
+mod error;
+pub mod layout;
+mod mode;
+mod opcode;
 mod parts;
+mod source;
+mod status;
+mod view;
 
+pub use completion_queue::{CompletionQueue, Notify};
+pub use error::{CqError, CqeError, ErrorCqe, InlineError};
+pub use layout::CqeFormat;
+pub use mode::{Conservative, NoOverrun, PollMode, Standard};
+pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use parts::CqParts;
+pub use source::{InQueue, Private, Source};
+pub use status::{KnownSyndrome, Syndrome, WcStatus};
+pub use view::{Cqe, CqeCopy, CqeView};

@@ -1,0 +1,230 @@
+//! Polling and arming a completion queue.
+use core::marker::PhantomData;
+use core::mem::offset_of;
+use core::ptr::NonNull;
+
+use super::error::CqError;
+use super::layout::{CQE64_BYTES, Cqe64, OpOwn};
+use super::mode::{PollMode, Standard};
+use super::parts::CqParts;
+use super::source::InQueue;
+use super::view::{Cqe, CqeCopy, CqeView};
+use crate::arch;
+use crate::types::{CqCi, Cqn};
+
+/// Word of the doorbell record that holds the consumer index (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_SET_CI`).
+const RECORD_CI: usize = 0;
+/// Word of the doorbell record that holds the last arm request (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_ARM_DB`).
+const RECORD_ARM: usize = 1;
+/// Bytes into the UAR page where arming writes (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).
+const ARM_DOORBELL_OFFSET: usize = 0x20;
+/// The most CQEs a queue can have: the owner bit is one of the consumer index's 24 bits.
+const MAX_CQES: u32 = 1 << 23;
+
+/// Which completions raise an event after [`CompletionQueue::arm`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Notify {
+    /// The next completion (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DB_REQ_NOT`).
+    Any = 0,
+    /// The next receive whose sender asked for it, or the next error (`MLX5_CQ_DB_REQ_NOT_SOL`).
+    Solicited = 1 << 24,
+}
+
+/// A completion queue: finds what the device has completed, and asks it for events.
+///
+/// One thread polls at a time (`&mut self`); the queue may move between threads. The device's bytes are never trusted:
+/// whatever it writes, polling ends after at most as many CQEs as asked for, and every CQE is a value.
+///
+/// # Waiting for events
+///
+/// Arming is edge-triggered: only a CQE written *after* the device saw the request raises an event. So the order is
+///
+/// 1. [`drain`](Self::drain) until it returns 0;
+/// 2. [`arm`](Self::arm);
+/// 3. drain once more: a completion that came between 1 and 2 raises no event. If there was one, go to 1;
+/// 4. block on the completion channel (`ibv_get_cq_event`), then call [`event_received`](Self::event_received) and
+///    acknowledge it (`ibv_ack_cq_events`); go to 1.
+///
+/// Views do not outlive the call that lends them:
+///
+/// ```compile_fail
+/// fn keep(cq: &mut blueflame::cq::CompletionQueue) {
+///     let mut kept = None;
+///     cq.drain(1, |cqe| kept = Some(cqe));
+/// }
+/// ```
+#[derive(Debug)]
+pub struct CompletionQueue<M: PollMode = Standard> {
+    /// The fields of CQE 0: its only or its second 64 bytes.
+    first: NonNull<u8>,
+    /// The consumer index, counting on past 24 bits; the owner bit's sense and the slot are functions of it.
+    ci: u32,
+    /// Number of CQEs, less one.
+    mask: u32,
+    /// log2 of the bytes in one CQE: 6 or 7.
+    shift: u32,
+    /// How often an event was received; its low two bits tell the device which arm request is new.
+    arm_sn: u32,
+    dbrec: NonNull<u32>,
+    arm_doorbell: NonNull<u64>,
+    cqn: Cqn,
+    mode: PhantomData<M>,
+}
+
+// SAFETY: the pointers are to memory that `from_parts` was promised for the queue's life, not bound to a thread; all
+// access goes through `&mut self`.
+unsafe impl<M: PollMode> Send for CompletionQueue<M> {}
+
+impl<M: PollMode> CompletionQueue<M> {
+    /// A queue over raw parts. The mode is the type's: `CompletionQueue::<NoOverrun>::from_parts(…)`.
+    ///
+    /// # Errors
+    ///
+    /// [`CqError`] names the part that cannot be.
+    ///
+    /// # Safety
+    ///
+    /// For as long as the queue lives:
+    /// - `buf` is `cqe_cnt * cqe_size` readable bytes and `dbrec` two writable words, both known to the device as CQ `cqn`'s,
+    ///   or to nobody; `cq_uar` is writable for 0x28 bytes;
+    /// - nothing else in the process polls or arms this CQ (libibverbs included) or resizes it;
+    /// - `ci` is the consumer index the next CQE will be written for;
+    /// - with [`NoOverrun`](super::NoOverrun), the queue cannot overrun, as described there;
+    /// - on 32-bit CPUs, no two threads arm queues through the same UAR page at the same time: the doorbell is two stores.
+    pub unsafe fn from_parts(parts: CqParts) -> Result<Self, CqError> {
+        let CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn, ci } = parts;
+        if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
+            return Err(CqError::CqeCount(cqe_cnt));
+        }
+        if cqe_size != 64 && cqe_size != 128 {
+            return Err(CqError::CqeSize(cqe_size));
+        }
+        if !buf.addr().get().is_multiple_of(cqe_size as usize) {
+            return Err(CqError::BufferAlignment(buf.addr().get()));
+        }
+        if !dbrec.addr().get().is_multiple_of(8) {
+            return Err(CqError::RecordAlignment(dbrec.addr().get()));
+        }
+        if !cq_uar.addr().get().is_multiple_of(8) {
+            return Err(CqError::UarAlignment(cq_uar.addr().get()));
+        }
+        // SAFETY: the caller promises `cqe_size` readable bytes at `buf`, and 64 is the smallest.
+        let first = unsafe { buf.add(cqe_size as usize - CQE64_BYTES) };
+        // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
+        let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
+        let (mask, shift) = (cqe_cnt - 1, cqe_size.trailing_zeros());
+        Ok(Self { first, ci: ci.get(), mask, shift, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+    }
+
+    /// Hands up to `max` completions to `f`, oldest first, then tells the device once how far it may write. Returns how
+    /// many there were.
+    ///
+    /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
+    #[inline(always)]
+    pub fn drain<F: FnMut(Cqe<'_>)>(&mut self, max: usize, mut f: F) -> usize {
+        let mut found = 0;
+        while found < max {
+            let Some((op_own, source)) = self.next() else { break };
+            found += 1;
+            f(CqeView::new(op_own, source));
+        }
+        if M::PUBLISH && found != 0 {
+            self.publish();
+        }
+        found
+    }
+
+    /// The oldest completion, copied, or `None`. The device is told that its slot is free.
+    ///
+    /// A message of up to 64 bytes in the first half of a 128-byte CQE is not copied: for such queues use
+    /// [`drain`](Self::drain).
+    #[inline(always)]
+    pub fn poll(&mut self) -> Option<CqeCopy> {
+        let (op_own, source) = self.next()?;
+        let copy = source.copy();
+        if M::PUBLISH {
+            self.publish();
+        }
+        Some(CqeView::new(op_own, copy))
+    }
+
+    /// Takes the CQE at the consumer index, if it is software's.
+    #[inline(always)]
+    fn next<'a>(&mut self) -> Option<(OpOwn, InQueue<'a>)> {
+        let ci = self.ci;
+        // SAFETY: the index is masked to the number of CQEs, so this is the fields of a CQE in the buffer.
+        let cqe = unsafe { self.first.add(((ci & self.mask) as usize) << self.shift) };
+        // SAFETY: one byte of those 64. Volatile: the device writes it whenever it likes.
+        let op_own = OpOwn(unsafe { cqe.add(offset_of!(Cqe64, op_own)).read_volatile() });
+        // The device flips the bit it writes on each pass over the ring (PRM "CQE ownership").
+        let phase = u8::from(ci & (self.mask + 1) != 0);
+        if !op_own.is_software_owned(phase) {
+            return None;
+        }
+        if M::CONSERVATIVE {
+            arch::from_device_conservative();
+        } else {
+            arch::from_device();
+        }
+        self.ci = ci.wrapping_add(1);
+        // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first half
+        // precedes it. The lifetime is the caller's: both callers end it before the consumer index is published.
+        Some((op_own, unsafe { InQueue::new(cqe, self.shift == 7) }))
+    }
+
+    /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
+    /// [`NoOverrun`](super::NoOverrun).
+    ///
+    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it: the CQE's values were loaded and
+    /// used, and the device writes a freed slot only a ring's length later.
+    #[inline(always)]
+    pub fn publish(&mut self) {
+        self.store_record(RECORD_CI, self.consumer_index().get());
+    }
+
+    /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol at
+    /// [`CompletionQueue`].
+    pub fn arm(&mut self, notify: Notify) {
+        let request = (self.arm_sn & 3) << 28 | notify as u32 | self.consumer_index().get();
+        self.store_record(RECORD_ARM, request);
+        // The device reads the record when the doorbell arrives, so the record goes first.
+        arch::mmio_wc_start();
+        let doorbell = u64::from(request) << 32 | u64::from(self.cqn.get());
+        // SAFETY: `from_parts` was promised the UAR page, and checked the alignment; arming makes the device read the record
+        // and, at most, raise an event.
+        unsafe { arch::mmio_write64(self.arm_doorbell.as_ptr(), doorbell.to_be()) };
+        arch::mmio_flush_writes();
+    }
+
+    /// Counts an event that the completion channel delivered for this queue, so that the next [`arm`](Self::arm) is told
+    /// from the one the event answered (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_event`).
+    pub fn event_received(&mut self) {
+        self.arm_sn = self.arm_sn.wrapping_add(1);
+    }
+
+    /// The index of the next CQE to come.
+    #[inline(always)]
+    #[must_use]
+    pub fn consumer_index(&self) -> CqCi {
+        CqCi::truncate(self.ci)
+    }
+
+    /// The queue's number.
+    #[must_use]
+    pub fn cqn(&self) -> Cqn {
+        self.cqn
+    }
+
+    /// How many CQEs the queue holds.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.mask + 1
+    }
+
+    #[inline(always)]
+    fn store_record(&mut self, word: usize, value: u32) {
+        // SAFETY: the record is two words, promised to `from_parts`; the device may read them at any time, hence volatile.
+        unsafe { self.dbrec.add(word).write_volatile(value.to_be()) };
+    }
+}

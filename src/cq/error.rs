@@ -1,0 +1,147 @@
+//! Completions that are no success, and queues that cannot be.
+use core::fmt;
+
+use super::opcode::Side;
+use super::status::{Syndrome, WcStatus};
+use crate::types::Qpn;
+
+/// What an error CQE says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorCqe {
+    /// The queue the failed request belongs to.
+    pub side: Side,
+    /// What went wrong, in the device's terms.
+    pub syndrome: Syndrome,
+    /// The vendor's own syndrome, for the vendor's support.
+    pub vendor_err_synd: u8,
+    /// The queue pair.
+    pub qpn: Qpn,
+    /// The index of the WQE that failed, as [`CqeView::wqe_counter`](super::CqeView::wqe_counter).
+    pub wqe_counter: u16,
+}
+
+impl ErrorCqe {
+    /// The verbs status that the syndrome stands for.
+    #[must_use]
+    pub const fn status(&self) -> WcStatus {
+        self.syndrome.status()
+    }
+}
+
+impl fmt::Display for ErrorCqe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = match self.side {
+            Side::Requester => "send",
+            Side::Responder => "receive",
+        };
+        write!(
+            f,
+            "{side} request {:#06x} of queue pair {:#08x} failed: {} [{}, vendor syndrome {:#04x}]",
+            self.wqe_counter,
+            self.qpn.get(),
+            self.status(),
+            self.syndrome,
+            self.vendor_err_synd
+        )
+    }
+}
+
+/// Why a CQE is not the success of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqeError {
+    /// A request failed.
+    Completion(ErrorCqe),
+    /// The CQE packs several completions. Create the queue without CQE compression: this crate does not expand it.
+    Compressed,
+    /// A data integrity check failed (opcode 12); signature offloads are not supported.
+    Signature,
+    /// The queue was resized (opcode 5), which is not supported.
+    ResizeCq,
+    /// No packet belongs to the CQE (opcode 6): tag matching, which is not supported.
+    NoPacket,
+    /// The device wrote an opcode that does not exist.
+    UnknownOpcode(u8),
+}
+
+impl fmt::Display for CqeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completion(error) => error.fmt(f),
+            Self::Compressed => f.write_str("compressed CQE: the queue must be created without CQE compression"),
+            Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
+            Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): resizing a polled queue is not supported"),
+            Self::NoPacket => f.write_str("CQE with no packet (opcode 6): tag matching is not supported"),
+            Self::UnknownOpcode(opcode) => write!(f, "unknown CQE opcode {opcode}"),
+        }
+    }
+}
+
+impl core::error::Error for CqeError {}
+
+/// Why a message cannot be copied out of a CQE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InlineError {
+    /// The message is not in the CQE but in the buffer.
+    NotInline,
+    /// The CQE claims a message of `len` bytes, more than the `capacity` its format has.
+    TooLong {
+        /// Bytes the CQE claims.
+        len: u32,
+        /// Bytes the format has: 32 or 64.
+        capacity: u32,
+    },
+    /// The message is longer than the destination.
+    DestinationTooShort {
+        /// Bytes of the message.
+        len: usize,
+        /// Bytes the destination has.
+        room: usize,
+    },
+    /// The message is in the first half of a 128-byte CQE, and this is a 64-byte CQE or a copy of the second half. On a
+    /// queue of 128-byte CQEs, use [`drain`](super::CompletionQueue::drain).
+    NotInReach,
+}
+
+impl fmt::Display for InlineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInline => f.write_str("the message is in the buffer, not in the CQE"),
+            Self::TooLong { len, capacity } => {
+                write!(f, "the CQE claims {len} bytes inline, its format has {capacity}")
+            }
+            Self::DestinationTooShort { len, room } => write!(f, "{len} bytes do not fit a destination of {room}"),
+            Self::NotInReach => f.write_str("64 inline bytes are only in the first half of a 128-byte CQE"),
+        }
+    }
+}
+
+impl core::error::Error for InlineError {}
+
+/// Why parts do not make a completion queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqError {
+    /// The number of CQEs is not a power of two from 1 to 2^23.
+    CqeCount(u32),
+    /// The size of a CQE is neither 64 nor 128 bytes.
+    CqeSize(u32),
+    /// The buffer is not aligned to the size of a CQE; the address.
+    BufferAlignment(usize),
+    /// The doorbell record is not 8-byte aligned; the address.
+    RecordAlignment(usize),
+    /// The UAR page is not 8-byte aligned; the address.
+    UarAlignment(usize),
+}
+
+impl fmt::Display for CqError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CqeCount(n) => write!(f, "{n} CQEs: the number must be a power of two from 1 to 2^23"),
+            Self::CqeSize(n) => write!(f, "CQEs of {n} bytes: the size must be 64 or 128"),
+            Self::BufferAlignment(a) => write!(f, "CQE buffer at {a:#x} is not aligned to the size of a CQE"),
+            Self::RecordAlignment(a) => write!(f, "CQ doorbell record at {a:#x} is not 8-byte aligned"),
+            Self::UarAlignment(a) => write!(f, "UAR page at {a:#x} is not 8-byte aligned"),
+        }
+    }
+}
+
+impl core::error::Error for CqError {}

@@ -1,0 +1,174 @@
+//! Where everything is in a CQE: the layouts, checked against the sizes and offsets of rdma-core's `mlx5dv.h`.
+//!
+//! The structures are maps, never laid over device memory as references: fields are read one by one at
+//! `offset_of!(…)`. Multi-byte fields are big endian in memory.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+/// Bytes of a CQE that carry fields; a 128-byte CQE has them in its second half.
+pub const CQE64_BYTES: usize = size_of::<Cqe64>();
+
+/// A completion queue entry (rdma-core `providers/mlx5/mlx5dv.h`, `mlx5_cqe64`; PRM "Completion Queue Entry").
+///
+/// The first 32 bytes are scatter-to-CQE data instead, if bits 3:2 of `op_own` say so.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Cqe64 {
+    /// Reserved.
+    pub rsvd0: [u8; 2],
+    /// Striding receive queues: the WQE's number.
+    pub wqe_id: u16,
+    /// Reserved (tag matching and offloads of packets use parts of it).
+    pub rsvd4: [u8; 13],
+    /// Low seven bits: path bits of the destination LID.
+    pub ml_path: u8,
+    /// Reserved.
+    pub rsvd20: [u8; 4],
+    /// The source LID.
+    pub slid: u16,
+    /// Bits 29:28 say whether a GRH came, bits 27:24 the service level, bits 23:0 the sender's queue pair (datagrams).
+    pub flags_rqpn: u32,
+    /// Checksum verdicts: bit 1 layer 3 is good, bit 2 layer 4 is good.
+    pub hds_ip_ext: u8,
+    /// Bits 3:2: the kind of layer 3 header.
+    pub l4_hdr_type_etc: u8,
+    /// The stripped VLAN tag.
+    pub vlan_info: u16,
+    /// Low 24 bits: the user index of the queue pair (CQE version 1), or the shared receive queue (version 0).
+    pub srqn_uidx: u32,
+    /// Immediate data, or the invalidated key, or the P_Key index in the low 16 bits.
+    pub imm_inval_pkey: u32,
+    /// The application that `app_op` belongs to (1: tag matching).
+    pub app: u8,
+    /// What the application did.
+    pub app_op: u8,
+    /// More about that.
+    pub app_info: u16,
+    /// Bytes received or read.
+    pub byte_cnt: u32,
+    /// The device's free-running clock when the message completed.
+    pub timestamp: u64,
+    /// Bits 31:24 the WQE's opcode (requester), bits 23:0 the queue pair.
+    pub sop_drop_qpn: u32,
+    /// The WQE's index: for a send queue the producer index it was posted at, in WQEBBs.
+    pub wqe_counter: u16,
+    /// A checksum of the CQE, if the queue was created to have one.
+    pub signature: u8,
+    /// Bits 7:4 opcode, 3:2 format, 1 solicited event, 0 owner.
+    pub op_own: u8,
+}
+
+const_assert_eq!(size_of::<Cqe64>(), 64);
+const_assert_eq!(offset_of!(Cqe64, rsvd0), 0);
+const_assert_eq!(offset_of!(Cqe64, wqe_id), 2);
+const_assert_eq!(offset_of!(Cqe64, rsvd4), 4);
+const_assert_eq!(offset_of!(Cqe64, ml_path), 17);
+const_assert_eq!(offset_of!(Cqe64, rsvd20), 18);
+const_assert_eq!(offset_of!(Cqe64, slid), 22);
+const_assert_eq!(offset_of!(Cqe64, flags_rqpn), 24);
+const_assert_eq!(offset_of!(Cqe64, hds_ip_ext), 28);
+const_assert_eq!(offset_of!(Cqe64, l4_hdr_type_etc), 29);
+const_assert_eq!(offset_of!(Cqe64, vlan_info), 30);
+const_assert_eq!(offset_of!(Cqe64, srqn_uidx), 32);
+const_assert_eq!(offset_of!(Cqe64, imm_inval_pkey), 36);
+const_assert_eq!(offset_of!(Cqe64, app), 40);
+const_assert_eq!(offset_of!(Cqe64, app_op), 41);
+const_assert_eq!(offset_of!(Cqe64, app_info), 42);
+const_assert_eq!(offset_of!(Cqe64, byte_cnt), 44);
+const_assert_eq!(offset_of!(Cqe64, timestamp), 48);
+const_assert_eq!(offset_of!(Cqe64, sop_drop_qpn), 56);
+const_assert_eq!(offset_of!(Cqe64, wqe_counter), 60);
+const_assert_eq!(offset_of!(Cqe64, signature), 62);
+const_assert_eq!(offset_of!(Cqe64, op_own), 63);
+
+/// A completion queue entry of a request that failed (rdma-core `providers/mlx5/mlx5dv.h`, `mlx5_err_cqe`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ErrCqe {
+    /// Reserved.
+    pub rsvd0: [u8; 32],
+    /// Low 24 bits: user index or shared receive queue, as in [`Cqe64::srqn_uidx`].
+    pub srqn: u32,
+    /// Reserved.
+    pub rsvd1: [u8; 18],
+    /// The vendor's own syndrome, which says more to the vendor's support.
+    pub vendor_err_synd: u8,
+    /// What went wrong: see [`Syndrome`](super::Syndrome).
+    pub syndrome: u8,
+    /// Bits 31:24 the WQE's opcode, bits 23:0 the queue pair.
+    pub s_wqe_opcode_qpn: u32,
+    /// The WQE's index.
+    pub wqe_counter: u16,
+    /// A checksum of the CQE, if the queue was created to have one.
+    pub signature: u8,
+    /// As in [`Cqe64::op_own`].
+    pub op_own: u8,
+}
+
+const_assert_eq!(size_of::<ErrCqe>(), size_of::<Cqe64>());
+const_assert_eq!(offset_of!(ErrCqe, rsvd0), 0);
+const_assert_eq!(offset_of!(ErrCqe, srqn), offset_of!(Cqe64, srqn_uidx));
+const_assert_eq!(offset_of!(ErrCqe, rsvd1), 36);
+const_assert_eq!(offset_of!(ErrCqe, vendor_err_synd), 54);
+const_assert_eq!(offset_of!(ErrCqe, syndrome), 55);
+const_assert_eq!(offset_of!(ErrCqe, s_wqe_opcode_qpn), offset_of!(Cqe64, sop_drop_qpn));
+const_assert_eq!(offset_of!(ErrCqe, wqe_counter), offset_of!(Cqe64, wqe_counter));
+const_assert_eq!(offset_of!(ErrCqe, signature), offset_of!(Cqe64, signature));
+const_assert_eq!(offset_of!(ErrCqe, op_own), offset_of!(Cqe64, op_own));
+
+/// The last byte of a CQE, taken apart. Read once when the CQE is found and kept, because everything hangs on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpOwn(pub u8);
+
+impl OpOwn {
+    /// Whether software owns a CQE with this byte: its owner bit equals `phase` (0 or 1) and its opcode is not 15, which
+    /// marks an entry never written (rdma-core `providers/mlx5/cq.c`, `get_sw_cqe`).
+    ///
+    /// One comparison does both: the rotation puts the owner bit, zero if right, above the opcode.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_software_owned(self, phase: u8) -> bool {
+        (self.0 ^ phase).rotate_right(1) < (0xf0 >> 1)
+    }
+
+    /// Bits 7:4.
+    #[inline(always)]
+    #[must_use]
+    pub const fn opcode(self) -> u8 {
+        self.0 >> 4
+    }
+
+    /// Bits 3:2 (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INLINE_SCATTER_32` = 4, `MLX5_INLINE_SCATTER_64` = 8; both:
+    /// compressed).
+    #[inline(always)]
+    #[must_use]
+    pub const fn format(self) -> CqeFormat {
+        match (self.0 >> 2) & 3 {
+            0 => CqeFormat::Plain,
+            1 => CqeFormat::Inline32,
+            2 => CqeFormat::Inline64,
+            _ => CqeFormat::Compressed,
+        }
+    }
+
+    /// Bit 1: the sender asked for a solicited event.
+    #[inline(always)]
+    #[must_use]
+    pub const fn solicited(self) -> bool {
+        self.0 & 2 != 0
+    }
+}
+
+/// What the bytes before a CQE's common tail are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqeFormat {
+    /// Fields.
+    Plain,
+    /// Up to 32 bytes of the message, in the first 32 bytes of the fields.
+    Inline32,
+    /// Up to 64 bytes of the message, in the first half of a 128-byte CQE.
+    Inline64,
+    /// Several completions, packed.
+    Compressed,
+}

@@ -1,0 +1,146 @@
+//! Where a view reads a CQE's fields from: the queue's memory, lazily, or a private copy.
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use super::layout::CqeFormat;
+
+/// Keeps [`Source`] from being implemented elsewhere: views rely on what implementations promise.
+pub trait Sealed {}
+
+/// Reads big-endian fields of a CQE at constant offsets.
+pub trait Source: Sealed {
+    /// The byte at `offset`, less than 64.
+    fn u8(&self, offset: usize) -> u8;
+    /// The 16-bit field at `offset`, even and less than 64.
+    fn be16(&self, offset: usize) -> u16;
+    /// The 32-bit field at `offset`, a multiple of 4 and less than 64.
+    fn be32(&self, offset: usize) -> u32;
+    /// The 64-bit field at `offset`, a multiple of 8 and less than 64.
+    fn be64(&self, offset: usize) -> u64;
+    /// The message bytes that `format` says are in the CQE, as words in memory order: for [`CqeFormat::Inline32`] the
+    /// first four words, for [`CqeFormat::Inline64`] all eight. `None` if this source does not have them.
+    fn inline_words(&self, format: CqeFormat) -> Option<[u64; 8]>;
+}
+
+/// The fields in the completion queue's own memory. Each access reads the device's memory once, by a volatile load.
+#[derive(Clone, Copy)]
+pub struct InQueue<'a> {
+    /// The 64 bytes that carry the fields.
+    cqe: NonNull<u8>,
+    /// Whether the 64 bytes before them are the first half of the same, 128-byte CQE.
+    wide: bool,
+    /// While this lives, the queue's consumer index is not told to the device, so the CQE is ours.
+    queue: PhantomData<&'a ()>,
+}
+
+impl InQueue<'_> {
+    /// # Safety
+    ///
+    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `wide`, so
+    /// are the 64 bytes before it. Whoever else writes there is a device, not this program's abstract machine.
+    #[inline(always)]
+    pub(super) unsafe fn new(cqe: NonNull<u8>, wide: bool) -> Self {
+        Self { cqe, wide, queue: PhantomData }
+    }
+
+    /// One volatile load of `T` at `offset`.
+    #[inline(always)]
+    fn load<T: Copy>(&self, offset: usize) -> T {
+        debug_assert!(offset + size_of::<T>() <= 64 && offset.is_multiple_of(size_of::<T>()));
+        // SAFETY: `new` promises 64 readable, 64-byte aligned bytes; every caller in this crate passes an offset from
+        // `layout`, a multiple of T's size with all of T within them (checked in debug builds). T is u8 to u64: any
+        // bytes are a value.
+        unsafe { self.cqe.add(offset).cast::<T>().read_volatile() }
+    }
+
+    /// The eight words of the fields, each loaded once.
+    #[inline(always)]
+    pub(super) fn copy(&self) -> Private {
+        Private { words: core::array::from_fn(|i| self.load(i * 8)) }
+    }
+}
+
+impl Sealed for InQueue<'_> {}
+
+impl Source for InQueue<'_> {
+    #[inline(always)]
+    fn u8(&self, offset: usize) -> u8 {
+        self.load(offset)
+    }
+
+    #[inline(always)]
+    fn be16(&self, offset: usize) -> u16 {
+        u16::from_be(self.load(offset))
+    }
+
+    #[inline(always)]
+    fn be32(&self, offset: usize) -> u32 {
+        u32::from_be(self.load(offset))
+    }
+
+    #[inline(always)]
+    fn be64(&self, offset: usize) -> u64 {
+        u64::from_be(self.load(offset))
+    }
+
+    #[inline]
+    fn inline_words(&self, format: CqeFormat) -> Option<[u64; 8]> {
+        match format {
+            CqeFormat::Inline32 => Some(core::array::from_fn(|i| if i < 4 { self.load(i * 8) } else { 0 })),
+            CqeFormat::Inline64 if self.wide => {
+                // SAFETY: `wide` means that the 64 bytes before the fields belong to the same CQE.
+                let first = unsafe { Self::new(self.cqe.sub(64), false) };
+                Some(first.copy().words)
+            }
+            CqeFormat::Inline64 | CqeFormat::Plain | CqeFormat::Compressed => None,
+        }
+    }
+}
+
+/// The fields copied to private memory or, as a rule, to registers.
+#[derive(Clone, Copy)]
+pub struct Private {
+    /// The CQE's eight 64-bit words, bytes in memory order.
+    words: [u64; 8],
+}
+
+impl Private {
+    /// The `SIZE` bytes at `offset` as a number, big endian. Both are constants wherever this is inlined.
+    #[inline(always)]
+    fn field<const SIZE: usize>(&self, offset: usize) -> u64 {
+        let shift = (8 - SIZE - offset % 8) * 8;
+        u64::from_be(self.words[offset / 8]) >> shift
+    }
+}
+
+impl Sealed for Private {}
+
+impl Source for Private {
+    #[inline(always)]
+    fn u8(&self, offset: usize) -> u8 {
+        self.field::<1>(offset) as u8
+    }
+
+    #[inline(always)]
+    fn be16(&self, offset: usize) -> u16 {
+        self.field::<2>(offset) as u16
+    }
+
+    #[inline(always)]
+    fn be32(&self, offset: usize) -> u32 {
+        self.field::<4>(offset) as u32
+    }
+
+    #[inline(always)]
+    fn be64(&self, offset: usize) -> u64 {
+        self.field::<8>(offset)
+    }
+
+    #[inline]
+    fn inline_words(&self, format: CqeFormat) -> Option<[u64; 8]> {
+        match format {
+            CqeFormat::Inline32 => Some(self.words),
+            CqeFormat::Inline64 | CqeFormat::Plain | CqeFormat::Compressed => None,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What a completion says: a view whose fields are read when asked for.
+use core::fmt;
+use core::mem::offset_of;
+
+use super::error::{CqeError, ErrorCqe, InlineError};
+use super::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn};
+use super::opcode::{CqeOpcode, Side, WcOpcode};
+use super::source::{InQueue, Private, Source};
+use super::status::Syndrome;
+use crate::types::{Qpn, Rkey, Srqn};
+
+/// A completion in the queue's memory, lent for the time of a closure call. Fields are read when asked for, once per
+/// call; a value that decides anything should be asked for once.
+pub type Cqe<'a> = CqeView<InQueue<'a>>;
+
+/// A completion copied out of the queue.
+pub type CqeCopy = CqeView<Private>;
+
+/// A completion, its fields in `S`.
+///
+/// Any bytes are a completion of some kind: [`check`](Self::check) says which, and the field accessors return what is
+/// there. Which fields mean something depends on the opcode; each accessor says.
+#[derive(Clone, Copy)]
+pub struct CqeView<S> {
+    /// The last byte, read once, when the CQE was found to be ours.
+    op_own: OpOwn,
+    source: S,
+}
+
+impl<S: Source> CqeView<S> {
+    #[inline(always)]
+    pub(super) fn new(op_own: OpOwn, source: S) -> Self {
+        Self { op_own, source }
+    }
+
+    /// Whether the request succeeded, and the queue it belongs to; otherwise what this CQE is instead.
+    ///
+    /// # Errors
+    ///
+    /// [`CqeError::Completion`] if the request failed; the other values if this is no completion of a request.
+    #[inline(always)]
+    pub fn check(&self) -> Result<Side, CqeError> {
+        let opcode = self.op_own.opcode();
+        if opcode <= 4 && !matches!(self.op_own.format(), CqeFormat::Compressed) {
+            Ok(if opcode == 0 { Side::Requester } else { Side::Responder })
+        } else {
+            Err(self.failure())
+        }
+    }
+
+    #[cold]
+    fn failure(&self) -> CqeError {
+        match self.opcode() {
+            CqeOpcode::ReqErr => CqeError::Completion(self.error_cqe(Side::Requester)),
+            CqeOpcode::RespErr => CqeError::Completion(self.error_cqe(Side::Responder)),
+            CqeOpcode::SigErr => CqeError::Signature,
+            CqeOpcode::ResizeCq => CqeError::ResizeCq,
+            CqeOpcode::NoPacket => CqeError::NoPacket,
+            CqeOpcode::Req
+            | CqeOpcode::RespWrImm
+            | CqeOpcode::RespSend
+            | CqeOpcode::RespSendImm
+            | CqeOpcode::RespSendInv => CqeError::Compressed,
+            CqeOpcode::Invalid => CqeError::UnknownOpcode(15),
+            CqeOpcode::Unknown(opcode) => CqeError::UnknownOpcode(opcode),
+        }
+    }
+
+    fn error_cqe(&self, side: Side) -> ErrorCqe {
+        ErrorCqe {
+            side,
+            syndrome: Syndrome::new(self.source.u8(offset_of!(ErrCqe, syndrome))),
+            vendor_err_synd: self.source.u8(offset_of!(ErrCqe, vendor_err_synd)),
+            qpn: self.qpn(),
+            wqe_counter: self.wqe_counter(),
+        }
+    }
+
+    /// The CQE's opcode.
+    #[inline(always)]
+    pub fn opcode(&self) -> CqeOpcode {
+        CqeOpcode::new(self.op_own.opcode())
+    }
+
+    /// What the bytes before the common tail are.
+    #[inline(always)]
+    pub fn format(&self) -> CqeFormat {
+        self.op_own.format()
+    }
+
+    /// Whether the sender asked for a solicited event.
+    #[inline(always)]
+    pub fn solicited(&self) -> bool {
+        self.op_own.solicited()
+    }
+
+    /// The kind of request, as `ibv_wc_opcode`. For error CQEs it tells the request that failed, where verbs leaves the
+    /// value undefined.
+    pub fn wc_opcode(&self) -> WcOpcode {
+        match self.opcode() {
+            CqeOpcode::RespWrImm => WcOpcode::RecvRdmaWithImm,
+            CqeOpcode::RespSend | CqeOpcode::RespSendImm | CqeOpcode::RespSendInv | CqeOpcode::RespErr => {
+                WcOpcode::Recv
+            }
+            CqeOpcode::Req | CqeOpcode::ReqErr => WcOpcode::of_request(self.request_opcode()),
+            CqeOpcode::ResizeCq
+            | CqeOpcode::NoPacket
+            | CqeOpcode::SigErr
+            | CqeOpcode::Invalid
+            | CqeOpcode::Unknown(_) => WcOpcode::Unknown(self.op_own.opcode()),
+        }
+    }
+
+    /// The index of the WQE that completed. Requester: the producer index it was posted at, in WQEBBs, 16 bits, and
+    /// with it everything posted before. Shared receive queue: the WQE's index in the list.
+    #[inline(always)]
+    pub fn wqe_counter(&self) -> u16 {
+        self.source.be16(offset_of!(Cqe64, wqe_counter))
+    }
+
+    /// The queue pair this completion belongs to.
+    #[inline(always)]
+    pub fn qpn(&self) -> Qpn {
+        Qpn::truncate(self.source.be32(offset_of!(Cqe64, sop_drop_qpn)))
+    }
+
+    /// The mlx5 opcode of the send queue's WQE (requester only).
+    #[inline(always)]
+    pub fn request_opcode(&self) -> u8 {
+        (self.source.be32(offset_of!(Cqe64, sop_drop_qpn)) >> 24) as u8
+    }
+
+    /// The user index that the queue pair (or shared receive queue) was created with: CQE version 1. 24 bits.
+    #[inline(always)]
+    pub fn uidx(&self) -> u32 {
+        self.source.be32(offset_of!(Cqe64, srqn_uidx)) & 0x00ff_ffff
+    }
+
+    /// The shared receive queue the buffer came from, 0 if none: CQE version 0 (responder only).
+    #[inline(always)]
+    pub fn srqn(&self) -> Srqn {
+        Srqn::truncate(self.source.be32(offset_of!(Cqe64, srqn_uidx)))
+    }
+
+    /// Bytes received (a datagram's include the 40 bytes of the GRH) or read. Responder and RDMA READ only; verbs reports
+    /// 8 for atomics whatever this field says, and nothing for other requests.
+    #[inline(always)]
+    pub fn byte_len(&self) -> u32 {
+        self.source.be32(offset_of!(Cqe64, byte_cnt))
+    }
+
+    /// The immediate data as a number, if the message carried any. Verbs hands it over in network byte order; this is
+    /// the number those bytes are.
+    #[inline]
+    pub fn imm(&self) -> Option<u32> {
+        match self.opcode() {
+            CqeOpcode::RespWrImm | CqeOpcode::RespSendImm => Some(self.source.be32(offset_of!(Cqe64, imm_inval_pkey))),
+            _ => None,
+        }
+    }
+
+    /// The key that a SEND with invalidate invalidated here.
+    #[inline]
+    pub fn invalidated_rkey(&self) -> Option<Rkey> {
+        match self.opcode() {
+            CqeOpcode::RespSendInv => Some(Rkey(self.source.be32(offset_of!(Cqe64, imm_inval_pkey)))),
+            _ => None,
+        }
+    }
+
+    /// The device's free-running clock at completion, in its own ticks (or nanoseconds, if the queue reports real time).
+    #[inline(always)]
+    pub fn timestamp(&self) -> u64 {
+        self.source.be64(offset_of!(Cqe64, timestamp))
+    }
+
+    /// The sender's LID (datagrams on InfiniBand).
+    #[inline]
+    pub fn slid(&self) -> u16 {
+        self.source.be16(offset_of!(Cqe64, slid))
+    }
+
+    /// The sender's queue pair (datagrams).
+    #[inline]
+    pub fn src_qp(&self) -> Qpn {
+        Qpn::truncate(self.source.be32(offset_of!(Cqe64, flags_rqpn)))
+    }
+
+    /// The service level, 0 to 15 (datagrams).
+    #[inline]
+    pub fn sl(&self) -> u8 {
+        (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 24) as u8 & 0xf
+    }
+
+    /// Whether the first 40 bytes of the receive buffer hold a global route header (datagrams).
+    #[inline]
+    pub fn has_grh(&self) -> bool {
+        (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 28) & 3 != 0
+    }
+
+    /// The path bits of the destination LID, 0 to 127 (datagrams).
+    #[inline]
+    pub fn dlid_path_bits(&self) -> u8 {
+        self.source.u8(offset_of!(Cqe64, ml_path)) & 0x7f
+    }
+
+    /// The P_Key index (datagrams on queue pair 1); the same bytes as the immediate data.
+    #[inline]
+    pub fn pkey_index(&self) -> u16 {
+        self.source.be32(offset_of!(Cqe64, imm_inval_pkey)) as u16
+    }
+
+    /// Whether the device found the IPv4 and layer 4 checksums right (rdma-core `providers/mlx5/cq.c`, `get_csum_ok`).
+    #[inline]
+    pub fn checksum_ok(&self) -> bool {
+        const L3_AND_L4_OK: u8 = 1 << 1 | 1 << 2;
+        const IPV4: u8 = 2;
+        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L3_AND_L4_OK == L3_AND_L4_OK
+            && (self.source.u8(offset_of!(Cqe64, l4_hdr_type_etc)) >> 2) & 3 == IPV4
+    }
+
+    /// Copies the message out of the CQE, if the device put it there instead of into the buffer ("scatter to CQE"), to the
+    /// start of `dst`. Returns the bytes copied. An atomic's original value comes in the CQE's byte order, untouched.
+    ///
+    /// # Errors
+    ///
+    /// [`InlineError`]; nothing is written to `dst` then.
+    pub fn copy_inline(&self, dst: &mut [u8]) -> Result<usize, InlineError> {
+        let format = self.op_own.format();
+        let capacity = match format {
+            CqeFormat::Inline32 => 32,
+            CqeFormat::Inline64 => 64,
+            CqeFormat::Plain | CqeFormat::Compressed => return Err(InlineError::NotInline),
+        };
+        let len = self.inline_len();
+        if len > capacity {
+            return Err(InlineError::TooLong { len, capacity });
+        }
+        let len = len as usize;
+        let room = dst.len();
+        let Some(dst) = dst.get_mut(..len) else { return Err(InlineError::DestinationTooShort { len, room }) };
+        let words = self.source.inline_words(format).ok_or(InlineError::NotInReach)?;
+        for (bytes, word) in dst.chunks_mut(8).zip(words) {
+            for (to, from) in bytes.iter_mut().zip(word.to_ne_bytes()) {
+                *to = from;
+            }
+        }
+        Ok(len)
+    }
+
+    /// The message's length: 8 for atomics, as in rdma-core (`providers/mlx5/cq.c`, `handle_good_req`).
+    fn inline_len(&self) -> u32 {
+        match (self.opcode(), self.wc_opcode()) {
+            (CqeOpcode::Req, WcOpcode::CompSwap | WcOpcode::FetchAdd) => 8,
+            _ => self.byte_len(),
+        }
+    }
+}
+
+impl Cqe<'_> {
+    /// Copies the 64 bytes that carry the fields, by eight loads. The message bytes of a [`CqeFormat::Inline64`] are not
+    /// among them.
+    #[inline(always)]
+    pub fn copy(&self) -> CqeCopy {
+        CqeView::new(self.op_own, self.source.copy())
+    }
+}
+
+impl<S: Source> fmt::Debug for CqeView<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cqe")
+            .field("check", &self.check())
+            .field("opcode", &self.opcode())
+            .field("format", &self.format())
+            .field("qpn", &self.qpn())
+            .field("wqe_counter", &self.wqe_counter())
+            .field("byte_len", &self.byte_len())
+            .finish_non_exhaustive()
+    }
+}
