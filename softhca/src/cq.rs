@@ -2,8 +2,9 @@
 
 use crate::context::CqContext;
 use crate::cqe::{Completion, Encoded};
+use crate::error::Error;
 use crate::event::Event;
-use crate::memory::HostMemory;
+use crate::memory::{DmaFault, HostMemory};
 use std::time::Duration;
 
 /// Bits of indices in doorbell records, arm words and the device's own counter.
@@ -77,15 +78,11 @@ impl Cq {
                 }
             }
         }
-        let owner = self.producer & entries != 0;
-        let cqe = Encoded::new(c, self.context.cqe_bytes, owner, now.as_nanos() as u64);
-        let slot = u64::from(self.producer & (entries - 1));
-        let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
-        if let Err(fault) = memory.write_last_byte_last(at, cqe.as_bytes()) {
+        let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), now);
+        if let Err(fault) = self.put(&cqe, memory) {
             log::warn!("CQ {cqn:#x}: ring: {fault}");
             return Some(self.fail(cqn));
         }
-        self.producer = (self.producer + 1) & INDEX_MASK;
         if c.is_solicited() {
             self.solicited = Some(self.producer);
         }
@@ -122,9 +119,22 @@ impl Cq {
         Ok(missed.then(|| self.fire(cqn)))
     }
 
+    /// Writes the CQE that ends the old ring and goes on in that of `context`.
+    pub(crate) fn resize(&mut self, context: CqContext, memory: &dyn HostMemory, now: Duration) -> Result<(), Error> {
+        let waiting = self.ahead_of(memory.load_be32(context.dbr)?);
+        let room = 1u32 << self.context.log_size.min(context.log_size);
+        if self.failed || waiting >= room {
+            let permitted = "a CQ not in error, and fewer than either ring holds";
+            return Err(Error::BadValue { what: "CQEs not consumed", value: waiting.into(), permitted });
+        }
+        self.put(&Encoded::resize(self.context.cqe_bytes, self.owner(), now), memory)?;
+        self.context = context;
+        Ok(())
+    }
+
     /// Puts a value into the record's arm word that no driver writes, so that [`Self::poll_arm_word`] sees the first
     /// arm even if its value is 0.
-    pub(crate) fn poison_arm_word(&mut self, memory: &dyn HostMemory) -> Result<(), crate::memory::DmaFault> {
+    pub(crate) fn poison_arm_word(&mut self, memory: &dyn HostMemory) -> Result<(), DmaFault> {
         self.arm_word = ARM_POISON;
         memory.write(self.context.dbr.wrapping_add(4), &ARM_POISON.to_be_bytes())
     }
@@ -138,6 +148,20 @@ impl Cq {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Owner bit of the CQE to be written next: it changes with each pass over the ring.
+    fn owner(&self) -> bool {
+        self.producer >> self.context.log_size & 1 != 0
+    }
+
+    /// Writes the next CQE.
+    fn put(&mut self, cqe: &Encoded, memory: &dyn HostMemory) -> Result<(), DmaFault> {
+        let slot = u64::from(self.producer & ((1 << self.context.log_size) - 1));
+        let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
+        memory.write_last_byte_last(at, cqe.as_bytes())?;
+        self.producer = (self.producer + 1) & INDEX_MASK;
+        Ok(())
     }
 
     /// CQEs written that the host has not consumed, modulo 2^24.

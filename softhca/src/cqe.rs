@@ -2,6 +2,8 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
+use std::time::Duration;
+
 /// Bytes of the part of a CQE that is not scattered data.
 pub const CQE64_BYTES: usize = 64;
 
@@ -28,6 +30,7 @@ mod opcode {
     pub(super) const RESP_SEND: u8 = 2;
     pub(super) const RESP_SEND_IMM: u8 = 3;
     pub(super) const RESP_SEND_INV: u8 = 4;
+    pub(super) const RESIZE_CQ: u8 = 5;
     pub(super) const REQ_ERR: u8 = 13;
     pub(super) const RESP_ERR: u8 = 14;
 }
@@ -187,12 +190,12 @@ pub(crate) struct Encoded {
 
 impl Encoded {
     /// Encodes `c` for a CQ with CQEs of `cqe_bytes` (64 or 128). `owner` is the owner bit of this pass over the ring,
-    /// `timestamp` is in ticks of the device's clock (nanoseconds).
+    /// `now` gives the timestamp, in nanoseconds.
     ///
     /// Scattered data longer than [`inline_capacity`] is cut: the QP decides what fits before it chooses this way.
-    pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, timestamp: u64) -> Self {
+    pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, now: Duration) -> Self {
         let mut tail = [0; CQE64_BYTES];
-        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&timestamp.to_be_bytes());
+        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&nanos(now));
         let (qpn, uidx, wqe_counter) = c.origin();
         let mut sender_opcode = 0;
         let mut data: &[u8] = &[];
@@ -248,10 +251,24 @@ impl Encoded {
         Self { bytes, len }
     }
 
+    /// The CQE that tells the driver to go on in another ring.
+    pub(crate) fn resize(cqe_bytes: u32, owner: bool, now: Duration) -> Self {
+        let mut bytes = [0; 128];
+        let len = if cqe_bytes == 128 { 128 } else { CQE64_BYTES };
+        let tail = &mut bytes[len - CQE64_BYTES..len];
+        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&nanos(now));
+        tail[offset::OP_OWN] = opcode::RESIZE_CQ << 4 | u8::from(owner);
+        Self { bytes, len }
+    }
+
     /// The bytes to write.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
+}
+
+fn nanos(now: Duration) -> [u8; 8] {
+    (now.as_nanos() as u64).to_be_bytes()
 }
 
 fn put_datagram(tail: &mut [u8; CQE64_BYTES], from: &Datagram, kind: ReceiveKind) {

@@ -6,6 +6,7 @@ mod fault;
 mod fetch;
 
 pub use fault::WqeFault;
+pub(crate) use fetch::copy_from_ring;
 pub use fetch::{DATA_SEG_BYTES, INVALID_LKEY, WQEBB_BYTES, data_seg, fetch};
 
 use crate::config::LinkLayer;

@@ -1,0 +1,308 @@
+//! Doorbells: what a store to a UAR page means, and the checks of it.
+
+use crate::config::DoorbellSource;
+use crate::context::SqContext;
+use crate::device::Device;
+use crate::memory::DmaFault;
+use crate::uar::{
+    BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, blueflame_halves,
+};
+use crate::wqe::{WQEBB_BYTES, copy_from_ring};
+use thiserror::Error;
+
+/// Complaints kept until they are taken; more are only logged.
+const MAX_COMPLAINTS: usize = 256;
+
+/// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Complaint {
+    /// A store that is no doorbell.
+    #[error("UAR page {uar:#x}: {len} bytes stored at {offset:#x} are no doorbell")]
+    NotADoorbell {
+        /// Page.
+        uar: u32,
+        /// Offset in bytes.
+        offset: usize,
+        /// Bytes.
+        len: usize,
+    },
+    /// A doorbell for a QP that does not exist.
+    #[error("doorbell on UAR page {uar:#x} for QP {qpn:#x}, which does not exist")]
+    NoSuchQp {
+        /// Page.
+        uar: u32,
+        /// QPN in the doorbell.
+        qpn: u32,
+    },
+    /// A doorbell for a QP or CQ that was created on another UAR page.
+    #[error("doorbell on UAR page {uar:#x} for {number:#x}, which belongs to page {expected:#x}")]
+    WrongUar {
+        /// Page.
+        uar: u32,
+        /// QPN or CQN in the doorbell.
+        number: u32,
+        /// Its page.
+        expected: u32,
+    },
+    /// A doorbell for a QP without send queue.
+    #[error("doorbell for QP {0:#x}, which has no send queue")]
+    NoSendQueue(u32),
+    /// The doorbell record does not announce the WQE whose beginning was stored to the register.
+    #[error("doorbell of QP {qpn:#x} shows a WQE that ends at {end:#x}; the doorbell record says {record:#x}")]
+    RecordMismatch {
+        /// QP.
+        qpn: u32,
+        /// Index after the WQE in the register.
+        end: u16,
+        /// Index in the record.
+        record: u16,
+    },
+    /// The BlueFlame copy is not what the ring holds.
+    #[error("BlueFlame copy of WQE {index:#x} of QP {qpn:#x} differs at byte {at}: {copied:#04x}, ring {ring:#04x}")]
+    CopyDiffers {
+        /// QP.
+        qpn: u32,
+        /// Index of the WQE.
+        index: u16,
+        /// First byte that differs, from the WQE's start.
+        at: usize,
+        /// What was stored to the register.
+        copied: u8,
+        /// What the ring holds.
+        ring: u8,
+    },
+    /// A doorbell for a CQ that does not exist.
+    #[error("arm doorbell on UAR page {uar:#x} for CQ {cqn:#x}, which does not exist")]
+    NoSuchCq {
+        /// Page.
+        uar: u32,
+        /// CQN in the doorbell.
+        cqn: u32,
+    },
+    /// The arm word has reserved bits set.
+    #[error("arm word {word:#010x} of CQ {cqn:#x} has reserved bits")]
+    BadArmWord {
+        /// CQ.
+        cqn: u32,
+        /// Word.
+        word: u32,
+    },
+    /// The arm word in the register is not the one in the doorbell record.
+    #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record says {record:#010x}")]
+    ArmMismatch {
+        /// CQ.
+        cqn: u32,
+        /// Word in the register.
+        word: u32,
+        /// Word in the record.
+        record: u32,
+    },
+    /// The ring or the doorbell record behind a doorbell cannot be read.
+    #[error("doorbell for {number:#x}: {fault}")]
+    Unreachable {
+        /// QPN or CQN.
+        number: u32,
+        /// Access that failed.
+        fault: DmaFault,
+    },
+}
+
+/// Where the BlueFlame copy that is being stored to a half belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copying {
+    uar: u32,
+    half: usize,
+    qpn: u32,
+    index: u16,
+}
+
+/// What the device needs of a QP to judge a doorbell.
+struct Target {
+    sq: SqContext,
+    dbr: u64,
+    uar: u32,
+}
+
+impl Device {
+    /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
+    ///
+    /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, all
+    /// are compared with the ring.
+    pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        let in_half = offset % BLUEFLAME_HALF_BYTES;
+        let end = offset.saturating_add(stored.len());
+        if offset == CQ_DOORBELL && stored.len() == DOORBELL_BYTES {
+            self.ring_cq(uar, stored);
+        } else if offset < BLUEFLAME_OFFSET
+            || end > UAR_PAGE_BYTES
+            || in_half + stored.len() > BLUEFLAME_HALF_BYTES
+            || (in_half == 0 && stored.len() < DOORBELL_BYTES)
+        {
+            self.complain(Complaint::NotADoorbell { uar, offset, len: stored.len() });
+        } else if in_half == 0 {
+            self.copying = self.ring_sq(uar, offset, stored);
+            self.compare_copy(0, stored);
+        } else if self.copying.is_some_and(|c| (c.uar, c.half) == (uar, offset - in_half)) {
+            self.compare_copy(in_half, stored);
+        } else {
+            self.complain(Complaint::NotADoorbell { uar, offset, len: stored.len() });
+        }
+    }
+
+    /// Takes doorbells from where the configuration says they come from. True if there was one.
+    pub(crate) fn scan_doorbells(&mut self) -> bool {
+        match self.config().doorbells {
+            DoorbellSource::Registers => self.scan_registers(),
+            DoorbellSource::Records => self.scan_records(),
+            DoorbellSource::Calls => false,
+        }
+    }
+
+    /// Looks at every register of every page.
+    fn scan_registers(&mut self) -> bool {
+        let mut rung = Vec::new();
+        for (index, uar) in self.uars.iter() {
+            if let Some(bytes) = uar.doorbell(CQ_DOORBELL) {
+                uar.poison(CQ_DOORBELL, DOORBELL_BYTES);
+                rung.push((index, CQ_DOORBELL, bytes.to_vec()));
+            }
+            for half in blueflame_halves() {
+                if uar.doorbell(half).is_none() {
+                    continue;
+                }
+                let mut bytes = vec![0; BLUEFLAME_HALF_BYTES];
+                uar.read(half, &mut bytes);
+                uar.poison(half, BLUEFLAME_HALF_BYTES);
+                rung.push((index, half, trim(bytes)));
+            }
+        }
+        for (uar, offset, bytes) in &rung {
+            self.doorbell(*uar, *offset, bytes);
+        }
+        !rung.is_empty()
+    }
+
+    /// Looks at every send doorbell record and arm word.
+    fn scan_records(&mut self) -> bool {
+        let mut found = false;
+        for (_, entry) in self.qps.iter_mut().filter(|(_, e)| e.context.sq.is_some()) {
+            // A record that cannot be read is no doorbell. One that has not changed is none, either; the QP knows.
+            if let Ok(word) = self.host.memory.load_be32(entry.context.dbr.wrapping_add(4)) {
+                entry.qp.send_doorbell((word & 0xffff) as u16);
+            }
+        }
+        let mut bad = Vec::new();
+        for (cqn, cq) in self.host.cqs.iter_mut() {
+            match cq.poll_arm_word(cqn, &*self.host.memory) {
+                Ok(event) => {
+                    found |= event.is_some();
+                    self.host.events.extend(event);
+                }
+                Err(word) => bad.push(Complaint::BadArmWord { cqn, word }),
+            }
+        }
+        bad.into_iter().for_each(|c| self.complain(c));
+        found
+    }
+
+    /// An arm doorbell.
+    fn ring_cq(&mut self, uar: u32, stored: &[u8]) {
+        let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
+        let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
+        let Some(cq) = self.host.cqs.get_mut(cqn) else {
+            return self.complain(Complaint::NoSuchCq { uar, cqn });
+        };
+        let expected = cq.context().uar;
+        let record = self.host.memory.load_be32(cq.context().dbr.wrapping_add(4));
+        match cq.arm(cqn, word) {
+            Ok(event) => self.host.events.extend(event),
+            Err(word) => self.complain(Complaint::BadArmWord { cqn, word }),
+        }
+        if expected != uar {
+            self.complain(Complaint::WrongUar { uar, number: cqn, expected });
+        }
+        match record {
+            Ok(record) if record == word => {}
+            Ok(record) => self.complain(Complaint::ArmMismatch { cqn, word, record }),
+            Err(fault) => self.complain(Complaint::Unreachable { number: cqn, fault }),
+        }
+    }
+
+    /// A send doorbell at the start of a half: the first eight bytes of the last WQE posted. The producer index is in
+    /// the doorbell record. Gives the WQE whose BlueFlame copy may follow.
+    fn ring_sq(&mut self, uar: u32, half: usize, stored: &[u8]) -> Option<Copying> {
+        let index = u16::from_be_bytes([stored[1], stored[2]]);
+        let qpn_ds = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
+        let (qpn, ds) = (qpn_ds >> 8, (qpn_ds & 0xff) as u16);
+        let target = match self.target(qpn) {
+            Ok(target) => target,
+            Err(complaint) => {
+                self.complain(complaint.unwrap_or(Complaint::NoSuchQp { uar, qpn }));
+                return None;
+            }
+        };
+        if target.uar != uar {
+            self.complain(Complaint::WrongUar { uar, number: qpn, expected: target.uar });
+        }
+        let record = match self.host.memory.load_be32(target.dbr.wrapping_add(4)) {
+            Ok(word) => (word & 0xffff) as u16,
+            Err(fault) => {
+                self.complain(Complaint::Unreachable { number: qpn, fault });
+                return None;
+            }
+        };
+        // Trapped stores are seen one by one, so the record is exact. A register that is looked at later may show a
+        // WQE older than the record.
+        let end = index.wrapping_add(ds.div_ceil(4));
+        let ahead = record.wrapping_sub(end);
+        let exact = self.config().doorbells == DoorbellSource::Calls;
+        if (exact && ahead != 0) || u32::from(ahead) >= 1 << target.sq.log_size {
+            self.complain(Complaint::RecordMismatch { qpn, end, record });
+        }
+        if let Some(entry) = self.qps.get_mut(qpn) {
+            entry.qp.send_doorbell(record);
+        }
+        Some(Copying { uar, half, qpn, index })
+    }
+
+    fn target(&self, qpn: u32) -> Result<Target, Option<Complaint>> {
+        let context = &self.qps.get(qpn).ok_or(None)?.context;
+        let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
+        Ok(Target { sq, dbr: context.dbr, uar: context.uar })
+    }
+
+    /// Compares a piece of a BlueFlame copy, from byte `at` of the WQE on, with the ring.
+    fn compare_copy(&mut self, at: usize, stored: &[u8]) {
+        let Some(Copying { qpn, index, .. }) = self.copying else { return };
+        let Ok(target) = self.target(qpn) else { return };
+        let mut ring = [0; BLUEFLAME_HALF_BYTES];
+        let ring = &mut ring[..stored.len()];
+        if let Err(fault) = copy_from_ring(&target.sq, index, at, ring, &*self.host.memory) {
+            return self.complain(Complaint::Unreachable { number: qpn, fault });
+        }
+        if let Some(i) = (0..ring.len()).find(|&i| ring[i] != stored[i]) {
+            let complaint = Complaint::CopyDiffers { qpn, index, at: at + i, copied: stored[i], ring: ring[i] };
+            self.complain(complaint);
+        }
+    }
+
+    /// What was found wrong since the last call.
+    pub fn complaints(&mut self) -> Vec<Complaint> {
+        std::mem::take(&mut self.complaints)
+    }
+
+    fn complain(&mut self, complaint: Complaint) {
+        log::warn!("{complaint}");
+        if self.complaints.len() < MAX_COMPLAINTS {
+            self.complaints.push(complaint);
+        }
+    }
+}
+
+/// Cuts the poison off a half: what is left is the eight bytes of a doorbell or whole WQEBBs.
+fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
+    let used = bytes.iter().rposition(|&b| b != POISON).map_or(0, |i| i + 1);
+    let len = if used <= DOORBELL_BYTES { DOORBELL_BYTES } else { used.next_multiple_of(WQEBB_BYTES) };
+    bytes.truncate(len);
+    bytes
+}

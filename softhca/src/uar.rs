@@ -1,0 +1,149 @@
+//! UAR pages: where doorbells are stored.
+//!
+//! A page is a memfd, so that a front end can map the same memory into the driver's address space (also of another
+//! process) while the device keeps a mapping of its own. Ordinary memory does not tell that it was stored to: the device
+//! fills what it has taken with [`POISON`] and later looks what has changed.
+//!
+//! Layout of a page: rdma-core `providers/mlx5/mlx5.h` (`MLX5_BF_OFFSET` 0x800, `MLX5_CQ_DOORBELL` 0x20), kernel
+//! `include/linux/mlx5/device.h`.
+
+use crate::error::Error;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes in a UAR page.
+pub const UAR_PAGE_BYTES: usize = 4096;
+/// Offset in bytes of the CQ arm doorbell: arm word, then CQN, both big endian.
+pub const CQ_DOORBELL: usize = 0x20;
+/// Bytes of the CQ arm doorbell, and of a doorbell without BlueFlame copy.
+pub const DOORBELL_BYTES: usize = 8;
+/// Offset in bytes of the first BlueFlame register; registers follow one another to the end of the page.
+pub const BLUEFLAME_OFFSET: usize = 0x800;
+/// Bytes of one of a register's two halves, which drivers use in turn.
+pub const BLUEFLAME_HALF_BYTES: usize = 0x100;
+/// Byte that fills what the device has taken. No doorbell begins with eight of them: QPN 0xffffff is not a queue's, and
+/// opcode 0xff does not exist.
+pub const POISON: u8 = 0xff;
+
+/// Offsets in bytes of all BlueFlame halves of a page.
+pub fn blueflame_halves() -> impl Iterator<Item = usize> {
+    (BLUEFLAME_OFFSET..UAR_PAGE_BYTES).step_by(BLUEFLAME_HALF_BYTES)
+}
+
+/// One UAR page.
+#[derive(Debug)]
+pub struct Uar {
+    fd: OwnedFd,
+    addr: NonNull<u8>,
+    /// QPs and CQs created on it.
+    pub(crate) users: u32,
+}
+
+// SAFETY: the mapping belongs to this value alone as far as its lifetime goes, is not tied to a thread, and all access
+// to it is by atomic words.
+unsafe impl Send for Uar {}
+
+impl Uar {
+    /// A page filled with [`POISON`].
+    pub(crate) fn new() -> Result<Self, Error> {
+        let system = |what| Error::System { what, errno: errno() };
+        // SAFETY: the name is a C string; the call takes nothing else from us.
+        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC) };
+        if raw < 0 {
+            return Err(system("memfd_create"));
+        }
+        // SAFETY: the descriptor was just made and nobody else has it.
+        let fd = unsafe { OwnedFd::from_raw_fd(raw) };
+        // SAFETY: plain call on a descriptor that we own.
+        if unsafe { libc::ftruncate(raw, UAR_PAGE_BYTES as libc::off_t) } != 0 {
+            return Err(system("ftruncate"));
+        }
+        let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
+        let addr = unsafe { libc::mmap(std::ptr::null_mut(), UAR_PAGE_BYTES, prot, flags, raw, 0) };
+        if addr == libc::MAP_FAILED {
+            return Err(system("mmap"));
+        }
+        let addr = NonNull::new(addr.cast()).ok_or_else(|| system("mmap"))?;
+        let uar = Self { fd, addr, users: 0 };
+        uar.poison(0, UAR_PAGE_BYTES);
+        Ok(uar)
+    }
+
+    /// The device's own mapping: [`UAR_PAGE_BYTES`] bytes, valid as long as the page is allocated. In embedded use, the
+    /// driver in the same process stores its doorbells here.
+    #[must_use]
+    pub fn addr(&self) -> NonNull<u8> {
+        self.addr
+    }
+
+    /// The memory behind the page, to map elsewhere at [`Self::offset`].
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Offset in bytes of the page in [`Self::fd`].
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        0
+    }
+
+    /// The 32-bit word at byte `at`, a multiple of 4, of the page.
+    fn word(&self, at: usize) -> &AtomicU32 {
+        assert!(at.is_multiple_of(4) && at < UAR_PAGE_BYTES, "no word at {at:#x} of a UAR page");
+        // SAFETY: inside of the mapping and aligned, by the assertion and the page's alignment. The mapping lives as
+        // long as `self`; whoever else stores to it does so like a device register, by whole words.
+        unsafe { AtomicU32::from_ptr(self.addr.as_ptr().add(at).cast()) }
+    }
+
+    /// Copies `out.len()` bytes, a multiple of 4, from byte `at` on.
+    pub(crate) fn read(&self, at: usize, out: &mut [u8]) {
+        for (i, bytes) in out.chunks_exact_mut(4).enumerate() {
+            bytes.copy_from_slice(&self.word(at + 4 * i).load(Ordering::Acquire).to_ne_bytes());
+        }
+    }
+
+    /// Fills `len` bytes, a multiple of 4, from byte `at` on with [`POISON`].
+    pub(crate) fn poison(&self, at: usize, len: usize) {
+        for i in (0..len).step_by(4) {
+            self.word(at + i).store(u32::from_ne_bytes([POISON; 4]), Ordering::Release);
+        }
+    }
+
+    /// The eight bytes at `at` if something was stored there since they were poisoned.
+    pub(crate) fn doorbell(&self, at: usize) -> Option<[u8; DOORBELL_BYTES]> {
+        let mut bytes = [0; DOORBELL_BYTES];
+        self.read(at, &mut bytes);
+        (bytes != [POISON; DOORBELL_BYTES]).then_some(bytes)
+    }
+}
+
+impl Drop for Uar {
+    fn drop(&mut self) {
+        // SAFETY: unmaps what `new` mapped, once; references handed out by `word` do not outlive `self`.
+        unsafe { libc::munmap(self.addr.as_ptr().cast(), UAR_PAGE_BYTES) };
+    }
+}
+
+/// The calling thread's errno.
+pub(crate) fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_seen_until_poisoned() {
+        let uar = Uar::new().unwrap();
+        assert_eq!(blueflame_halves().collect::<Vec<_>>(), [0x800, 0x900, 0xa00, 0xb00, 0xc00, 0xd00, 0xe00, 0xf00]);
+        assert_eq!(uar.doorbell(0x900), None);
+        uar.word(0x904).store(0x0102_0304u32.to_be(), Ordering::Relaxed);
+        assert_eq!(uar.doorbell(0x900), Some([0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4]));
+        uar.poison(0x900, 8);
+        assert_eq!(uar.doorbell(0x900), None);
+    }
+}
