@@ -20,6 +20,7 @@ pub mod memory;
 pub mod mkey;
 pub mod notify;
 pub mod packet;
+pub mod process_memory;
 pub mod qp;
 pub mod rq;
 pub mod srq;

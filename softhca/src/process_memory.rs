@@ -1,0 +1,397 @@
+//! Memory of the device's own process as host memory: addresses are plain pointers.
+//!
+//! Only ranges that were mapped are touched. Mapping makes the pages present and finds out whether they can be written,
+//! so that an address which is not there is an error when it is mapped, not a signal when a packet arrives.
+
+use crate::memory::{DmaFault, HostMemory};
+use crate::uar::errno;
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering, fence};
+
+/// A stretch of addresses that is mapped the same way throughout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    end: u64,
+    /// How many mappings cover it.
+    count: u32,
+    writable: bool,
+}
+
+/// The memory of this process.
+#[derive(Debug, Default)]
+pub struct ProcessMemory {
+    /// By first address; disjoint.
+    segments: BTreeMap<u64, Segment>,
+}
+
+impl ProcessMemory {
+    /// Nothing mapped.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The pointer to `len` mapped bytes at `addr`.
+    fn pointer(&self, addr: u64, len: usize, write: bool) -> Result<*mut u8, DmaFault> {
+        let fault = DmaFault { addr, len };
+        let end = addr.checked_add(len as u64).ok_or(fault)?;
+        let mut reached = addr;
+        if let Some((_, segment)) = self.segments.range(..=addr).next_back()
+            && (!write || segment.writable)
+        {
+            reached = reached.max(segment.end);
+        }
+        while reached < end {
+            match self.segments.get(&reached) {
+                Some(segment) if reached != addr && (!write || segment.writable) => reached = segment.end,
+                _ => return Err(fault),
+            }
+        }
+        usize::try_from(addr).map(std::ptr::with_exposed_provenance_mut).map_err(|_| fault)
+    }
+
+    /// Makes `at` a boundary between segments.
+    fn split(&mut self, at: u64) {
+        if let Some((_, segment)) = self.segments.range_mut(..at).next_back()
+            && segment.end > at
+        {
+            let rest = *segment;
+            segment.end = at;
+            self.segments.insert(at, rest);
+        }
+    }
+
+    /// Counts one more mapping of `addr..end`.
+    fn add(&mut self, addr: u64, end: u64, writable: bool) {
+        self.split(addr);
+        self.split(end);
+        let mut at = addr;
+        while at < end {
+            let next = self.segments.range((Excluded(at), Unbounded)).next().map_or(end, |(&s, _)| s.min(end));
+            let segment = self.segments.entry(at).or_insert(Segment { end: next, count: 0, writable });
+            segment.count += 1;
+            segment.writable |= writable;
+            at = segment.end;
+        }
+        self.merge(addr, end);
+    }
+
+    /// Joins neighbours that are mapped alike, between and around `addr` and `end`.
+    fn merge(&mut self, addr: u64, end: u64) {
+        let first = self.segments.range(..addr).next_back().map_or(addr, |(&s, _)| s);
+        let mut starts: Vec<u64> = self.segments.range(first..=end).map(|(&s, _)| s).collect();
+        starts.reverse();
+        for pair in starts.windows(2) {
+            let [right, left] = [pair[0], pair[1]];
+            let (l, r) = (self.segments[&left], self.segments[&right]);
+            if l.end == right && (l.count, l.writable) == (r.count, r.writable) {
+                self.segments.remove(&right);
+                self.segments.insert(left, Segment { end: r.end, ..l });
+            }
+        }
+    }
+}
+
+impl HostMemory for ProcessMemory {
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        let fault = DmaFault { addr, len };
+        let end = addr.checked_add(len as u64).ok_or(fault)?;
+        if len == 0 {
+            return Ok(());
+        }
+        let writable = populate(usize::try_from(addr).map_err(|_| fault)?, len).ok_or(fault)?;
+        self.add(addr, end, writable);
+        Ok(())
+    }
+
+    fn unmap(&mut self, addr: u64, len: usize) {
+        let Some(end) = addr.checked_add(len as u64).filter(|&end| end > addr) else { return };
+        self.split(addr);
+        self.split(end);
+        let starts: Vec<u64> = self.segments.range(addr..end).map(|(&s, _)| s).collect();
+        for start in starts {
+            if let Some(segment) = self.segments.get_mut(&start) {
+                segment.count -= 1;
+                if segment.count == 0 {
+                    self.segments.remove(&start);
+                }
+            }
+        }
+        self.merge(addr, end);
+    }
+
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        let from = self.pointer(addr, out.len(), false)?;
+        // SAFETY: the range is mapped, and whoever mapped it promised that it stays valid until it is unmapped. `out`
+        // is a reference and cannot overlap memory given to the device for writing. The host may store to the range
+        // meanwhile: as with any DMA the bytes may then be old, new or torn, and any bytes will do for `u8`.
+        unsafe { std::ptr::copy(from, out.as_mut_ptr(), out.len()) };
+        Ok(())
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        let to = self.pointer(addr, data.len(), true)?;
+        // SAFETY: as in `read`; the range was found writable when it was mapped.
+        unsafe { std::ptr::copy(data.as_ptr(), to, data.len()) };
+        Ok(())
+    }
+
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
+        if !addr.is_multiple_of(4) {
+            return Err(DmaFault { addr, len: 4 });
+        }
+        let at = self.pointer(addr, 4, false)?;
+        // SAFETY: mapped and aligned. Volatile rather than atomic, which would ask for memory that can be written; an
+        // aligned word is one load either way.
+        let word = unsafe { at.cast::<u32>().read_volatile() };
+        fence(Ordering::Acquire);
+        Ok(u32::from_be(word))
+    }
+
+    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
+        if !addr.is_multiple_of(8) {
+            return Err(DmaFault { addr, len: 8 });
+        }
+        let at = self.pointer(addr, 8, true)?;
+        // SAFETY: mapped, writable and aligned.
+        Ok(unsafe { update_u64(at.cast(), f) })
+    }
+
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        let to = self.pointer(addr, data.len(), true)?;
+        let Some((&last, rest)) = data.split_last() else { return Ok(()) };
+        // SAFETY: as in `write`; the last byte lies in the range and a byte is always aligned.
+        unsafe {
+            std::ptr::copy(rest.as_ptr(), to, rest.len());
+            AtomicU8::from_ptr(to.add(rest.len())).store(last, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+/// Replaces the word at `at` by `f` of it; gives the old one.
+///
+/// # Safety
+/// `at` is aligned and valid for reads and writes.
+#[cfg(target_has_atomic = "64")]
+unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
+    use std::sync::atomic::AtomicU64;
+    // SAFETY: the caller's promise.
+    let word = unsafe { AtomicU64::from_ptr(at) };
+    let mut old = word.load(Ordering::Acquire);
+    loop {
+        match word.compare_exchange_weak(old, f(old), Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return old,
+            Err(current) => old = current,
+        }
+    }
+}
+
+/// Replaces the word at `at` by `f` of it; gives the old one. This CPU has no 64-bit atomics: devices are atomic among
+/// themselves, the host's own accesses are not (what IBTA calls `IBV_ATOMIC_HCA`).
+///
+/// # Safety
+/// `at` is aligned and valid for reads and writes.
+#[cfg(not(target_has_atomic = "64"))]
+unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let old = at.read_volatile();
+        at.write_volatile(f(old));
+        old
+    }
+}
+
+/// Makes the pages of a range present. `Some(writable)`, or `None` if part of it does not exist or cannot be read.
+///
+/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it: then existence is all that is found out,
+/// and the range is taken to be writable.
+fn populate(addr: usize, len: usize) -> Option<bool> {
+    let page = page_bytes();
+    let start = addr & !(page - 1);
+    let len = addr.checked_add(len)?.checked_next_multiple_of(page)? - start;
+    if *CAN_POPULATE.get_or_init(populate_works) {
+        return if advise(start, len, libc::MADV_POPULATE_WRITE) {
+            Some(true)
+        } else {
+            advise(start, len, libc::MADV_POPULATE_READ).then_some(false)
+        };
+    }
+    exists(start, len, page).then_some(true)
+}
+
+/// Whether `MADV_POPULATE_READ` tells good memory from bad.
+static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
+
+fn populate_works() -> bool {
+    let (page, flags) = (page_bytes(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping at an address that the kernel chooses replaces nothing; nothing accesses it.
+    let addr = unsafe { libc::mmap(std::ptr::null_mut(), page, libc::PROT_NONE, flags, -1, 0) };
+    if addr == libc::MAP_FAILED {
+        return false;
+    }
+    let refused = !advise(addr.addr(), page, libc::MADV_POPULATE_READ) && errno() != libc::EINVAL;
+    // SAFETY: unmaps what was mapped above.
+    unsafe { libc::munmap(addr, page) };
+    refused
+}
+
+/// `madvise` with an advice that changes no contents. True on success.
+fn advise(start: usize, len: usize, advice: libc::c_int) -> bool {
+    loop {
+        let addr = std::ptr::without_provenance_mut::<libc::c_void>(start);
+        // SAFETY: populating changes neither contents nor protection, whatever the range; a bad range is an error.
+        if unsafe { libc::madvise(addr, len, advice) } == 0 {
+            return true;
+        }
+        if !matches!(errno(), libc::EINTR | libc::EAGAIN) {
+            return false;
+        }
+    }
+}
+
+/// Whether all pages of the range are mapped, by `mincore`.
+fn exists(start: usize, len: usize, page: usize) -> bool {
+    let mut present = vec![0u8; 4096];
+    (start..start + len).step_by(present.len() * page).all(|at| {
+        let len = (start + len - at).min(present.len() * page);
+        let addr = std::ptr::without_provenance_mut::<libc::c_void>(at);
+        // SAFETY: only asks about the range; `present` has a byte for each page.
+        unsafe { libc::mincore(addr, len, present.as_mut_ptr().cast()) == 0 }
+    })
+}
+
+/// Bytes in a page of this system.
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: no arguments to get wrong.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|b| b.is_power_of_two()).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages of our own, to change the protection of.
+    struct Pages {
+        addr: *mut libc::c_void,
+        len: usize,
+    }
+
+    impl Pages {
+        fn new(count: usize, prot: libc::c_int) -> Self {
+            let (len, flags) = (count * page_bytes(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: a new mapping at an address that the kernel chooses.
+            let addr = unsafe { libc::mmap(std::ptr::null_mut(), len, prot, flags, -1, 0) };
+            assert_ne!(addr, libc::MAP_FAILED);
+            Self { addr, len }
+        }
+
+        fn at(&self, offset: usize) -> u64 {
+            (self.addr.expose_provenance() + offset) as u64
+        }
+
+        fn unmap_page(&self, index: usize) {
+            // SAFETY: inside of our own mapping; nothing refers to it.
+            assert_eq!(unsafe { libc::munmap(self.addr.byte_add(index * page_bytes()), page_bytes()) }, 0);
+        }
+    }
+
+    impl Drop for Pages {
+        fn drop(&mut self) {
+            // SAFETY: our own mapping, which nothing refers to any more.
+            unsafe { libc::munmap(self.addr, self.len) };
+        }
+    }
+
+    /// Maps for the length of a test, in which the pages live.
+    fn map(m: &mut ProcessMemory, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: every test keeps its pages until the last access.
+        unsafe { m.map(addr, len) }
+    }
+
+    #[test]
+    fn only_what_is_mapped_is_reached() {
+        let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
+        let mut m = ProcessMemory::new();
+        let at = |n: usize| pages.at(n);
+        map(&mut m, at(16), 16).unwrap();
+        m.write(at(16), &[7; 16]).unwrap();
+        assert_eq!(m.write(at(17), &[7; 16]), Err(DmaFault { addr: at(17), len: 16 }));
+        assert_eq!(m.read(at(15), &mut [0; 2]), Err(DmaFault { addr: at(15), len: 2 }));
+        assert!(m.read(at(32), &mut [0]).is_err());
+        assert!(m.read(u64::MAX, &mut [0; 2]).is_err());
+        assert!(m.load_be32(at(18)).is_err(), "not aligned");
+        assert_eq!(m.load_be32(at(28)), Ok(0x0707_0707));
+        m.unmap(at(16), 16);
+        assert!(m.read(at(16), &mut [0]).is_err());
+        assert!(m.segments.is_empty());
+    }
+
+    #[test]
+    fn overlapping_mappings_are_counted_and_neighbours_join() {
+        let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
+        let mut m = ProcessMemory::new();
+        let at = |n: usize| pages.at(n);
+        map(&mut m, at(0), 100).unwrap();
+        map(&mut m, at(50), 100).unwrap();
+        assert_eq!(m.segments.len(), 3);
+        assert!(m.write(at(0), &[1; 150]).is_ok(), "an access across mappings");
+        assert!(m.write(at(0), &[1; 151]).is_err());
+        m.unmap(at(0), 100);
+        assert!(m.read(at(49), &mut [0]).is_err());
+        assert!(m.read(at(50), &mut [0; 100]).is_ok());
+        map(&mut m, at(0), 50).unwrap();
+        assert_eq!(m.segments.len(), 1);
+        m.unmap(at(0), 50);
+        m.unmap(at(50), 100);
+        assert!(m.segments.is_empty());
+    }
+
+    #[test]
+    fn memory_that_is_not_there_cannot_be_mapped() {
+        let mut m = ProcessMemory::new();
+        let pages = Pages::new(3, libc::PROT_READ | libc::PROT_WRITE);
+        pages.unmap_page(1);
+        let page = page_bytes();
+        assert!(map(&mut m, pages.at(page + 5), 1).is_err());
+        assert!(map(&mut m, pages.at(page - 1), 2).is_err());
+        assert!(map(&mut m, pages.at(0), page).is_ok());
+        assert!(map(&mut m, pages.at(2 * page), page).is_ok());
+        assert!(map(&mut m, u64::MAX - 1, 5).is_err());
+    }
+
+    #[test]
+    fn read_only_pages_can_be_read() {
+        if !*CAN_POPULATE.get_or_init(populate_works) {
+            return eprintln!("skipped: this kernel does not tell whether a page is writable");
+        }
+        let mut m = ProcessMemory::new();
+        let pages = Pages::new(1, libc::PROT_READ);
+        map(&mut m, pages.at(0), 8).unwrap();
+        assert_eq!(m.read(pages.at(0), &mut [1; 8]), Ok(()));
+        assert_eq!(m.load_be32(pages.at(4)), Ok(0));
+        assert!(m.write(pages.at(0), &[1]).is_err());
+        assert!(m.write_last_byte_last(pages.at(0), &[1]).is_err());
+        assert!(m.fetch_update_u64(pages.at(0), &mut |v| v).is_err());
+        assert!(map(&mut m, Pages::new(1, libc::PROT_NONE).at(0), 1).is_err());
+    }
+
+    #[test]
+    fn atomics_and_last_byte() {
+        let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
+        let mut m = ProcessMemory::new();
+        map(&mut m, pages.at(0), 64).unwrap();
+        m.write(pages.at(8), &5u64.to_ne_bytes()).unwrap();
+        assert_eq!(m.fetch_update_u64(pages.at(8), &mut |v| v + 2), Ok(5));
+        assert_eq!(m.fetch_update_u64(pages.at(8), &mut |v| v), Ok(7));
+        assert!(m.fetch_update_u64(pages.at(12), &mut |v| v).is_err());
+        m.write_last_byte_last(pages.at(60), &[1, 2, 3, 4]).unwrap();
+        assert_eq!(m.load_be32(pages.at(60)), Ok(0x0102_0304));
+        m.write_last_byte_last(pages.at(60), &[]).unwrap();
+    }
+}
