@@ -221,4 +221,6 @@ pub struct QpAttr {
     pub retry_cnt: Option<u8>,
     /// RNR retries, 0-7; 7 = without end.
     pub rnr_retry: Option<u8>,
+    /// Raise [`crate::event::QpEvent::SqDrained`] when the move to SQD has drained the send queue.
+    pub sqd_event: Option<bool>,
 }

@@ -3,6 +3,7 @@
 //! It is apart from the QP table so that a QP and its host can be borrowed at once.
 
 use crate::config::{Limits, PortConfig};
+use crate::context::Access;
 use crate::cq::Cq;
 use crate::cqe::Completion;
 use crate::event::Event;
@@ -173,6 +174,21 @@ impl Host {
             return Err(KeyFault::Misaligned(addr));
         }
         Ok(self.memory.fetch_update_u64(at, f)?)
+    }
+
+    /// Takes the memory away from `rkey`, as SEND with invalidate asks (IBTA vol. 1, 9.4.1.1). The key stays allocated
+    /// until it is destroyed, but names a region of no bytes.
+    ///
+    /// # Errors
+    /// [`KeyFault`] if there is no such key in the protection domain.
+    pub fn invalidate(&mut self, pd: u32, rkey: u32) -> Result<(), KeyFault> {
+        let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
+        if mkey.context.pd != pd {
+            return Err(KeyFault::WrongPd { key: rkey, found: mkey.context.pd, expected: pd });
+        }
+        mkey.context.len = 0;
+        mkey.context.access = Access::default();
+        Ok(())
     }
 
     /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it. Lost if the CQ is in error or gone.

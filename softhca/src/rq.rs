@@ -10,16 +10,8 @@ use crate::wqe::{DATA_SEG_BYTES, DataSeg, INVALID_LKEY, WqeFault, data_seg};
 pub struct RecvWqe {
     /// What its CQE says in `wqe_counter`: the running number of the WQE in an own ring, the index in an SRQ.
     pub counter: u16,
-    /// Buffers, in order.
-    pub segs: Vec<DataSeg>,
-}
-
-impl RecvWqe {
-    /// Bytes it can take.
-    #[must_use]
-    pub fn capacity(&self) -> u64 {
-        self.segs.iter().map(|s| u64::from(s.len)).sum()
-    }
+    /// Buffers, in order; or what is wrong with the WQE.
+    pub segs: Result<Vec<DataSeg>, WqeFault>,
 }
 
 /// Where a QP's receive WQEs come from, with the state of its own ring.
@@ -50,8 +42,8 @@ impl RecvQueue {
     /// Consumes the next receive WQE; `None` if nothing is posted.
     ///
     /// # Errors
-    /// [`WqeFault`] if the ring, the record or the WQE is not as it must be. The WQE is consumed all the same when it
-    /// could be found. A fault of an SRQ has raised its event.
+    /// [`WqeFault`] if the record or the ring is not as it must be, so that there is no telling which WQE is next. A
+    /// fault of an SRQ has raised its event.
     pub fn take(&mut self, host: &mut Host) -> Result<Option<RecvWqe>, WqeFault> {
         match self {
             Self::None => Ok(None),
@@ -92,8 +84,9 @@ impl Rq {
         let counter = self.taken;
         self.taken = self.taken.wrapping_add(1);
         let mut bytes = vec![0; 1 << self.ring.log_stride];
-        memory.read(wqe_addr(&self.ring, counter), &mut bytes)?;
-        Ok(Some(RecvWqe { counter, segs: scatter_list(&bytes, 0)? }))
+        let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
+        let segs = read.map_err(WqeFault::from).and_then(|()| scatter_list(&bytes, 0));
+        Ok(Some(RecvWqe { counter, segs }))
     }
 }
 

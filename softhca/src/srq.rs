@@ -70,7 +70,7 @@ impl Srq {
         if limit_reached {
             self.limit = 0;
         }
-        Ok(Some((RecvWqe { counter: index, segs: scatter_list(&bytes, DATA_SEG_BYTES)? }, limit_reached)))
+        Ok(Some((RecvWqe { counter: index, segs: scatter_list(&bytes, DATA_SEG_BYTES) }, limit_reached)))
     }
 }
 

@@ -1,50 +1,205 @@
-//! Queue pairs: what the device asks of one. Until the transports are in place, a QP stays in the reset state and
-//! every transition is refused.
+//! Queue pairs: the transport engine.
+//!
+//! ```text
+//!  doorbell ─> requester ── request packets ──────────────> the peer's responder ─> receives ─> CQE
+//!     CQE  <── (requester.rs, request.rs)                    (responder.rs, datagram.rs, receive.rs)
+//!                   ^                                                 │
+//!                   └── acknowledge.rs <── ACK, NAK, answers ── replies.rs
+//! ```
+//!
+//! A QP never waits and never sends by itself: [`Qp::receive`] takes what the wire brought, [`Qp::step`] does a bounded
+//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Host::outbox`]. States are
+//! [`state`]'s and [`modify`]'s; timers [`timer`]'s.
 
-use crate::context::{QpAttr, QpContext, QpState};
-use crate::error::Error;
+mod acknowledge;
+mod common;
+mod datagram;
+mod failure;
+mod link;
+mod modify;
+mod psn;
+mod receive;
+mod replies;
+mod request;
+mod requester;
+mod responder;
+mod state;
+mod timer;
+
+use std::time::Duration;
+
+use common::Common;
+use psn::Psn;
+use receive::Receives;
+use requester::{Broken, Requester};
+use responder::{Fatal, Responder};
+
+use crate::context::{QpAttr, QpContext, QpState, Transport};
+use crate::event::QpEvent;
 use crate::host::Host;
 use crate::packet::Packet;
 use crate::wire::Route;
-use std::time::Duration;
 
-/// State and attributes of a QP.
+/// What a query of a QP tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpInfo {
-    /// Current state.
+    /// State.
     pub state: QpState,
-    /// What has been set.
+    /// As it was created.
+    pub context: QpContext,
+    /// Attributes set so far. `sq_psn` and `rq_psn` are those of the next packet sent and expected.
     pub attr: QpAttr,
+    /// In SQD: requests are still being completed.
+    pub draining: bool,
 }
 
 /// A queue pair.
 #[derive(Debug)]
 pub struct Qp {
-    attr: QpAttr,
+    common: Common,
+    requester: Requester,
+    responder: Responder,
+    receives: Receives,
+    /// The event for the first packet in RTR has been raised.
+    established: bool,
+    /// The event for the drained send queue has been raised, or is not wanted.
+    drain_reported: bool,
 }
 
 impl Qp {
-    pub(crate) fn new(_qpn: u32, _context: QpContext) -> Self {
-        Self { attr: QpAttr::default() }
+    /// A QP in the reset state.
+    pub(crate) fn new(qpn: u32, context: QpContext) -> Self {
+        let common = Common {
+            qpn,
+            context,
+            state: QpState::Reset,
+            attr: QpAttr::default(),
+            route: None,
+            pkey: 0,
+            mtu: crate::packet::MAX_PAYLOAD as u32,
+        };
+        let receives = Receives::new(&common);
+        Self {
+            common,
+            requester: Requester::default(),
+            responder: Responder::new(Psn::default()),
+            receives,
+            established: false,
+            drain_reported: true,
+        }
     }
 
-    pub(crate) fn modify(&mut self, _host: &mut Host, _attr: &QpAttr) -> Result<(), Error> {
-        Err(Error::Unsupported("QP state changes"))
-    }
-
+    /// State and attributes.
     pub(crate) fn query(&self) -> QpInfo {
-        QpInfo { state: QpState::Reset, attr: self.attr }
+        let Common { state, context, attr, .. } = self.common;
+        let sq_psn = attr.sq_psn.map(|_| self.requester.next_psn().get());
+        let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
+        let draining = state == QpState::Sqd && !self.requester.is_drained();
+        QpInfo { state, context, attr: QpAttr { sq_psn, rq_psn, ..attr }, draining }
     }
 
-    pub(crate) fn send_doorbell(&mut self, _producer: u16) {}
-
-    pub(crate) fn step(&mut self, _host: &mut Host, _now: Duration) -> bool {
-        false
+    /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no
+    /// ring to speak of.
+    pub(crate) fn send_doorbell(&mut self, pi: u16) {
+        if self.common.state != QpState::Reset {
+            self.requester.ring(&self.common, pi);
+        }
     }
 
-    pub(crate) fn receive(&mut self, _host: &mut Host, _route: &Route, _packet: &Packet<'_>, _now: Duration) {}
+    /// Does a bounded piece of what is to be done. `true` if there was anything.
+    pub(crate) fn step(&mut self, host: &mut Host, now: Duration) -> bool {
+        match self.common.state {
+            QpState::Reset | QpState::Init => false,
+            QpState::Err => {
+                let sends = self.requester.flush(&self.common, host);
+                let receives = self.receives.flush(&self.common, host);
+                sends || receives
+            }
+            QpState::Sqe => self.requester.flush(&self.common, host),
+            QpState::Rtr => self.reply(host),
+            QpState::Rts | QpState::Sqd => {
+                let replied = self.reply(host);
+                // The reply may have been a refusal.
+                if self.common.state == QpState::Err {
+                    return true;
+                }
+                let sent = self.send(host, now);
+                let drained = self.report_drained(host);
+                replied || sent || drained
+            }
+        }
+    }
 
+    fn reply(&mut self, host: &mut Host) -> bool {
+        let replied = self.responder.reply(&self.common, host);
+        if replied == Err(Fatal) {
+            self.enter_error();
+        }
+        replied.unwrap_or(true)
+    }
+
+    fn send(&mut self, host: &mut Host, now: Duration) -> bool {
+        let timed = self.requester.check_timers(&self.common, host, now);
+        let sent = timed.and_then(|timed| Ok(self.requester.transmit(&self.common, host, now)? || timed));
+        if sent == Err(Broken) {
+            self.stop_sending();
+        }
+        sent.unwrap_or(true)
+    }
+
+    /// Takes a packet that the wire brought for this QP. One that is not for it to take is dropped.
+    pub(crate) fn receive(&mut self, host: &mut Host, route: &Route, packet: &Packet<'_>, now: Duration) {
+        let bth = &packet.headers.bth;
+        let state = self.common.state;
+        if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
+            || bth.opcode.transport() != self.common.transport()
+            || !link::pkeys_match(bth.pkey, self.common.pkey)
+            || self.common.route.is_some_and(|to| !link::is_way_back(&to, route))
+        {
+            log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.common.qpn, packet.headers);
+            return;
+        }
+        if state == QpState::Rtr && !self.established {
+            self.established = true;
+            self.common.raise(host, QpEvent::CommunicationEstablished);
+        }
+        let (common, receives) = (&self.common, &mut self.receives);
+        if bth.opcode.operation().is_response() {
+            if matches!(state, QpState::Rts | QpState::Sqd)
+                && self.requester.respond(common, host, packet, now) == Err(Broken)
+            {
+                self.stop_sending();
+            }
+            return;
+        }
+        let taken = match common.transport() {
+            Transport::Ud => datagram::receive(common, receives, host, route, packet),
+            Transport::Rc | Transport::Uc => self.responder.request(common, receives, host, packet),
+        };
+        if taken == Err(Fatal) {
+            self.enter_error();
+        }
+    }
+
+    /// When [`Qp::step`] has something to do although nothing happens.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        None
+        match self.common.state {
+            QpState::Rts | QpState::Sqd => self.requester.retry.deadline(),
+            _ => None,
+        }
+    }
+
+    /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1).
+    fn stop_sending(&mut self) {
+        match self.common.transport() {
+            Transport::Rc => self.enter_error(),
+            Transport::Uc | Transport::Ud => self.common.state = QpState::Sqe,
+        }
+    }
+
+    /// Everything that is posted will be flushed, a piece at each step.
+    fn enter_error(&mut self) {
+        self.common.state = QpState::Err;
+        self.responder = Responder::new(Psn::default());
     }
 }

@@ -182,6 +182,18 @@ pub fn fetch(
     decode(&buf[..len], transport).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
+/// Opcode byte and WQEBBs of the WQE at WQEBB `index`, for a WQE that is skipped without being executed: a flushed or a
+/// bad one. Whatever the ring holds, it takes at least one WQEBB and none past `producer`.
+pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn HostMemory) -> (u8, u16) {
+    let mut control = [0; ctrl::BYTES];
+    if copy_from_ring(sq, index, 0, &mut control, memory).is_err() {
+        return (0, 1);
+    }
+    let ds = control[ctrl::QPN_DS + 3];
+    let announced = producer.wrapping_sub(index);
+    (control[ctrl::OPCODE], u16::from(ds).div_ceil(4).clamp(1, announced.max(1)))
+}
+
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
 /// and `wqebbs`.
 fn decode(wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {

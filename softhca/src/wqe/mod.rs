@@ -6,8 +6,8 @@ mod fault;
 mod fetch;
 
 pub use fault::WqeFault;
-pub(crate) use fetch::copy_from_ring;
 pub use fetch::{DATA_SEG_BYTES, INVALID_LKEY, WQEBB_BYTES, data_seg, fetch};
+pub(crate) use fetch::{copy_from_ring, extent};
 
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};

@@ -1,0 +1,154 @@
+//! What the responder says to the requester: acknowledgements, NAKs and answers (IBTA vol. 1, 9.7.5 and 9.7.7).
+
+use std::time::Duration;
+
+use super::common::Common;
+use super::failure::Failure;
+use super::psn::Psn;
+use super::requester::{Broken, Requester};
+use crate::host::Host;
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet};
+use crate::wqe::SendOp;
+
+impl Requester {
+    /// Takes a response. One that answers nothing outstanding is a ghost of an earlier transmission and is ignored.
+    pub(super) fn respond(
+        &mut self,
+        qp: &Common,
+        host: &mut Host,
+        packet: &Packet<'_>,
+        now: Duration,
+    ) -> Result<(), Broken> {
+        let psn = Psn::new(packet.headers.bth.psn);
+        if psn.after(self.unacked) >= self.sent_end.after(self.unacked) {
+            return Ok(());
+        }
+        let before = self.unacked;
+        let syndrome = packet.headers.aeth.map(|aeth| aeth.syndrome);
+        let is_answer = packet.headers.bth.opcode.operation() != Operation::Acknowledge;
+        // An acknowledgement covers its own PSN; a NAK or an answer all PSNs before its own.
+        let covered = match syndrome {
+            Some(AethSyndrome::Ack(_)) if !is_answer => psn.plus(1),
+            Some(AethSyndrome::Reserved(_)) if !is_answer => return Ok(()),
+            _ => psn,
+        };
+        let complete = self.acknowledge(qp, host, covered)?;
+        if self.unacked != before {
+            self.note_progress(qp, now);
+        }
+        if !complete {
+            return self.answer_is_missing(qp, host);
+        }
+        if is_answer {
+            return self.take_answer(qp, host, packet, now);
+        }
+        match syndrome {
+            Some(AethSyndrome::RnrNak(code)) => self.responder_not_ready(qp, host, code, now),
+            Some(AethSyndrome::Nak(code)) => self.refused(qp, host, code),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_progress(&mut self, qp: &Common, now: Duration) {
+        let outstanding = self.unacked != self.sent_end;
+        self.retry.progress(&qp.attr, outstanding, now);
+    }
+
+    /// A later request has been answered, so the answer to the oldest one was lost ("implied NAK"). What is still on
+    /// its way will say the same many times: the queue goes back once, and then it is for the timer.
+    fn answer_is_missing(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+        if self.gone_back {
+            return Ok(());
+        }
+        self.try_again(qp, host)?;
+        self.gone_back = true;
+        Ok(())
+    }
+
+    /// RNR NAK: the same request again, when the responder's timer has run.
+    fn responder_not_ready(&mut self, qp: &Common, host: &mut Host, code: u8, now: Duration) -> Result<(), Broken> {
+        if self.retry.is_waiting() {
+            return Ok(());
+        }
+        if !self.retry.not_ready(&qp.attr, code, now) {
+            return Err(self.fail_front(qp, host, Failure::RNR_RETRY));
+        }
+        self.go_back();
+        Ok(())
+    }
+
+    fn refused(&mut self, qp: &Common, host: &mut Host, code: NakCode) -> Result<(), Broken> {
+        if let Some(failure) = Failure::of_nak(code) {
+            return Err(self.fail_front(qp, host, failure));
+        }
+        // A second copy of the NAK finds the queue already back, or waiting for the responder to be ready.
+        if code == NakCode::PSN_SEQUENCE && !self.is_back() { self.try_again(qp, host) } else { Ok(()) }
+    }
+
+    /// READ response or atomic acknowledgement with the oldest PSN.
+    fn take_answer(&mut self, qp: &Common, host: &mut Host, packet: &Packet<'_>, now: Duration) -> Result<(), Broken> {
+        let unacked = self.unacked;
+        let Some(front) = self.requests.front_mut() else { return Ok(()) };
+        if !front.is_answered() {
+            return Ok(());
+        }
+        let index = unacked.after(front.first);
+        match answer(qp, front.len(), index, &front.wqe.op, packet) {
+            None => return Err(self.fail_front(qp, host, Failure::BAD_RESPONSE)),
+            Some(Answer { offset, data }) => {
+                let signaled = front.wqe.signaled || qp.context.signal_all;
+                if let Err(failure) = front.scatter_answer(qp, host, offset, data.as_ref(), signaled) {
+                    return Err(self.fail_front(qp, host, failure));
+                }
+            }
+        }
+        self.pass(1);
+        self.note_progress(qp, now);
+        self.retire(qp, host)
+    }
+}
+
+/// Bytes of an answer, and where in it they belong.
+struct Answer<'a> {
+    offset: u64,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    Part(&'a [u8]),
+    Word([u8; 8]),
+}
+
+impl AsRef<[u8]> for Data<'_> {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Part(bytes) => bytes,
+            Self::Word(bytes) => bytes,
+        }
+    }
+}
+
+/// The bytes of packet `index` of the answer to `op`, of `len` bytes in all; `None` if `packet` is not that.
+fn answer<'a>(qp: &Common, len: u32, index: u32, op: &SendOp, packet: &Packet<'a>) -> Option<Answer<'a>> {
+    let headers = &packet.headers;
+    if headers.aeth.is_some_and(|aeth| !matches!(aeth.syndrome, AethSyndrome::Ack(_))) {
+        return None;
+    }
+    match (op, headers.bth.opcode.operation()) {
+        (SendOp::Read(_), Operation::ReadResponse) => {
+            let offset = u64::from(index) * u64::from(qp.mtu);
+            let left = u64::from(len).checked_sub(offset)?;
+            let is_last = left <= u64::from(qp.mtu);
+            let fits = packet.payload.len() as u64 == left.min(u64::from(qp.mtu));
+            // Where a retransmitted request begins anew, a First stands in place of a Middle.
+            (fits && headers.bth.opcode.place().ends() == is_last)
+                .then_some(Answer { offset, data: Data::Part(packet.payload) })
+        }
+        // The word travels as a number; the host finds it in its own byte order.
+        (SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. }, Operation::AtomicAcknowledge) => {
+            let original = headers.atomic_ack?.original;
+            Some(Answer { offset: 0, data: Data::Word(original.to_ne_bytes()) })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! What both halves of a QP need to know of it.
+
+use crate::config::PortConfig;
+use crate::context::{QpAttr, QpContext, QpState, Transport};
+use crate::event::{Event, QpEvent};
+use crate::host::Host;
+use crate::wire::{Frame, Route};
+
+/// Frames that may wait for the wire before QPs stop producing more.
+const OUTBOX_FRAMES: usize = 256;
+
+/// Identity, context and attributes of a QP, with what follows from them.
+#[derive(Debug)]
+pub(super) struct Common {
+    /// Number.
+    pub(super) qpn: u32,
+    /// As created.
+    pub(super) context: QpContext,
+    /// State.
+    pub(super) state: QpState,
+    /// Attributes set so far; PSNs as they were set.
+    pub(super) attr: QpAttr,
+    /// Way to the peer of a connected QP.
+    pub(super) route: Option<Route>,
+    /// P_Key of the packets sent.
+    pub(super) pkey: u16,
+    /// Most bytes of payload in a packet.
+    pub(super) mtu: u32,
+}
+
+impl Common {
+    /// Transport service.
+    pub(super) fn transport(&self) -> Transport {
+        self.context.transport
+    }
+
+    /// The port that the QP was bound to.
+    pub(super) fn port<'a>(&self, host: &'a Host) -> Option<&'a PortConfig> {
+        host.ports.get(usize::from(self.attr.port?).checked_sub(1)?)
+    }
+
+    /// Packets that carry `len` bytes: one at least.
+    pub(super) fn packets(&self, len: u32) -> u32 {
+        len.div_ceil(self.mtu).max(1)
+    }
+
+    /// Whether there is room for more packets on their way to the wire.
+    pub(super) fn may_send(host: &Host) -> bool {
+        host.outbox.len() < OUTBOX_FRAMES
+    }
+
+    /// Sends a packet to the peer of a connected QP.
+    pub(super) fn send_to_peer(&self, host: &mut Host, packet: Vec<u8>) {
+        if let Some(route) = self.route {
+            host.outbox.push_back(Frame { route, packet });
+        }
+    }
+
+    /// Raises an asynchronous event.
+    pub(super) fn raise(&self, host: &mut Host, kind: QpEvent) {
+        host.events.push_back(Event::Qp { qpn: self.qpn, kind });
+    }
+}

@@ -1,0 +1,61 @@
+//! How requests and receives fail: syndromes of their error CQEs, with the device's own vendor syndromes.
+
+use crate::cqe::Syndrome;
+use crate::packet::NakCode;
+
+/// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own and do not change between versions; a
+/// ConnectX has others, which NVIDIA does not publish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// What the host's driver acts on.
+    pub(crate) syndrome: Syndrome,
+    /// The finer reason.
+    pub(crate) vendor: u8,
+}
+
+impl Failure {
+    const fn new(syndrome: Syndrome, vendor: u8) -> Self {
+        Self { syndrome, vendor }
+    }
+
+    /// The send WQE makes no sense.
+    pub(crate) const BAD_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x20);
+    /// READ or atomic on a QP whose `max_rd_atomic` is 0.
+    pub(crate) const NO_RD_ATOMIC: Self = Self::new(Syndrome::LocalQpOp, 0x21);
+    /// The address of a datagram names a source GID that the port does not have.
+    pub(crate) const BAD_ADDRESS: Self = Self::new(Syndrome::LocalQpOp, 0x22);
+    /// The receive WQE makes no sense.
+    pub(crate) const BAD_RECEIVE_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x23);
+    /// The message to send is longer than 2^31 bytes, or a datagram than the MTU.
+    pub(crate) const MESSAGE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x10);
+    /// The message received is longer than the receive WQE.
+    pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
+    /// A local key does not permit the access to the bytes to send.
+    pub(crate) const SOURCE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x40);
+    /// A local key does not permit the access to where the answer goes.
+    pub(crate) const RESULT_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x41);
+    /// A local key does not permit the access to the receive buffer.
+    pub(crate) const RECEIVE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x42);
+    /// Flushed from the send queue.
+    pub(crate) const SEND_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x50);
+    /// Flushed from the receive queue.
+    pub(crate) const RECEIVE_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x51);
+    /// A READ or atomic answer of the wrong length, kind or syndrome.
+    pub(crate) const BAD_RESPONSE: Self = Self::new(Syndrome::BadResponse, 0x60);
+    /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
+    pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
+    /// No answer after `retry_cnt` retries.
+    pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);
+    /// RNR NAK after `rnr_retry` retries.
+    pub(crate) const RNR_RETRY: Self = Self::new(Syndrome::RnrRetryExceeded, 0x82);
+
+    /// What a NAK makes of the request it refuses; `None` if it asks for retransmission, or means nothing.
+    pub(crate) fn of_nak(code: NakCode) -> Option<Self> {
+        match code {
+            NakCode::INVALID_REQUEST => Some(Self::new(Syndrome::RemoteInvalidRequest, 0x70)),
+            NakCode::REMOTE_ACCESS => Some(Self::new(Syndrome::RemoteAccess, 0x73)),
+            NakCode::REMOTE_OPERATIONAL => Some(Self::new(Syndrome::RemoteOp, 0x74)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Changing a QP's state and attributes.
+
+use super::link;
+use super::psn::Psn;
+use super::responder::Responder;
+use super::{Qp, state};
+use crate::config::LinkLayer;
+use crate::context::{Path, QpAttr, QpState, Transport};
+use crate::error::Error;
+use crate::event::QpEvent;
+use crate::host::Host;
+use crate::wire::Route;
+
+/// Path MTUs there are, in bytes (IBTA vol. 1, 9.6).
+const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
+
+/// Most retries of a kind, and the largest timer code.
+const MAX_RETRY: u8 = 7;
+const MAX_TIMER: u8 = 31;
+
+impl Qp {
+    /// Moves the QP to another state, sets attributes, or both.
+    ///
+    /// # Errors
+    /// A transition that does not exist, an attribute that it lacks or does not permit, or a value out of range.
+    /// Nothing has changed then.
+    pub(crate) fn modify(&mut self, host: &mut Host, a: &QpAttr) -> Result<(), Error> {
+        let from = self.common.state;
+        let to = state::check(self.common.context.transport, from, a)?;
+        let merged = merge(&self.common.attr, a);
+        check_values(host, a, &merged)?;
+        let route = merged.path.map(|path| resolve(host, &merged, &path)).transpose()?;
+
+        if to == QpState::Reset {
+            self.reset();
+            return Ok(());
+        }
+        let port = merged.port.and_then(|port| host.ports.get(usize::from(port) - 1));
+        if let Some(port) = port {
+            let index = usize::from(merged.pkey_index.unwrap_or(0));
+            self.common.pkey = port.pkeys.get(index).copied().unwrap_or(0);
+            self.common.mtu = match self.common.context.transport {
+                Transport::Ud => port.active_mtu,
+                Transport::Rc | Transport::Uc => merged.path_mtu.unwrap_or(port.active_mtu),
+            };
+        }
+        self.common.attr = merged;
+        self.common.route = route;
+        if let Some(psn) = a.rq_psn {
+            self.responder = Responder::new(Psn::new(psn));
+        }
+        if let Some(psn) = a.sq_psn {
+            self.requester.start_at(Psn::new(psn));
+        }
+        match (from, to) {
+            (QpState::Err, QpState::Err) => {}
+            (_, QpState::Err) => self.enter_error(),
+            // What was posted before the error is flushed even when the host is faster than the flush.
+            (QpState::Sqe, QpState::Rts) => while self.requester.flush(&self.common, host) {},
+            _ => {}
+        }
+        if to == QpState::Sqd && from != QpState::Sqd {
+            self.drain_reported = !a.sqd_event.unwrap_or(false);
+        }
+        self.common.state = to;
+        Ok(())
+    }
+
+    /// Forgets everything but how the QP was created.
+    fn reset(&mut self) {
+        let mut receives = std::mem::replace(&mut self.receives, super::Receives::new(&self.common));
+        receives.reset();
+        *self = Self { receives, ..Self::new(self.common.qpn, self.common.context) };
+    }
+
+    /// Raises the event of a drained send queue once it is drained. `true` if it did.
+    pub(super) fn report_drained(&mut self, host: &mut Host) -> bool {
+        let due = self.common.state == QpState::Sqd && !self.drain_reported && self.requester.is_drained();
+        if due {
+            self.drain_reported = true;
+            self.common.raise(host, QpEvent::SqDrained);
+        }
+        due
+    }
+}
+
+/// `a` over `old`.
+fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
+    QpAttr {
+        state: None,
+        cur_state: None,
+        sqd_event: None,
+        pkey_index: a.pkey_index.or(old.pkey_index),
+        port: a.port.or(old.port),
+        access: a.access.or(old.access),
+        qkey: a.qkey.or(old.qkey),
+        path: a.path.or(old.path),
+        path_mtu: a.path_mtu.or(old.path_mtu),
+        dest_qpn: a.dest_qpn.or(old.dest_qpn),
+        rq_psn: a.rq_psn.or(old.rq_psn),
+        sq_psn: a.sq_psn.or(old.sq_psn),
+        max_dest_rd_atomic: a.max_dest_rd_atomic.or(old.max_dest_rd_atomic),
+        max_rd_atomic: a.max_rd_atomic.or(old.max_rd_atomic),
+        min_rnr_timer: a.min_rnr_timer.or(old.min_rnr_timer),
+        timeout: a.timeout.or(old.timeout),
+        retry_cnt: a.retry_cnt.or(old.retry_cnt),
+        rnr_retry: a.rnr_retry.or(old.rnr_retry),
+    }
+}
+
+/// Whether the values that `a` sets are in range; `merged` has the port they refer to.
+fn check_values(host: &Host, a: &QpAttr, merged: &QpAttr) -> Result<(), Error> {
+    let most = |what, value: Option<u64>, limit: u64, permitted| match value {
+        Some(value) if value > limit => Err(Error::BadValue { what, value, permitted }),
+        _ => Ok(()),
+    };
+    let limit = u64::from(host.limits.max_rd_atomic);
+    most("port", a.port.map(u64::from), host.ports.len() as u64, "1 to the number of ports")?;
+    if a.port == Some(0) {
+        return Err(Error::BadValue { what: "port", value: 0, permitted: "1 to the number of ports" });
+    }
+    most("dest_qpn", a.dest_qpn.map(u64::from), 0xff_ffff, "24 bits")?;
+    most("max_rd_atomic", a.max_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
+    most("max_dest_rd_atomic", a.max_dest_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
+    most("min_rnr_timer", a.min_rnr_timer.map(u64::from), MAX_TIMER.into(), "0 to 31")?;
+    most("timeout", a.timeout.map(u64::from), MAX_TIMER.into(), "0 to 31")?;
+    most("retry_cnt", a.retry_cnt.map(u64::from), MAX_RETRY.into(), "0 to 7")?;
+    most("rnr_retry", a.rnr_retry.map(u64::from), MAX_RETRY.into(), "0 to 7")?;
+    if let Some(mtu) = a.path_mtu.filter(|mtu| !PATH_MTUS.contains(mtu)) {
+        return Err(Error::BadValue { what: "path_mtu", value: mtu.into(), permitted: "256, 512, 1024, 2048 or 4096" });
+    }
+    if let (Some(index), Some(port)) = (merged.pkey_index, merged.port) {
+        let pkeys = host.ports.get(usize::from(port) - 1).map_or(0, |port| port.pkeys.len());
+        if usize::from(index) >= pkeys {
+            return Err(Error::BadValue {
+                what: "pkey_index",
+                value: index.into(),
+                permitted: "an index into the port's P_Key table",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The route along `path`.
+fn resolve(host: &Host, attr: &QpAttr, path: &Path) -> Result<Route, Error> {
+    let bad_port = Error::BadValue { what: "port", value: 0, permitted: "1 to the number of ports" };
+    let number = usize::from(attr.port.unwrap_or(0)).checked_sub(1).ok_or_else(|| bad_port.clone())?;
+    let port = host.ports.get(number).ok_or(bad_port)?;
+    if port.link == LinkLayer::Ethernet && path.grh.is_none() {
+        return Err(Error::BadValue { what: "path without a GRH", value: 0, permitted: "with a GRH on Ethernet" });
+    }
+    link::route(port, path).ok_or_else(|| Error::BadValue {
+        what: "sgid_index",
+        value: path.grh.map_or(0, |grh| grh.sgid_index.into()),
+        permitted: "an index into the port's GID table",
+    })
+}

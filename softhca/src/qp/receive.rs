@@ -1,0 +1,174 @@
+//! Receive WQEs of a QP: taken one at a time, filled packet by packet, completed once.
+
+use super::common::Common;
+use super::failure::Failure;
+use crate::context::{ReceiveSource, Transport};
+use crate::cqe::{Completion, Datagram, ReceiveKind};
+use crate::event::QpEvent;
+use crate::host::Host;
+use crate::rq::{RecvQueue, RecvWqe};
+
+/// Receive WQEs flushed in one step at most.
+const FLUSHES_PER_STEP: usize = 64;
+
+/// What the CQE of a receive WQE says of its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    /// What arrived.
+    pub(super) kind: ReceiveKind,
+    /// Bytes.
+    pub(super) byte_cnt: u32,
+    /// Immediate data or key.
+    pub(super) imm: u32,
+    /// The sender asked for a solicited event.
+    pub(super) solicited: bool,
+    /// UD: where it came from.
+    pub(super) datagram: Option<Datagram>,
+}
+
+/// The receive queue, and the WQE taken from it that has not completed.
+#[derive(Debug)]
+pub(super) struct Receives {
+    queue: RecvQueue,
+    current: Option<RecvWqe>,
+    /// Scatter-to-CQE: the message.
+    inline: Option<Vec<u8>>,
+    /// The ring itself cannot be read, so that nothing more can be taken from it.
+    unreadable: bool,
+    /// The event for a QP that takes no more WQEs from its SRQ has been raised.
+    last_wqe_reported: bool,
+}
+
+impl Receives {
+    /// The receive queue that the context names.
+    pub(super) fn new(qp: &Common) -> Self {
+        let queue = RecvQueue::new(qp.context.rq, qp.context.dbr);
+        Self { queue, current: None, inline: None, unreadable: false, last_wqe_reported: false }
+    }
+
+    /// Takes the next receive WQE, unless one is already at hand. `false` if none is posted.
+    pub(super) fn take(&mut self, qp: &Common, host: &mut Host) -> Result<bool, Failure> {
+        if self.current.is_some() {
+            return Ok(true);
+        }
+        if self.unreadable {
+            return Err(Failure::BAD_RECEIVE_WQE);
+        }
+        match self.queue.take(host) {
+            Ok(wqe) => self.current = wqe,
+            Err(fault) => {
+                log::warn!("QP {:#x}: receive queue: {fault}", qp.qpn);
+                self.unreadable = true;
+                qp.raise(host, QpEvent::Fatal);
+                return Err(Failure::BAD_RECEIVE_WQE);
+            }
+        }
+        match &self.current {
+            None => Ok(false),
+            Some(RecvWqe { segs: Ok(_), .. }) => Ok(true),
+            Some(RecvWqe { segs: Err(fault), counter }) => {
+                log::warn!("QP {:#x}: receive WQE {counter:#x}: {fault}", qp.qpn);
+                Err(Failure::BAD_RECEIVE_WQE)
+            }
+        }
+    }
+
+    /// Bytes that the WQE at hand can take.
+    pub(super) fn capacity(&self) -> u64 {
+        let segs = self.current.as_ref().and_then(|wqe| wqe.segs.as_ref().ok());
+        segs.map_or(0, |segs| segs.iter().map(|seg| u64::from(seg.len)).sum())
+    }
+
+    /// Writes a part of the message. `is_whole`: it is all of it, so that it may go into the CQE.
+    pub(super) fn put(
+        &mut self,
+        qp: &Common,
+        host: &Host,
+        offset: u64,
+        data: &[u8],
+        is_whole: bool,
+    ) -> Result<(), Failure> {
+        let Some(RecvWqe { segs: Ok(segs), .. }) = &self.current else { return Err(Failure::BAD_RECEIVE_WQE) };
+        if data.is_empty() {
+            return Ok(());
+        }
+        let in_cqe = is_whole && qp.transport() != Transport::Ud;
+        if in_cqe && data.len() <= qp.context.scatter_to_cqe_res as usize {
+            self.inline = Some(data.to_vec());
+            return Ok(());
+        }
+        host.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
+    }
+
+    /// Completes the WQE at hand.
+    pub(super) fn complete(&mut self, qp: &Common, host: &mut Host, message: Message) {
+        let inline = self.inline.take();
+        let Some(wqe) = self.current.take() else { return };
+        let Message { kind, byte_cnt, imm, solicited, datagram } = message;
+        host.complete(
+            qp.context.recv_cqn,
+            &Completion::Receive {
+                qpn: qp.qpn,
+                uidx: qp.context.uidx,
+                kind,
+                wqe_counter: wqe.counter,
+                byte_cnt,
+                imm,
+                solicited,
+                datagram,
+                inline,
+            },
+        );
+    }
+
+    /// Completes the WQE at hand in error; nothing if there is none.
+    pub(super) fn fail(&mut self, qp: &Common, host: &mut Host, failure: Failure) {
+        self.inline = None;
+        let Some(wqe) = self.current.take() else { return };
+        host.complete(
+            qp.context.recv_cqn,
+            &Completion::Error {
+                qpn: qp.qpn,
+                uidx: qp.context.uidx,
+                requester: false,
+                opcode: 0,
+                wqe_counter: wqe.counter,
+                syndrome: failure.syndrome,
+                vendor_syndrome: failure.vendor,
+            },
+        );
+    }
+
+    /// Completes WQEs as flushed, as many as one step may: the one at hand, and all of an own ring. The WQEs of an SRQ
+    /// stay for other QPs, and the host is told once that this QP takes no more. `true` if anything was done.
+    pub(super) fn flush(&mut self, qp: &Common, host: &mut Host) -> bool {
+        let shared = matches!(qp.context.rq, ReceiveSource::Shared { .. });
+        let mut flushed = false;
+        for _ in 0..FLUSHES_PER_STEP {
+            if self.current.is_none() && !shared && !self.unreadable {
+                // A WQE that makes no sense is flushed like any other.
+                let _ = self.take(qp, host);
+            }
+            if self.current.is_none() {
+                break;
+            }
+            self.fail(qp, host, Failure::RECEIVE_FLUSH);
+            flushed = true;
+        }
+        if shared && !self.last_wqe_reported {
+            self.last_wqe_reported = true;
+            qp.raise(host, QpEvent::LastWqeReached);
+            flushed = true;
+        }
+        flushed
+    }
+
+    /// Forgets everything: the QP goes to the reset state.
+    pub(super) fn reset(&mut self) {
+        self.queue.reset();
+        self.current = None;
+        self.inline = None;
+        self.unreadable = false;
+        self.last_wqe_reported = false;
+    }
+}

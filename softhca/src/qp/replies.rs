@@ -1,0 +1,219 @@
+//! What the responder has still to say: answers to READs and atomics in the order of their PSNs, then one
+//! acknowledgement for everything, or one NAK.
+//!
+//! An answer acknowledges the requests before it, so acknowledgements that fall between answers need not be sent; and
+//! requests that arrive together get one acknowledgement (IBTA vol. 1, 9.7.5.1.2 "ACK coalescing").
+
+use std::collections::VecDeque;
+
+use super::common::Common;
+use super::psn::Psn;
+use crate::context::Transport;
+use crate::host::Host;
+use crate::mkey::KeyFault;
+use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
+
+/// Packets of answers sent in one step at most.
+const PACKETS_PER_STEP: usize = 32;
+
+/// Answers, asked for again or for the first time, that may wait; `max_dest_rd_atomic` bounds only the latter.
+const MAX_ANSWERS: usize = 64;
+
+/// What is to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// Memory, from the range of `Reth` that has not been sent.
+    Read(Reth),
+    /// The word an atomic found.
+    Atomic(u64),
+}
+
+#[derive(Debug)]
+struct Answer {
+    /// PSN of its next packet.
+    psn: Psn,
+    content: Content,
+    /// Its first packet has been sent.
+    begun: bool,
+    /// It was asked for again, so that it does not count against `max_dest_rd_atomic`.
+    again: bool,
+}
+
+/// The last word, after all answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Everything before the expected PSN is acknowledged.
+    Ack,
+    /// The expected PSN is wanted (sequence error), or wanted later (RNR).
+    Again(AethSyndrome),
+    /// The request with this PSN is refused; nothing follows.
+    Refuse(NakCode, Psn),
+}
+
+/// Answers and verdict.
+#[derive(Debug, Default)]
+pub(super) struct Replies {
+    answers: VecDeque<Answer>,
+    verdict: Option<Verdict>,
+}
+
+/// What sending has led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// Nothing was to be sent, or could be.
+    Nothing,
+    /// Packets.
+    Some,
+    /// A refusal: the QP goes to the error state.
+    Refusal,
+    /// Nothing: memory to be read for the peer is no longer there.
+    Unreadable(Psn),
+}
+
+impl Replies {
+    /// READs and atomics that wait for their first answer.
+    pub(super) fn waiting(&self) -> usize {
+        self.answers.iter().filter(|answer| !answer.again).count()
+    }
+
+    /// Queues the answer to a new request.
+    pub(super) fn answer(&mut self, psn: Psn, content: Content) {
+        self.verdict = None;
+        self.answers.push_back(Answer { psn, content, begun: false, again: false });
+    }
+
+    /// Queues the answer to a request that came again, whole or in its rest, in its place by PSN; all PSNs are before
+    /// `expected`. An answer to it that waits or is being sent, and so ends at the same PSN, starts over from `psn`. Too
+    /// many are dropped: the requester will ask again.
+    pub(super) fn answer_again(&mut self, psn: Psn, content: Content, expected: Psn, mtu: u32) {
+        let end = psn.plus(span(&content, mtu));
+        let same = |answer: &&mut Answer| answer.psn.plus(span(&answer.content, mtu)) == end;
+        if let Some(answer) = self.answers.iter_mut().find(same) {
+            (answer.psn, answer.content, answer.begun) = (psn, content, false);
+            return;
+        }
+        if self.answers.len() < MAX_ANSWERS {
+            let later = |answer: &Answer| expected.after(answer.psn) < expected.after(psn);
+            let at = self.answers.iter().position(later).unwrap_or(self.answers.len());
+            self.answers.insert(at, Answer { psn, content, begun: false, again: true });
+        }
+    }
+
+    /// Sets the last word. A refusal stands.
+    pub(super) fn conclude(&mut self, verdict: Verdict) {
+        if !matches!(self.verdict, Some(Verdict::Refuse(..))) {
+            self.verdict = Some(verdict);
+        }
+    }
+
+    /// Memory for an answer is gone: the requests after it get no answer.
+    pub(super) fn give_up_answers(&mut self) {
+        self.answers.clear();
+    }
+
+    /// Sends what one step may. `msn` and `expected` are the responder's.
+    pub(super) fn send(&mut self, qp: &Common, host: &mut Host, msn: u32, expected: Psn) -> Sent {
+        let mut sent = Sent::Nothing;
+        for _ in 0..PACKETS_PER_STEP {
+            if !Common::may_send(host) {
+                return sent;
+            }
+            let Some(answer) = self.answers.front_mut() else {
+                return match self.verdict.take() {
+                    None => sent,
+                    Some(verdict) => conclude(qp, host, msn, expected, verdict),
+                };
+            };
+            match answer.packet(qp, host, msn) {
+                Ok((packet, done)) => {
+                    qp.send_to_peer(host, packet);
+                    if done {
+                        self.answers.pop_front();
+                    }
+                }
+                Err(Gone) => return Sent::Unreadable(answer.psn),
+            }
+            sent = Sent::Some;
+        }
+        sent
+    }
+}
+
+/// PSNs that `content` takes.
+fn span(content: &Content, mtu: u32) -> u32 {
+    match content {
+        Content::Read(reth) => reth.len.div_ceil(mtu).max(1),
+        Content::Atomic(_) => 1,
+    }
+}
+
+/// The memory to be read for the peer is gone.
+struct Gone;
+
+impl Answer {
+    /// The next packet, and whether it was the last.
+    fn packet(&mut self, qp: &Common, host: &Host, msn: u32) -> Result<(Vec<u8>, bool), Gone> {
+        let aeth = Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn };
+        match &mut self.content {
+            Content::Atomic(original) => {
+                let mut headers = Headers::new(bth(qp, Opcode::RC_ATOMIC_ACKNOWLEDGE, self.psn));
+                headers.aeth = Some(aeth);
+                headers.atomic_ack = Some(AtomicAckEth { original: *original });
+                Ok((build(&headers, 0, |_| Ok(()))?, true))
+            }
+            Content::Read(left) => {
+                let len = left.len.min(qp.mtu);
+                let is_last = len == left.len;
+                let place = match (self.begun, is_last) {
+                    (false, false) => Place::First,
+                    (false, true) => Place::Only,
+                    (true, false) => Place::Middle,
+                    (true, true) => Place::Last,
+                };
+                let opcode = Opcode::of(Transport::Rc, Operation::ReadResponse, place, Tail::None);
+                let mut headers = Headers::new(bth(qp, opcode.unwrap_or(Opcode::RC_ACKNOWLEDGE), self.psn));
+                headers.aeth = (place != Place::Middle).then_some(aeth);
+                let packet =
+                    build(&headers, len as usize, |out| host.remote_read(qp.context.pd, left.rkey, left.addr, out))?;
+                self.begun = true;
+                self.psn = self.psn.plus(1);
+                left.addr = left.addr.wrapping_add(u64::from(len));
+                left.len -= len;
+                Ok((packet, is_last))
+            }
+        }
+    }
+}
+
+fn conclude(qp: &Common, host: &mut Host, msn: u32, expected: Psn, verdict: Verdict) -> Sent {
+    let (syndrome, psn) = match verdict {
+        Verdict::Ack => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous()),
+        Verdict::Again(syndrome) => (syndrome, expected),
+        Verdict::Refuse(code, psn) => (AethSyndrome::Nak(code), psn),
+    };
+    let mut headers = Headers::new(bth(qp, Opcode::RC_ACKNOWLEDGE, psn));
+    headers.aeth = Some(Aeth { syndrome, msn });
+    if let Ok(packet) = build(&headers, 0, |_| Ok(())) {
+        qp.send_to_peer(host, packet);
+    }
+    if matches!(verdict, Verdict::Refuse(..)) { Sent::Refusal } else { Sent::Some }
+}
+
+fn bth(qp: &Common, opcode: Opcode, psn: Psn) -> Bth {
+    Bth {
+        opcode,
+        solicited: false,
+        migrated: true,
+        pkey: qp.pkey,
+        dest_qp: qp.attr.dest_qpn.unwrap_or(0),
+        ack_request: false,
+        psn: psn.get(),
+    }
+}
+
+/// A packet with its payload filled by `fill`.
+fn build(headers: &Headers, len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), KeyFault>) -> Result<Vec<u8>, Gone> {
+    let mut draft = headers.build(len).map_err(|_| Gone)?;
+    fill(draft.payload_mut()).map_err(|_| Gone)?;
+    Ok(draft.finish())
+}

@@ -1,0 +1,213 @@
+//! One request of the send queue: its place in the PSN space, and its packets.
+
+use super::common::Common;
+use super::failure::Failure;
+use super::link;
+use super::psn::Psn;
+use crate::context::Transport;
+use crate::host::Host;
+use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
+use crate::wire::Frame;
+use crate::wqe::{Payload, Remote, SendOp, SendWqe, UdAddress};
+
+/// Most bytes of a message (IBTA vol. 1, 9.7.1).
+pub(super) const MAX_MESSAGE: u64 = 1 << 31;
+
+/// A long message asks for an acknowledgement after this many packets, so that the window moves before it ends.
+const ACK_INTERVAL: u32 = 32;
+
+/// Bit 31 of a datagram's Q_Key: the QP's own goes out in its place (IBTA vol. 1, 10.2.5).
+const PRIVILEGED_QKEY: u32 = 1 << 31;
+
+/// A send WQE that was fetched and has not completed.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// What was fetched; of a WQE that made no sense only index, size and opcode.
+    pub(super) wqe: SendWqe,
+    /// First PSN.
+    pub(super) first: Psn,
+    /// PSNs it takes: its packets, or those of its answer; 0 for a NOP.
+    pub(super) span: u32,
+    /// Its first packet has been sent.
+    pub(super) started: bool,
+    /// It cannot be (further) executed; reported once all requests before it have completed.
+    pub(super) failure: Option<Failure>,
+    /// Scatter-to-CQE: the answer.
+    pub(super) inline_result: Option<Vec<u8>>,
+    /// Bytes of the message or of the answer.
+    len: u32,
+}
+
+impl Request {
+    /// The request of `wqe`, of which the first packet has PSN `first`.
+    pub(super) fn new(wqe: SendWqe, first: Psn, qp: &Common) -> Self {
+        let len = wqe.payload.len();
+        let failure = if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
+            Some(Failure::MESSAGE_LENGTH)
+        } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
+            Some(Failure::NO_RD_ATOMIC)
+        } else {
+            None
+        };
+        let len = len.min(MAX_MESSAGE) as u32;
+        let span = match wqe.op {
+            SendOp::Nop => 0,
+            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } => 1,
+            _ => qp.packets(len),
+        };
+        Self { wqe, first, span, started: false, failure, inline_result: None, len }
+    }
+
+    /// A WQE that could not be executed at all: it fails in its turn.
+    pub(super) fn broken(index: u16, wqebbs: u16, opcode: u8, first: Psn) -> Self {
+        let wqe = SendWqe {
+            index,
+            wqebbs,
+            opcode,
+            op: SendOp::Nop,
+            payload: Payload::Segs(Vec::new()),
+            signaled: true,
+            solicited: false,
+            fence: crate::wqe::Fence::None,
+            imm: 0,
+        };
+        Self { wqe, first, span: 0, started: false, failure: Some(Failure::BAD_WQE), inline_result: None, len: 0 }
+    }
+
+    /// READ or atomic: only its answer acknowledges it.
+    pub(super) fn is_answered(&self) -> bool {
+        is_answered(&self.wqe.op)
+    }
+
+    /// Bytes of the message or of the answer.
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Packets that the requester sends: an answered request is one packet, whatever its answer takes.
+    pub(super) fn packets(&self) -> u32 {
+        if self.is_answered() { 1 } else { self.span }
+    }
+
+    /// PSN after its last.
+    pub(super) fn end(&self) -> Psn {
+        self.first.plus(self.span)
+    }
+
+    /// Its packet `index`; of a READ the request for what follows the first `index` packets of the answer.
+    pub(super) fn frame(&self, qp: &Common, host: &Host, index: u32) -> Result<Frame, Failure> {
+        let offset = u64::from(index) * u64::from(qp.mtu);
+        let left = self.len - (offset.min(u64::from(self.len)) as u32);
+        let whole = (Operation::Send, Tail::None, None, None);
+        let (operation, tail, remote, address) = match self.wqe.op {
+            SendOp::Nop => whole,
+            SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
+            SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
+            SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),
+            SendOp::Write(remote) => (Operation::Write, Tail::None, Some(remote), None),
+            SendOp::WriteImm(remote) => (Operation::Write, Tail::Immediate, Some(remote), None),
+            SendOp::Read(remote) => (Operation::ReadRequest, Tail::None, Some(remote), None),
+            SendOp::CompareSwap { remote, .. } => (Operation::CompareSwap, Tail::None, Some(remote), None),
+            SendOp::FetchAdd { remote, .. } => (Operation::FetchAdd, Tail::None, Some(remote), None),
+        };
+        let answered = self.is_answered();
+        let place = if answered { Place::Only } else { Place::of(index, self.span) };
+        let tail = if place.ends() { tail } else { Tail::None };
+        let opcode = Opcode::of(qp.transport(), operation, place, tail).ok_or(Failure::BAD_WQE)?;
+        let psn = self.first.plus(index);
+        let mut headers = Headers::new(Bth {
+            opcode,
+            solicited: self.wqe.solicited && place.ends() && (tail != Tail::None || operation == Operation::Send),
+            migrated: true,
+            pkey: qp.pkey,
+            dest_qp: address.map_or(qp.attr.dest_qpn.unwrap_or(0), |address| address.dest_qpn),
+            ack_request: qp.transport() == Transport::Rc && (place.ends() || index % ACK_INTERVAL == ACK_INTERVAL - 1),
+            psn: psn.get(),
+        });
+        headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.qpn });
+        headers.reth = remote.filter(|_| place.begins() && !is_atomic(operation)).map(|remote| Reth {
+            addr: if answered { remote.addr.wrapping_add(offset) } else { remote.addr },
+            rkey: remote.rkey,
+            len: if answered { left } else { self.len },
+        });
+        headers.atomic = self.atomic_header();
+        headers.imm = (tail == Tail::Immediate).then_some(ImmDt(self.wqe.imm));
+        headers.ieth = (tail == Tail::Invalidate).then_some(Ieth(self.wqe.imm));
+
+        let payload_len = if answered { 0 } else { left.min(qp.mtu) as usize };
+        let mut draft = headers.build(payload_len).map_err(|_| Failure::BAD_WQE)?;
+        self.gather(qp, host, offset, draft.payload_mut())?;
+        let route = match address {
+            None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
+            Some(address) => {
+                let port = qp.port(host).ok_or(Failure::BAD_ADDRESS)?;
+                link::route(port, &address.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
+            }
+        };
+        Ok(Frame { route, packet: draft.finish() })
+    }
+
+    /// Copies the message from `offset` on into `out`.
+    fn gather(&self, qp: &Common, host: &Host, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        match &self.wqe.payload {
+            Payload::Segs(segs) => {
+                host.gather(qp.context.pd, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
+            }
+            Payload::Inline(bytes) => {
+                let start = offset as usize;
+                let part = bytes.get(start..start + out.len()).ok_or(Failure::BAD_WQE)?;
+                out.copy_from_slice(part);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts `data`, which begins at byte `offset` of the answer, where the WQE wants it.
+    pub(super) fn scatter_answer(
+        &mut self,
+        qp: &Common,
+        host: &mut Host,
+        offset: u64,
+        data: &[u8],
+        signaled: bool,
+    ) -> Result<(), Failure> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let whole = offset == 0 && data.len() == self.len as usize;
+        if whole && signaled && data.len() <= qp.context.scatter_to_cqe_req as usize {
+            self.inline_result = Some(data.to_vec());
+            return Ok(());
+        }
+        match &self.wqe.payload {
+            Payload::Segs(segs) => {
+                host.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
+            }
+            Payload::Inline(_) => Err(Failure::BAD_WQE),
+        }
+    }
+
+    fn atomic_header(&self) -> Option<AtomicEth> {
+        let (Remote { addr, rkey }, swap_add, compare) = match self.wqe.op {
+            SendOp::CompareSwap { remote, compare, swap } => (remote, swap, compare),
+            SendOp::FetchAdd { remote, add } => (remote, add, 0),
+            _ => return None,
+        };
+        Some(AtomicEth { addr, rkey, swap_add, compare })
+    }
+}
+
+fn is_atomic(operation: Operation) -> bool {
+    matches!(operation, Operation::CompareSwap | Operation::FetchAdd)
+}
+
+fn is_answered(op: &SendOp) -> bool {
+    matches!(op, SendOp::Read(_) | SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. })
+}
+
+fn qkey(qp: &Common, address: &UdAddress) -> u32 {
+    if address.qkey & PRIVILEGED_QKEY != 0 { qp.attr.qkey.unwrap_or(0) } else { address.qkey }
+}

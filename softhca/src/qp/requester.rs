@@ -1,0 +1,356 @@
+//! The send queue: fetches WQEs, sends their packets, completes them in order, and sends again what was lost.
+//!
+//! PSNs run through the queue without a gap: `unacked` is the oldest one that the peer has not acknowledged, and
+//! everything before it has completed. Retransmission ("go back N") moves the cursor back to it; packets are made
+//! again from the WQE and from memory.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::common::Common;
+use super::failure::Failure;
+use super::psn::{HALF, Psn};
+use super::request::Request;
+use super::timer::Retry;
+use crate::context::{QpState, Transport};
+use crate::cqe::Completion;
+use crate::host::Host;
+use crate::wqe::{self, Fence};
+
+/// Request packets that may be on their way without an acknowledgement.
+const WINDOW_PACKETS: u32 = 128;
+
+/// WQEs that may be fetched and not complete.
+const MAX_REQUESTS: usize = 256;
+
+/// Packets sent, and WQEs flushed, in one step at most.
+const PACKETS_PER_STEP: usize = 32;
+const FLUSHES_PER_STEP: usize = 64;
+
+/// A WQE has completed in error: the QP can send no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Broken;
+
+/// State of the send queue.
+#[derive(Debug, Default)]
+pub(super) struct Requester {
+    /// Producer index: WQEBBs that the host has rung for.
+    producer: u16,
+    /// Index of the next WQE to fetch.
+    next_wqe: u16,
+    /// WQEs fetched and not complete, in order.
+    pub(super) requests: VecDeque<Request>,
+    /// The request to send from, as an index into `requests`, and its next packet.
+    cursor: usize,
+    next_packet: u32,
+    /// Oldest PSN without an acknowledgement.
+    pub(super) unacked: Psn,
+    /// PSN after the last one ever sent, or asked for.
+    pub(super) sent_end: Psn,
+    /// PSN of the next request to be fetched.
+    next_psn: Psn,
+    /// Packets sent since the cursor last moved back, less those acknowledged.
+    in_flight: u32,
+    /// READs and atomics between the front of the queue and the cursor.
+    answers_due: u32,
+    /// Timers.
+    pub(super) retry: Retry,
+    /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
+    pub(super) gone_back: bool,
+}
+
+impl Requester {
+    /// An empty queue.
+    pub(super) fn start_at(&mut self, psn: Psn) {
+        (self.unacked, self.sent_end, self.next_psn) = (psn, psn, psn);
+        self.retry = Retry::default();
+    }
+
+    /// PSN of the next new packet.
+    pub(super) fn next_psn(&self) -> Psn {
+        self.sent_end
+    }
+
+    /// A doorbell was rung: WQEs up to `producer` are in the ring. An index that the ring cannot have is not believed.
+    pub(super) fn ring(&mut self, qp: &Common, producer: u16) {
+        let Some(sq) = qp.context.sq else { return };
+        let ahead = producer.wrapping_sub(self.next_wqe);
+        if u32::from(ahead) <= 1 << sq.log_size {
+            self.producer = producer;
+        } else if producer != self.producer {
+            log::warn!("QP {:#x}: doorbell with index {producer:#x}, ring is at {:#x}", qp.qpn, self.next_wqe);
+        }
+    }
+
+    /// There is a WQE that has not been fetched.
+    pub(super) fn is_rung(&self) -> bool {
+        self.producer != self.next_wqe
+    }
+
+    /// No WQE is being executed.
+    pub(super) fn is_drained(&self) -> bool {
+        self.requests.front().is_none_or(|request| !request.started)
+    }
+
+    /// Sends what may be sent, within the budget of one step. `true` if anything was done.
+    pub(super) fn transmit(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<bool, Broken> {
+        let mut worked = false;
+        for _ in 0..PACKETS_PER_STEP {
+            if self.in_flight >= WINDOW_PACKETS || !Common::may_send(host) || self.retry.is_waiting() {
+                break;
+            }
+            if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, host)) {
+                break;
+            }
+            if !self.may_send_next(qp) {
+                break;
+            }
+            worked = true;
+            self.send_next(qp, host, now)?;
+        }
+        // A request that failed before it was sent has nobody to report it once those before it are complete.
+        self.retire(qp, host)?;
+        Ok(worked)
+    }
+
+    /// Fetches the next WQE, if there is one and room for it.
+    fn fetch(&mut self, qp: &Common, host: &Host) -> bool {
+        let Some(sq) = &qp.context.sq else { return false };
+        let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
+        if !self.is_rung() || self.requests.len() >= MAX_REQUESTS || blocked {
+            return false;
+        }
+        let (index, memory) = (self.next_wqe, &*host.memory);
+        let request = match wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory) {
+            Ok(wqe) => Request::new(wqe, self.next_psn, qp),
+            Err(fault) => {
+                log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
+                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, memory);
+                Request::broken(index, wqebbs, opcode, self.next_psn)
+            }
+        };
+        // More than half of the PSN space on its way would make the past look like the future.
+        if self.next_psn.after(self.unacked) + request.span > HALF && self.next_psn != self.unacked {
+            return false;
+        }
+        self.next_wqe = self.next_wqe.wrapping_add(request.wqe.wqebbs);
+        self.next_psn = self.next_psn.plus(request.span);
+        self.requests.push_back(request);
+        true
+    }
+
+    /// Whether the request under the cursor may go out now: nothing failed, the fence and the limit of outstanding
+    /// READs and atomics permit, and a draining queue starts nothing new.
+    fn may_send_next(&self, qp: &Common) -> bool {
+        let request = &self.requests[self.cursor];
+        let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
+        let limit = u32::from(qp.attr.max_rd_atomic.unwrap_or(0));
+        let full = request.is_answered() && self.answers_due >= limit;
+        let starts = request.started || qp.state == QpState::Rts;
+        request.failure.is_none() && starts && !(self.next_packet == 0 && (fenced || full))
+    }
+
+    /// Sends the packet under the cursor and moves the cursor on.
+    fn send_next(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<(), Broken> {
+        let request = &mut self.requests[self.cursor];
+        request.started = true;
+        if request.span == 0 {
+            self.cursor += 1;
+            return self.retire(qp, host);
+        }
+        let answered = request.is_answered();
+        // What is left of a READ is asked for from the first missing packet of its answer on.
+        let index = if answered { self.acked_packets_of(self.cursor) } else { self.next_packet };
+        let request = &mut self.requests[self.cursor];
+        match request.frame(qp, host, index) {
+            Ok(frame) => host.outbox.push_back(frame),
+            Err(failure) => {
+                request.failure = Some(failure);
+                return self.retire(qp, host);
+            }
+        }
+        let after = if answered { request.end() } else { request.first.plus(index + 1) };
+        if after.after(self.unacked) > self.sent_end.after(self.unacked) {
+            self.sent_end = after;
+        }
+        self.in_flight += 1;
+        self.answers_due += u32::from(answered);
+        self.next_packet = index + 1;
+        if answered || self.next_packet == request.packets() {
+            self.cursor += 1;
+            self.next_packet = 0;
+        }
+        if qp.transport() == Transport::Rc {
+            self.retry.sent(&qp.attr, now);
+            return Ok(());
+        }
+        // Nobody acknowledges: what was sent is done.
+        self.unacked = self.sent_end;
+        self.in_flight = 0;
+        self.retire(qp, host)
+    }
+
+    /// How many PSNs of request `at` have been acknowledged.
+    fn acked_packets_of(&self, at: usize) -> u32 {
+        if at == 0 { self.unacked.after(self.requests[0].first) } else { 0 }
+    }
+
+    /// Everything before `end` has been acknowledged, save answers that have not come: stops in front of those, and
+    /// tells by `false`.
+    pub(super) fn acknowledge(&mut self, qp: &Common, host: &mut Host, end: Psn) -> Result<bool, Broken> {
+        while self.unacked != end {
+            let Some(front) = self.requests.front() else { break };
+            if front.is_answered() {
+                return Ok(false);
+            }
+            let step = end.after(self.unacked).min(front.end().after(self.unacked));
+            self.pass(step);
+            self.retire(qp, host)?;
+        }
+        Ok(true)
+    }
+
+    /// The next `psns` PSNs have been acknowledged.
+    pub(super) fn pass(&mut self, psns: u32) {
+        self.unacked = self.unacked.plus(psns);
+        self.gone_back = false;
+        // An answered request is one packet, which is off the wire when its answer is complete.
+        if self.requests.front().is_some_and(|front| !front.is_answered()) {
+            self.in_flight = self.in_flight.saturating_sub(psns);
+            // An old transmission may be acknowledged while the cursor is back for another.
+            if self.cursor == 0 {
+                self.next_packet = self.next_packet.max(self.acked_packets_of(0));
+            }
+        }
+    }
+
+    /// Completes the requests at the front of which nothing is left to do.
+    pub(super) fn retire(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+        while let Some(front) = self.requests.front() {
+            if let Some(failure) = front.failure {
+                return Err(self.fail_front(qp, host, failure));
+            }
+            if !front.started || self.unacked.after(front.first) < front.span {
+                break;
+            }
+            if let Some(done) = self.pop_front()
+                && (done.wqe.signaled || qp.context.signal_all)
+            {
+                let byte_cnt = if done.is_answered() { done.len() } else { 0 };
+                host.complete(
+                    qp.context.send_cqn,
+                    &Completion::Request {
+                        qpn: qp.qpn,
+                        uidx: qp.context.uidx,
+                        opcode: done.wqe.opcode,
+                        wqe_counter: done.wqe.index,
+                        byte_cnt,
+                        inline: done.inline_result,
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn pop_front(&mut self) -> Option<Request> {
+        let done = self.requests.pop_front()?;
+        if self.cursor > 0 {
+            self.cursor -= 1;
+            if done.is_answered() {
+                self.answers_due = self.answers_due.saturating_sub(1);
+                self.in_flight = self.in_flight.saturating_sub(1);
+            }
+        } else {
+            self.next_packet = 0;
+        }
+        Some(done)
+    }
+
+    /// The oldest request completes in error, whether it asked for a CQE or not.
+    pub(super) fn fail_front(&mut self, qp: &Common, host: &mut Host, failure: Failure) -> Broken {
+        if let Some(failed) = self.pop_front() {
+            log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
+            complete_in_error(qp, host, failed.wqe.index, failed.wqe.opcode, failure);
+        }
+        Broken
+    }
+
+    /// Goes back to the oldest packet without an acknowledgement.
+    pub(super) fn go_back(&mut self) {
+        (self.answers_due, self.in_flight) = (0, 0);
+        (self.cursor, self.next_packet) = (0, self.first_packet_to_repeat());
+    }
+
+    /// Nothing has been sent (again) since the queue went back.
+    pub(super) fn is_back(&self) -> bool {
+        (self.cursor, self.next_packet) == (0, self.first_packet_to_repeat())
+    }
+
+    /// Where in the oldest request its oldest packet without an acknowledgement is.
+    fn first_packet_to_repeat(&self) -> u32 {
+        let in_parts = self.requests.front().is_some_and(|front| !front.is_answered());
+        if in_parts { self.acked_packets_of(0) } else { 0 }
+    }
+
+    /// Goes back after the transport timer has run out or a packet turned out to be lost, if that has not happened
+    /// too often.
+    pub(super) fn try_again(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+        if !self.retry.may_retry(&qp.attr) {
+            return Err(self.fail_front(qp, host, Failure::TRANSPORT_RETRY));
+        }
+        self.go_back();
+        Ok(())
+    }
+
+    /// Lets the timers run. `true` if one ran out.
+    pub(super) fn check_timers(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<bool, Broken> {
+        if self.retry.end_wait(now) {
+            return Ok(true);
+        }
+        if self.retry.is_lost(now) {
+            self.try_again(qp, host)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
+    pub(super) fn flush(&mut self, qp: &Common, host: &mut Host) -> bool {
+        let mut flushed = false;
+        for _ in 0..FLUSHES_PER_STEP {
+            if let Some(request) = self.pop_front() {
+                complete_in_error(qp, host, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
+            } else if let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) {
+                let index = self.next_wqe;
+                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*host.memory);
+                self.next_wqe = index.wrapping_add(wqebbs);
+                complete_in_error(qp, host, index, opcode, Failure::SEND_FLUSH);
+            } else {
+                break;
+            }
+            flushed = true;
+        }
+        if flushed {
+            // Nothing of what was fetched is left to be sent: the next message begins after the last one sent.
+            (self.cursor, self.next_packet, self.answers_due, self.in_flight) = (0, 0, 0, 0);
+            self.start_at(self.sent_end);
+        }
+        flushed
+    }
+}
+
+fn complete_in_error(qp: &Common, host: &mut Host, wqe_counter: u16, opcode: u8, failure: Failure) {
+    host.complete(
+        qp.context.send_cqn,
+        &Completion::Error {
+            qpn: qp.qpn,
+            uidx: qp.context.uidx,
+            requester: true,
+            opcode,
+            wqe_counter,
+            syndrome: failure.syndrome,
+            vendor_syndrome: failure.vendor,
+        },
+    );
+}

@@ -1,0 +1,411 @@
+//! The connected responder: executes the requests of the peer in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC,
+//! 9.8 for UC).
+
+use std::collections::VecDeque;
+
+use super::common::Common;
+use super::failure::Failure;
+use super::psn::{HALF, Psn};
+use super::receive::{Message, Receives};
+use super::replies::{Content, Replies, Sent, Verdict};
+use super::request::MAX_MESSAGE;
+use crate::context::{Access, Transport};
+use crate::cqe::ReceiveKind;
+use crate::event::QpEvent;
+use crate::host::Host;
+use crate::mkey::Need;
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail};
+
+/// Why a request is not executed.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    /// No receive WQE.
+    NotReady,
+    /// The request is wrong.
+    Wrong(NakCode),
+    /// The request is wrong for the receive WQE at hand, which fails with it.
+    WrongReceive(NakCode, Failure),
+}
+
+const INVALID: Refusal = Refusal::Wrong(NakCode::INVALID_REQUEST);
+const NO_ACCESS: Refusal = Refusal::Wrong(NakCode::REMOTE_ACCESS);
+
+/// The receive queue is broken, or a refusal has been sent: the QP goes to the error state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fatal;
+
+/// The message of which not all packets have arrived.
+#[derive(Clone, Copy, Debug)]
+enum Arriving {
+    None,
+    /// A SEND: bytes received.
+    Send(u64),
+    /// A WRITE: the range still to be written, and the length of the whole.
+    Write(Reth, u32),
+}
+
+/// State of the responder.
+#[derive(Debug)]
+pub(super) struct Responder {
+    expected: Psn,
+    /// Messages completed, 24 bits.
+    msn: u32,
+    arriving: Arriving,
+    replies: Replies,
+    /// Atomics executed last, in case they are asked for again: PSN and the word found.
+    atomics: VecDeque<(Psn, u64)>,
+    /// A NAK or RNR NAK for the expected PSN has been sent.
+    asked_again: bool,
+    /// A refusal is on its way; everything else is ignored.
+    refused: bool,
+}
+
+impl Responder {
+    /// A responder that expects `psn` first.
+    pub(super) fn new(psn: Psn) -> Self {
+        Self {
+            expected: psn,
+            msn: 0,
+            arriving: Arriving::None,
+            replies: Replies::default(),
+            atomics: VecDeque::new(),
+            asked_again: false,
+            refused: false,
+        }
+    }
+
+    /// PSN expected next.
+    pub(super) fn expected(&self) -> Psn {
+        self.expected
+    }
+
+    /// Takes a request packet of the peer.
+    pub(super) fn request(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<(), Fatal> {
+        if qp.transport() == Transport::Uc {
+            return self.unreliable(qp, receives, host, packet);
+        }
+        if self.refused {
+            return Ok(());
+        }
+        let psn = Psn::new(packet.headers.bth.psn);
+        match psn.after(self.expected) {
+            0 => {}
+            1..HALF => {
+                if !self.asked_again {
+                    self.asked_again = true;
+                    self.replies.conclude(Verdict::Again(AethSyndrome::Nak(NakCode::PSN_SEQUENCE)));
+                }
+                return Ok(());
+            }
+            _ => {
+                if let Err(refusal) = self.duplicate(qp, host, packet, psn) {
+                    self.refuse(qp, receives, host, refusal, psn);
+                }
+                return Ok(());
+            }
+        }
+        match self.execute(qp, receives, host, packet) {
+            Ok(psns) => {
+                self.expected = psn.plus(psns);
+                self.asked_again = false;
+                if packet.headers.bth.ack_request && !is_answered(packet) {
+                    self.replies.conclude(Verdict::Ack);
+                }
+            }
+            Err(refusal) => self.refuse(qp, receives, host, refusal, psn),
+        }
+        Ok(())
+    }
+
+    /// Sends what is to be said, as much as one step may. `true` if that was anything.
+    pub(super) fn reply(&mut self, qp: &Common, host: &mut Host) -> Result<bool, Fatal> {
+        match self.replies.send(qp, host, self.msn, self.expected) {
+            Sent::Nothing => Ok(false),
+            Sent::Some => Ok(true),
+            Sent::Refusal => Err(Fatal),
+            Sent::Unreadable(psn) => {
+                self.replies.give_up_answers();
+                self.nak(qp, host, NakCode::REMOTE_ACCESS, psn);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Refuses the request with PSN `psn`.
+    fn refuse(&mut self, qp: &Common, receives: &mut Receives, host: &mut Host, refusal: Refusal, psn: Psn) {
+        match refusal {
+            Refusal::NotReady => {
+                self.asked_again = true;
+                let timer = qp.attr.min_rnr_timer.unwrap_or(0);
+                self.replies.conclude(Verdict::Again(AethSyndrome::RnrNak(timer)));
+            }
+            Refusal::Wrong(code) => self.nak(qp, host, code, psn),
+            Refusal::WrongReceive(code, failure) => {
+                receives.fail(qp, host, failure);
+                self.nak(qp, host, code, psn);
+            }
+        }
+    }
+
+    fn nak(&mut self, qp: &Common, host: &mut Host, code: NakCode, psn: Psn) {
+        log::debug!("QP {:#x}: refuses PSN {psn:?} with NAK code {}", qp.qpn, code.0);
+        match code {
+            NakCode::INVALID_REQUEST => qp.raise(host, QpEvent::RequestError),
+            NakCode::REMOTE_ACCESS => qp.raise(host, QpEvent::AccessError),
+            // The receive WQE's CQE tells.
+            _ => {}
+        }
+        self.refused = true;
+        self.replies.conclude(Verdict::Refuse(code, psn));
+    }
+
+    /// UC: what cannot be executed is dropped with the rest of its message, whose receive WQE serves the next one; the
+    /// peer is told nothing. Only a bad receive WQE stops the QP.
+    fn unreliable(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<(), Fatal> {
+        let psn = Psn::new(packet.headers.bth.psn);
+        if psn != self.expected || packet.headers.bth.opcode.place().begins() {
+            self.arriving = Arriving::None;
+        }
+        self.expected = psn.plus(1);
+        match self.execute(qp, receives, host, packet) {
+            Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)) => {
+                receives.fail(qp, host, failure);
+                Err(Fatal)
+            }
+            Err(_) => {
+                self.arriving = Arriving::None;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1).
+    fn duplicate(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>, psn: Psn) -> Result<(), Refusal> {
+        match packet.headers.bth.opcode.operation() {
+            Operation::ReadRequest => {
+                let reth = packet.headers.reth.ok_or(INVALID)?;
+                if self.expected.after(psn) < qp.packets(reth.len) {
+                    return Ok(());
+                }
+                check_remote(qp, host, &reth, Need::RemoteRead)?;
+                self.replies.answer_again(psn, Content::Read(reth), self.expected, qp.mtu);
+            }
+            Operation::CompareSwap | Operation::FetchAdd => {
+                if let Some(&(_, original)) = self.atomics.iter().find(|done| done.0 == psn) {
+                    self.replies.answer_again(psn, Content::Atomic(original), self.expected, qp.mtu);
+                }
+            }
+            // A NAK that waits to be sent says more.
+            _ if !self.asked_again => self.replies.conclude(Verdict::Ack),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Executes the request; gives the PSNs it takes.
+    fn execute(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<u32, Refusal> {
+        let opcode = packet.headers.bth.opcode;
+        let (place, len) = (opcode.place(), packet.payload.len());
+        let continues = match (self.arriving, opcode.operation()) {
+            (Arriving::None, _) => false,
+            (Arriving::Send(_), Operation::Send) | (Arriving::Write(..), Operation::Write) => true,
+            _ => return Err(INVALID),
+        };
+        let mtu = qp.mtu as usize;
+        let len_fits = match place {
+            Place::First | Place::Middle => len == mtu,
+            Place::Last => (1..=mtu).contains(&len),
+            Place::Only => len <= mtu,
+        };
+        if continues == place.begins() || !len_fits {
+            return Err(INVALID);
+        }
+        match opcode.operation() {
+            Operation::Send => self.send(qp, receives, host, packet)?,
+            Operation::Write => self.write(qp, receives, host, packet)?,
+            Operation::ReadRequest => return self.read(qp, host, packet),
+            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, host, packet)?,
+            _ => return Err(INVALID),
+        }
+        Ok(1)
+    }
+
+    fn send(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<(), Refusal> {
+        let place = packet.headers.bth.opcode.place();
+        let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
+        take_receive(qp, receives, host)?;
+        let end = offset + packet.payload.len() as u64;
+        if end > receives.capacity().min(MAX_MESSAGE) {
+            return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
+        }
+        receives
+            .put(qp, host, offset, packet.payload, place == Place::Only)
+            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
+        if !place.ends() {
+            self.arriving = Arriving::Send(end);
+            return Ok(());
+        }
+        if let Some(key) = packet.headers.ieth {
+            host.invalidate(qp.context.pd, key.0)
+                .map_err(|_| Refusal::WrongReceive(NakCode::REMOTE_ACCESS, Failure::BAD_INVALIDATE))?;
+        }
+        self.complete_receive(qp, receives, host, packet, end as u32);
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<(), Refusal> {
+        let opcode = packet.headers.bth.opcode;
+        let place = opcode.place();
+        let (mut left, whole) = match (self.arriving, packet.headers.reth) {
+            (Arriving::Write(left, whole), _) => (left, whole),
+            (_, Some(reth)) => {
+                check_remote(qp, host, &reth, Need::RemoteWrite)?;
+                (reth, reth.len)
+            }
+            _ => return Err(INVALID),
+        };
+        let len = packet.payload.len() as u32;
+        if len > left.len || (len == left.len) != place.ends() {
+            return Err(INVALID);
+        }
+        if opcode.tail() == Tail::Immediate {
+            take_receive(qp, receives, host)?;
+        }
+        host.remote_write(qp.context.pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
+        left.addr = left.addr.wrapping_add(u64::from(len));
+        left.len -= len;
+        match (place.ends(), opcode.tail()) {
+            (false, _) => self.arriving = Arriving::Write(left, whole),
+            (true, Tail::Immediate) => self.complete_receive(qp, receives, host, packet, whole),
+            (true, _) => self.complete_message(),
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>) -> Result<u32, Refusal> {
+        let reth = packet.headers.reth.ok_or(INVALID)?;
+        self.check_resources(qp)?;
+        check_remote(qp, host, &reth, Need::RemoteRead)?;
+        self.complete_message();
+        self.replies.answer(self.expected, Content::Read(reth));
+        Ok(qp.packets(reth.len))
+    }
+
+    fn atomic(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>) -> Result<(), Refusal> {
+        let request = packet.headers.atomic.ok_or(INVALID)?;
+        self.check_resources(qp)?;
+        if !access(qp).remote_atomic || !request.addr.is_multiple_of(8) {
+            return Err(INVALID);
+        }
+        let is_swap = packet.headers.bth.opcode.operation() == Operation::CompareSwap;
+        let mut update = |old: u64| match is_swap {
+            true if old == request.compare => request.swap_add,
+            true => old,
+            false => old.wrapping_add(request.swap_add),
+        };
+        let original =
+            host.remote_atomic(qp.context.pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
+        if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
+            self.atomics.pop_front();
+        }
+        self.atomics.push_back((self.expected, original));
+        self.complete_message();
+        self.replies.answer(self.expected, Content::Atomic(original));
+        Ok(())
+    }
+
+    /// The peer may have `max_dest_rd_atomic` READs and atomics outstanding.
+    fn check_resources(&self, qp: &Common) -> Result<(), Refusal> {
+        let limit = usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0));
+        if self.replies.waiting() < limit { Ok(()) } else { Err(INVALID) }
+    }
+
+    fn complete_message(&mut self) {
+        self.arriving = Arriving::None;
+        self.msn = self.msn.wrapping_add(1) & 0x00ff_ffff;
+    }
+
+    fn complete_receive(
+        &mut self,
+        qp: &Common,
+        receives: &mut Receives,
+        host: &mut Host,
+        packet: &Packet<'_>,
+        byte_cnt: u32,
+    ) {
+        self.complete_message();
+        let headers = &packet.headers;
+        let kind = match (headers.bth.opcode.operation(), headers.bth.opcode.tail()) {
+            (Operation::Write, _) => ReceiveKind::WriteImm,
+            (_, Tail::None) => ReceiveKind::Send,
+            (_, Tail::Immediate) => ReceiveKind::SendImm,
+            (_, Tail::Invalidate) => ReceiveKind::SendInval,
+        };
+        let imm = headers.imm.map(|imm| imm.0).or(headers.ieth.map(|key| key.0)).unwrap_or(0);
+        let solicited = headers.bth.solicited;
+        receives.complete(qp, host, Message { kind, byte_cnt, imm, solicited, datagram: None });
+    }
+}
+
+fn take_receive(qp: &Common, receives: &mut Receives, host: &mut Host) -> Result<(), Refusal> {
+    match receives.take(qp, host) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Refusal::NotReady),
+        Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),
+    }
+}
+
+fn access(qp: &Common) -> Access {
+    qp.attr.access.unwrap_or_default()
+}
+
+/// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
+/// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
+fn check_remote(qp: &Common, host: &Host, reth: &Reth, need: Need) -> Result<(), Refusal> {
+    let permitted = match need {
+        Need::RemoteRead => access(qp).remote_read,
+        _ => access(qp).remote_write,
+    };
+    if !permitted || u64::from(reth.len) > MAX_MESSAGE {
+        return Err(INVALID);
+    }
+    host.check_remote(qp.context.pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+}
+
+fn is_answered(packet: &Packet<'_>) -> bool {
+    matches!(
+        packet.headers.bth.opcode.operation(),
+        Operation::ReadRequest | Operation::CompareSwap | Operation::FetchAdd
+    )
+}

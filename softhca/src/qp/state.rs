@@ -1,0 +1,156 @@
+//! The QP state machine: which transition needs and permits which attributes.
+//!
+//! IBTA vol. 1, 10.3.1 and table 91; the same table as the kernel's `qp_state_table` (drivers/infiniband/core/verbs.c)
+//! without the attributes of alternate paths and path migration, which this device does not have.
+
+use crate::context::{QpAttr, QpState, Transport};
+use crate::error::Error;
+
+/// A set of attributes: one bit per field of [`QpAttr`] that a transition can set.
+type AttrSet = u32;
+
+const PKEY_INDEX: AttrSet = 1 << 0;
+const PORT: AttrSet = 1 << 1;
+const ACCESS: AttrSet = 1 << 2;
+const QKEY: AttrSet = 1 << 3;
+const PATH: AttrSet = 1 << 4;
+const PATH_MTU: AttrSet = 1 << 5;
+const DEST_QPN: AttrSet = 1 << 6;
+const RQ_PSN: AttrSet = 1 << 7;
+const SQ_PSN: AttrSet = 1 << 8;
+const MAX_DEST_RD_ATOMIC: AttrSet = 1 << 9;
+const MAX_RD_ATOMIC: AttrSet = 1 << 10;
+const MIN_RNR_TIMER: AttrSet = 1 << 11;
+const TIMEOUT: AttrSet = 1 << 12;
+const RETRY_CNT: AttrSet = 1 << 13;
+const RNR_RETRY: AttrSet = 1 << 14;
+const CUR_STATE: AttrSet = 1 << 15;
+const SQD_EVENT: AttrSet = 1 << 16;
+
+/// Names of the attributes, in the order of their bits.
+const NAMES: [&str; 17] = [
+    "pkey_index",
+    "port",
+    "access",
+    "qkey",
+    "path",
+    "path_mtu",
+    "dest_qpn",
+    "rq_psn",
+    "sq_psn",
+    "max_dest_rd_atomic",
+    "max_rd_atomic",
+    "min_rnr_timer",
+    "timeout",
+    "retry_cnt",
+    "rnr_retry",
+    "cur_state",
+    "sqd_event",
+];
+
+/// The attributes that `a` sets.
+fn given(a: &QpAttr) -> AttrSet {
+    [
+        a.pkey_index.is_some(),
+        a.port.is_some(),
+        a.access.is_some(),
+        a.qkey.is_some(),
+        a.path.is_some(),
+        a.path_mtu.is_some(),
+        a.dest_qpn.is_some(),
+        a.rq_psn.is_some(),
+        a.sq_psn.is_some(),
+        a.max_dest_rd_atomic.is_some(),
+        a.max_rd_atomic.is_some(),
+        a.min_rnr_timer.is_some(),
+        a.timeout.is_some(),
+        a.retry_cnt.is_some(),
+        a.rnr_retry.is_some(),
+        a.cur_state.is_some(),
+        a.sqd_event.is_some(),
+    ]
+    .iter()
+    .enumerate()
+    .fold(0, |set, (bit, &is_given)| set | AttrSet::from(is_given) << bit)
+}
+
+/// One row of the table: required and optional attributes.
+struct Rule {
+    required: AttrSet,
+    optional: AttrSet,
+}
+
+/// The row for a transition, or `None` if there is no such transition.
+fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
+    use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
+    use Transport::{Rc, Uc, Ud};
+
+    // What a connected QP is set up with, and what a datagram QP has in its place.
+    let identity = match transport {
+        Ud => PKEY_INDEX | PORT | QKEY,
+        Rc | Uc => PKEY_INDEX | PORT | ACCESS,
+    };
+    // What may change whenever the send queue is (about to be) running.
+    let running = match transport {
+        Ud => CUR_STATE | QKEY,
+        Uc => CUR_STATE | ACCESS,
+        Rc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
+    };
+    let (required, optional) = match (from, to) {
+        (Reset, Err) => return None,
+        (_, Reset | Err) => (0, 0),
+        (Reset, Init) => (identity, 0),
+        (Init, Init) => (0, identity),
+        (Init, Rtr) => match transport {
+            Ud => (0, PKEY_INDEX | QKEY),
+            Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX),
+            Rc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, ACCESS | PKEY_INDEX),
+        },
+        (Rtr, Rts) => match transport {
+            Ud | Uc => (SQ_PSN, running),
+            Rc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
+        },
+        (Rts | Sqd, Rts) => (0, running),
+        // RC has no SQE: its send errors end in Err.
+        (Sqe, Rts) if transport != Rc => (0, running),
+        (Rts, Sqd) => (0, SQD_EVENT),
+        (Sqd, Sqd) => match transport {
+            Ud => (0, PKEY_INDEX | QKEY),
+            Uc => (0, PATH | ACCESS | PKEY_INDEX),
+            Rc => (
+                0,
+                PORT | PATH
+                    | TIMEOUT
+                    | RETRY_CNT
+                    | RNR_RETRY
+                    | MAX_RD_ATOMIC
+                    | MAX_DEST_RD_ATOMIC
+                    | ACCESS
+                    | PKEY_INDEX
+                    | MIN_RNR_TIMER,
+            ),
+        },
+        _ => return None,
+    };
+    Some(Rule { required, optional })
+}
+
+/// Whether `a` may be applied to a QP in state `from`; gives the state it leads to.
+pub(super) fn check(transport: Transport, from: QpState, a: &QpAttr) -> Result<QpState, Error> {
+    let to = a.state.unwrap_or(from);
+    if let Some(claimed) = a.cur_state.filter(|&claimed| claimed != from) {
+        return Err(Error::BadTransition { from: claimed, to });
+    }
+    let rule = rule(transport, from, to).ok_or(Error::BadTransition { from, to })?;
+    let given = given(a);
+    let first = |set: AttrSet| NAMES[set.trailing_zeros() as usize];
+    let missing = rule.required & !given;
+    if missing != 0 {
+        return Err(Error::MissingAttr { from, to, attr: first(missing) });
+    }
+    let extra = given & !(rule.required | rule.optional);
+    if extra != 0 {
+        return Err(Error::UnexpectedAttr { from, to, attr: first(extra) });
+    }
+    Ok(to)
+}
