@@ -124,14 +124,3 @@ pub struct Rkey(pub u32);
 /// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);
-
-/// One scatter/gather entry: a range of registered memory (`ibv_sge`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sge {
-    /// The first byte's address, as the memory region's key maps it.
-    pub addr: u64,
-    /// Bytes, at most 2^31 - 1. An entry of length zero is left out of the WQE: on the wire, a byte count of 0 means 2 GiB.
-    pub len: u32,
-    /// The key of the memory region.
-    pub lkey: Lkey,
-}

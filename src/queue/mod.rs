@@ -4,8 +4,10 @@
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
 mod parts;
 mod recv;
+mod scatter;
 mod srq;
 
 pub use parts::{SqParts, WqeRecord};
-pub use recv::RqParts;
-pub use srq::{SrqParts, SrqRecord};
+pub use recv::{NothingPosted, RecvBatch, RecvQueue, RqParts};
+pub use scatter::{RecvError, RecvPartsError};
+pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};

@@ -1,8 +1,18 @@
 //! The receive queue of a queue pair: buffers posted in order, consumed in order.
+//!
+//! It has a doorbell record and no register: the device reads the record when it needs a buffer.
+use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::arch;
+use crate::db::DoorbellRecord;
 use crate::types::WrId;
+use crate::wqe::Sge;
+
+/// The most WQEs of a receive queue: half of what its 16-bit counter tells apart.
+const MAX_WQES: u32 = 1 << 15;
 
 /// A receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_qp::rq`, `mlx5dv_rwq`), DevX or the software device give
 /// them.
@@ -24,4 +34,175 @@ pub struct RqParts {
     pub head: u16,
     /// Private memory of at least `wqe_cnt` tags; its contents do not matter.
     pub shadow: NonNull<MaybeUninit<WrId>>,
+}
+
+/// A completion for a queue that has nothing posted: the device reported more completions than there were requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NothingPosted;
+
+impl fmt::Display for NothingPosted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a receive completed, but none is posted")
+    }
+}
+
+impl core::error::Error for NothingPosted {}
+
+/// The receive queue of one queue pair.
+#[derive(Debug)]
+pub struct RecvQueue {
+    buf: NonNull<u8>,
+    record: DoorbellRecord,
+    shadow: NonNull<MaybeUninit<WrId>>,
+    /// Number of WQEs, less one.
+    mask: u32,
+    /// log2 of the stride in bytes.
+    shift: u32,
+    /// Requests posted, and requests completed, ever; both count on modulo 2^32.
+    head: u32,
+    tail: u32,
+}
+
+// SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
+// `&mut self`.
+unsafe impl Send for RecvQueue {}
+
+impl RecvQueue {
+    /// A queue over raw parts, with nothing posted.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvPartsError`] names the part that cannot be.
+    ///
+    /// # Safety
+    ///
+    /// For as long as the queue lives:
+    /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
+    ///   to nobody;
+    /// - `shadow` is `wqe_cnt` tags of memory that nothing else, and no device, touches;
+    /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start.
+    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
+        let RqParts { buf, wqe_cnt, stride, dbrec, head, shadow } = parts;
+        if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
+            return Err(RecvPartsError::WqeCount(wqe_cnt));
+        }
+        scatter::check_parts(buf, dbrec, stride, SCATTER_BYTES as u32)?;
+        let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
+        // SAFETY: the caller promises the word, and that nothing else posts.
+        let record = unsafe { DoorbellRecord::receive(dbrec) };
+        Ok(Self { buf, record, shadow, mask, shift, head, tail: head })
+    }
+
+    /// Posts one receive request and tells the device.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// The device may write to the memory of `sges` from now until the request completes (or the queue pair is reset or
+    /// destroyed): until then it stays registered, and nobody reads, writes, frees or reuses it.
+    #[inline]
+    pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let mut batch = self.batch();
+        // SAFETY: the caller makes the same promise.
+        unsafe { batch.push(wr_id, sges)? };
+        batch.ring();
+        Ok(())
+    }
+
+    /// Starts a batch of requests that the device is told of together. Dropped without
+    /// [`ring`](RecvBatch::ring), it leaves nothing posted.
+    #[inline]
+    pub fn batch(&mut self) -> RecvBatch<'_> {
+        RecvBatch { head: self.head, queue: self }
+    }
+
+    /// Takes the oldest posted request off the queue, because a completion of this queue arrived, and returns its tag.
+    ///
+    /// Receives of one queue complete in the order they were posted, so the completion's WQE counter is not needed
+    /// (rdma-core `providers/mlx5/cq.c`, `handle_responder`).
+    ///
+    /// # Errors
+    ///
+    /// [`NothingPosted`].
+    #[inline]
+    pub fn retire(&mut self) -> Result<WrId, NothingPosted> {
+        if self.tail == self.head {
+            return Err(NothingPosted);
+        }
+        // SAFETY: the masked index is within `shadow`; slots from tail to head were written when they were posted.
+        let wr_id = unsafe { self.shadow.add((self.tail & self.mask) as usize).read().assume_init() };
+        self.tail = self.tail.wrapping_add(1);
+        Ok(wr_id)
+    }
+
+    /// Requests posted and not completed.
+    #[must_use]
+    pub fn posted(&self) -> u32 {
+        self.head.wrapping_sub(self.tail)
+    }
+
+    /// Requests the queue holds.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.mask + 1
+    }
+
+    /// Scatter entries one request holds.
+    #[inline]
+    #[must_use]
+    pub fn max_sge(&self) -> usize {
+        (1 << self.shift) / SCATTER_BYTES
+    }
+}
+
+/// Receive requests written to the ring, of which the device has not been told.
+#[must_use = "a batch dropped without ring() posts nothing"]
+#[derive(Debug)]
+pub struct RecvBatch<'a> {
+    queue: &'a mut RecvQueue,
+    /// What the queue's head will be.
+    head: u32,
+}
+
+impl RecvBatch<'_> {
+    /// Adds one request.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then, and the batch stays as it was.
+    ///
+    /// # Safety
+    ///
+    /// As [`RecvQueue::post`], from the call of [`ring`](Self::ring) on.
+    #[inline]
+    pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let Self { queue, head } = self;
+        if head.wrapping_sub(queue.tail) > queue.mask {
+            return Err(RecvError::Full(queue.capacity()));
+        }
+        let max = queue.max_sge();
+        scatter::check(sges, max)?;
+        let index = (*head & queue.mask) as usize;
+        // SAFETY: the masked index is within the ring, each WQE is `stride` = 16 * max bytes, and `sges` was checked.
+        unsafe { scatter::write(queue.buf.add(index << queue.shift), sges, max) };
+        // SAFETY: the masked index is within `shadow`.
+        unsafe { queue.shadow.add(index).write(MaybeUninit::new(wr_id)) };
+        *head = head.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Tells the device of all requests in the batch, by one store to the doorbell record.
+    #[inline]
+    pub fn ring(self) {
+        let Self { queue, head } = self;
+        if head == queue.head {
+            return;
+        }
+        queue.head = head;
+        arch::to_device();
+        queue.record.store(head as u16);
+    }
 }

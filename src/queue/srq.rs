@@ -1,8 +1,47 @@
 //! The shared receive queue: buffers for many queue pairs, kept in a linked list because they complete in any order.
-use core::mem::MaybeUninit;
+//!
+//! ```text
+//!   head                                  tail
+//!    |                                     |
+//!    v                                     v
+//!   [4] -> [7] -> [0] -> ... -> [2] -> [9]       the free list, linked in the ring and in private memory
+//! ```
+//!
+//! Posting takes WQEs from the head; the device follows the same links to find what was posted. A completed WQE is
+//! linked behind the tail. The tail itself stays free, so that the list always has an end to link to.
+use core::fmt;
+use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr::NonNull;
 
+use static_assertions::const_assert_eq;
+
+use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::arch;
+use crate::db::DoorbellRecord;
 use crate::types::{Srqn, WrId};
+use crate::wqe::Sge;
+
+/// The link at the start of each WQE (rdma-core `providers/mlx5/mlx5dv.h`, `mlx5_wqe_srq_next_seg`).
+#[repr(C)]
+struct NextSeg {
+    rsvd0: [u8; 2],
+    /// The next WQE's index, big endian.
+    next_wqe_index: u16,
+    signature: u8,
+    rsvd1: [u8; 11],
+}
+
+const_assert_eq!(size_of::<NextSeg>(), 16);
+const_assert_eq!(offset_of!(NextSeg, rsvd0), 0);
+const_assert_eq!(offset_of!(NextSeg, next_wqe_index), 2);
+const_assert_eq!(offset_of!(NextSeg, signature), 4);
+const_assert_eq!(offset_of!(NextSeg, rsvd1), 5);
+
+/// The most WQEs: indices have 15 bits.
+const MAX_WQES: u32 = 1 << 15;
+
+/// Set in [`SrqRecord::next`] while the WQE is posted. The link under it stays, to rewind a batch along.
+const POSTED: u16 = 1 << 15;
 
 /// A shared receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_srq`), DevX or the software device give them.
 ///
@@ -37,6 +76,290 @@ pub struct SrqParts {
 pub struct SrqRecord {
     /// The application's tag, handed back with the completion.
     wr_id: WrId,
-    /// The next WQE of the free list; see [`POSTED`].
+    /// Low 15 bits: the next WQE of the free list, or what it was when this one was posted. Bit 15: posted.
     next: u16,
+}
+
+/// A completion named a WQE that is not posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotPosted {
+    /// The WQE index of the completion.
+    pub index: u16,
+}
+
+impl fmt::Display for NotPosted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "completion for WQE {} of a shared receive queue, which is not posted", self.index)
+    }
+}
+
+impl core::error::Error for NotPosted {}
+
+/// A shared receive queue.
+#[derive(Debug)]
+pub struct SharedRecvQueue {
+    buf: NonNull<u8>,
+    record: DoorbellRecord,
+    shadow: NonNull<MaybeUninit<SrqRecord>>,
+    wqe_cnt: u32,
+    /// log2 of the stride in bytes.
+    shift: u32,
+    head: u16,
+    tail: u16,
+    /// Requests posted ever, modulo 2^16.
+    counter: u16,
+    /// Requests posted and not completed.
+    posted: u32,
+    /// The most that can be posted: the length of the free list at the start, less its tail.
+    capacity: u32,
+    srqn: Srqn,
+}
+
+// SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
+// `&mut self`.
+unsafe impl Send for SharedRecvQueue {}
+
+impl SharedRecvQueue {
+    /// A queue over raw parts, with nothing posted. Reads the free list from the ring, once.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvPartsError`] names the part that cannot be.
+    ///
+    /// # Safety
+    ///
+    /// For as long as the queue lives:
+    /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as this shared
+    ///   receive queue's, or to nobody;
+    /// - `shadow` is `wqe_cnt` records of memory that nothing else, and no device, touches;
+    /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing is posted
+    ///   at the start.
+    pub unsafe fn from_parts(parts: SrqParts) -> Result<Self, RecvPartsError> {
+        let SrqParts { buf, wqe_cnt, stride, head, tail, dbrec, srqn, counter, shadow } = parts;
+        if !(2..=MAX_WQES).contains(&wqe_cnt) {
+            return Err(RecvPartsError::WqeCount(wqe_cnt));
+        }
+        scatter::check_parts(buf, dbrec, stride, 32)?;
+        // SAFETY: the caller promises the word, and that nothing else posts.
+        let record = unsafe { DoorbellRecord::receive(dbrec) };
+        let mut queue = Self {
+            buf,
+            record,
+            shadow,
+            wqe_cnt,
+            shift: stride.trailing_zeros(),
+            head: head as u16,
+            tail: tail as u16,
+            counter,
+            posted: 0,
+            capacity: 0,
+            srqn,
+        };
+        for index in 0..wqe_cnt as u16 {
+            // SAFETY: `index` is less than `wqe_cnt`, as below.
+            unsafe { queue.store(index, SrqRecord { wr_id: WrId(0), next: index }) };
+        }
+        // Each step leaves a WQE that may be visited once: the walk ends, and a loop is found.
+        let (mut index, mut capacity) = (head, 0);
+        while index != tail {
+            if index >= wqe_cnt || capacity >= wqe_cnt - 1 {
+                return Err(RecvPartsError::FreeList(index));
+            }
+            // SAFETY: `index` is within the ring, and the link within the WQE; volatile, as the ring is device memory.
+            let next = u16::from_be(unsafe { queue.link(index as u16).read_volatile() });
+            // SAFETY: `index` is less than `wqe_cnt`.
+            unsafe { queue.store(index as u16, SrqRecord { wr_id: WrId(0), next: next & !POSTED }) };
+            (index, capacity) = (u32::from(next), capacity + 1);
+        }
+        if tail >= wqe_cnt {
+            return Err(RecvPartsError::FreeList(tail));
+        }
+        queue.capacity = capacity;
+        Ok(queue)
+    }
+
+    /// Posts one receive request and tells the device.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed):
+    /// until then it stays registered, and nobody reads, writes, frees or reuses it.
+    #[inline]
+    pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let mut batch = self.batch();
+        // SAFETY: the caller makes the same promise.
+        unsafe { batch.push(wr_id, sges)? };
+        batch.ring();
+        Ok(())
+    }
+
+    /// Starts a batch of requests that the device is told of together. Dropped without [`ring`](SrqBatch::ring), it
+    /// leaves nothing posted.
+    #[inline]
+    pub fn batch(&mut self) -> SrqBatch<'_> {
+        SrqBatch { head: self.head, pushed: 0, queue: self }
+    }
+
+    /// Puts the WQE that a completion names back on the free list, and returns its tag.
+    ///
+    /// `wqe_counter` is the completion's, whatever it is: [`CqeView::wqe_counter`](crate::cq::CqeView::wqe_counter) or that of
+    /// the error CQE.
+    ///
+    /// # Errors
+    ///
+    /// [`NotPosted`] if no such WQE is posted; nothing changes then.
+    #[inline]
+    pub fn retire(&mut self, wqe_counter: u16) -> Result<WrId, NotPosted> {
+        if u32::from(wqe_counter) >= self.wqe_cnt {
+            return Err(NotPosted { index: wqe_counter });
+        }
+        // SAFETY: just checked to be less than `wqe_cnt`.
+        let record = unsafe { self.load(wqe_counter) };
+        if record.next & POSTED == 0 {
+            return Err(NotPosted { index: wqe_counter });
+        }
+        // SAFETY: both indices are less than `wqe_cnt`: one was checked, the tail is an index of the free list.
+        unsafe {
+            self.store(wqe_counter, SrqRecord { next: record.next & !POSTED, ..record });
+            let tail = self.load(self.tail);
+            self.store(self.tail, SrqRecord { next: wqe_counter, ..tail });
+            self.link(self.tail).write_volatile(wqe_counter.to_be());
+        }
+        self.tail = wqe_counter;
+        self.posted -= 1;
+        Ok(record.wr_id)
+    }
+
+    /// The queue's number.
+    #[must_use]
+    pub fn srqn(&self) -> Srqn {
+        self.srqn
+    }
+
+    /// Requests posted and not completed.
+    #[must_use]
+    pub fn posted(&self) -> u32 {
+        self.posted
+    }
+
+    /// Requests the queue holds.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Scatter entries one request holds.
+    #[inline]
+    #[must_use]
+    pub fn max_sge(&self) -> usize {
+        (1 << self.shift) / SCATTER_BYTES - 1
+    }
+
+    /// The address of WQE `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index` is less than `wqe_cnt`.
+    #[inline(always)]
+    unsafe fn wqe(&self, index: u16) -> NonNull<u8> {
+        // SAFETY: `from_parts` was promised `wqe_cnt` strides.
+        unsafe { self.buf.add(usize::from(index) << self.shift) }
+    }
+
+    /// The address of WQE `index`'s link.
+    ///
+    /// # Safety
+    ///
+    /// `index` is less than `wqe_cnt`.
+    #[inline(always)]
+    unsafe fn link(&self, index: u16) -> NonNull<u16> {
+        // SAFETY: the link is within the 16 bytes that start each WQE.
+        unsafe { self.wqe(index).add(offset_of!(NextSeg, next_wqe_index)).cast() }
+    }
+
+    /// # Safety
+    ///
+    /// `index` is less than `wqe_cnt`.
+    #[inline(always)]
+    unsafe fn load(&self, index: u16) -> SrqRecord {
+        // SAFETY: `shadow` is `wqe_cnt` records, all of which `from_parts` wrote.
+        unsafe { self.shadow.add(usize::from(index)).read().assume_init() }
+    }
+
+    /// # Safety
+    ///
+    /// `index` is less than `wqe_cnt`.
+    #[inline(always)]
+    unsafe fn store(&mut self, index: u16, record: SrqRecord) {
+        // SAFETY: `shadow` is `wqe_cnt` records.
+        unsafe { self.shadow.add(usize::from(index)).write(MaybeUninit::new(record)) };
+    }
+}
+
+/// Receive requests written to the ring, of which the device has not been told.
+#[must_use = "a batch dropped without ring() posts nothing"]
+#[derive(Debug)]
+pub struct SrqBatch<'a> {
+    queue: &'a mut SharedRecvQueue,
+    /// What the queue's head will be.
+    head: u16,
+    pushed: u16,
+}
+
+impl SrqBatch<'_> {
+    /// Adds one request.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then, and the batch stays as it was.
+    ///
+    /// # Safety
+    ///
+    /// As [`SharedRecvQueue::post`], from the call of [`ring`](Self::ring) on.
+    #[inline]
+    pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let Self { queue, head, pushed } = self;
+        if *head == queue.tail {
+            return Err(RecvError::Full(queue.capacity));
+        }
+        let max = queue.max_sge();
+        scatter::check(sges, max)?;
+        // SAFETY: the head is an index of the free list, hence less than `wqe_cnt`. Behind the link, the WQE has room for `max`
+        // entries, and `sges` was checked.
+        unsafe {
+            scatter::write(queue.wqe(*head).add(size_of::<NextSeg>()), sges, max);
+            let next = queue.load(*head).next;
+            queue.store(*head, SrqRecord { wr_id, next });
+            *head = next;
+        }
+        *pushed += 1;
+        Ok(())
+    }
+
+    /// Tells the device of all requests in the batch, by one store to the doorbell record.
+    #[inline]
+    pub fn ring(self) {
+        let Self { queue, head, pushed } = self;
+        if pushed == 0 {
+            return;
+        }
+        let mut index = queue.head;
+        while index != head {
+            // SAFETY: from head to the batch's head, all are indices of the free list.
+            unsafe {
+                let record = queue.load(index);
+                queue.store(index, SrqRecord { next: record.next | POSTED, ..record });
+                index = record.next;
+            }
+        }
+        queue.head = head;
+        queue.posted += u32::from(pushed);
+        queue.counter = queue.counter.wrapping_add(pushed);
+        arch::to_device();
+        queue.record.store(queue.counter);
+    }
 }
