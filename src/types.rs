@@ -79,6 +79,13 @@ impl SqPi {
         Self(self.0.wrapping_add(n.0))
     }
 
+    /// The index `n` WQEBBs earlier.
+    #[inline]
+    #[must_use]
+    pub const fn sub(self, n: Wqebbs) -> Self {
+        Self(self.0.wrapping_sub(n.0))
+    }
+
     /// How many WQEBBs `self` is past `earlier`.
     #[inline]
     #[must_use]

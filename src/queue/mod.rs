@@ -2,12 +2,20 @@
 //!
 //! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
+mod moderation;
 mod parts;
 mod recv;
 mod scatter;
+mod send;
+mod send_batch;
+mod send_error;
 mod srq;
 
+pub use moderation::{Moderation, ModerationError};
 pub use parts::{SqParts, WqeRecord};
 pub use recv::{NothingPosted, RecvBatch, RecvQueue, RqParts};
 pub use scatter::{RecvError, RecvPartsError};
+pub use send::{BlueFlamePolicy, Retired, SendQueue};
+pub use send_batch::SendBatch;
+pub use send_error::{PostError, RetireError, SqPartsError};
 pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};

@@ -32,6 +32,7 @@ mod payload;
 mod request;
 mod seg;
 mod sink;
+mod template;
 mod transport;
 
 pub use be::{Be32, Be64};
@@ -45,6 +46,15 @@ pub use payload::{AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, Paylo
 pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};
+pub use template::{InlineLen, Template};
 pub use transport::{LegalOn, Rc, Transport, Uc};
 
 pub(crate) use sink::{LINE_UNITS, Line, RingCursor};
+
+/// Keeps the traits of this room its own: a queue relies on their sizes being true.
+mod sealed {
+    pub trait Sealed {}
+}
+
+#[cfg(test)]
+mod tests;

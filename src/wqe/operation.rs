@@ -2,6 +2,7 @@
 use super::be::{Be32, Be64};
 use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList};
 use super::request::Request;
+use super::sealed::Sealed;
 use super::seg::{AtomicSeg, RaddrSeg};
 use super::sink::Sink;
 use crate::types::{Lkey, Rkey};
@@ -26,7 +27,7 @@ impl Remote {
 }
 
 /// An operation of a send queue and its operands.
-pub trait Operation: Copy {
+pub trait Operation: Sealed + Copy {
     /// The device's opcode.
     const OPCODE: Opcode;
 
@@ -54,6 +55,7 @@ pub trait Carries: Operation {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nop(());
 
+impl Sealed for Nop {}
 impl Operation for Nop {
     const OPCODE: Opcode = Opcode::Nop;
     const UNITS: usize = 0;
@@ -73,6 +75,7 @@ impl Nop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send(());
 
+impl Sealed for Send {}
 impl Operation for Send {
     const OPCODE: Opcode = Opcode::Send;
     const UNITS: usize = 0;
@@ -111,6 +114,7 @@ pub struct SendImm {
     imm: u32,
 }
 
+impl Sealed for SendImm {}
 impl Operation for SendImm {
     const OPCODE: Opcode = Opcode::SendImm;
     const UNITS: usize = 0;
@@ -128,6 +132,7 @@ pub struct SendInval {
     rkey: Rkey,
 }
 
+impl Sealed for SendInval {}
 impl Operation for SendInval {
     const OPCODE: Opcode = Opcode::SendInval;
     const UNITS: usize = 0;
@@ -145,6 +150,7 @@ pub struct Write {
     remote: Remote,
 }
 
+impl Sealed for Write {}
 impl Operation for Write {
     const OPCODE: Opcode = Opcode::RdmaWrite;
     const UNITS: usize = 1;
@@ -182,6 +188,7 @@ pub struct WriteImm {
     imm: u32,
 }
 
+impl Sealed for WriteImm {}
 impl Operation for WriteImm {
     const OPCODE: Opcode = Opcode::RdmaWriteImm;
     const UNITS: usize = Write::UNITS;
@@ -220,6 +227,7 @@ pub struct Read {
     remote: Remote,
 }
 
+impl Sealed for Read {}
 impl Operation for Read {
     const OPCODE: Opcode = Opcode::RdmaRead;
     const UNITS: usize = 1;
@@ -255,6 +263,7 @@ pub struct FetchAdd {
     add: u64,
 }
 
+impl Sealed for FetchAdd {}
 impl Operation for FetchAdd {
     const OPCODE: Opcode = Opcode::AtomicFa;
     const UNITS: usize = MAX_OPERAND_UNITS;
@@ -283,6 +292,7 @@ pub struct CompareSwap {
     swap: u64,
 }
 
+impl Sealed for CompareSwap {}
 impl Operation for CompareSwap {
     const OPCODE: Opcode = Opcode::AtomicCs;
     const UNITS: usize = MAX_OPERAND_UNITS;

@@ -1,6 +1,7 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
 use super::EncodeError;
 use super::request::Limits;
+use super::sealed::Sealed;
 use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
 use super::sink::{Sink, Unit};
 use crate::types::{DS_BYTES, Lkey};
@@ -11,7 +12,7 @@ use crate::wqe::Be32;
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
 /// What follows a request's operands in the WQE.
-pub trait Payload {
+pub trait Payload: Sealed {
     /// The most 16-byte units it takes; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
 
@@ -32,6 +33,7 @@ pub trait Payload {
 #[derive(Clone, Copy, Debug)]
 pub struct Empty;
 
+impl Sealed for Empty {}
 impl Payload for Empty {
     const MAX_UNITS: Option<usize> = Some(0);
     const INLINE: bool = false;
@@ -57,7 +59,7 @@ pub struct Sge {
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.
-pub trait SgList {
+pub trait SgList: Sealed {
     /// The number of entries, if the type tells it.
     const LEN: Option<usize>;
 
@@ -65,6 +67,7 @@ pub trait SgList {
     fn entries(&self) -> &[Sge];
 }
 
+impl<const N: usize> Sealed for [Sge; N] {}
 impl<const N: usize> SgList for [Sge; N] {
     const LEN: Option<usize> = Some(N);
 
@@ -74,6 +77,7 @@ impl<const N: usize> SgList for [Sge; N] {
     }
 }
 
+impl Sealed for &[Sge] {}
 impl SgList for &[Sge] {
     const LEN: Option<usize> = None;
 
@@ -87,6 +91,7 @@ impl SgList for &[Sge] {
 #[derive(Clone, Copy, Debug)]
 pub struct Registered<L>(pub(super) L);
 
+impl<L> Sealed for Registered<L> {}
 impl<L: SgList> Payload for Registered<L> {
     const MAX_UNITS: Option<usize> = L::LEN;
     const INLINE: bool = false;
@@ -130,6 +135,7 @@ pub struct AtomicResult {
 /// Bytes that an atomic operation works on (rdma-core `providers/mlx5/qp.c`, `MLX5_ATOMIC_SIZE`).
 const ATOMIC_BYTES: u32 = 8;
 
+impl Sealed for AtomicResult {}
 impl Payload for AtomicResult {
     const MAX_UNITS: Option<usize> = Some(1);
     const INLINE: bool = false;
@@ -146,7 +152,7 @@ impl Payload for AtomicResult {
 }
 
 /// Bytes to copy into the WQE: `&[u8; N]`, whose length is known at compile time, or `&[u8]`.
-pub trait InlineBytes {
+pub trait InlineBytes: Sealed {
     /// The number of bytes, if the type tells it.
     const LEN: Option<usize>;
 
@@ -154,6 +160,7 @@ pub trait InlineBytes {
     fn bytes(&self) -> &[u8];
 }
 
+impl<const N: usize> Sealed for &[u8; N] {}
 impl<const N: usize> InlineBytes for &[u8; N] {
     const LEN: Option<usize> = Some(N);
 
@@ -163,6 +170,7 @@ impl<const N: usize> InlineBytes for &[u8; N] {
     }
 }
 
+impl Sealed for &[u8] {}
 impl InlineBytes for &[u8] {
     const LEN: Option<usize> = None;
 
@@ -182,6 +190,12 @@ const fn inline_units(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
 }
 
+impl<const N: usize> Inline<&[u8; N]> {
+    /// Units of the segment, known by type.
+    pub(super) const UNITS: usize = inline_units(N);
+}
+
+impl<D> Sealed for Inline<D> {}
 impl<D: InlineBytes> Payload for Inline<D> {
     const MAX_UNITS: Option<usize> = match D::LEN {
         Some(bytes) => Some(inline_units(bytes)),

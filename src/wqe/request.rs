@@ -3,6 +3,7 @@ use super::error::EncodeError;
 use super::flags::{Fence, bits};
 use super::operation::Operation;
 use super::payload::{Empty, Payload};
+use super::sealed::Sealed;
 use super::seg::CtrlSeg;
 use super::sink::Sink;
 use super::transport::{LegalOn, Transport};
@@ -32,7 +33,7 @@ pub struct Control {
 /// A value that can be posted to a send queue of transport `T`.
 ///
 /// Implemented by [`Request`] for the operations that `T` has ([`LegalOn`]), and by a template about to be fired.
-pub trait WorkRequest<T: Transport> {
+pub trait WorkRequest<T: Transport>: Sealed {
     /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
 
@@ -135,6 +136,8 @@ impl<O, P> Request<O, P> {
     }
 }
 
+impl<O, P> Sealed for Request<O, P> {}
+
 impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_UNITS: Option<usize> = match P::MAX_UNITS {
         Some(payload) => Some(1 + O::UNITS + payload),
@@ -158,13 +161,19 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
 
     #[inline]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
-        sink.unit(self.control(control, ds).into());
-        self.operation.encode(sink);
+        self.encode_head(control, ds, sink);
         self.payload.encode(sink);
     }
 }
 
 impl<O: Operation, P: Payload> Request<O, P> {
+    /// Writes what comes before the payload.
+    #[inline]
+    pub(super) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
+        sink.unit(self.control(control, ds).into());
+        self.operation.encode(sink);
+    }
+
     #[inline]
     fn control(&self, control: &Control, ds: Ds) -> CtrlSeg {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.

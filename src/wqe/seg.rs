@@ -42,6 +42,14 @@ impl CtrlSeg {
         Be32::new((opmod as u32) << 24 | (pi.0 as u32) << 8 | opcode as u32)
     }
 
+    /// `control`, a control segment's words with a producer index of zero, with the index `pi`: one or, since the index
+    /// is bits 55:40 of the first eight bytes read as one big-endian number.
+    #[inline]
+    pub(crate) const fn patch_pi(control: Unit, pi: SqPi) -> Unit {
+        let Unit([first, second]) = control;
+        Unit([first | ((pi.0 as u64) << 40).to_be(), second])
+    }
+
     /// The second word's upper part, the same for every WQE of a queue.
     #[inline]
     pub(crate) const fn qpn(qpn: Qpn) -> Be32 {

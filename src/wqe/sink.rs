@@ -33,6 +33,12 @@ impl Line {
         Self { units: [Unit([0; 2]); LINE_UNITS], at: 0 }
     }
 
+    /// The units; those past the WQE's end are zero.
+    #[inline]
+    pub(crate) const fn units(&self) -> [Unit; LINE_UNITS] {
+        self.units
+    }
+
     /// The eight words; those past the WQE's end are zero.
     #[inline]
     pub(crate) const fn words(&self) -> [u64; 8] {

@@ -1,11 +1,9 @@
 use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendImm, SendInval, Write, WriteImm};
+use super::sealed::Sealed;
 
-mod sealed {
-    pub trait Sealed {}
-}
 
 /// The service a queue pair offers, known by the type of its queue: [`Rc`] or [`Uc`].
-pub trait Transport: sealed::Sealed + 'static {}
+pub trait Transport: Sealed + 'static {}
 
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +13,8 @@ pub struct Rc;
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
-impl sealed::Sealed for Rc {}
-impl sealed::Sealed for Uc {}
+impl Sealed for Rc {}
+impl Sealed for Uc {}
 impl Transport for Rc {}
 impl Transport for Uc {}
 

@@ -1,0 +1,403 @@
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use super::parts::{SqParts, WqeRecord};
+use super::send_error::{PostError, RetireError, SqPartsError};
+use crate::arch;
+use crate::db::{DoorbellRecord, ExclusiveRegister, Register};
+use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, WrId, Wqebbs};
+use crate::wqe::{
+    Control, CtrlSeg, EncodeError, InlineLen, LINE_UNITS, LegalOn, Limits, Line, Request, RingCursor, Template,
+    Transport, WorkRequest,
+};
+
+/// Words in one WQEBB.
+const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
+
+/// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
+///
+/// In both cases the WQE must have data or operands (more than one DS) and fit the register. To use 8-byte doorbells
+/// only, make the register with a size of zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlueFlamePolicy {
+    /// For inline requests only, libmlx5's default: the device then needs no fetch at all.
+    #[default]
+    Inline,
+    /// Whenever it fits (libmlx5's `MLX5_POST_SEND_PREFER_BF`): saves the fetch of the WQE, not that of the data.
+    Prefer,
+}
+
+/// What [`SendQueue::retire`] took back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retired {
+    /// The tag of the completed request.
+    pub wr_id: WrId,
+    /// WQEBBs that are free again: those of the request, and of the unsignalled ones before it.
+    pub freed: Wqebbs,
+}
+
+/// The send queue of a queue pair of transport `T`, ringing a register of type `R`.
+///
+/// It moves between threads and is used by one at a time:
+///
+/// ```
+/// fn send<T: Send>() {}
+/// send::<blueflame::queue::SendQueue<blueflame::wqe::Rc>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sync<T: Sync>() {}
+/// sync::<blueflame::queue::SendQueue<blueflame::wqe::Rc>>();
+/// ```
+///
+/// An operation that the transport does not have does not compile:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendQueue, types::{Lkey, Rkey}, wqe::{Read, Remote, Sge, Uc}};
+/// fn read(sq: &mut SendQueue<Uc>, remote: Remote, local: Sge) {
+///     let _ = unsafe { sq.post(&Read::from(remote).scatter([local])) };
+/// }
+/// ```
+#[derive(Debug)]
+pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
+    ring: NonNull<u64>,
+    shadow: NonNull<WqeRecord>,
+    db: DoorbellRecord,
+    register: R,
+    /// The number as the control segment has it.
+    control_qpn: crate::wqe::Be32,
+    qpn: Qpn,
+    limits: Limits,
+    /// Index of the next WQEBB.
+    pi: SqPi,
+    /// The index that `pi` may come to: one ring past the oldest WQEBB outstanding.
+    end: SqPi,
+    /// WQEBBs of the ring, less one.
+    mask: u16,
+    signal_all: bool,
+    prefer_blueflame: bool,
+    transport: PhantomData<T>,
+}
+
+// SAFETY: the pointers are to memory with no tie to a thread, and `from_parts`' caller vouches that nothing else
+// touches it; a register that must not move is not `Send` itself.
+unsafe impl<T: Transport, R: Register + Send> Send for SendQueue<T, R> {}
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Makes a queue of its parts.
+    ///
+    /// # Errors
+    /// Parts that no send queue has.
+    ///
+    /// # Safety
+    /// As long as the queue is used:
+    /// - `ring` is the send ring of queue pair `qpn`, valid for reads and writes of `wqebbs * 64` bytes;
+    /// - `dbrec` is its doorbell record, two words valid for writes;
+    /// - `shadow` is valid for reads and writes of `wqebbs` records and not reachable by the device;
+    /// - `register` belongs to the UAR that the queue pair was created with;
+    /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
+    /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next.
+    pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
+        let SqParts { ring, wqebbs, dbrec, qpn, max_inline, max_sge, signal_all, pi, shadow } = parts;
+        if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
+            return Err(SqPartsError::RingSize { wqebbs });
+        }
+        for (part, address, alignment) in [
+            ("send ring", ring.addr().get(), WQEBB_BYTES),
+            ("doorbell record", dbrec.addr().get(), align_of::<u32>()),
+            ("shadow", shadow.addr().get(), align_of::<WqeRecord>()),
+        ] {
+            if !address.is_multiple_of(alignment) {
+                return Err(SqPartsError::Alignment { part, address, alignment });
+            }
+        }
+        let shadow = shadow.cast::<WqeRecord>();
+        for slot in 0..wqebbs as usize {
+            // SAFETY: the caller vouches for `wqebbs` records.
+            unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+        }
+        Ok(Self {
+            ring: ring.cast(),
+            shadow,
+            // SAFETY: the caller vouches for the record.
+            db: unsafe { DoorbellRecord::send(dbrec) },
+            register,
+            control_qpn: CtrlSeg::qpn(qpn),
+            qpn,
+            limits: Limits { max_inline, max_sge },
+            pi,
+            // At most 2^15, checked.
+            end: pi.add(Wqebbs(wqebbs as u16)),
+            mask: (wqebbs - 1) as u16,
+            signal_all,
+            prefer_blueflame: false,
+            transport: PhantomData,
+        })
+    }
+
+    /// Chooses when a whole WQE is copied to BlueFlame.
+    pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
+        self.prefer_blueflame = policy == BlueFlamePolicy::Prefer;
+    }
+
+    /// The queue pair's number.
+    #[must_use]
+    pub const fn qpn(&self) -> Qpn {
+        self.qpn
+    }
+
+    /// The index of the next WQEBB.
+    #[inline]
+    #[must_use]
+    pub const fn pi(&self) -> SqPi {
+        self.pi
+    }
+
+    /// WQEBBs of the ring, 1 to 32768.
+    #[inline]
+    #[must_use]
+    pub const fn capacity(&self) -> Wqebbs {
+        Wqebbs(self.mask + 1)
+    }
+
+    /// WQEBBs that can be posted now.
+    #[inline]
+    #[must_use]
+    pub const fn free(&self) -> Wqebbs {
+        self.end.since(self.pi)
+    }
+
+    /// The register, to [flush](ExclusiveRegister::flush) it for example.
+    pub const fn register_mut(&mut self) -> &mut R {
+        &mut self.register
+    }
+
+    /// Posts one request and rings: by BlueFlame where the [policy](BlueFlamePolicy) and the register allow.
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    ///
+    /// # Safety
+    /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
+    /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
+    /// into), until the request has completed. What it does to the peer's memory is the peer's consent by its key.
+    #[inline]
+    pub unsafe fn post<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        let pi = self.pi;
+        let units = request.units(&self.limits)?;
+        if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
+            let words = self.put_line(pi, request)?;
+            self.publish(pi.add(Wqebbs(1)));
+            if units > 1 && (W::INLINE || self.prefer_blueflame) && self.register.size() >= WQEBB_BYTES {
+                // SAFETY: `publish` has made the WQE and its index visible; the size is checked; the caller vouches for
+                // the memory the request names.
+                self.register.ring(|half| unsafe { half.copy(&words) });
+            } else {
+                // SAFETY: as above.
+                self.register.ring(|half| unsafe { half.write(words[0]) });
+            }
+        } else {
+            let put = self.put_long(pi, request, units)?;
+            self.publish(pi.add(put.ds.wqebbs()));
+            // SAFETY: published; `put` is the only request; the caller vouches for the memory it names.
+            unsafe { self.ring_one(&put) };
+        }
+        Ok(())
+    }
+
+    /// Prepares a request, with [`inline_len`](Request::inline_len) bytes to come, for [`fire`](Self::fire).
+    ///
+    /// # Errors
+    /// If the queue does not take so many inline bytes.
+    pub fn template<O: LegalOn<T>, const N: usize>(
+        &self,
+        request: Request<O, InlineLen<N>>,
+    ) -> Result<Template<O, N>, EncodeError> {
+        Template::new::<T>(request, self.control(SqPi(0)), &self.limits)
+    }
+
+    /// Posts a prepared request with `payload`, as [`post`](Self::post) does.
+    ///
+    /// # Errors
+    /// [`PostError::Full`] or [`PostError::LargerThanRing`]; nothing has been written then.
+    ///
+    /// # Safety
+    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number.
+    #[inline]
+    pub unsafe fn fire<O: LegalOn<T>, const N: usize>(
+        &mut self,
+        template: &Template<O, N>,
+        payload: &[u8; N],
+    ) -> Result<(), PostError> {
+        // SAFETY: the request is inline, so it names no memory of this side.
+        unsafe { self.post(&template.load(payload)) }
+    }
+
+    /// Takes back the request that completed and all before it.
+    ///
+    /// `wqe_counter` is the completion's index of the request's first WQEBB (CQE bytes 60..62). The value is not trusted.
+    ///
+    /// # Errors
+    /// See [`RetireError`]; the queue is as before then.
+    #[inline]
+    pub fn retire(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+        let completed = SqPi(wqe_counter);
+        let oldest = self.end.sub(self.capacity());
+        let before = completed.since(oldest);
+        if before >= self.pi.since(oldest) {
+            return Err(RetireError::not_outstanding(wqe_counter, oldest, self.pi));
+        }
+        // SAFETY: the masked index is below the ring's size, which is the number of records.
+        let record = unsafe { self.shadow.add(self.slot(completed)).read() };
+        if record.wqebbs == 0 {
+            return Err(RetireError::inside_wqe(wqe_counter));
+        }
+        // Outstanding slots were recorded when their WQE was put, so the WQE ends at or before `pi`.
+        let freed = Wqebbs(before.0 + record.wqebbs);
+        self.end = self.end.add(freed);
+        Ok(Retired { wr_id: record.wr_id, freed })
+    }
+
+    /// What of an index selects the WQEBB in the ring.
+    #[inline]
+    const fn slot(&self, pi: SqPi) -> usize {
+        (pi.0 & self.mask) as usize
+    }
+
+    #[inline]
+    const fn control(&self, pi: SqPi) -> Control {
+        Control { pi, qpn: self.control_qpn, signal_all: self.signal_all }
+    }
+
+    /// Puts a request at `pi` without publishing it.
+    #[inline]
+    pub(super) fn put<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<Put, PostError> {
+        let units = request.units(&self.limits)?;
+        if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
+            let [first_word, ..] = self.put_line(pi, request)?;
+            // At most 4.
+            Ok(Put { first_word, ds: Ds(units as u8), inline: W::INLINE, slot: self.slot(pi) })
+        } else {
+            self.put_long(pi, request, units)
+        }
+    }
+
+    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in registers,
+    /// stored, and handed back to be stored again.
+    #[inline]
+    fn put_line<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<[u64; WQEBB_WORDS], PostError> {
+        let ds = const { Ds(line_units::<T, W>() as u8) };
+        let free = self.end.since(pi);
+        if free.0 == 0 {
+            return Err(PostError::full(Wqebbs(1), free));
+        }
+        let mut line = Line::new();
+        request.encode(&self.control(pi), ds, &mut line);
+        let words = line.words();
+        let slot = self.slot(pi);
+        // SAFETY: the slot is below the ring's size and free; `from_parts`' caller vouches for the ring.
+        let place = unsafe { self.ring.add(slot * WQEBB_WORDS) };
+        // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
+        for (i, &word) in words.iter().enumerate().take(const { 2 * line_units::<T, W>() }) {
+            // SAFETY: `i` is below the 8 words of the WQEBB at `place`.
+            unsafe { place.add(i).write(word) };
+        }
+        // SAFETY: the slot is below the ring's size, which is the number of records.
+        unsafe { self.shadow.add(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        Ok(words)
+    }
+
+    /// Puts a request of `units` units at `pi`, in place, around the ring's end if need be.
+    fn put_long<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W, units: usize) -> Result<Put, PostError> {
+        // `WorkRequest::units` says at most 63.
+        let ds = Ds(units as u8);
+        let wqebbs = ds.wqebbs();
+        if wqebbs > self.capacity() {
+            return Err(PostError::larger_than_ring(wqebbs, u32::from(self.capacity().0)));
+        }
+        let free = self.end.since(pi);
+        if wqebbs > free {
+            return Err(PostError::full(wqebbs, free));
+        }
+        let slot = self.slot(pi);
+        // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the units
+        // take are free.
+        let mut cursor = unsafe { RingCursor::new(self.ring, usize::from(self.capacity().0), slot) };
+        request.encode(&self.control(pi), ds, &mut cursor);
+        for n in 0..wqebbs.0 {
+            let record = WqeRecord { wr_id: request.tag(), wqebbs: if n == 0 { wqebbs.0 } else { 0 } };
+            // SAFETY: the masked index is below the ring's size, which is the number of records.
+            unsafe { self.shadow.add(self.slot(pi.add(Wqebbs(n)))).write(record) };
+        }
+        // SAFETY: the slot is inside the ring, where its first word has just been stored.
+        let first_word = unsafe { self.ring.add(slot * WQEBB_WORDS).read() };
+        Ok(Put { first_word, ds, inline: W::INLINE, slot })
+    }
+
+    /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
+    #[inline]
+    pub(super) fn publish(&mut self, pi: SqPi) {
+        self.pi = pi;
+        arch::to_device();
+        self.db.store(pi.0);
+    }
+
+    /// Rings for the only request published, by BlueFlame where the policy and the register allow
+    /// (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
+    ///
+    /// # Safety
+    /// `put` is published and nothing else is that was not rung for; the memory that it names stays valid until it
+    /// completes.
+    #[inline]
+    pub(super) unsafe fn ring_one(&mut self, put: &Put) {
+        let wqebbs = usize::from(put.ds.wqebbs().0);
+        if put.ds.0 > 1 && (put.inline || self.prefer_blueflame) && self.register.size() >= wqebbs * WQEBB_BYTES {
+            let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
+            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
+            // checked; the caller vouches for the rest.
+            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, put.slot, wqebbs) });
+        } else {
+            // SAFETY: the caller vouches for what the device will do.
+            unsafe { self.ring_many(put) };
+        }
+    }
+
+    /// Rings for requests published, of which `last` is the last.
+    ///
+    /// # Safety
+    /// As for [`ring_one`](Self::ring_one), for all of them.
+    #[inline]
+    pub(super) unsafe fn ring_many(&mut self, last: &Put) {
+        // SAFETY: the caller vouches for what the device will do.
+        self.register.ring(|half| unsafe { half.write(last.first_word) });
+    }
+}
+
+/// A request in the ring that is not rung for yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Put {
+    /// The first word of the control segment, in memory order: the doorbell.
+    first_word: u64,
+    ds: Ds,
+    inline: bool,
+    slot: usize,
+}
+
+impl Put {
+    #[inline]
+    pub(super) const fn wqebbs(&self) -> Wqebbs {
+        self.ds.wqebbs()
+    }
+}
+
+/// Units of a request that fits one WQEBB by type; 0 for others.
+const fn line_units<T: Transport, W: WorkRequest<T>>() -> usize {
+    match W::MAX_UNITS {
+        Some(units) if units <= LINE_UNITS => units,
+        _ => 0,
+    }
+}
+
+/// Whether the type tells that a request fits one WQEBB.
+const fn fits_line<T: Transport, W: WorkRequest<T>>() -> bool {
+    line_units::<T, W>() != 0
+}

@@ -1,0 +1,112 @@
+use super::send::{Put, SendQueue};
+use super::send_error::PostError;
+use crate::db::Register;
+use crate::types::{SqPi, Wqebbs};
+use crate::wqe::{Transport, WorkRequest};
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Starts a batch: many requests, one doorbell.
+    #[inline]
+    pub fn batch(&mut self) -> SendBatch<'_, T, R> {
+        SendBatch { pi: self.pi(), sq: self, last: None, requests: 0 }
+    }
+}
+
+/// Requests put into the ring that the device does not know of yet. [`ring`](Self::ring) publishes them; dropping the
+/// batch takes them back.
+///
+/// ```
+/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, wqe::{Rc, Remote, Sge, Write}};
+/// fn write_pages<R: Register>(sq: &mut SendQueue<Rc, R>, pages: &[(Remote, Sge)]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     for &(remote, sge) in pages {
+///         // SAFETY: (the pages stay registered until they have completed)
+///         unsafe { batch.push(&Write::to(remote).gather([sge]))? };
+///     }
+///     batch.ring();
+///     Ok(())
+/// }
+/// ```
+///
+/// A batch that was rung is gone, and the queue cannot be used beside one:
+///
+/// ```compile_fail,E0382
+/// # use blueflame::{queue::SendQueue, wqe::{Rc, Send}};
+/// fn twice(sq: &mut SendQueue<Rc>) {
+///     let batch = sq.batch();
+///     batch.ring();
+///     batch.ring();
+/// }
+/// ```
+/// ```compile_fail,E0499
+/// # use blueflame::{queue::SendQueue, wqe::{Rc, Send}};
+/// fn beside(sq: &mut SendQueue<Rc>) {
+///     let batch = sq.batch();
+///     let _ = unsafe { sq.post(&Send::new()) };
+///     batch.ring();
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "a batch that is dropped without `ring` posts nothing"]
+pub struct SendBatch<'q, T: Transport, R: Register> {
+    sq: &'q mut SendQueue<T, R>,
+    /// Index of the next WQEBB; the queue's own index still is where the batch starts.
+    pi: SqPi,
+    last: Option<Put>,
+    requests: usize,
+}
+
+impl<T: Transport, R: Register> SendBatch<'_, T, R> {
+    /// Puts a request into the ring.
+    ///
+    /// # Errors
+    /// See [`PostError`]: the request has not been put, those before it stay in the batch.
+    ///
+    /// # Safety
+    /// As for [`SendQueue::post`], from the time the batch is rung.
+    #[inline]
+    pub unsafe fn push<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        let put = self.sq.put(self.pi, request)?;
+        self.pi = self.pi.add(put.wqebbs());
+        self.last = Some(put);
+        self.requests += 1;
+        Ok(())
+    }
+
+    /// Requests in the batch.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.requests
+    }
+
+    /// Whether the batch is empty.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.requests == 0
+    }
+
+    /// WQEBBs that can still be put.
+    #[inline]
+    #[must_use]
+    pub fn free(&self) -> Wqebbs {
+        Wqebbs(self.sq.free().0 - self.pi.since(self.sq.pi()).0)
+    }
+
+    /// Publishes the requests and rings once; an empty batch does nothing. A batch of one request rings as
+    /// [`SendQueue::post`] does, by BlueFlame where it may.
+    #[inline]
+    pub fn ring(self) {
+        let Some(last) = self.last else { return };
+        self.sq.publish(self.pi);
+        // SAFETY: all are published, and `push`'s callers vouch for the memory they name.
+        unsafe {
+            if self.requests == 1 {
+                self.sq.ring_one(&last);
+            } else {
+                self.sq.ring_many(&last);
+            }
+        }
+    }
+}
