@@ -102,7 +102,7 @@ impl<F: FlushMode> Register for ExclusiveRegister<F> {
         self.halves.size()
     }
 
-    #[inline]
+    #[inline(always)]
     fn ring(&mut self, store: impl FnOnce(Half)) {
         arch::mmio_wc_start();
         store(Half::new(self.halves.due()));

@@ -52,7 +52,7 @@ pub struct Retired {
 /// An operation that the transport does not have does not compile:
 ///
 /// ```compile_fail,E0277
-/// # use blueflame::{queue::SendQueue, types::{Lkey, Rkey}, wqe::{Read, Remote, Sge, Uc}};
+/// # use blueflame::{queue::SendQueue, types::Sge, wqe::{Read, Remote, Uc}};
 /// fn read(sq: &mut SendQueue<Uc>, remote: Remote, local: Sge) {
 ///     let _ = unsafe { sq.post(&Read::from(remote).scatter([local])) };
 /// }
@@ -180,7 +180,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
     /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
     /// into), until the request has completed. What it does to the peer's memory is the peer's consent by its key.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn post<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         let pi = self.pi;
         let units = request.units(&self.limits)?;
@@ -222,7 +222,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// # Safety
     /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn fire<O: LegalOn<T>, const N: usize>(
         &mut self,
         template: &Template<O, N>,
@@ -269,7 +269,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 
     /// Puts a request at `pi` without publishing it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<Put, PostError> {
         let units = request.units(&self.limits)?;
         if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
@@ -283,7 +283,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in registers,
     /// stored, and handed back to be stored again.
-    #[inline]
+    #[inline(always)]
     fn put_line<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<[u64; WQEBB_WORDS], PostError> {
         let ds = const { Ds(line_units::<T, W>() as u8) };
         let free = self.end.since(pi);
@@ -334,7 +334,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 
     /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn publish(&mut self, pi: SqPi) {
         self.pi = pi;
         arch::to_device();

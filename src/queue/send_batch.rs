@@ -16,7 +16,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// batch takes them back.
 ///
 /// ```
-/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, wqe::{Rc, Remote, Sge, Write}};
+/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, types::Sge, wqe::{Rc, Remote, Write}};
 /// fn write_pages<R: Register>(sq: &mut SendQueue<Rc, R>, pages: &[(Remote, Sge)]) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     for &(remote, sge) in pages {
@@ -64,7 +64,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     ///
     /// # Safety
     /// As for [`SendQueue::post`], from the time the batch is rung.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn push<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         let put = self.sq.put(self.pi, request)?;
         self.pi = self.pi.add(put.wqebbs());

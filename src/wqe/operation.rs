@@ -41,7 +41,7 @@ pub trait Operation: Sealed + Copy {
     }
 
     /// Writes its segments.
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, _sink: &mut S) {}
 }
 
@@ -155,7 +155,7 @@ impl Operation for Write {
     const OPCODE: Opcode = Opcode::RdmaWrite;
     const UNITS: usize = 1;
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
     }
@@ -198,7 +198,7 @@ impl Operation for WriteImm {
         Be32::new(self.imm)
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         self.write.encode(sink);
     }
@@ -232,7 +232,7 @@ impl Operation for Read {
     const OPCODE: Opcode = Opcode::RdmaRead;
     const UNITS: usize = 1;
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
     }
@@ -268,7 +268,7 @@ impl Operation for FetchAdd {
     const OPCODE: Opcode = Opcode::AtomicFa;
     const UNITS: usize = MAX_OPERAND_UNITS;
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
         sink.unit(AtomicSeg { swap_add: Be64::new(self.add), compare: Be64::new(0) }.into());
@@ -297,7 +297,7 @@ impl Operation for CompareSwap {
     const OPCODE: Opcode = Opcode::AtomicCs;
     const UNITS: usize = MAX_OPERAND_UNITS;
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
         sink.unit(AtomicSeg { swap_add: Be64::new(self.swap), compare: Be64::new(self.compare) }.into());

@@ -4,7 +4,7 @@ use super::request::Limits;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
 use super::sink::{Sink, Unit};
-use crate::types::{DS_BYTES, Lkey};
+use crate::types::{DS_BYTES, Lkey, Sge};
 use crate::wqe::Be32;
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
@@ -38,24 +38,13 @@ impl Payload for Empty {
     const MAX_UNITS: Option<usize> = Some(0);
     const INLINE: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn units(&self, _: &Limits) -> Result<usize, EncodeError> {
         Ok(0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, _: &mut S) {}
-}
-
-/// A scatter/gather entry: a piece of registered memory of this side (`struct ibv_sge`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sge {
-    /// Address in the address space of the key, usually the virtual address.
-    pub addr: u64,
-    /// Bytes, at most [`MAX_SGE_BYTES`]. An entry of zero bytes is left out of the WQE, as libmlx5 does.
-    pub bytes: u32,
-    /// The memory region's local key.
-    pub lkey: Lkey,
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.
@@ -96,7 +85,7 @@ impl<L: SgList> Payload for Registered<L> {
     const MAX_UNITS: Option<usize> = L::LEN;
     const INLINE: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let entries = self.0.entries();
         if entries.len() > limits.max_sge as usize {
@@ -104,19 +93,19 @@ impl<L: SgList> Payload for Registered<L> {
         }
         let mut units = 0;
         for sge in entries {
-            if sge.bytes > MAX_SGE_BYTES {
-                return Err(EncodeError::sge_too_long(sge.bytes));
+            if sge.len > MAX_SGE_BYTES {
+                return Err(EncodeError::sge_too_long(sge.len));
             }
-            units += usize::from(sge.bytes != 0);
+            units += usize::from(sge.len != 0);
         }
         Ok(units)
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
-            if S::WHOLE || sge.bytes != 0 {
-                sink.unit(DataSeg::new(sge.bytes, sge.lkey, sge.addr).into());
+            if S::WHOLE || sge.len != 0 {
+                sink.unit(DataSeg::new(sge.len, sge.lkey, sge.addr).into());
             }
         }
     }
@@ -140,12 +129,12 @@ impl Payload for AtomicResult {
     const MAX_UNITS: Option<usize> = Some(1);
     const INLINE: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
         if limits.max_sge == 0 { Err(EncodeError::too_many_sges(1, 0)) } else { Ok(1) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
     }
@@ -203,7 +192,7 @@ impl<D: InlineBytes> Payload for Inline<D> {
     };
     const INLINE: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let bytes = self.0.bytes().len();
         if bytes > limits.max_inline as usize {
@@ -212,7 +201,7 @@ impl<D: InlineBytes> Payload for Inline<D> {
         Ok(inline_units(bytes))
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         let mut rest = self.0.bytes();
         if rest.is_empty() {

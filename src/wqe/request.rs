@@ -57,11 +57,11 @@ pub trait WorkRequest<T: Transport>: Sealed {
 /// data, flags and a tag, then post it.
 ///
 /// ```
-/// use blueflame::types::{Lkey, Rkey, WrId};
-/// use blueflame::wqe::{Read, Remote, Send, Sge, Write};
+/// use blueflame::types::{Lkey, Rkey, Sge, WrId};
+/// use blueflame::wqe::{Read, Remote, Send, Write};
 ///
 /// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
-/// let local = Sge { addr: 0x7000, bytes: 4096, lkey: Lkey(0x22) };
+/// let local = Sge { addr: 0x7000, len: 4096, lkey: Lkey(0x22) };
 /// let _ = Write::to(remote.at(64)).inline(b"an order").signaled(WrId(7));
 /// let _ = Read::from(remote).scatter([local]).signaled(WrId(8));
 /// let _ = Send::new().gather([local, local]).imm(42).solicited();
@@ -150,7 +150,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
         self.wr_id
     }
 
-    #[inline]
+    #[inline(always)]
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let units = 1 + O::UNITS + self.payload.units(limits)?;
         if units > Ds::MAX as usize {
@@ -159,7 +159,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
         Ok(units)
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
         self.encode_head(control, ds, sink);
         self.payload.encode(sink);
@@ -168,13 +168,13 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
 
 impl<O: Operation, P: Payload> Request<O, P> {
     /// Writes what comes before the payload.
-    #[inline]
+    #[inline(always)]
     pub(super) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
         sink.unit(self.control(control, ds).into());
         self.operation.encode(sink);
     }
 
-    #[inline]
+    #[inline(always)]
     fn control(&self, control: &Control, ds: Ds) -> CtrlSeg {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;

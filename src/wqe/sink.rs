@@ -50,7 +50,7 @@ impl Line {
 impl Sink for Line {
     const WHOLE: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn unit(&mut self, unit: Unit) {
         if let Some(place) = self.units.get_mut(self.at) {
             *place = unit;
@@ -86,7 +86,7 @@ impl RingCursor {
 impl Sink for RingCursor {
     const WHOLE: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn unit(&mut self, unit: Unit) {
         let Unit([first, second]) = unit;
         // SAFETY: `next` is inside the ring: it starts there, moves in steps of 16 bytes, of which the ring holds a

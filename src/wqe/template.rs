@@ -92,7 +92,7 @@ impl<'a, T: Transport, O: LegalOn<T>, const N: usize> WorkRequest<T> for Shot<'a
         Ok(const { 1 + O::UNITS + Inline::<&[u8; N]>::UNITS })
     }
 
-    #[inline]
+    #[inline(always)]
     fn encode<S: Sink>(&self, control: &Control, _: Ds, sink: &mut S) {
         let [prepared, operands @ ..] = &self.template.head;
         sink.unit(CtrlSeg::patch_pi(*prepared, control.pi));
