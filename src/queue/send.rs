@@ -5,7 +5,7 @@ use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
 use crate::arch;
 use crate::db::{DoorbellRecord, ExclusiveRegister, Register};
-use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, WrId, Wqebbs};
+use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{
     Control, CtrlSeg, EncodeError, InlineLen, LINE_UNITS, LegalOn, Limits, Line, Request, RingCursor, Template,
     Transport, WorkRequest,
@@ -52,7 +52,7 @@ pub struct Retired {
 /// An operation that the transport does not have does not compile:
 ///
 /// ```compile_fail,E0277
-/// # use blueflame::{queue::SendQueue, types::Sge, wqe::{Read, Remote, Uc}};
+/// # use blueflame::{queue::SendQueue, wqe::{Read, Remote, Sge, Uc}};
 /// fn read(sq: &mut SendQueue<Uc>, remote: Remote, local: Sge) {
 ///     let _ = unsafe { sq.post(&Read::from(remote).scatter([local])) };
 /// }

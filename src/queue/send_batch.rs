@@ -16,7 +16,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// batch takes them back.
 ///
 /// ```
-/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, types::Sge, wqe::{Rc, Remote, Write}};
+/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, wqe::{Rc, Remote, Sge, Write}};
 /// fn write_pages<R: Register>(sq: &mut SendQueue<Rc, R>, pages: &[(Remote, Sge)]) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     for &(remote, sge) in pages {

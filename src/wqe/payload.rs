@@ -4,7 +4,7 @@ use super::request::Limits;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
 use super::sink::{Sink, Unit};
-use crate::types::{DS_BYTES, Lkey, Sge};
+use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::Be32;
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
@@ -45,6 +45,17 @@ impl Payload for Empty {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, _: &mut S) {}
+}
+
+/// A scatter/gather entry: a piece of registered memory of this side (`struct ibv_sge`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sge {
+    /// Address in the address space of the key, usually the virtual address.
+    pub addr: u64,
+    /// Bytes, at most [`MAX_SGE_BYTES`]. An entry of zero bytes is left out of the WQE, as libmlx5 does.
+    pub bytes: u32,
+    /// The memory region's local key.
+    pub lkey: Lkey,
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.
@@ -93,10 +104,10 @@ impl<L: SgList> Payload for Registered<L> {
         }
         let mut units = 0;
         for sge in entries {
-            if sge.len > MAX_SGE_BYTES {
-                return Err(EncodeError::sge_too_long(sge.len));
+            if sge.bytes > MAX_SGE_BYTES {
+                return Err(EncodeError::sge_too_long(sge.bytes));
             }
-            units += usize::from(sge.len != 0);
+            units += usize::from(sge.bytes != 0);
         }
         Ok(units)
     }
@@ -104,8 +115,8 @@ impl<L: SgList> Payload for Registered<L> {
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
-            if S::WHOLE || sge.len != 0 {
-                sink.unit(DataSeg::new(sge.len, sge.lkey, sge.addr).into());
+            if S::WHOLE || sge.bytes != 0 {
+                sink.unit(DataSeg::new(sge.bytes, sge.lkey, sge.addr).into());
             }
         }
     }

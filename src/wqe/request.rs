@@ -57,11 +57,11 @@ pub trait WorkRequest<T: Transport>: Sealed {
 /// data, flags and a tag, then post it.
 ///
 /// ```
-/// use blueflame::types::{Lkey, Rkey, Sge, WrId};
-/// use blueflame::wqe::{Read, Remote, Send, Write};
+/// use blueflame::types::{Lkey, Rkey, WrId};
+/// use blueflame::wqe::{Read, Remote, Send, Sge, Write};
 ///
 /// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
-/// let local = Sge { addr: 0x7000, len: 4096, lkey: Lkey(0x22) };
+/// let local = Sge { addr: 0x7000, bytes: 4096, lkey: Lkey(0x22) };
 /// let _ = Write::to(remote.at(64)).inline(b"an order").signaled(WrId(7));
 /// let _ = Read::from(remote).scatter([local]).signaled(WrId(8));
 /// let _ = Send::new().gather([local, local]).imm(42).solicited();

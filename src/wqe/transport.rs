@@ -1,7 +1,6 @@
 use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendImm, SendInval, Write, WriteImm};
 use super::sealed::Sealed;
 
-
 /// The service a queue pair offers, known by the type of its queue: [`Rc`] or [`Uc`].
 pub trait Transport: Sealed + 'static {}
 
