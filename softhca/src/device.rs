@@ -174,13 +174,19 @@ impl Device {
         Ok(key)
     }
 
+    /// What a memory key was created from.
+    #[must_use]
+    pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
+        self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
+    }
+
     /// Destroys a memory key. Uses of it fail from now on.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn destroy_mkey(&mut self, key: u32) -> Result<(), Error> {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let pd = self.host.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(missing)?.context.pd;
+        let pd = self.mkey(key).ok_or(missing)?.pd;
         self.host.mkeys.remove(key >> 8);
         self.release_pd(pd);
         Ok(())
@@ -306,6 +312,14 @@ impl Device {
         self.count_qp(&context, |users| *users += 1);
         self.qps.insert(qpn, QpEntry { context, qp: Qp::new(qpn, context) });
         Ok(qpn)
+    }
+
+    /// What a QP was created from.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn qp_context(&self, qpn: u32) -> Result<&QpContext, Error> {
+        Ok(&self.qps.find(qpn)?.context)
     }
 
     /// Changes the state or attributes of a QP.

@@ -13,6 +13,7 @@ pub mod cq;
 pub mod cqe;
 pub mod device;
 pub mod doorbell;
+pub mod embedded;
 pub mod error;
 pub mod event;
 pub mod host;
