@@ -1,6 +1,7 @@
 //! What lies between devices: packets of the IB transport, carried by whatever [`Wire`] the device was given.
 
 mod address;
+pub mod fault;
 pub mod in_process;
 #[cfg(target_os = "linux")]
 pub mod shm;
