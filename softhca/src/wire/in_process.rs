@@ -8,7 +8,7 @@ use std::{
 use thiserror::Error;
 
 use super::{Address, Frame, Wire};
-use crate::packet::Packet;
+use crate::{notify::Notify, packet::Packet};
 
 /// Frames that wait for one device before senders get theirs back.
 pub const QUEUE_FRAMES: usize = 1024;
@@ -35,6 +35,7 @@ struct Port {
     id: u64,
     address: Address,
     queue: VecDeque<Frame>,
+    notify: Notify,
 }
 
 impl Fabric {
@@ -54,8 +55,9 @@ impl Fabric {
             return Err(AddressTaken { taken: port.address.clone(), wanted: address });
         }
         let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
-        ports.push(Port { id, address, queue: VecDeque::new() });
-        Ok(InProcessWire { fabric: self.clone(), id })
+        let notify = Notify::new();
+        ports.push(Port { id, address, queue: VecDeque::new(), notify: notify.clone() });
+        Ok(InProcessWire { fabric: self.clone(), id, notify })
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Port>> {
@@ -69,6 +71,15 @@ impl Fabric {
 pub struct InProcessWire {
     fabric: Fabric,
     id: u64,
+    notify: Notify,
+}
+
+impl InProcessWire {
+    /// What wakes whoever steps the device when a frame arrives.
+    #[must_use]
+    pub fn notify(&self) -> Notify {
+        self.notify.clone()
+    }
 }
 
 impl Wire for InProcessWire {
@@ -77,7 +88,10 @@ impl Wire for InProcessWire {
         let mut ports = self.fabric.lock();
         match ports.iter_mut().find(|port| port.address.accepts(&frame.route, dest_qp)) {
             Some(port) if port.queue.len() >= QUEUE_FRAMES => return Err(frame),
-            Some(port) => port.queue.push_back(frame),
+            Some(port) => {
+                port.queue.push_back(frame);
+                port.notify.wake();
+            }
             None => log::debug!("no device for QP {dest_qp:#x} on {:?}", frame.route),
         }
         Ok(())
@@ -159,6 +173,17 @@ mod tests {
         assert_eq!(a.send(frame(1, 0x40, 8)), Err(frame(1, 0x40, 8)));
         assert!(a.recv().is_some());
         a.send(frame(1, 0x40, 8)).unwrap();
+    }
+
+    #[test]
+    fn an_arriving_frame_wakes_the_receiver() {
+        let fabric = Fabric::new();
+        let mut a = fabric.attach(address(1, 0x40..0x100)).unwrap();
+        let mut b = fabric.attach(address(1, 0x100..0x200)).unwrap();
+        let seen = b.notify().prepare();
+        a.send(frame(1, 0x100, 4)).unwrap();
+        assert_ne!(b.notify().prepare(), seen);
+        assert!(b.recv().is_some());
     }
 
     #[test]

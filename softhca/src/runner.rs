@@ -1,0 +1,237 @@
+//! A thread that steps a device: fast while there is work, asleep when there is none.
+//!
+//! Doorbells rung by ordinary stores wake nobody, so an idle device looks for them now and then: the longer it had nothing
+//! to do, the longer it sleeps, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
+//! [`Runner::wake`] end the sleep at once. It never spins for long: with two programs that poll and two devices on two
+//! cores, the one that spins keeps from the others the time they need to answer.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+
+use crate::{device::Device, doorbell_queue::DoorbellQueue, event::Event, notify::Notify};
+
+/// How long the thread keeps looking for work after it last had some, before it sleeps.
+const SPIN: Duration = Duration::from_micros(2);
+/// The first sleep. Shorter ones cost more in system calls than they save.
+const SHORTEST_SLEEP: Duration = Duration::from_micros(5);
+/// The longest sleep while the silence has not become long: what a doorbell waits at most in a program that pauses for
+/// milliseconds.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+/// The longest sleep of all: what the first doorbell after a long silence waits at most. A virtual machine can take 20 to
+/// 30 us of CPU time for each timer that ends a sleep, so 1 ms would already burn 2 % of a core.
+pub const LONGEST_SLEEP: Duration = Duration::from_millis(5);
+/// Doorbells handed to the device before each step, at most.
+const DOORBELLS_PER_STEP: usize = 256;
+
+/// What a runner steps: a [`Device`]; see its methods of the same names.
+pub trait Step: Send {
+    /// A doorbell was rung.
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]);
+    /// Does a bounded amount of work; true if there was any. `now` is the runner's clock.
+    fn step(&mut self, now: Duration) -> bool;
+    /// When the earliest timer is due, by the clock of `step`.
+    fn next_deadline(&self) -> Option<Duration>;
+    /// Takes the oldest event.
+    fn next_event(&mut self) -> Option<Event>;
+}
+
+impl Step for Device {
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.doorbell(uar, offset, stored);
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        self.step(now)
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.next_deadline()
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+}
+
+/// A running device thread. Dropping it stops the thread.
+#[derive(Debug)]
+pub struct Runner {
+    thread: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+    /// The process that started the thread: in a forked child there is none.
+    pid: u32,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stop: AtomicBool,
+    notify: Notify,
+}
+
+impl Runner {
+    /// Starts a thread that steps `device`.
+    ///
+    /// `notify` wakes it: the wire's, if the wire has one, else a new one. `doorbells` are handed to the device in
+    /// order; their queue was made with the same `notify`. `on_event` gets the device's events, in order, without the
+    /// device's lock held; it must not wait for the thread that drops the runner.
+    ///
+    /// The thread takes no signals but those that its own faults raise.
+    ///
+    /// # Errors
+    /// The system has no thread to give.
+    pub fn start<D: Step + 'static>(
+        device: Arc<Mutex<D>>,
+        notify: Notify,
+        doorbells: Option<Arc<DoorbellQueue>>,
+        on_event: impl FnMut(Event) + Send + 'static,
+    ) -> io::Result<Self> {
+        let shared = Arc::new(Shared { stop: AtomicBool::new(false), notify });
+        let work = Work { device, doorbells, on_event, shared: Arc::clone(&shared), events: Vec::new() };
+        let builder = thread::Builder::new().name("softhca".into());
+        let thread = without_signals(|| builder.spawn(move || work.run()))?;
+        Ok(Self { thread: Some(thread), shared, pid: std::process::id() })
+    }
+
+    /// Tells the thread that there may be work. Cheap if it is not asleep.
+    pub fn wake(&self) {
+        self.shared.notify.wake();
+    }
+
+    /// The same as a handle, which may also be used in a signal handler.
+    #[must_use]
+    pub fn notify(&self) -> Notify {
+        self.shared.notify.clone()
+    }
+
+    /// Stops the thread and waits for its end. The device may be stepped by somebody else afterwards.
+    pub fn stop(self) {
+        // Dropping does it.
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if self.pid != std::process::id() {
+            // A forked child: the thread was not copied, and must be neither joined nor detached.
+            std::mem::forget(thread);
+            return;
+        }
+        self.shared.stop.store(true, Ordering::Release);
+        self.shared.notify.wake();
+        // The callback may own the runner; a thread cannot wait for itself.
+        if thread.thread().id() != thread::current().id() && thread.join().is_err() {
+            log::error!("the device's thread has panicked");
+        }
+    }
+}
+
+struct Work<D, F> {
+    device: Arc<Mutex<D>>,
+    doorbells: Option<Arc<DoorbellQueue>>,
+    on_event: F,
+    shared: Arc<Shared>,
+    /// Empty between steps; kept for its memory.
+    events: Vec<Event>,
+}
+
+impl<D: Step, F: FnMut(Event)> Work<D, F> {
+    fn run(mut self) {
+        wake_on_time();
+        let clock = Instant::now();
+        let mut last_work = clock;
+        while !self.shared.stop.load(Ordering::Acquire) {
+            let now = Instant::now();
+            if self.step(now - clock) {
+                last_work = now;
+                continue;
+            }
+            let silence = now - last_work;
+            if silence < SPIN {
+                std::hint::spin_loop();
+                continue;
+            }
+            let seen = self.shared.notify.prepare();
+            // Once more, now that whoever brings work sees that we are about to sleep.
+            if self.shared.stop.load(Ordering::Acquire) || self.step(now - clock) {
+                self.shared.notify.cancel();
+                last_work = now;
+                continue;
+            }
+            let deadline = self.device.lock().next_deadline();
+            let due = deadline.map_or(LONGEST_SLEEP, |deadline| deadline.saturating_sub(now - clock));
+            self.shared.notify.wait(seen, sleep_after(silence).min(due).max(SHORTEST_SLEEP));
+        }
+    }
+
+    /// Steps the device once and delivers its events; true if it had work.
+    fn step(&mut self, now: Duration) -> bool {
+        let mut device = self.device.lock();
+        let mut busy = false;
+        for _ in 0..DOORBELLS_PER_STEP {
+            let Some(doorbell) = self.doorbells.as_ref().and_then(|queue| queue.pop()) else { break };
+            device.doorbell(doorbell.uar, usize::from(doorbell.offset), doorbell.stored());
+            busy = true;
+        }
+        busy |= device.step(now);
+        self.events.extend(std::iter::from_fn(|| device.next_event()));
+        // parking_lot hands the lock over to a waiting front end from time to time, so it is not starved.
+        drop(device);
+        for event in self.events.drain(..) {
+            (self.on_event)(event);
+        }
+        busy
+    }
+}
+
+/// How long to sleep after so much time without work: a quarter of it up to [`LONGEST_NAP`], so that a doorbell waits at
+/// most a quarter of the silence before it; in the long run 1/128 of it, up to [`LONGEST_SLEEP`].
+fn sleep_after(silence: Duration) -> Duration {
+    let nap = (silence / 4).clamp(SHORTEST_SLEEP, LONGEST_NAP);
+    (silence / 128).clamp(nap, LONGEST_SLEEP)
+}
+
+/// Makes sleeps as short as they were asked for: by default Linux may add 50 us to each.
+fn wake_on_time() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1)) {
+        log::warn!("timer slack: {error}");
+    }
+}
+
+/// Runs `start` such that threads it starts have all signals blocked, except those that faults raise: signals of the
+/// process are the application's and must not run its handlers on our thread.
+#[cfg(unix)]
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: plain data, for which all zeros is valid.
+    let [mut ours, mut before]: [libc::sigset_t; 2] = unsafe { std::mem::zeroed() };
+    // SAFETY: the sets are valid, and only the calling thread's mask changes; it is restored below.
+    unsafe {
+        libc::sigfillset(&mut ours);
+        for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP] {
+            libc::sigdelset(&mut ours, fault);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &ours, &mut before);
+    }
+    let outcome = start();
+    // SAFETY: `before` was filled in above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+    outcome
+}
+
+#[cfg(not(unix))]
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    start()
+}
+
+#[cfg(test)]
+mod tests;
