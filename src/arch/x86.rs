@@ -26,8 +26,8 @@ pub fn from_device() {
 /// `udma_from_device_barrier`).
 #[inline(always)]
 pub fn from_device_conservative() {
-    // SAFETY: adds zero to the word at the top of the stack, which keeps its value; flags change and are not promised.
-    unsafe { asm!("lock add dword ptr [esp], 0") }
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
 /// Orders all earlier stores, to memory or registers, before a later store to write-combining MMIO. Implies
@@ -37,8 +37,8 @@ pub fn from_device_conservative() {
 /// rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `lock addl $0, (%esp)`.
 #[inline(always)]
 pub fn mmio_wc_start() {
-    // SAFETY: adds zero to the word at the top of the stack, which keeps its value; flags change and are not promised.
-    unsafe { asm!("lock add dword ptr [esp], 0") }
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
 /// Sends what sits in write-combining buffers to the device now, and keeps later stores from combining with it.
@@ -46,6 +46,6 @@ pub fn mmio_wc_start() {
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `lock addl $0, (%esp)`.
 #[inline(always)]
 pub fn mmio_flush_writes() {
-    // SAFETY: adds zero to the word at the top of the stack, which keeps its value; flags change and are not promised.
-    unsafe { asm!("lock add dword ptr [esp], 0") }
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }

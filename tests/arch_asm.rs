@@ -1,0 +1,154 @@
+//! The instructions of every barrier on every architecture, against a committed table.
+//!
+//! The files of `src/arch` are compiled as they are, without a standard library, for each target, and the assembly that comes
+//! out is compared with `arch_asm/expected.txt`: a barrier that went missing, or grew weaker, fails here, on any machine.
+//! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
+//!
+//! A second check is for the compiler: a store before a barrier must not be merged with one after it.
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Target triple and the file of `src/arch` that serves it.
+const TARGETS: [(&str, &str); 12] = [
+    ("x86_64-unknown-linux-gnu", "x86_64"),
+    ("i686-unknown-linux-gnu", "x86"),
+    ("aarch64-unknown-linux-gnu", "aarch64"),
+    ("armv7-unknown-linux-gnueabihf", "arm"),
+    ("powerpc64le-unknown-linux-gnu", "powerpc64"),
+    ("powerpc64-unknown-linux-gnu", "powerpc64"),
+    ("powerpc-unknown-linux-gnu", "powerpc"),
+    ("riscv64gc-unknown-linux-gnu", "riscv64"),
+    ("s390x-unknown-linux-gnu", "s390x"),
+    ("loongarch64-unknown-linux-gnu", "loongarch64"),
+    ("mips64-unknown-linux-gnuabi64", "mips64"),
+    ("sparc64-unknown-linux-gnu", "sparc64"),
+];
+
+/// The names that every architecture exports.
+const BARRIERS: [&str; 5] =
+    ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes"];
+
+fn functions(arch: &str) -> String {
+    let mut source = String::new();
+    for name in BARRIERS {
+        write!(
+            source,
+            "#[unsafe(no_mangle)] pub fn check_{name}() {{ barriers::{name}() }}
+             #[unsafe(no_mangle)] pub unsafe fn order_{name}(p: *mut u64) {{
+                 unsafe {{ *p = 1; barriers::{name}(); *p = 2 }} }}\n"
+        )
+        .unwrap();
+    }
+    source += "#[unsafe(no_mangle)] pub unsafe fn check_once(p: *mut u64) { unsafe { *p = 2 } }\n";
+    source += match arch {
+        "aarch64" => {
+            "#[unsafe(no_mangle)] pub unsafe fn check_mmio_copy64(p: *mut u64, w: &[u64; 8]) {
+                 unsafe { barriers::mmio_copy64(p, w) } }\n"
+        }
+        "s390x" => {
+            "#[unsafe(no_mangle)] pub unsafe fn check_pci_store(p: *mut u64, v: u64) { unsafe { barriers::pci_store(p, v) } }
+             #[unsafe(no_mangle)] pub unsafe fn check_pci_store_block(p: *mut u64, s: *const u64) {
+                 unsafe { barriers::pci_store_block(p, s) } }\n"
+        }
+        _ => "",
+    };
+    source
+}
+
+/// Compiles one architecture's file for one target; the assembly.
+fn assembly(target: &str, arch: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (input, output) = (work.join(format!("{target}.rs")), work.join(format!("{target}.s")));
+    let barriers = root.join(format!("src/arch/{arch}.rs"));
+    let source = format!(
+        "{}\n#[path = {:?}]\npub mod barriers;\n{}",
+        include_str!("arch_asm/no_core.rs"),
+        barriers.display().to_string(),
+        functions(arch)
+    );
+    std::fs::write(&input, source).unwrap();
+    let run = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["--edition", "2024", "--target", target, "-O", "-Cpanic=abort", "-Zmerge-functions=disabled"])
+        .args(["--emit", "asm", "-o"])
+        .args([&output, &input])
+        .output()
+        .expect("rustc runs");
+    assert!(run.status.success(), "{target}:\n{}", String::from_utf8_lossy(&run.stderr));
+    std::fs::read_to_string(output).unwrap()
+}
+
+/// The instructions of a function, whitespace made single; without labels, directives and comments.
+fn instructions(assembly: &str, function: &str) -> Vec<String> {
+    let label = format!("{function}:");
+    let dotted = format!(".{function}:");
+    let mut lines = assembly.lines().skip_while(|line| **line != *label && **line != *dotted);
+    assert!(lines.next().is_some(), "no function {function} in\n{assembly}");
+    lines
+        .map(str::trim)
+        .take_while(|line| !line.starts_with(".size") && !line.starts_with(".Lfunc_end"))
+        .filter(|line| !line.is_empty() && !line.ends_with(':'))
+        .filter(|line| !line.starts_with(['#', '@', '!', '/']))
+        .filter(|line| !line.starts_with('.') || line.starts_with(".insn"))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+/// Everything that the table says of one target.
+fn describe(target: &str, arch: &str) -> String {
+    let assembly = assembly(target, arch);
+    let mut text = String::new();
+    let functions: Vec<_> = functions(arch)
+        .split("fn check_")
+        .skip(1)
+        .map(|rest| rest.split('(').next().unwrap().to_owned())
+        .filter(|name| name != "once")
+        .collect();
+    for name in functions {
+        let code = instructions(&assembly, &format!("check_{name}"));
+        writeln!(text, "{target} {name}: {}", code.join("; ")).unwrap();
+    }
+    let once = instructions(&assembly, "check_once").len();
+    for name in BARRIERS {
+        let barrier = instructions(&assembly, &format!("check_{name}"));
+        // What comes back from a function without a body is its return, one or two instructions.
+        let returns = instructions(&assembly, "check_once").iter().filter(|line| barrier.contains(line)).count();
+        let order = instructions(&assembly, &format!("order_{name}"));
+        assert!(
+            order.len() > once + barrier.len() - returns,
+            "{target}: the compiler merged the stores around {name}: {order:?}"
+        );
+    }
+    text
+}
+
+#[test]
+fn barriers_are_the_instructions_in_the_table() {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arch_asm/expected.txt");
+    let mut found =
+        String::from("# target function: instructions, the return included. Blessed by tests/arch_asm.rs.\n");
+    for (target, arch) in TARGETS {
+        found += &describe(target, arch);
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&table, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&table).unwrap_or_default();
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn every_architecture_of_the_crate_is_checked() {
+    let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/arch/mod.rs")).unwrap();
+    let known: Vec<_> =
+        list.lines().filter_map(|line| line.strip_prefix("architecture!(")?.split(',').next()).collect();
+    assert_eq!(known.len(), 11);
+    for arch in known {
+        assert!(TARGETS.iter().any(|(_, file)| *file == arch), "{arch} is not in TARGETS");
+    }
+}

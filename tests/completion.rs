@@ -1,0 +1,552 @@
+//! Completion queues against a device written out by hand: this file's own offsets, taken from the PRM's table, and any
+//! bytes at all.
+use std::ptr::NonNull;
+
+use blueflame::cq::{
+    CompletionQueue, Conservative, CqError, CqParts, CqeCopy, CqeError, CqeFormat, CqeOpcode, InlineError, NoOverrun,
+    Notify, PollMode, Side, Standard, Syndrome, WcOpcode, WcStatus,
+};
+use blueflame::types::{CqCi, Cqn, Qpn, Rkey};
+use proptest::prelude::*;
+
+/// One 64-byte line, so that buffers are aligned as a page would be.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Line([u8; 128]);
+
+/// The device's side of a completion queue: it writes CQEs and looks at record and doorbell.
+struct Device {
+    ring: Box<[Line]>,
+    record: Box<[u64; 1]>,
+    uar: Box<[u64; 8]>,
+    cqe_cnt: u32,
+    cqe_size: u32,
+    /// CQEs written, ever.
+    pi: u64,
+}
+
+impl Device {
+    fn new(cqe_cnt: u32, cqe_size: u32, pi: u32) -> Self {
+        let mut device = Self {
+            ring: vec![Line([0xa5; 128]); ((cqe_cnt * cqe_size) as usize).div_ceil(128)].into(),
+            record: Box::new([0xa5a5_a5a5_a5a5_a5a5]),
+            uar: Box::new([0xa5a5_a5a5_a5a5_a5a5; 8]),
+            cqe_cnt,
+            cqe_size,
+            pi: u64::from(pi),
+        };
+        // Before the first pass every entry is marked as never written; later, as the pass before left it.
+        let last_pass = (pi.wrapping_sub(1) / cqe_cnt) & 1;
+        for slot in 0..cqe_cnt {
+            let op_own = if pi == 0 { 0xf0 } else { last_pass as u8 };
+            device.cqe(slot)[63] = op_own;
+        }
+        device
+    }
+
+    fn parts(&mut self) -> CqParts {
+        CqParts {
+            buf: NonNull::from(&mut self.ring[0]).cast(),
+            cqe_cnt: self.cqe_cnt,
+            cqe_size: self.cqe_size,
+            dbrec: NonNull::from(&mut self.record[0]).cast(),
+            cq_uar: NonNull::from(&mut self.uar[0]).cast(),
+            cqn: Cqn::new(0x00ab_cdef).unwrap(),
+            ci: CqCi::truncate(self.pi as u32),
+        }
+    }
+
+    fn queue<M: PollMode>(&mut self) -> CompletionQueue<M> {
+        // SAFETY: the memory lives in boxes that outlive the queue in every test, and nothing else polls.
+        unsafe { CompletionQueue::from_parts(self.parts()) }.unwrap()
+    }
+
+    /// The 64 bytes of fields in a slot, through a pointer as the device has it.
+    fn cqe(&mut self, slot: u32) -> &mut [u8] {
+        let at = (slot * self.cqe_size + self.cqe_size - 64) as usize;
+        let bytes = self.ring.as_mut_ptr().cast::<u8>();
+        // SAFETY: `slot` is less than the number of CQEs; the queue under test holds no references.
+        unsafe { std::slice::from_raw_parts_mut(bytes.add(at), 64) }
+    }
+
+    fn first_half(&mut self, slot: u32) -> &mut [u8] {
+        assert_eq!(self.cqe_size, 128);
+        // SAFETY: as above; a 128-byte CQE has 64 bytes before its fields.
+        unsafe { std::slice::from_raw_parts_mut(self.cqe(slot).as_mut_ptr().sub(64), 64) }
+    }
+
+    /// Writes a CQE: opcode and format from `op_own`, owner bit as the pass demands.
+    fn complete(&mut self, op_own: u8, fields: impl FnOnce(&mut [u8])) {
+        let (slot, owner) = ((self.pi % u64::from(self.cqe_cnt)) as u32, (self.pi / u64::from(self.cqe_cnt)) & 1);
+        let cqe = self.cqe(slot);
+        fields(cqe);
+        cqe[63] = op_own & !1 | owner as u8;
+        self.pi += 1;
+    }
+
+    fn record_words(&self) -> [u32; 2] {
+        let bytes = self.record[0].to_ne_bytes();
+        [u32::from_be_bytes(bytes[..4].try_into().unwrap()), u32::from_be_bytes(bytes[4..].try_into().unwrap())]
+    }
+}
+
+const POISON: u32 = 0xa5a5_a5a5;
+
+fn put32(cqe: &mut [u8], at: usize, value: u32) {
+    cqe[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+fn put16(cqe: &mut [u8], at: usize, value: u16) {
+    cqe[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Completion `n` of a series: a requester's, with every field different.
+fn nth(device: &mut Device, n: u32) {
+    device.complete(0x00, |cqe| {
+        put32(cqe, 44, n);
+        put32(cqe, 56, 0x0a00_0000 | n & 0x00ff_ffff);
+        put16(cqe, 60, n as u16);
+    });
+}
+
+fn many_passes<M: PollMode>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: usize) {
+    let mut device = Device::new(cqe_cnt, cqe_size, start);
+    let mut cq = device.queue::<M>();
+    assert_eq!(cq.drain(usize::MAX, |_| ()), 0, "nothing was written");
+    assert_eq!(device.record_words()[0], POISON, "an empty call stores nothing");
+    let (mut written, mut seen) = (0_u32, 0_u32);
+    let total = cqe_cnt * 5 + 3;
+    while seen < total {
+        while written - seen < cqe_cnt && written < total {
+            nth(&mut device, written);
+            written += 1;
+        }
+        let before = seen;
+        let found = cq.drain(per_call, |cqe| {
+            assert_eq!(cqe.check(), Ok(Side::Requester));
+            assert_eq!(cqe.wqe_counter(), seen as u16);
+            assert_eq!(cqe.byte_len(), seen);
+            assert_eq!(cqe.qpn().get(), seen & 0x00ff_ffff);
+            seen += 1;
+        });
+        assert_eq!(found as u32, seen - before);
+        assert_eq!(found, per_call.min((written - before) as usize), "all that was there, up to the limit");
+        let ci = if M::PUBLISH { start.wrapping_add(seen) & 0x00ff_ffff } else { POISON };
+        assert_eq!(device.record_words(), [ci, POISON]);
+    }
+    assert_eq!(cq.drain(1, |_| ()), 0, "the last pass's entries do not look new");
+    assert!(cq.poll().is_none());
+    assert_eq!(cq.consumer_index().get(), start.wrapping_add(total) & 0x00ff_ffff);
+}
+
+#[test]
+fn every_completion_is_seen_once_over_many_passes() {
+    for cqe_size in [64, 128] {
+        for cqe_cnt in [1, 2, 8, 64] {
+            for per_call in [1, 3, usize::MAX] {
+                many_passes::<Standard>(cqe_cnt, cqe_size, 0, per_call);
+                many_passes::<Conservative>(cqe_cnt, cqe_size, 0, per_call);
+                many_passes::<NoOverrun>(cqe_cnt, cqe_size, 0, per_call);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_consumer_index_wraps_at_24_bits() {
+    for start in [0x00ff_fff8_u32, 0x0080_0000, 0x007f_fff8] {
+        many_passes::<Standard>(8, 64, start, 3);
+    }
+}
+
+#[test]
+fn the_largest_queue_has_2_to_the_23_entries() {
+    let mut device = Device::new(1, 64, 0);
+    let parts = device.parts();
+    let build = |cqe_cnt| {
+        // SAFETY: nothing is polled; the largest valid count below would need a larger buffer for that.
+        unsafe { CompletionQueue::<Standard>::from_parts(CqParts { cqe_cnt, ..parts }) }.map(|cq| cq.capacity())
+    };
+    assert_eq!(build(1 << 23), Ok(1 << 23));
+    for bad in [0, 3, 1 << 24, u32::MAX] {
+        assert_eq!(build(bad), Err(CqError::CqeCount(bad)));
+    }
+}
+
+#[test]
+fn parts_that_cannot_be_are_refused() {
+    let mut device = Device::new(4, 64, 0);
+    let parts = device.parts();
+    // SAFETY: refused before anything is touched.
+    let build = |parts| unsafe { CompletionQueue::<Standard>::from_parts(parts) }.err();
+    // SAFETY: within the buffers.
+    let (buf, dbrec, uar) = unsafe { (parts.buf.add(8), parts.dbrec.add(1), parts.cq_uar.add(4)) };
+    assert_eq!(build(CqParts { cqe_size: 32, ..parts }), Some(CqError::CqeSize(32)));
+    assert_eq!(build(CqParts { buf, ..parts }), Some(CqError::BufferAlignment(buf.addr().get())));
+    assert_eq!(build(CqParts { dbrec, ..parts }), Some(CqError::RecordAlignment(dbrec.addr().get())));
+    assert_eq!(build(CqParts { cq_uar: uar, ..parts }), Some(CqError::UarAlignment(uar.addr().get())));
+    // SAFETY: within the buffer. A 128-byte CQE must be aligned to its size.
+    let half = unsafe { parts.buf.add(64) };
+    assert_eq!(build(CqParts { buf: half, cqe_size: 128, ..parts }), Some(CqError::BufferAlignment(half.addr().get())));
+}
+
+/// Lends the one completion that `fields` make, and copies it, to the same checks.
+fn one(
+    op_own: u8,
+    fields: impl Fn(&mut [u8]),
+    lent: impl FnOnce(&blueflame::cq::Cqe<'_>),
+    copied: impl FnOnce(&CqeCopy),
+) {
+    let mut device = Device::new(2, 64, 0);
+    let mut cq = device.queue::<Standard>();
+    device.complete(op_own, &fields);
+    let mut lent = Some(lent);
+    assert_eq!(cq.drain(2, |cqe| lent.take().unwrap()(&cqe)), 1);
+    device.complete(op_own, &fields);
+    copied(&cq.poll().expect("one was written"));
+    assert_eq!(device.record_words()[0], 2);
+}
+
+macro_rules! both {
+    ($op_own:expr, $fields:expr, |$cqe:ident| $body:expr) => {
+        one($op_own, $fields, |$cqe| $body, |$cqe| $body)
+    };
+}
+
+#[test]
+fn fields_are_where_the_prm_has_them() {
+    let fields = |cqe: &mut [u8]| {
+        for (i, byte) in cqe.iter_mut().enumerate().take(63) {
+            *byte = i as u8 | 0x80;
+        }
+    };
+    both!(0x32, fields, |cqe| {
+        assert_eq!(cqe.check(), Ok(Side::Responder));
+        assert_eq!(cqe.opcode(), CqeOpcode::RespSendImm);
+        assert_eq!(cqe.wc_opcode(), WcOpcode::Recv);
+        assert_eq!(cqe.format(), CqeFormat::Plain);
+        assert!(cqe.solicited());
+        assert_eq!(cqe.dlid_path_bits(), 0x91 & 0x7f);
+        assert_eq!(cqe.slid(), 0x9697);
+        assert_eq!(cqe.sl(), 0x98 & 0xf);
+        assert!(cqe.has_grh());
+        assert_eq!(cqe.src_qp(), Qpn::new(0x0099_9a9b).unwrap());
+        assert_eq!(cqe.uidx(), 0x00a1_a2a3);
+        assert_eq!(cqe.srqn().get(), 0x00a1_a2a3);
+        assert_eq!(cqe.imm(), Some(0xa4a5_a6a7));
+        assert_eq!(cqe.invalidated_rkey(), None);
+        assert_eq!(cqe.pkey_index(), 0xa6a7);
+        assert_eq!(cqe.byte_len(), 0xacad_aeaf);
+        assert_eq!(cqe.timestamp(), 0xb0b1_b2b3_b4b5_b6b7);
+        assert_eq!(cqe.request_opcode(), 0xb8);
+        assert_eq!(cqe.qpn(), Qpn::new(0x00b9_babb).unwrap());
+        assert_eq!(cqe.wqe_counter(), 0xbcbd);
+    });
+}
+
+#[test]
+fn immediate_data_and_keys_only_where_they_mean_something() {
+    let fields = |cqe: &mut [u8]| put32(cqe, 36, 0x0102_0304);
+    for (opcode, imm, rkey) in [
+        (0, None, None),
+        (1, Some(0x0102_0304), None),
+        (2, None, None),
+        (3, Some(0x0102_0304), None),
+        (4, None, Some(Rkey(0x0102_0304))),
+    ] {
+        both!(opcode << 4, fields, |cqe| {
+            assert_eq!((cqe.imm(), cqe.invalidated_rkey()), (imm, rkey));
+            assert!(!cqe.solicited());
+        });
+    }
+}
+
+#[test]
+fn datagram_flags_and_checksums() {
+    both!(
+        0x20,
+        |cqe: &mut [u8]| {
+            put32(cqe, 24, 0x0f00_0001);
+            (cqe[28], cqe[29]) = (0x06, 0x08);
+        },
+        |cqe| {
+            assert!(!cqe.has_grh(), "bits 29:28 are clear");
+            assert_eq!(cqe.sl(), 15);
+            assert!(cqe.checksum_ok());
+        }
+    );
+    for (ok, kind) in [(0x04, 0x08), (0x02, 0x08), (0x06, 0x04), (0x06, 0x00)] {
+        both!(0x20, |cqe: &mut [u8]| (cqe[28], cqe[29]) = (ok, kind), |cqe| assert!(!cqe.checksum_ok()));
+    }
+}
+
+#[test]
+fn requests_are_told_apart_as_verbs_does() {
+    // mlx5 opcode, ibv_wc_opcode (libibverbs/verbs.h)
+    for (opcode, ibv) in [
+        (0x01, Some(0)),
+        (0x0a, Some(0)),
+        (0x0b, Some(0)),
+        (0x08, Some(1)),
+        (0x09, Some(1)),
+        (0x10, Some(2)),
+        (0x11, Some(3)),
+        (0x12, Some(4)),
+        (0x0e, Some(7)),
+        (0x00, None),
+        (0x25, None),
+        (0x77, None),
+    ] {
+        both!(0x00, |cqe: &mut [u8]| cqe[56] = opcode, |cqe| assert_eq!(cqe.wc_opcode().ibv_value(), ibv));
+    }
+    both!(0x10, |_: &mut [u8]| (), |cqe| assert_eq!(cqe.wc_opcode().ibv_value(), Some(129)));
+    both!(0x40, |_: &mut [u8]| (), |cqe| assert_eq!(cqe.wc_opcode().ibv_value(), Some(128)));
+}
+
+#[test]
+fn error_cqes_become_statuses_of_verbs() {
+    // syndrome (mlx5dv.h), ibv_wc_status (verbs.h)
+    let known = [
+        (0x01, 1),
+        (0x02, 2),
+        (0x04, 4),
+        (0x05, 5),
+        (0x06, 6),
+        (0x10, 7),
+        (0x11, 8),
+        (0x12, 9),
+        (0x13, 10),
+        (0x14, 11),
+        (0x15, 12),
+        (0x16, 13),
+        (0x22, 16),
+    ];
+    for syndrome in 0..=255 {
+        let status = known.iter().find(|(known, _)| *known == syndrome).map_or(21, |(_, status)| *status);
+        for (op_own, side) in [(0xd0, Side::Requester), (0xe0, Side::Responder), (0xdc, Side::Requester)] {
+            let fields = |cqe: &mut [u8]| {
+                (cqe[54], cqe[55]) = (0x8a, syndrome);
+                put32(cqe, 56, 0x0812_3456);
+                put16(cqe, 60, 0xfffe);
+            };
+            both!(op_own, fields, |cqe| {
+                let Err(CqeError::Completion(error)) = cqe.check() else { panic!("{cqe:?}") };
+                assert_eq!(error.status() as u32, status);
+                assert_eq!(error.syndrome.value(), syndrome);
+                assert_eq!(matches!(error.syndrome, Syndrome::Known(_)), status != 21);
+                assert_eq!((error.side, error.vendor_err_synd), (side, 0x8a));
+                assert_eq!((error.qpn.get(), error.wqe_counter), (0x0012_3456, 0xfffe));
+                let text = error.to_string();
+                assert!(text.contains(error.status().name()) && text.contains("0x8a"), "{text}");
+            });
+        }
+    }
+}
+
+#[test]
+fn statuses_have_the_values_of_verbs() {
+    let values: Vec<u32> = WcStatus::ALL.iter().map(|status| *status as u32).collect();
+    assert_eq!(values, (0..24).collect::<Vec<_>>());
+    assert_eq!(WcStatus::RnrRetryExcErr.name(), "IBV_WC_RNR_RETRY_EXC_ERR");
+    let mut texts: Vec<_> = WcStatus::ALL.iter().map(|status| status.text()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    assert_eq!(texts.len(), 24, "every status has its own text");
+}
+
+#[test]
+fn what_is_no_completion_is_an_error_value() {
+    for (op_own, error) in [
+        (0x0c, CqeError::Compressed),
+        (0x2e, CqeError::Compressed),
+        (0x50, CqeError::ResizeCq),
+        (0x60, CqeError::NoPacket),
+        (0x70, CqeError::UnknownOpcode(7)),
+        (0xb0, CqeError::UnknownOpcode(11)),
+        (0xc0, CqeError::Signature),
+    ] {
+        both!(op_own, |_: &mut [u8]| (), |cqe| {
+            assert_eq!(cqe.check(), Err(error));
+            assert!(!error.to_string().is_empty());
+        });
+    }
+}
+
+#[test]
+fn messages_inside_32_byte_formats() {
+    let fields = |cqe: &mut [u8]| {
+        for (i, byte) in cqe.iter_mut().enumerate().take(32) {
+            *byte = i as u8 + 1;
+        }
+        put32(cqe, 44, 13);
+        put32(cqe, 56, 0x1000_0000);
+    };
+    for op_own in [0x04, 0x24] {
+        both!(op_own, fields, |cqe| {
+            let mut dst = [0xa5; 16];
+            assert_eq!(cqe.copy_inline(&mut dst), Ok(13));
+            assert_eq!(dst[..13], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+            assert_eq!(dst[13..], [0xa5; 3]);
+            let mut short = [0xa5; 12];
+            let error = InlineError::DestinationTooShort { len: 13, room: 12 };
+            assert_eq!(cqe.copy_inline(&mut short), Err(error));
+            assert_eq!(short, [0xa5; 12]);
+        });
+    }
+}
+
+#[test]
+fn atomics_are_eight_bytes_whatever_the_count_says() {
+    for opcode in [0x11_u8, 0x12] {
+        let fields = |cqe: &mut [u8]| {
+            cqe[..8].copy_from_slice(&[9, 8, 7, 6, 5, 4, 3, 2]);
+            put32(cqe, 44, 0xffff_ffff);
+            put32(cqe, 56, u32::from(opcode) << 24);
+        };
+        both!(0x04, fields, |cqe| {
+            let mut dst = [0; 32];
+            assert_eq!(cqe.copy_inline(&mut dst), Ok(8));
+            assert_eq!(dst[..8], [9, 8, 7, 6, 5, 4, 3, 2]);
+        });
+    }
+}
+
+#[test]
+fn messages_inside_128_byte_cqes() {
+    let mut device = Device::new(2, 128, 0);
+    let mut cq = device.queue::<Standard>();
+    for len in [0_u32, 1, 31, 64, 65, u32::MAX] {
+        let slot = (device.pi % 2) as u32;
+        for (i, byte) in device.first_half(slot).iter_mut().enumerate() {
+            *byte = i as u8 ^ len as u8;
+        }
+        device.complete(0x28, |cqe| put32(cqe, 44, len));
+        let found = cq.drain(1, |cqe| {
+            let mut dst = [0xa5; 80];
+            let result = cqe.copy_inline(&mut dst);
+            if len > 64 {
+                assert_eq!(result, Err(InlineError::TooLong { len, capacity: 64 }));
+                assert_eq!(dst, [0xa5; 80]);
+            } else {
+                assert_eq!(result, Ok(len as usize));
+                assert!(dst[..len as usize].iter().enumerate().all(|(i, byte)| *byte == i as u8 ^ len as u8));
+                assert!(dst[len as usize..].iter().all(|byte| *byte == 0xa5));
+                if len != 0 {
+                    assert_eq!(cqe.copy().copy_inline(&mut dst), Err(InlineError::NotInReach));
+                }
+            }
+        });
+        assert_eq!(found, 1);
+    }
+}
+
+#[test]
+fn a_64_byte_cqe_never_reads_its_neighbour() {
+    both!(0x28, |cqe: &mut [u8]| put32(cqe, 44, 64), |cqe| {
+        assert_eq!(cqe.copy_inline(&mut [0; 64]), Err(InlineError::NotInReach));
+    });
+    both!(0x20, |cqe: &mut [u8]| put32(cqe, 44, 8), |cqe| {
+        assert_eq!(cqe.copy_inline(&mut [0; 64]), Err(InlineError::NotInline));
+    });
+}
+
+#[test]
+fn arming_writes_record_and_doorbell() {
+    let mut device = Device::new(8, 64, 0x00ff_fffe);
+    let mut cq = device.queue::<Standard>();
+    assert_eq!(cq.cqn().get(), 0x00ab_cdef);
+    for _ in 0..5 {
+        nth(&mut device, 0);
+    }
+    assert_eq!(cq.drain(8, |_| ()), 5);
+    // 0xfffffe + 5 is 3 in 24 bits; the sequence number counts events modulo 4, in bits 29:28.
+    let expected = [
+        (Notify::Any, 0, 0x0000_0003_u32),
+        (Notify::Solicited, 1, 0x1100_0003),
+        (Notify::Any, 1, 0x2000_0003),
+        (Notify::Solicited, 1, 0x3100_0003),
+        (Notify::Any, 1, 0x0000_0003),
+    ];
+    for (notify, events, request) in expected {
+        for _ in 0..events {
+            cq.event_received();
+        }
+        device.uar.fill(0xa5a5_a5a5_a5a5_a5a5);
+        cq.arm(notify);
+        assert_eq!(device.record_words(), [3, request]);
+        let mut doorbell = [0; 8];
+        doorbell[..4].copy_from_slice(&request.to_be_bytes());
+        doorbell[4..].copy_from_slice(&[0x00, 0xab, 0xcd, 0xef]);
+        for (i, word) in device.uar.iter().enumerate() {
+            let expected = if i == 4 { doorbell } else { [0xa5; 8] };
+            assert_eq!(word.to_ne_bytes(), expected, "word {i}: only offset 0x20 is written");
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_the_closure_consumes_what_it_was_given() {
+    let mut device = Device::new(4, 64, 0);
+    let mut cq = device.queue::<Standard>();
+    for n in 0..3 {
+        nth(&mut device, n);
+    }
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        cq.drain(3, |cqe| assert_ne!(cqe.wqe_counter(), 1, "this one fails"));
+    }));
+    assert!(panicked.is_err());
+    let mut rest = Vec::new();
+    cq.drain(4, |cqe| rest.push(cqe.wqe_counter()));
+    assert_eq!(rest, [2], "neither lost nor reported twice");
+    assert_eq!(device.record_words()[0], 3);
+}
+
+/// Every accessor, so that none of them can fail on any bytes.
+fn look_at<S: blueflame::cq::Source>(cqe: &blueflame::cq::CqeView<S>) {
+    let text = format!("{cqe:?}");
+    assert!(text.contains("wqe_counter"));
+    let mut dst = [0xa5; 70];
+    let inline = cqe.copy_inline(&mut dst);
+    match inline {
+        Ok(len) => assert!(len <= 64 && dst[len..].iter().all(|byte| *byte == 0xa5)),
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert_eq!(dst, [0xa5; 70]);
+        }
+    }
+    assert!(cqe.qpn().get() <= 0x00ff_ffff && cqe.src_qp().get() <= 0x00ff_ffff && cqe.uidx() <= 0x00ff_ffff);
+    assert!(cqe.sl() < 16 && cqe.dlid_path_bits() < 128);
+    let _ = (cqe.imm(), cqe.invalidated_rkey(), cqe.timestamp(), cqe.slid(), cqe.has_grh(), cqe.pkey_index());
+    let _ = (cqe.checksum_ok(), cqe.srqn(), cqe.solicited(), cqe.wc_opcode().ibv_value(), cqe.request_opcode());
+    match cqe.check() {
+        Ok(_) => assert!(inline.is_ok() || cqe.format() != CqeFormat::Compressed),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_a_value(
+        bytes in prop::collection::vec(any::<u8>(), 4 * 128),
+        wide: bool,
+        ci in 0_u32..0x0100_0000,
+    ) {
+        let (cqe_cnt, cqe_size) = if wide { (4, 128) } else { (8, 64) };
+        let mut device = Device::new(cqe_cnt, cqe_size, ci);
+        // SAFETY: the ring is 512 bytes either way.
+        unsafe { device.ring.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        let mut cq = device.queue::<Standard>();
+        // A slot whose bytes do not change looks new on one of two passes.
+        let found = cq.drain(usize::MAX, |cqe| {
+            look_at(&cqe);
+            look_at(&cqe.copy());
+        });
+        prop_assert!(found <= cqe_cnt as usize);
+        prop_assert!(cq.poll().is_none());
+        prop_assert_eq!(cq.consumer_index(), CqCi::truncate(ci).add(found as u32));
+        let record = device.record_words()[0];
+        prop_assert_eq!(record, if found == 0 { POISON } else { cq.consumer_index().get() });
+    }
+}
