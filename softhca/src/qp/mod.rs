@@ -92,7 +92,7 @@ impl Qp {
     /// State and attributes.
     pub(crate) fn query(&self) -> QpInfo {
         let Common { state, context, attr, .. } = self.common;
-        let sq_psn = attr.sq_psn.map(|_| self.requester.next_psn().get());
+        let sq_psn = attr.sq_psn.map(|_| self.requester.sent_end.get());
         let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
         let draining = state == QpState::Sqd && !self.requester.is_drained();
         QpInfo { state, context, attr: QpAttr { sq_psn, rq_psn, ..attr }, draining }

@@ -66,11 +66,6 @@ impl Requester {
         self.retry = Retry::default();
     }
 
-    /// PSN of the next new packet.
-    pub(super) fn next_psn(&self) -> Psn {
-        self.sent_end
-    }
-
     /// A doorbell was rung: WQEs up to `producer` are in the ring. An index that the ring cannot have is not believed.
     pub(super) fn ring(&mut self, qp: &Common, producer: u16) {
         let Some(sq) = qp.context.sq else { return };

@@ -1,0 +1,254 @@
+//! Every way a request or a receive can fail: the right syndrome, then the flush, each WQE reported once and in order.
+
+use crate::lab::*;
+use softhca::context::{Access, QpAttr, QpState};
+use softhca::event::QpEvent;
+use softhca::packet::Operation;
+
+const FLUSHED: u8 = 0x05;
+
+/// Posts `bad` between good requests; expects it to fail with `syndrome`, what was before it to succeed, and all after
+/// it to be flushed. Unsignalled requests that succeed are silent, all others are reported.
+fn fails(lab: &mut Lab, bad: &Wr, syndrome: u8) {
+    let (dst, rkey) = (lab.b.data + 0x8000, lab.b.key);
+    let good = Wr::write(dst, rkey).inline(b"good");
+    let first = lab.a.post_silently(&good);
+    lab.a.post_silently(&good.clone().flags(0));
+    let failing = lab.a.post_silently(&bad.clone().flags(0));
+    let behind: Vec<u16> = (0..3).map(|i| lab.a.post_silently(&good.clone().flags(8 * (i & 1)))).collect();
+    lab.a.ring();
+    for _ in 0..2 {
+        lab.a.post_recv(&[(lab.a.data, 64)]);
+    }
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done[0].opcode, done[0].wqe_counter), (REQ, first));
+    assert_eq!((done[1].opcode, done[1].wqe_counter, done[1].syndrome), (REQ_ERR, failing, syndrome));
+    assert_eq!(done[1].wqe_opcode, bad.opcode);
+    let flushed: Vec<_> = done[2..].iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
+    assert_eq!(flushed, behind.iter().map(|&index| (REQ_ERR, index, FLUSHED)).collect::<Vec<_>>());
+    let receives: Vec<_> = lab.a.poll_recv().iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
+    assert_eq!(receives, [(RESP_ERR, 0, FLUSHED), (RESP_ERR, 1, FLUSHED)]);
+    assert_eq!(lab.a.state(), QpState::Err);
+    // What is posted in the error state is flushed as well.
+    let late = lab.a.post(&good);
+    lab.a.post_recv(&[(lab.a.data, 64)]);
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done.len(), done[0].wqe_counter, done[0].syndrome), (1, late, FLUSHED));
+    assert_eq!(lab.a.poll_recv().len(), 1);
+    // And nothing comes twice.
+    lab.settle();
+    assert!(lab.a.poll_send().is_empty() && lab.a.poll_recv().is_empty());
+}
+
+#[test]
+fn local_protection() {
+    let mut lab = Lab::new(Options::default());
+    let rkey = lab.b.key;
+    let bad = Wr::write(lab.b.data, rkey).sge(lab.a.data + DATA_BYTES as u64 - 4, 5, lab.a.key);
+    fails(&mut lab, &bad, 0x04);
+    assert_eq!(lab.b.state(), QpState::Rts, "the peer never saw it");
+}
+
+#[test]
+fn local_protection_in_the_middle_of_a_message() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let bad = Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 1000, lab.a.key).sge(lab.a.data, 8, 0x1234);
+    fails(&mut lab, &bad, 0x04);
+}
+
+#[test]
+fn local_protection_of_a_read_result() {
+    let mut lab = Lab::new(Options::default());
+    let read_only = Access { remote_read: true, ..Access::default() };
+    let key = lab.a.register(lab.a.data, 4096, read_only);
+    let bad = Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 8, key);
+    fails(&mut lab, &bad, 0x04);
+}
+
+#[test]
+fn local_length() {
+    let mut lab = Lab::new(Options::default());
+    let (addr, key) = (lab.a.data, lab.a.key);
+    let bad = Wr::write(lab.b.data, lab.b.key).sge(addr, 0x7fff_ffff, key).sge(addr, 2, key);
+    fails(&mut lab, &bad, 0x01);
+}
+
+#[test]
+fn bad_wqe() {
+    let mut lab = Lab::new(Options::default());
+    fails(&mut lab, &Wr::new(0x3e), 0x02);
+    // A READ that does not say where from.
+    let mut lab = Lab::new(Options::default());
+    fails(&mut lab, &Wr::new(0x10), 0x02);
+    // A WRITE whose inline data is longer than the WQE.
+    let mut lab = Lab::new(Options::default());
+    let mut long = Wr::write(lab.b.data, lab.b.key).inline(b"x");
+    long.body[19] = 13;
+    fails(&mut lab, &long, 0x02);
+}
+
+#[test]
+fn read_without_depth() {
+    let mut lab = Lab::new(Options { max_rd_atomic: 0, ..Options::default() });
+    let bad = Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 8, lab.a.key);
+    fails(&mut lab, &bad, 0x02);
+}
+
+#[test]
+fn remote_access_by_key_range_and_right() {
+    for kind in 0..4 {
+        let mut lab = Lab::new(Options::default());
+        let (addr, end, key) = (lab.b.data, lab.b.data + DATA_BYTES as u64, lab.b.key);
+        let no_write = lab.b.register(addr, 4096, Access { remote_read: true, ..Access::default() });
+        let no_read = lab.b.register(addr, 4096, Access::default());
+        let bad = match kind {
+            0 => Wr::write(addr, key ^ 1).inline(b"x"),
+            1 => Wr::write(end - 1, key).inline(b"xx"),
+            2 => Wr::write(addr, no_write).inline(b"x"),
+            _ => Wr::read(addr, no_read).sge(lab.a.data, 8, lab.a.key),
+        };
+        fails(&mut lab, &bad, 0x13);
+        assert_eq!(lab.b.events, [QpEvent::AccessError]);
+        assert_eq!(lab.b.state(), QpState::Err);
+        assert_eq!(lab.b.memory.read(addr, 2), [0, 0]);
+    }
+}
+
+#[test]
+fn remote_invalid_request() {
+    // The QP does not take part in RDMA at all.
+    let mut lab = Lab::new(Options { access: Access { local_write: true, ..Access::default() }, ..Options::default() });
+    let bad = Wr::write(lab.b.data, lab.b.key).inline(b"x");
+    lab.a.post(&bad);
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x12);
+    assert_eq!(lab.b.events, [QpEvent::RequestError]);
+    // More READs at once than the peer agreed to.
+    let mut lab = Lab::new(Options { max_rd_atomic: 3, max_dest_rd_atomic: 2, mtu: 256, ..Options::default() });
+    for _ in 0..3 {
+        lab.a.post_silently(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 0x8000, lab.a.key));
+    }
+    lab.a.ring();
+    lab.settle();
+    let done: Vec<_> = lab.a.poll_send().iter().map(|c| c.syndrome).collect();
+    assert_eq!(done, [0, 0, 0x12]);
+}
+
+#[test]
+fn message_longer_than_the_receive_wqe() {
+    for len in [65, 5000] {
+        let mut lab = Lab::new(Options::default());
+        lab.b.post_recv(&[(lab.b.data, 64)]);
+        lab.b.post_recv(&[(lab.b.data, 64)]);
+        let bad = Wr::send().sge(lab.a.data, len, lab.a.key);
+        fails(&mut lab, &bad, 0x12);
+        let got: Vec<_> = lab.b.poll_recv().iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
+        assert_eq!(got, [(RESP_ERR, 0, 0x01), (RESP_ERR, 1, FLUSHED)]);
+    }
+}
+
+#[test]
+fn receive_buffer_without_protection_or_sense() {
+    for (key, syndrome) in [(0x7777, 0x04), (0, 0x02)] {
+        let mut lab = Lab::new(Options::default());
+        if key == 0 {
+            // An inline segment, where the device is to write.
+            lab.b.post_recv_keys(&[(lab.b.data, 1 << 31 | 4, lab.b.key)]);
+        } else {
+            lab.b.post_recv_keys(&[(lab.b.data, 64, key)]);
+        }
+        fails(&mut lab, &Wr::send().inline(b"x"), 0x14);
+        let got: Vec<_> = lab.b.poll_recv().iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
+        assert_eq!(got, [(RESP_ERR, 0, syndrome)]);
+        assert_eq!(lab.b.state(), QpState::Err);
+    }
+}
+
+#[test]
+fn invalidating_a_key_that_is_not_there() {
+    let mut lab = Lab::new(Options::default());
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    fails(&mut lab, &Wr::send().inline(b"x").invalidating(0x1234), 0x13);
+    assert_eq!(lab.b.poll_recv()[0].syndrome, 0x12);
+}
+
+#[test]
+fn nobody_answers() {
+    let mut lab = Lab::new(Options { retry_cnt: 3, timeout: 10, ..Options::default() });
+    let start = lab.now;
+    lab.b.modify(QpAttr { state: Some(QpState::Err), ..QpAttr::default() });
+    let bad = Wr::write(lab.b.data, lab.b.key).inline(b"x");
+    let index = lab.a.post(&bad.flags(0));
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done.len(), done[0].wqe_counter, done[0].syndrome), (1, index, 0x15));
+    assert_eq!(lab.a.sent(Operation::Write).len(), 4, "once and three retries");
+    // 4.096 us * 2^10, four times.
+    assert_eq!((lab.now - start).as_nanos(), 4 * (4096 << 10));
+}
+
+#[test]
+fn timeout_zero_waits_without_end() {
+    let mut lab = Lab::new(Options { timeout: 0, ..Options::default() });
+    lab.b.script(|_| Fate::Drop);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"x"));
+    lab.run();
+    assert_eq!(lab.a.device.next_deadline(), None);
+    lab.advance(std::time::Duration::from_secs(1000));
+    assert!(lab.a.poll_send().is_empty());
+}
+
+#[test]
+fn receiver_never_ready() {
+    let mut lab = Lab::new(Options { rnr_retry: 2, min_rnr_timer: 12, ..Options::default() });
+    let start = lab.now;
+    let index = lab.a.post(&Wr::send().inline(b"x"));
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done.len(), done[0].wqe_counter, done[0].syndrome), (1, index, 0x16));
+    assert_eq!(lab.a.sent(Operation::Send).len(), 3);
+    assert_eq!((lab.now - start).as_micros(), 2 * 640);
+    assert_eq!(lab.b.state(), QpState::Rts, "not being ready is no error of the receiver");
+}
+
+#[test]
+fn receiver_ready_late() {
+    // 7 means: for ever.
+    let mut lab = Lab::new(Options { rnr_retry: 7, min_rnr_timer: 1, mtu: 256, ..Options::default() });
+    let sent = lab.a.fill(0, 1000, 9);
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.a.post(&Wr::write(lab.b.data + 0x8000, lab.b.key).with_imm(1).inline(b"imm"));
+    for _ in 0..20 {
+        lab.run();
+        lab.now = lab.a.device.next_deadline().expect("the RNR timer runs");
+    }
+    assert!(lab.a.poll_send().is_empty());
+    assert_eq!(lab.b.memory.read(lab.b.data + 0x8000, 3), [0; 3]);
+    lab.b.post_recv(&[(lab.b.data, 1000)]);
+    lab.advance(std::time::Duration::from_millis(1));
+    assert_eq!(lab.b.memory.read(lab.b.data, 1000), sent);
+    assert_eq!(lab.a.poll_send().len(), 1);
+    lab.b.post_recv(&[]);
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    assert_eq!(lab.b.poll_recv().iter().map(|c| c.opcode).collect::<Vec<_>>(), [RECV, WRITE_IMM]);
+}
+
+#[test]
+fn a_key_that_goes_while_it_is_read() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let key = lab.b.register(lab.b.data, DATA_BYTES as u64, ALL);
+    lab.a.post(&Wr::read(lab.b.data, key).sge(lab.a.data, 1 << 19, lab.a.key));
+    // A few steps: the answer is on its way.
+    for _ in 0..4 {
+        lab.a.device.step(lab.now);
+        lab.b.device.step(lab.now);
+    }
+    assert!(lab.b.sent(Operation::ReadResponse).len() > 10);
+    lab.b.device.destroy_mkey(key).unwrap();
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x13);
+    assert_eq!(lab.b.events, [QpEvent::AccessError]);
+}

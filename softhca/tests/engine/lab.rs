@@ -1,0 +1,711 @@
+//! Two devices on a table: rings, records and CQEs are written and read here byte by byte, with offsets of the tests'
+//! own; every packet passes through a script that may lose, double or hold it; the clock is the test's.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
+use softhca::context::*;
+use softhca::device::Device;
+use softhca::event::{Event, QpEvent};
+use softhca::memory::{DmaFault, HostMemory};
+use softhca::packet::{Operation, Packet};
+use softhca::wire::in_process::{Fabric, InProcessWire};
+use softhca::wire::{Address, Frame, Wire};
+
+/// First address of each node's memory; below is nothing.
+const BASE: u64 = 0x10_0000;
+
+/// Memory of one node. Clones are the same memory.
+#[derive(Clone)]
+pub(crate) struct Arena(Arc<Mutex<Vec<u8>>>);
+
+impl Arena {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap()
+    }
+
+    fn range(addr: u64, len: usize, size: usize) -> Result<std::ops::Range<usize>, DmaFault> {
+        let fault = DmaFault { addr, len };
+        let start = addr.checked_sub(BASE).ok_or(fault)? as usize;
+        match start.checked_add(len) {
+            Some(end) if end <= size => Ok(start..end),
+            _ => Err(fault),
+        }
+    }
+
+    pub(crate) fn read(&self, addr: u64, len: usize) -> Vec<u8> {
+        let bytes = self.bytes();
+        bytes[Self::range(addr, len, bytes.len()).unwrap()].to_vec()
+    }
+
+    pub(crate) fn write(&self, addr: u64, data: &[u8]) {
+        HostMemory::write(self, addr, data).unwrap();
+    }
+}
+
+impl HostMemory for Arena {
+    unsafe fn map(&mut self, _: u64, _: usize) -> Result<(), DmaFault> {
+        Ok(())
+    }
+
+    fn unmap(&mut self, _: u64, _: usize) {}
+
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        let bytes = self.bytes();
+        out.copy_from_slice(&bytes[Self::range(addr, out.len(), bytes.len())?]);
+        Ok(())
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        let mut bytes = self.bytes();
+        let range = Self::range(addr, data.len(), bytes.len())?;
+        bytes[range].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
+        let mut word = [0; 4];
+        HostMemory::read(self, addr, &mut word)?;
+        Ok(u32::from_be_bytes(word))
+    }
+
+    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
+        let mut word = [0; 8];
+        HostMemory::read(self, addr, &mut word)?;
+        let old = u64::from_ne_bytes(word);
+        HostMemory::write(self, addr, &f(old).to_ne_bytes())?;
+        Ok(old)
+    }
+
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        HostMemory::write(self, addr, data)
+    }
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fate {
+    Deliver,
+    Drop,
+    Twice,
+    /// Delivered after the next packet that is delivered.
+    Late,
+}
+
+type Script = Box<dyn FnMut(&Packet<'_>) -> Fate + Send>;
+
+/// What a node sends, and what is done to it.
+#[derive(Default)]
+pub(crate) struct Tap {
+    pub(crate) script: Option<Script>,
+    /// Headers of everything sent, also of what was lost: operation, PSN.
+    pub(crate) log: Vec<(Operation, u32)>,
+    held: VecDeque<Frame>,
+}
+
+struct TappedWire {
+    inner: InProcessWire,
+    tap: Arc<Mutex<Tap>>,
+}
+
+impl Wire for TappedWire {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        let mut tap = self.tap.lock().unwrap();
+        let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
+        tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
+        let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
+        match fate {
+            Fate::Drop => return Ok(()),
+            Fate::Late => {
+                tap.held.push_back(frame);
+                return Ok(());
+            }
+            Fate::Twice => self.inner.send(frame.clone())?,
+            Fate::Deliver => {}
+        }
+        self.inner.send(frame)?;
+        while let Some(frame) = tap.held.pop_front() {
+            self.inner.send(frame)?;
+        }
+        Ok(())
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        self.inner.recv()
+    }
+}
+
+/// A completion as the test's own decoder reads it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cqe {
+    pub(crate) opcode: u8,
+    pub(crate) wqe_counter: u16,
+    pub(crate) byte_cnt: u32,
+    pub(crate) imm: u32,
+    pub(crate) syndrome: u8,
+    pub(crate) vendor: u8,
+    pub(crate) wqe_opcode: u8,
+    pub(crate) qpn: u32,
+    pub(crate) solicited: bool,
+    pub(crate) inline: u8,
+    pub(crate) slid: u16,
+    pub(crate) flags_rqpn: u32,
+    pub(crate) data: Vec<u8>,
+}
+
+pub(crate) const REQ: u8 = 0;
+pub(crate) const WRITE_IMM: u8 = 1;
+pub(crate) const RECV: u8 = 2;
+pub(crate) const RECV_IMM: u8 = 3;
+pub(crate) const RECV_INV: u8 = 4;
+pub(crate) const REQ_ERR: u8 = 13;
+pub(crate) const RESP_ERR: u8 = 14;
+
+pub(crate) struct Cq {
+    pub(crate) cqn: u32,
+    buf: u64,
+    log_size: u8,
+    ci: u32,
+    dbr: u64,
+}
+
+/// How a pair is made.
+#[derive(Clone)]
+pub(crate) struct Options {
+    pub(crate) transport: Transport,
+    pub(crate) link: LinkLayer,
+    pub(crate) mtu: u32,
+    pub(crate) psn: u32,
+    pub(crate) sq_log: u8,
+    pub(crate) rq_log: u8,
+    pub(crate) srq: bool,
+    pub(crate) scatter_to_cqe: u32,
+    pub(crate) max_rd_atomic: u8,
+    pub(crate) max_dest_rd_atomic: u8,
+    pub(crate) timeout: u8,
+    pub(crate) retry_cnt: u8,
+    pub(crate) rnr_retry: u8,
+    pub(crate) min_rnr_timer: u8,
+    pub(crate) access: Access,
+    pub(crate) grh: bool,
+}
+
+pub(crate) const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            transport: Transport::Rc,
+            link: LinkLayer::InfiniBand,
+            mtu: 1024,
+            psn: 0x123,
+            sq_log: 6,
+            rq_log: 4,
+            srq: false,
+            scatter_to_cqe: 0,
+            max_rd_atomic: 4,
+            max_dest_rd_atomic: 4,
+            timeout: 10,
+            retry_cnt: 3,
+            rnr_retry: 2,
+            min_rnr_timer: 12,
+            access: ALL,
+            grh: false,
+        }
+    }
+}
+
+/// A device with one QP, and the host's side of its rings.
+pub(crate) struct Node {
+    pub(crate) device: Device,
+    pub(crate) memory: Arena,
+    pub(crate) tap: Arc<Mutex<Tap>>,
+    pub(crate) qpn: u32,
+    pub(crate) pd: u32,
+    pub(crate) key: u32,
+    /// 1 MiB of registered memory.
+    pub(crate) data: u64,
+    pub(crate) send_cq: Cq,
+    pub(crate) recv_cq: Cq,
+    pub(crate) srqn: Option<u32>,
+    pub(crate) pi: u16,
+    pub(crate) rq_pi: u16,
+    pub(crate) events: Vec<QpEvent>,
+    lid: u16,
+    gid: [u8; 16],
+    sq: u64,
+    rq: u64,
+    dbr: u64,
+    srq_dbr: u64,
+    next: u64,
+    options: Options,
+}
+
+pub(crate) const DATA_BYTES: usize = 1 << 20;
+const RQ_STRIDE_LOG: u8 = 6;
+
+impl Node {
+    fn new(fabric: &Fabric, lid: u16, options: &Options) -> Self {
+        let memory = Arena(Arc::new(Mutex::new(vec![0; 8 << 20])));
+        let port = match options.link {
+            LinkLayer::InfiniBand => PortConfig::infiniband(lid),
+            LinkLayer::Ethernet => PortConfig { active_mtu: 4096, ..PortConfig::ethernet(lid) },
+        };
+        let gid = port.gids[0];
+        let config = DeviceConfig {
+            qpn_first: 0x100 * u32::from(lid),
+            qpn_count: 0x100,
+            doorbells: DoorbellSource::Records,
+            ..DeviceConfig::with_port(port)
+        };
+        let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
+        let lids = if options.link == LinkLayer::InfiniBand { vec![lid] } else { vec![] };
+        let inner = fabric.attach(Address { lids, gids: vec![gid], qpns }).unwrap();
+        let tap = Arc::new(Mutex::new(Tap::default()));
+        let wire = TappedWire { inner, tap: tap.clone() };
+        let device = Device::new(config, Box::new(memory.clone()), Box::new(wire)).unwrap();
+        let cq = || Cq { cqn: 0, buf: 0, log_size: 0, ci: 0, dbr: 0 };
+        let mut node = Self {
+            device,
+            memory,
+            tap,
+            qpn: 0,
+            pd: 0,
+            key: 0,
+            data: 0,
+            send_cq: cq(),
+            recv_cq: cq(),
+            srqn: None,
+            pi: 0,
+            rq_pi: 0,
+            events: Vec::new(),
+            lid,
+            gid,
+            sq: 0,
+            rq: 0,
+            dbr: 0,
+            srq_dbr: 0,
+            next: BASE,
+            options: options.clone(),
+        };
+        node.make_objects();
+        node
+    }
+
+    fn make_objects(&mut self) {
+        let o = self.options.clone();
+        let uar = self.device.alloc_uar().unwrap();
+        self.pd = self.device.alloc_pd().unwrap();
+        self.data = self.alloc(DATA_BYTES);
+        self.key = self.register(self.data, DATA_BYTES as u64, ALL);
+        self.send_cq = self.make_cq(uar, o.sq_log + 1);
+        self.recv_cq = self.make_cq(uar, o.rq_log + 2);
+        self.sq = self.alloc(64 << o.sq_log);
+        self.rq = self.alloc(1 << (o.rq_log + RQ_STRIDE_LOG));
+        self.dbr = self.alloc(64);
+        let ring = RqContext { buf: self.rq, log_size: o.rq_log, log_stride: RQ_STRIDE_LOG };
+        let mut rq = ReceiveSource::Own(ring);
+        if o.srq {
+            self.srq_dbr = self.alloc(64);
+            for i in 0..1u16 << o.rq_log {
+                let next = (i + 1) % (1 << o.rq_log);
+                self.memory.write(self.rq + (u64::from(i) << RQ_STRIDE_LOG) + 2, &next.to_be_bytes());
+            }
+            let srq = SrqContext { pd: self.pd, rq: ring, dbr: self.srq_dbr, limit: 0 };
+            let srqn = self.device.create_srq(srq).unwrap();
+            self.srqn = Some(srqn);
+            rq = ReceiveSource::Shared { srqn };
+        }
+        let context = QpContext {
+            transport: o.transport,
+            pd: self.pd,
+            send_cqn: self.send_cq.cqn,
+            recv_cqn: self.recv_cq.cqn,
+            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log }),
+            rq,
+            dbr: self.dbr,
+            uar,
+            uidx: 7,
+            signal_all: false,
+            scatter_to_cqe_req: o.scatter_to_cqe,
+            scatter_to_cqe_res: o.scatter_to_cqe,
+        };
+        self.qpn = self.device.create_qp(context).unwrap();
+    }
+
+    pub(crate) fn alloc(&mut self, len: usize) -> u64 {
+        let addr = self.next;
+        self.next += len.next_multiple_of(4096) as u64;
+        addr
+    }
+
+    pub(crate) fn register(&mut self, addr: u64, len: u64, access: Access) -> u32 {
+        self.device.create_mkey(MkeyContext { pd: self.pd, iova: addr, addr, len, access }).unwrap()
+    }
+
+    fn make_cq(&mut self, uar: u32, log_size: u8) -> Cq {
+        let buf = self.alloc(64 << log_size);
+        for i in 0..1u64 << log_size {
+            self.memory.write(buf + 64 * i + 63, &[0xf0]);
+        }
+        let dbr = self.alloc(64);
+        let context = CqContext { buf, log_size, cqe_bytes: 64, dbr, uar, ignore_overrun: false };
+        let cqn = self.device.create_cq(context).unwrap();
+        Cq { cqn, buf, log_size, ci: 0, dbr }
+    }
+
+    pub(crate) fn modify(&mut self, attr: QpAttr) {
+        self.device.modify_qp(self.qpn, &attr).unwrap();
+    }
+
+    pub(crate) fn state(&self) -> QpState {
+        self.device.query_qp(self.qpn).unwrap().state
+    }
+
+    pub(crate) fn init_attr(&self) -> QpAttr {
+        let o = &self.options;
+        let ud = o.transport == Transport::Ud;
+        QpAttr {
+            state: Some(QpState::Init),
+            pkey_index: Some(0),
+            port: Some(1),
+            access: (!ud).then_some(o.access),
+            qkey: ud.then_some(QKEY),
+            ..QpAttr::default()
+        }
+    }
+
+    pub(crate) fn rtr_attr(&self, peer: (u16, [u8; 16], u32)) -> QpAttr {
+        let o = &self.options;
+        let mut attr = QpAttr { state: Some(QpState::Rtr), ..QpAttr::default() };
+        if o.transport != Transport::Ud {
+            let grh = o.grh || o.link == LinkLayer::Ethernet;
+            let grh =
+                grh.then_some(PathGrh { dgid: peer.1, sgid_index: 0, flow_label: 5, hop_limit: 64, traffic_class: 3 });
+            let dlid = if o.link == LinkLayer::InfiniBand { peer.0 } else { 0 };
+            attr.path = Some(Path { dlid, sl: 0, src_path_bits: 0, grh, dmac: [0; 6] });
+            attr.path_mtu = Some(o.mtu);
+            attr.dest_qpn = Some(peer.2);
+            attr.rq_psn = Some(o.psn);
+        }
+        if o.transport == Transport::Rc {
+            attr.max_dest_rd_atomic = Some(o.max_dest_rd_atomic);
+            attr.min_rnr_timer = Some(o.min_rnr_timer);
+        }
+        attr
+    }
+
+    pub(crate) fn rts_attr(&self) -> QpAttr {
+        let o = &self.options;
+        let rc = o.transport == Transport::Rc;
+        QpAttr {
+            state: Some(QpState::Rts),
+            sq_psn: Some(o.psn),
+            timeout: rc.then_some(o.timeout),
+            retry_cnt: rc.then_some(o.retry_cnt),
+            rnr_retry: rc.then_some(o.rnr_retry),
+            max_rd_atomic: rc.then_some(o.max_rd_atomic),
+            ..QpAttr::default()
+        }
+    }
+
+    pub(crate) fn identity(&self) -> (u16, [u8; 16], u32) {
+        (self.lid, self.gid, self.qpn)
+    }
+
+    /// Writes a WQE into the send ring and rings the doorbell record; gives the WQE's index.
+    pub(crate) fn post(&mut self, wr: &Wr) -> u16 {
+        let at = self.post_silently(wr);
+        self.ring();
+        at
+    }
+
+    /// Writes a WQE without telling the device.
+    pub(crate) fn post_silently(&mut self, wr: &Wr) -> u16 {
+        let index = self.pi;
+        let bytes = wr.bytes(index, self.qpn);
+        let ring = 64u64 << self.options.sq_log;
+        for (i, chunk) in bytes.chunks(16).enumerate() {
+            let at = (u64::from(index) * 64 + 16 * i as u64) % ring;
+            self.memory.write(self.sq + at, chunk);
+        }
+        self.pi = self.pi.wrapping_add(bytes.len().div_ceil(64) as u16);
+        index
+    }
+
+    pub(crate) fn ring(&self) {
+        self.memory.write(self.dbr + 4, &u32::from(self.pi).to_be_bytes());
+    }
+
+    /// Posts a receive WQE with these buffers.
+    pub(crate) fn post_recv(&mut self, segs: &[(u64, u32)]) {
+        let key = self.key;
+        let segs: Vec<_> = segs.iter().map(|&(addr, len)| (addr, len, key)).collect();
+        self.post_recv_keys(&segs);
+    }
+
+    pub(crate) fn post_recv_keys(&mut self, segs: &[(u64, u32, u32)]) {
+        let slot = u64::from(self.rq_pi) & ((1 << self.options.rq_log) - 1);
+        let skip = if self.srqn.is_some() { 16 } else { 0 };
+        let mut at = self.rq + (slot << RQ_STRIDE_LOG) + skip;
+        let room = (1 << RQ_STRIDE_LOG) - skip as usize;
+        for &(addr, len, key) in segs {
+            self.memory.write(at, &data_seg(addr, len, key));
+            at += 16;
+        }
+        if segs.len() * 16 < room {
+            self.memory.write(at, &data_seg(0, 0, 0x100));
+        }
+        self.rq_pi = self.rq_pi.wrapping_add(1);
+        let dbr = if self.srqn.is_some() { self.srq_dbr } else { self.dbr };
+        self.memory.write(dbr, &u32::from(self.rq_pi).to_be_bytes());
+    }
+
+    pub(crate) fn poll_send(&mut self) -> Vec<Cqe> {
+        self.send_cq.poll(&self.memory)
+    }
+
+    pub(crate) fn poll_recv(&mut self) -> Vec<Cqe> {
+        self.recv_cq.poll(&self.memory)
+    }
+
+    pub(crate) fn fill(&self, offset: u64, len: usize, seed: u8) -> Vec<u8> {
+        let bytes: Vec<u8> = (0..len).map(|i| (i as u8).wrapping_mul(7).wrapping_add((i >> 8) as u8) ^ seed).collect();
+        self.memory.write(self.data + offset, &bytes);
+        bytes
+    }
+
+    pub(crate) fn sent(&self, operation: Operation) -> Vec<u32> {
+        let tap = self.tap.lock().unwrap();
+        tap.log.iter().filter(|entry| entry.0 == operation).map(|entry| entry.1).collect()
+    }
+
+    pub(crate) fn script(&self, script: impl FnMut(&Packet<'_>) -> Fate + Send + 'static) {
+        self.tap.lock().unwrap().script = Some(Box::new(script));
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        let worked = self.device.step(now);
+        while let Some(event) = self.device.next_event() {
+            if let Event::Qp { kind, qpn } = event {
+                assert_eq!(qpn, self.qpn);
+                self.events.push(kind);
+            }
+        }
+        worked
+    }
+}
+
+impl Cq {
+    fn poll(&mut self, memory: &Arena) -> Vec<Cqe> {
+        let mut found = Vec::new();
+        loop {
+            let slot = u64::from(self.ci) & ((1 << self.log_size) - 1);
+            let b = memory.read(self.buf + 64 * slot, 64);
+            let owner = (self.ci >> self.log_size & 1) as u8;
+            if b[63] >> 4 == 15 || b[63] & 1 != owner {
+                break;
+            }
+            self.ci += 1;
+            memory.write(self.dbr, &(self.ci & 0xff_ffff).to_be_bytes());
+            let be32 = |at: usize| u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
+            let opcode = b[63] >> 4;
+            let is_error = opcode == REQ_ERR || opcode == RESP_ERR;
+            found.push(Cqe {
+                opcode,
+                wqe_counter: u16::from_be_bytes([b[60], b[61]]),
+                byte_cnt: be32(44),
+                imm: be32(36),
+                syndrome: if is_error { b[55] } else { 0 },
+                vendor: if is_error { b[54] } else { 0 },
+                wqe_opcode: b[56],
+                qpn: be32(56) & 0xff_ffff,
+                solicited: b[63] & 2 != 0,
+                inline: b[63] >> 2 & 3,
+                slid: u16::from_be_bytes([b[22], b[23]]),
+                flags_rqpn: be32(24),
+                data: b[..32].to_vec(),
+            });
+        }
+        found
+    }
+}
+
+pub(crate) fn data_seg(addr: u64, len: u32, key: u32) -> [u8; 16] {
+    (u128::from(len) << 96 | u128::from(key) << 64 | u128::from(addr)).to_be_bytes()
+}
+
+pub(crate) const QKEY: u32 = 0x1111_2222;
+pub(crate) const SIGNALED: u8 = 0x08;
+pub(crate) const SOLICITED: u8 = 0x02;
+pub(crate) const FENCE: u8 = 0x80;
+
+/// A work request: opcode byte, flags, immediate, and the segments after the control segment.
+#[derive(Clone)]
+pub(crate) struct Wr {
+    pub(crate) opcode: u8,
+    pub(crate) flags: u8,
+    pub(crate) imm: u32,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Wr {
+    pub(crate) fn new(opcode: u8) -> Self {
+        Self { opcode, flags: SIGNALED, imm: 0, body: Vec::new() }
+    }
+
+    pub(crate) fn nop() -> Self {
+        Self::new(0)
+    }
+
+    pub(crate) fn send() -> Self {
+        Self::new(0x0a)
+    }
+
+    pub(crate) fn write(addr: u64, rkey: u32) -> Self {
+        Self::new(0x08).remote(addr, rkey)
+    }
+
+    pub(crate) fn read(addr: u64, rkey: u32) -> Self {
+        Self::new(0x10).remote(addr, rkey)
+    }
+
+    pub(crate) fn swap(addr: u64, rkey: u32, compare: u64, swap: u64) -> Self {
+        let mut wr = Self::new(0x11).remote(addr, rkey);
+        wr.body.extend(swap.to_be_bytes());
+        wr.body.extend(compare.to_be_bytes());
+        wr
+    }
+
+    pub(crate) fn add(addr: u64, rkey: u32, add: u64) -> Self {
+        let mut wr = Self::new(0x12).remote(addr, rkey);
+        wr.body.extend(add.to_be_bytes());
+        wr.body.extend([0; 8]);
+        wr
+    }
+
+    pub(crate) fn with_imm(mut self, imm: u32) -> Self {
+        self.opcode |= 1;
+        self.imm = imm;
+        self
+    }
+
+    pub(crate) fn invalidating(mut self, key: u32) -> Self {
+        self.opcode = 0x01;
+        self.imm = key;
+        self
+    }
+
+    fn remote(mut self, addr: u64, rkey: u32) -> Self {
+        self.body.extend(addr.to_be_bytes());
+        self.body.extend(rkey.to_be_bytes());
+        self.body.extend([0; 4]);
+        self
+    }
+
+    pub(crate) fn to(mut self, lid: u16, qpn: u32, qkey: u32, gid: Option<[u8; 16]>) -> Self {
+        let mut av = [0; 48];
+        av[..4].copy_from_slice(&qkey.to_be_bytes());
+        av[8..12].copy_from_slice(&(qpn | 1 << 31).to_be_bytes());
+        av[14..16].copy_from_slice(&lid.to_be_bytes());
+        if let Some(gid) = gid {
+            av[26] = 9;
+            av[27] = 33;
+            av[28..32].copy_from_slice(&(1u32 << 30 | 0x777).to_be_bytes());
+            av[32..].copy_from_slice(&gid);
+        }
+        self.body.splice(0..0, av);
+        self
+    }
+
+    pub(crate) fn sge(mut self, addr: u64, len: u32, key: u32) -> Self {
+        self.body.extend(data_seg(addr, len, key));
+        self
+    }
+
+    pub(crate) fn inline(mut self, data: &[u8]) -> Self {
+        self.body.extend((data.len() as u32 | 1 << 31).to_be_bytes());
+        self.body.extend(data);
+        self.body.resize(self.body.len().next_multiple_of(16), 0);
+        self
+    }
+
+    pub(crate) fn flags(mut self, flags: u8) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    fn bytes(&self, index: u16, qpn: u32) -> Vec<u8> {
+        let ds = 1 + self.body.len() as u32 / 16;
+        let mut bytes = Vec::new();
+        bytes.extend((u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
+        bytes.extend((qpn << 8 | ds).to_be_bytes());
+        bytes.extend([0, 0, 0, self.flags]);
+        bytes.extend(self.imm.to_be_bytes());
+        bytes.extend(&self.body);
+        bytes
+    }
+}
+
+/// Two nodes and a clock.
+pub(crate) struct Lab {
+    pub(crate) a: Node,
+    pub(crate) b: Node,
+    pub(crate) now: Duration,
+}
+
+impl Lab {
+    /// Two connected nodes in RTS.
+    pub(crate) fn new(options: Options) -> Self {
+        let mut lab = Self::unconnected(options);
+        lab.connect();
+        lab
+    }
+
+    pub(crate) fn unconnected(options: Options) -> Self {
+        let fabric = Fabric::new();
+        let a = Node::new(&fabric, 1, &options);
+        let b = Node::new(&fabric, 2, &options);
+        Self { a, b, now: Duration::from_secs(1) }
+    }
+
+    pub(crate) fn connect(&mut self) {
+        let (a, b) = (self.a.identity(), self.b.identity());
+        for (node, peer) in [(&mut self.a, b), (&mut self.b, a)] {
+            node.modify(node.init_attr());
+            node.modify(node.rtr_attr(peer));
+            node.modify(node.rts_attr());
+        }
+    }
+
+    /// Steps both until neither has anything to do at this time.
+    pub(crate) fn run(&mut self) {
+        for _ in 0..1_000_000 {
+            let worked = self.a.step(self.now) | self.b.step(self.now);
+            if !worked {
+                return;
+            }
+        }
+        panic!("the devices do not come to rest");
+    }
+
+    /// Runs, and lets the clock jump to the next timer, until no timer runs.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..10_000 {
+            self.run();
+            let next = [self.a.device.next_deadline(), self.b.device.next_deadline()];
+            match next.into_iter().flatten().min() {
+                Some(at) => self.now = at.max(self.now),
+                None => return,
+            }
+        }
+        panic!("the timers do not come to rest");
+    }
+
+    pub(crate) fn advance(&mut self, time: Duration) {
+        self.now += time;
+        self.run();
+    }
+}

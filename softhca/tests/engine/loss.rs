@@ -1,0 +1,138 @@
+//! A network that loses, doubles and reorders: everything arrives once, in order, all the same.
+
+use crate::lab::*;
+use softhca::packet::Operation;
+
+/// A small generator of the tests' own, so that a seed means the same for ever.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+fn disturb(node: &Node, seed: u64, percent: u64) {
+    let mut dice = Dice(seed * 2 + 1);
+    node.script(move |_| match dice.roll(300) {
+        n if n < percent => Fate::Drop,
+        n if n < 2 * percent => Fate::Twice,
+        n if n < 3 * percent => Fate::Late,
+        _ => Fate::Deliver,
+    });
+}
+
+#[test]
+fn mixed_traffic_survives() {
+    for seed in 1..=40 {
+        let options =
+            Options { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, ..Options::default() };
+        let mut lab = Lab::new(options);
+        disturb(&lab.a, seed, seed % 20);
+        disturb(&lab.b, seed + 1000, seed % 20);
+        let mut dice = Dice(seed + 77);
+        let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+        let counter = dst + 0xf_0000;
+        let mut model = vec![0u8; 0x1_0000];
+        let (mut added, mut received, mut read_at) = (0u64, Vec::new(), Vec::new());
+        for round in 0..60u64 {
+            let len = dice.roll(1500) as usize + 1;
+            let from = 0x1000 * (round % 16);
+            let data = lab.a.fill(from, len, seed as u8 ^ round as u8);
+            let wr = match dice.roll(4) {
+                0 => {
+                    model[from as usize..from as usize + len].copy_from_slice(&data);
+                    Wr::write(dst + from, rkey).sge(src + from, len as u32, key)
+                }
+                1 => {
+                    let at = 0x2_0000 + 0x800 * (round % 16);
+                    read_at.push((at, model[from as usize..from as usize + len].to_vec()));
+                    Wr::read(dst + from, rkey).sge(src + at, len as u32, key)
+                }
+                2 => {
+                    added += round;
+                    Wr::add(counter, rkey, round).sge(src + 0x4_0000, 8, key)
+                }
+                _ => {
+                    lab.b.post_recv(&[(dst + 0x2_0000, 2000)]);
+                    received.push(data);
+                    Wr::send().sge(src + from, len as u32, key)
+                }
+            };
+            lab.a.post(&wr);
+            if dice.roll(3) == 0 || round % 16 == 15 {
+                lab.settle();
+                let got = lab.b.poll_recv();
+                assert_eq!(got.len(), received.len(), "seed {seed}: each SEND is received once");
+                for (cqe, data) in got.iter().zip(&received) {
+                    assert_eq!((cqe.opcode, cqe.byte_cnt as usize), (RECV, data.len()));
+                }
+                if let Some(data) = received.last() {
+                    assert_eq!(lab.b.memory.read(dst + 0x2_0000, data.len()), *data);
+                }
+                for (at, data) in read_at.drain(..) {
+                    assert_eq!(lab.a.memory.read(src + at, data.len()), data, "seed {seed} round {round}");
+                }
+                received.clear();
+            }
+        }
+        lab.settle();
+        let done = lab.a.poll_send();
+        assert_eq!(done.iter().map(|c| c.wqe_counter).collect::<Vec<_>>().len(), 60, "seed {seed}");
+        assert!(done.iter().all(|c| c.opcode == REQ), "seed {seed}: {done:?}");
+        assert!(done.windows(2).all(|two| two[0].wqe_counter < two[1].wqe_counter));
+        assert_eq!(lab.b.memory.read(counter, 8), added.to_ne_bytes(), "seed {seed}: each atomic happens once");
+        assert_eq!(lab.b.memory.read(dst, model.len()), model);
+    }
+}
+
+#[test]
+fn a_lost_packet_is_asked_for_once() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let sent = lab.a.fill(0, 256 * 20, 1);
+    let mut nth = 0;
+    lab.a.script(move |_| {
+        nth += 1;
+        if nth == 5 { Fate::Drop } else { Fate::Deliver }
+    });
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1, "a NAK repairs it before the timer does");
+    assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
+    let acks = lab.b.sent(Operation::Acknowledge);
+    assert_eq!(acks, [0x123 + 4, 0x123 + 19], "one NAK for the gap, one ACK for all");
+    assert_eq!(lab.a.sent(Operation::Write).len(), 20 + 16);
+}
+
+#[test]
+fn a_lost_acknowledgement_is_repeated() {
+    let mut lab = Lab::new(Options::default());
+    let mut first = true;
+    lab.b.script(move |_| if std::mem::take(&mut first) { Fate::Drop } else { Fate::Deliver });
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    lab.a.post(&Wr::send().inline(b"once"));
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    assert_eq!(lab.b.poll_recv().len(), 1, "the second copy is acknowledged, not received");
+    assert_eq!(lab.a.sent(Operation::Send).len(), 2);
+}
+
+#[test]
+fn a_lost_read_response_is_asked_for_from_there_on() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let data = lab.b.fill(0, 256 * 10, 1);
+    let mut nth = 0;
+    lab.b.script(move |_| {
+        nth += 1;
+        if nth == 4 { Fate::Drop } else { Fate::Deliver }
+    });
+    lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 10, lab.a.key));
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    assert_eq!(lab.a.memory.read(lab.a.data, data.len()), data);
+    assert_eq!(lab.a.sent(Operation::ReadRequest), [0x123, 0x123 + 3]);
+}

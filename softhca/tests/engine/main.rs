@@ -1,0 +1,10 @@
+//! The transport engine, as two hosts see it: rings in, CQEs and memory out.
+
+mod atomics;
+mod datagrams;
+mod failures;
+mod lab;
+mod loss;
+mod operations;
+mod states;
+mod unreliable;

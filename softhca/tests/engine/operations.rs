@@ -1,0 +1,249 @@
+//! Every operation of RC, its data and its completions.
+
+use crate::lab::*;
+use softhca::packet::Operation;
+
+#[test]
+fn send_of_every_length_around_the_mtu_arrives() {
+    for len in [0, 1, 3, 255, 256, 257, 511, 512, 513, 4096, 70_001] {
+        let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+        let sent = lab.a.fill(5, len, 0x5a);
+        let (src, key, dst) = (lab.a.data + 5, lab.a.key, lab.b.data);
+        lab.b.post_recv(&[(dst + 1, 100), (dst + 1000, 0x1_2000)]);
+        let wr = if len == 0 { Wr::send() } else { Wr::send().sge(src, len as u32, key) };
+        lab.a.post(&wr);
+        lab.run();
+        let cqe = &lab.b.poll_recv()[..];
+        assert_eq!(cqe.len(), 1);
+        assert_eq!((cqe[0].opcode, cqe[0].byte_cnt as usize, cqe[0].wqe_counter), (RECV, len, 0));
+        let mut got = lab.b.memory.read(dst + 1, len.min(100));
+        got.extend(lab.b.memory.read(dst + 1000, len.saturating_sub(100)));
+        assert_eq!(got, sent);
+        let done = lab.a.poll_send();
+        assert_eq!(done.len(), 1);
+        assert_eq!((done[0].opcode, done[0].wqe_opcode, done[0].qpn), (REQ, 0x0a, lab.a.qpn));
+        assert_eq!(lab.a.sent(Operation::Send).len(), len.div_ceil(256).max(1));
+    }
+}
+
+#[test]
+fn immediate_solicited_and_inline_arrive() {
+    let mut lab = Lab::new(Options::default());
+    let dst = lab.b.data;
+    for i in 0..3 {
+        lab.b.post_recv(&[(dst + 256 * i, 256)]);
+    }
+    lab.a.post(&Wr::send().with_imm(0xdead_beef).inline(b"hello").flags(SIGNALED | SOLICITED));
+    lab.a.post(&Wr::write(dst + 0x8000, lab.b.key).with_imm(7).inline(&[9; 33]));
+    lab.a.post(&Wr::write(dst + 0x9000, lab.b.key).inline(&[8; 12]).flags(SIGNALED | SOLICITED));
+    lab.run();
+    let got = lab.b.poll_recv();
+    assert_eq!(got.len(), 2, "a WRITE consumes no receive WQE");
+    assert_eq!((got[0].opcode, got[0].imm, got[0].byte_cnt, got[0].solicited), (RECV_IMM, 0xdead_beef, 5, true));
+    assert_eq!((got[1].opcode, got[1].imm, got[1].byte_cnt, got[1].solicited), (WRITE_IMM, 7, 33, false));
+    assert_eq!(lab.b.memory.read(dst, 5), b"hello");
+    assert_eq!(lab.b.memory.read(dst + 0x8000, 34), [&[9; 33][..], &[0]].concat());
+    assert_eq!(lab.b.memory.read(dst + 0x9000, 13), [&[8; 12][..], &[0]].concat());
+    assert_eq!(lab.a.poll_send().iter().map(|c| c.wqe_opcode).collect::<Vec<_>>(), [0x0b, 0x09, 0x08]);
+}
+
+#[test]
+fn write_and_read_move_a_megabyte() {
+    for mtu in [256, 4096] {
+        let mut lab = Lab::new(Options { mtu, ..Options::default() });
+        let half = DATA_BYTES / 2;
+        let sent = lab.a.fill(0, half, 1);
+        let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+        lab.a.post(&Wr::write(dst, rkey).sge(src, half as u32, key));
+        lab.a.post(&Wr::read(dst + 3, rkey).sge(src + half as u64, 11, key).sge(src + half as u64 + 64, 400_000, key));
+        lab.run();
+        assert!(lab.b.memory.read(dst, half) == sent);
+        assert!(lab.a.memory.read(src + half as u64, 11) == sent[3..14]);
+        assert!(lab.a.memory.read(src + half as u64 + 64, 400_000) == sent[14..400_014]);
+        let done = lab.a.poll_send();
+        assert_eq!(done.iter().map(|c| (c.wqe_opcode, c.byte_cnt)).collect::<Vec<_>>(), [(0x08, 0), (0x10, 400_011)]);
+        let wanted = 400_011usize.div_ceil(mtu as usize);
+        assert_eq!(lab.b.sent(Operation::ReadResponse).len(), wanted);
+        assert_eq!(lab.a.sent(Operation::ReadRequest).len(), 1, "nothing was lost, nothing is asked twice");
+    }
+}
+
+#[test]
+fn unsignaled_requests_complete_silently_and_in_order() {
+    let mut lab = Lab::new(Options::default());
+    let (dst, rkey) = (lab.b.data, lab.b.key);
+    for i in 0..20u8 {
+        let flags = if i % 5 == 4 { SIGNALED } else { 0 };
+        lab.a.post(&Wr::write(dst + u64::from(i), rkey).inline(&[i]).flags(flags));
+    }
+    let last = lab.a.post(&Wr::nop());
+    lab.run();
+    let done: Vec<u16> = lab.a.poll_send().iter().map(|c| c.wqe_counter).collect();
+    assert_eq!(done, [4, 9, 14, 19, last]);
+    assert_eq!(lab.b.memory.read(dst, 20), (0..20).collect::<Vec<u8>>());
+}
+
+#[test]
+fn indices_and_psns_wrap() {
+    let mut lab = Lab::new(Options { psn: 0xff_fff0, sq_log: 2, rq_log: 2, mtu: 256, ..Options::default() });
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let mut expected = 0u16;
+    for round in 0..70_000u32 {
+        lab.a.memory.write(src, &round.to_be_bytes());
+        let wr = match round % 3 {
+            0 => Wr::write(dst, rkey).sge(src, 700, key),
+            1 => Wr::read(dst, rkey).sge(src + 4096, 700, key),
+            _ => Wr::send().inline(&round.to_be_bytes()),
+        };
+        if round % 3 == 2 {
+            lab.b.post_recv(&[(dst + 8192, 64)]);
+        }
+        assert_eq!(lab.a.post(&wr), expected);
+        expected = expected.wrapping_add(1);
+        lab.run();
+        let done = lab.a.poll_send();
+        assert_eq!(done.len(), 1, "round {round}");
+        assert_eq!((done[0].opcode, done[0].wqe_counter), (REQ, expected.wrapping_sub(1)));
+        if round % 3 == 2 {
+            let got = lab.b.poll_recv();
+            assert_eq!((got.len(), got[0].byte_cnt, got[0].wqe_counter), (1, 4, (round / 3) as u16));
+            assert_eq!(lab.b.memory.read(dst + 8192, 4), round.to_be_bytes());
+        }
+    }
+    let psns = lab.a.sent(Operation::Write);
+    assert!(psns.contains(&0xff_fff0) && psns.contains(&0));
+}
+
+#[test]
+fn read_depth_is_what_was_agreed() {
+    let mut lab = Lab::new(Options { max_rd_atomic: 2, max_dest_rd_atomic: 2, ..Options::default() });
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let sent = lab.b.fill(0, 4096, 3);
+    // Nothing comes back: two READs are on their way, the third waits, and what is behind it waits, too.
+    lab.b.script(|_| Fate::Drop);
+    for i in 0..5 {
+        lab.a.post(&Wr::read(dst + 100 * i, rkey).sge(src + 100 * i, 100, key));
+    }
+    lab.a.post(&Wr::write(dst + 8192, rkey).inline(b"x"));
+    lab.run();
+    assert_eq!(lab.a.sent(Operation::ReadRequest).len(), 2);
+    assert!(lab.a.sent(Operation::Write).is_empty());
+    lab.b.script(|_| Fate::Deliver);
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 6);
+    assert_eq!(lab.a.memory.read(src, 500), sent[..500]);
+}
+
+#[test]
+fn fence_waits_for_answers() {
+    let mut lab = Lab::new(Options::default());
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    lab.b.fill(0, 64, 3);
+    lab.b.script(|packet| match packet.headers.bth.opcode.operation() {
+        Operation::ReadResponse => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    lab.a.post(&Wr::read(dst, rkey).sge(src, 64, key));
+    lab.a.post(&Wr::write(dst + 4096, rkey).inline(b"free"));
+    // The fenced WRITE sends what the READ brought.
+    lab.a.post(&Wr::write(dst + 8192, rkey).sge(src, 64, key).flags(SIGNALED | FENCE));
+    lab.run();
+    // The answer is missing, so the first WRITE goes out again; the fenced one has another PSN.
+    let mut psns = lab.a.sent(Operation::Write);
+    psns.dedup();
+    assert_eq!(psns.len(), 1);
+    lab.b.script(|_| Fate::Deliver);
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 3);
+    assert_eq!(lab.b.memory.read(dst + 8192, 64), lab.b.memory.read(dst, 64));
+}
+
+#[test]
+fn small_data_goes_into_the_cqe() {
+    let mut lab = Lab::new(Options { scatter_to_cqe: 32, ..Options::default() });
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let remote = lab.b.fill(0, 64, 3);
+    for i in 0..2 {
+        lab.b.post_recv(&[(dst + 4096 + 64 * i, 64)]);
+    }
+    lab.a.post(&Wr::read(dst, rkey).sge(src, 32, key));
+    lab.a.post(&Wr::read(dst, rkey).sge(src + 64, 33, key));
+    lab.a.post(&Wr::send().inline(&[1; 32]));
+    lab.a.post(&Wr::send().inline(&[2; 33]));
+    lab.run();
+    let done = lab.a.poll_send();
+    assert_eq!((done[0].inline, done[0].byte_cnt, &done[0].data[..]), (1, 32, &remote[..32]));
+    assert_eq!((done[1].inline, done[1].byte_cnt), (0, 33));
+    assert_eq!(lab.a.memory.read(src, 32), [0; 32], "the CQE stands in place of memory");
+    assert_eq!(lab.a.memory.read(src + 64, 33), remote[..33]);
+    let got = lab.b.poll_recv();
+    assert_eq!((got[0].inline, got[0].byte_cnt, &got[0].data[..]), (1, 32, &[1; 32][..]));
+    assert_eq!(got[1].inline, 0);
+    assert_eq!(lab.b.memory.read(dst + 4096, 32), [0; 32]);
+    assert_eq!(lab.b.memory.read(dst + 4096 + 64, 33), [2; 33]);
+}
+
+#[test]
+fn send_with_invalidate_takes_the_memory_away() {
+    let mut lab = Lab::new(Options::default());
+    let (dst, len) = (lab.b.data, 4096);
+    let victim = lab.b.register(dst, len, ALL);
+    for _ in 0..2 {
+        lab.b.post_recv(&[(dst + 8192, 64)]);
+    }
+    lab.a.post(&Wr::write(dst, victim).inline(b"before"));
+    lab.a.post(&Wr::send().inline(b"bye").invalidating(victim));
+    lab.run();
+    let got = lab.b.poll_recv();
+    assert_eq!((got[0].opcode, got[0].imm, got[0].byte_cnt), (RECV_INV, victim, 3));
+    assert_eq!(lab.b.memory.read(dst, 6), b"before");
+    lab.a.post(&Wr::write(dst, victim).inline(b"after!"));
+    lab.run();
+    let done = lab.a.poll_send();
+    assert_eq!((done[2].opcode, done[2].syndrome), (REQ_ERR, 0x13));
+    assert_eq!(lab.b.memory.read(dst, 6), b"before");
+    lab.b.device.destroy_mkey(victim).unwrap();
+}
+
+#[test]
+fn an_srq_feeds_the_qp() {
+    let mut lab = Lab::new(Options { srq: true, ..Options::default() });
+    let dst = lab.b.data;
+    for round in 0..40u64 {
+        lab.b.post_recv(&[(dst + 64 * round, 64)]);
+        lab.a.post(&Wr::send().inline(&round.to_be_bytes()));
+        lab.run();
+        let got = lab.b.poll_recv();
+        assert_eq!((got.len(), u64::from(got[0].wqe_counter), got[0].byte_cnt), (1, round % 16, 8));
+        assert_eq!(lab.b.memory.read(dst + 64 * round, 8), round.to_be_bytes());
+        lab.a.poll_send();
+    }
+}
+
+#[test]
+fn acknowledgements_are_coalesced() {
+    let mut lab = Lab::new(Options::default());
+    let (dst, rkey) = (lab.b.data, lab.b.key);
+    for _ in 0..30 {
+        lab.a.post_silently(&Wr::write(dst, rkey).inline(b"x"));
+    }
+    lab.a.ring();
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 30);
+    assert!(lab.b.sent(Operation::Acknowledge).len() <= 2);
+}
+
+#[test]
+fn roce_and_global_routes_work() {
+    for options in [
+        Options { grh: true, ..Options::default() },
+        Options { link: softhca::config::LinkLayer::Ethernet, ..Options::default() },
+    ] {
+        let mut lab = Lab::new(options);
+        let (dst, rkey) = (lab.b.data, lab.b.key);
+        lab.a.post(&Wr::write(dst, rkey).inline(b"over there"));
+        lab.run();
+        assert_eq!(lab.a.poll_send().len(), 1);
+        assert_eq!(lab.b.memory.read(dst, 10), b"over there");
+    }
+}

@@ -1,0 +1,72 @@
+//! UC: what is lost stays lost, whole messages at a time.
+
+use crate::lab::*;
+use softhca::context::{QpState, Transport};
+
+fn options() -> Options {
+    Options { transport: Transport::Uc, mtu: 256, ..Options::default() }
+}
+
+#[test]
+fn messages_arrive_and_complete_when_sent() {
+    let mut lab = Lab::new(options());
+    let sent = lab.a.fill(0, 1000, 4);
+    lab.b.post_recv(&[(lab.b.data, 1000)]);
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.a.post(&Wr::write(lab.b.data + 4096, lab.b.key).sge(lab.a.data, 1000, lab.a.key));
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 2);
+    assert_eq!(lab.b.poll_recv()[0].byte_cnt, 1000);
+    assert_eq!(lab.b.memory.read(lab.b.data, 1000), sent);
+    assert_eq!(lab.b.memory.read(lab.b.data + 4096, 1000), sent);
+    assert!(lab.b.tap.lock().unwrap().log.is_empty(), "a UC responder says nothing");
+}
+
+#[test]
+fn a_message_with_a_lost_packet_is_lost_whole() {
+    for lost in 0..4 {
+        let mut lab = Lab::new(options());
+        let mut nth = 0;
+        lab.a.script(move |_| {
+            nth += 1;
+            if nth == lost + 1 { Fate::Drop } else { Fate::Deliver }
+        });
+        lab.b.post_recv(&[(lab.b.data, 1024)]);
+        lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+        lab.run();
+        assert!(lab.b.poll_recv().is_empty());
+        // Its receive WQE serves the next message.
+        lab.a.post(&Wr::send().inline(b"next"));
+        lab.run();
+        let got = lab.b.poll_recv();
+        assert_eq!((got.len(), got[0].byte_cnt, got[0].wqe_counter), (1, 4, 0));
+        assert_eq!(lab.a.poll_send().len(), 2);
+    }
+}
+
+#[test]
+fn what_is_refused_is_dropped() {
+    let mut lab = Lab::new(options());
+    lab.b.post_recv(&[(lab.b.data, 300)]);
+    lab.a.post(&Wr::write(lab.b.data, 0x5555).inline(b"no key"));
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.a.post(&Wr::send().inline(b"ok"));
+    lab.a.post(&Wr::send().inline(b"no WQE"));
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 4);
+    let got = lab.b.poll_recv();
+    assert_eq!((got.len(), got[0].byte_cnt), (1, 2));
+    assert_eq!((lab.a.state(), lab.b.state()), (QpState::Rts, QpState::Rts));
+}
+
+#[test]
+fn a_local_error_stops_sending() {
+    let mut lab = Lab::new(options());
+    lab.a.post_silently(&Wr::send().sge(lab.a.data, 4, 0x4444));
+    lab.a.post_silently(&Wr::nop());
+    lab.a.ring();
+    lab.settle();
+    let done: Vec<_> = lab.a.poll_send().iter().map(|c| c.syndrome).collect();
+    assert_eq!(done, [0x04, 0x05]);
+    assert_eq!(lab.a.state(), QpState::Sqe);
+}
