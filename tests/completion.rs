@@ -2,6 +2,7 @@
 //! bytes at all.
 use std::ptr::NonNull;
 
+use blueflame::cq::layout::OpOwn;
 use blueflame::cq::{
     CompletionQueue, Conservative, CqError, CqParts, CqeCopy, CqeError, CqeFormat, CqeOpcode, InlineError, NoOverrun,
     Notify, PollMode, Side, Standard, Syndrome, WcOpcode, WcStatus,
@@ -340,6 +341,18 @@ fn error_cqes_become_statuses_of_verbs() {
                 assert!(text.contains(error.status().name()) && text.contains("0x8a"), "{text}");
             });
         }
+    }
+}
+
+#[test]
+fn every_last_byte_is_taken_apart_as_libmlx5_does() {
+    for byte in 0..=255_u8 {
+        let (opcode, format, owner) = (byte >> 4, byte >> 2 & 3, byte & 1);
+        for phase in 0..=1 {
+            assert_eq!(OpOwn(byte).is_software_owned(phase), opcode != 15 && owner == phase, "{byte:#x}");
+        }
+        assert_eq!(OpOwn(byte).is_success(), opcode <= 4 && format != 3, "{byte:#x}");
+        assert_eq!(OpOwn(byte).solicited(), byte >> 1 & 1 == 1);
     }
 }
 

@@ -58,10 +58,11 @@ pub enum Notify {
 pub struct CompletionQueue<M: PollMode = Standard> {
     /// The fields of CQE 0: its only or its second 64 bytes.
     first: NonNull<u8>,
-    /// The consumer index, counting on past 24 bits; the owner bit's sense and the slot are functions of it.
-    ci: u32,
-    /// Number of CQEs, less one.
-    mask: u32,
+    /// The consumer index in bytes: its low bits are the slot's offset, the bit above them is the owner bit's sense. It
+    /// counts modulo 2^32, which keeps the 24 bits of the index that the device knows.
+    position: u32,
+    /// Bytes of the buffer: a power of two, at most 2^30.
+    bytes: u32,
     /// log2 of the bytes in one CQE: 6 or 7.
     shift: u32,
     /// How often an event was received; its low two bits tell the device which arm request is new.
@@ -113,8 +114,9 @@ impl<M: PollMode> CompletionQueue<M> {
         let first = unsafe { buf.add(cqe_size as usize - CQE64_BYTES) };
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
-        let (mask, shift) = (cqe_cnt - 1, cqe_size.trailing_zeros());
-        Ok(Self { first, ci: ci.get(), mask, shift, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+        let shift = cqe_size.trailing_zeros();
+        let (position, bytes) = (ci.get() << shift, cqe_cnt << shift);
+        Ok(Self { first, position, bytes, shift, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
     }
 
     /// Hands up to `max` completions to `f`, oldest first, then tells the device once how far it may write. Returns how
@@ -152,13 +154,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Takes the CQE at the consumer index, if it is software's.
     #[inline(always)]
     fn next<'a>(&mut self) -> Option<(OpOwn, InQueue<'a>)> {
-        let ci = self.ci;
-        // SAFETY: the index is masked to the number of CQEs, so this is the fields of a CQE in the buffer.
-        let cqe = unsafe { self.first.add(((ci & self.mask) as usize) << self.shift) };
+        let position = self.position;
+        // SAFETY: masked to the buffer, and counted in whole CQEs, so this is the fields of a CQE in the buffer.
+        let cqe = unsafe { self.first.add((position & (self.bytes - 1)) as usize) };
         // SAFETY: one byte of those 64. Volatile: the device writes it whenever it likes.
         let op_own = OpOwn(unsafe { cqe.add(offset_of!(Cqe64, op_own)).read_volatile() });
         // The device flips the bit it writes on each pass over the ring (PRM "CQE ownership").
-        let phase = u8::from(ci & (self.mask + 1) != 0);
+        let phase = u8::from(position & self.bytes != 0);
         if !op_own.is_software_owned(phase) {
             return None;
         }
@@ -167,7 +169,7 @@ impl<M: PollMode> CompletionQueue<M> {
         } else {
             arch::from_device();
         }
-        self.ci = ci.wrapping_add(1);
+        self.position = position.wrapping_add(1 << self.shift);
         // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first half
         // precedes it. The lifetime is the caller's: both callers end it before the consumer index is published.
         Some((op_own, unsafe { InQueue::new(cqe, self.shift == 7) }))
@@ -207,7 +209,7 @@ impl<M: PollMode> CompletionQueue<M> {
     #[inline(always)]
     #[must_use]
     pub fn consumer_index(&self) -> CqCi {
-        CqCi::truncate(self.ci)
+        CqCi::truncate(self.position >> self.shift)
     }
 
     /// The queue's number.
@@ -219,7 +221,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// How many CQEs the queue holds.
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.mask + 1
+        self.bytes >> self.shift
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Completions that are no success, and queues that cannot be.
 use core::fmt;
 
-use super::opcode::Side;
+use super::opcode::{CqeOpcode, Side};
 use super::status::{Syndrome, WcStatus};
 use crate::types::Qpn;
 
@@ -61,6 +61,30 @@ pub enum CqeError {
     NoPacket,
     /// The device wrote an opcode that does not exist.
     UnknownOpcode(u8),
+}
+
+impl CqeError {
+    /// What a CQE is that [`OpOwn::is_success`](super::layout::OpOwn::is_success) said is none.
+    #[cold]
+    pub(super) fn new(opcode: CqeOpcode, syndrome: u8, vendor_err_synd: u8, qpn: Qpn, wqe_counter: u16) -> Self {
+        let failed = |side| {
+            Self::Completion(ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter })
+        };
+        match opcode {
+            CqeOpcode::ReqErr => failed(Side::Requester),
+            CqeOpcode::RespErr => failed(Side::Responder),
+            CqeOpcode::SigErr => Self::Signature,
+            CqeOpcode::ResizeCq => Self::ResizeCq,
+            CqeOpcode::NoPacket => Self::NoPacket,
+            CqeOpcode::Req
+            | CqeOpcode::RespWrImm
+            | CqeOpcode::RespSend
+            | CqeOpcode::RespSendImm
+            | CqeOpcode::RespSendInv => Self::Compressed,
+            CqeOpcode::Invalid => Self::UnknownOpcode(15),
+            CqeOpcode::Unknown(opcode) => Self::UnknownOpcode(opcode),
+        }
+    }
 }
 
 impl fmt::Display for CqeError {

@@ -132,6 +132,17 @@ impl OpOwn {
         (self.0 ^ phase).rotate_right(1) < (0xf0 >> 1)
     }
 
+    /// Whether this is the success of a request: opcode 0 to 4, and any format but compressed.
+    ///
+    /// One bit test: bit n of the table is for opcode and format, the upper six bits, equal to n.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_success(self) -> bool {
+        const PER_OPCODE: u64 = 0b0111;
+        const TABLE: u64 = PER_OPCODE | PER_OPCODE << 4 | PER_OPCODE << 8 | PER_OPCODE << 12 | PER_OPCODE << 16;
+        TABLE >> (self.0 >> 2) & 1 != 0
+    }
+
     /// Bits 7:4.
     #[inline(always)]
     #[must_use]

@@ -53,12 +53,29 @@ impl InQueue<'_> {
         unsafe { self.cqe.add(offset).cast::<T>().read_volatile() }
     }
 
-    /// The eight words of the fields, each loaded once.
+    /// The 64 bytes of the fields, each loaded once.
+    ///
+    /// Volatile, so that the copy is made: a plain read could be undone, and fields read from the device's memory again.
     #[inline(always)]
     pub(super) fn copy(&self) -> Private {
-        Private { words: core::array::from_fn(|i| self.load(i * 8)) }
+        const PARTS: usize = 64 / size_of::<Wide>();
+        let parts = self.cqe.cast::<Wide>();
+        // SAFETY: `new` promises 64 readable, 64-byte aligned bytes: `PARTS` aligned values of `Wide`, of which any bytes
+        // are one.
+        let parts: [Wide; PARTS] = core::array::from_fn(|i| unsafe { parts.add(i).read_volatile() });
+        // SAFETY: 64 bytes either way, and any bytes are eight words.
+        Private { words: unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 8]>(parts) } }
     }
 }
+
+/// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;
+/// whatever mixture a misbehaving device makes of a copy, the copy does not change any more.
+#[cfg(target_arch = "x86_64")]
+type Wide = core::arch::x86_64::__m128i;
+#[cfg(target_arch = "aarch64")]
+type Wide = core::arch::aarch64::uint64x2_t;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+type Wide = u64;
 
 impl Sealed for InQueue<'_> {}
 

@@ -2,11 +2,10 @@
 use core::fmt;
 use core::mem::offset_of;
 
-use super::error::{CqeError, ErrorCqe, InlineError};
+use super::error::{CqeError, InlineError};
 use super::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn};
 use super::opcode::{CqeOpcode, Side, WcOpcode};
 use super::source::{InQueue, Private, Source};
-use super::status::Syndrome;
 use crate::types::{Qpn, Rkey, Srqn};
 
 /// A completion in the queue's memory, lent for the time of a closure call. Fields are read when asked for, once per
@@ -40,40 +39,13 @@ impl<S: Source> CqeView<S> {
     /// [`CqeError::Completion`] if the request failed; the other values if this is no completion of a request.
     #[inline(always)]
     pub fn check(&self) -> Result<Side, CqeError> {
-        let opcode = self.op_own.opcode();
-        if opcode <= 4 && !matches!(self.op_own.format(), CqeFormat::Compressed) {
-            Ok(if opcode == 0 { Side::Requester } else { Side::Responder })
-        } else {
-            Err(self.failure())
+        if self.op_own.is_success() {
+            return Ok(if self.op_own.opcode() == 0 { Side::Requester } else { Side::Responder });
         }
-    }
-
-    #[cold]
-    fn failure(&self) -> CqeError {
-        match self.opcode() {
-            CqeOpcode::ReqErr => CqeError::Completion(self.error_cqe(Side::Requester)),
-            CqeOpcode::RespErr => CqeError::Completion(self.error_cqe(Side::Responder)),
-            CqeOpcode::SigErr => CqeError::Signature,
-            CqeOpcode::ResizeCq => CqeError::ResizeCq,
-            CqeOpcode::NoPacket => CqeError::NoPacket,
-            CqeOpcode::Req
-            | CqeOpcode::RespWrImm
-            | CqeOpcode::RespSend
-            | CqeOpcode::RespSendImm
-            | CqeOpcode::RespSendInv => CqeError::Compressed,
-            CqeOpcode::Invalid => CqeError::UnknownOpcode(15),
-            CqeOpcode::Unknown(opcode) => CqeError::UnknownOpcode(opcode),
-        }
-    }
-
-    fn error_cqe(&self, side: Side) -> ErrorCqe {
-        ErrorCqe {
-            side,
-            syndrome: Syndrome::new(self.source.u8(offset_of!(ErrCqe, syndrome))),
-            vendor_err_synd: self.source.u8(offset_of!(ErrCqe, vendor_err_synd)),
-            qpn: self.qpn(),
-            wqe_counter: self.wqe_counter(),
-        }
+        // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in memory.
+        let syndrome = self.source.u8(offset_of!(ErrCqe, syndrome));
+        let vendor_err_synd = self.source.u8(offset_of!(ErrCqe, vendor_err_synd));
+        Err(CqeError::new(self.opcode(), syndrome, vendor_err_synd, self.qpn(), self.wqe_counter()))
     }
 
     /// The CQE's opcode.
