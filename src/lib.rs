@@ -6,4 +6,6 @@ pub mod cq;
 pub mod db;
 pub mod queue;
 pub mod types;
+#[cfg(feature = "verbs")]
+pub mod verbs;
 pub mod wqe;

@@ -1,0 +1,119 @@
+//! Completion channels: sleeping until a completion queue has something.
+
+use core::ptr::NonNull;
+use core::time::Duration;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::device::Context;
+use super::error::{non_null, zero};
+use super::{CallError, Device, Error};
+
+/// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue gets
+/// the CQE it was armed for. Cheap to clone; any number of completion queues may share one.
+///
+/// The order that loses no completion: arm, poll until empty, only then wait; after the event, tell the queue, arm, poll.
+#[derive(Clone, Debug)]
+pub struct CompletionChannel {
+    pub(crate) handle: Arc<ChannelHandle>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ChannelHandle {
+    raw: NonNull<sys::ibv_comp_channel>,
+    _context: Arc<Context>,
+}
+
+// SAFETY: a file descriptor and a count that libibverbs locks; any thread may wait, several at once may, too.
+unsafe impl Send for ChannelHandle {}
+// SAFETY: as above.
+unsafe impl Sync for ChannelHandle {}
+
+impl ChannelHandle {
+    pub(crate) fn raw(&self) -> *mut sys::ibv_comp_channel {
+        self.raw.as_ptr()
+    }
+}
+
+impl Drop for ChannelHandle {
+    fn drop(&mut self) {
+        // SAFETY: from `ibv_create_comp_channel`; the completion queues of it held this object and are gone.
+        unsafe { sys::ibv_destroy_comp_channel(self.raw.as_ptr()) };
+    }
+}
+
+/// An armed completion queue has a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CqEvent {
+    /// The tag the queue was made with ([`super::CqBuilder::tag`]).
+    pub tag: u64,
+}
+
+impl Device {
+    /// Makes a completion channel.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn completion_channel(&self) -> Result<CompletionChannel, Error> {
+        // SAFETY: the context is open.
+        let raw = non_null("ibv_create_comp_channel", unsafe { sys::ibv_create_comp_channel(self.context.raw()) })?;
+        Ok(CompletionChannel { handle: Arc::new(ChannelHandle { raw, _context: Arc::clone(&self.context) }) })
+    }
+}
+
+impl CompletionChannel {
+    /// Sleeps until an event comes, and takes it.
+    ///
+    /// # Errors
+    /// A failed call. `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    pub fn wait(&self) -> Result<CqEvent, Error> {
+        let mut cq = core::ptr::null_mut();
+        let mut context = core::ptr::null_mut();
+        loop {
+            // SAFETY: the channel is alive; the call writes both pointers when it succeeds.
+            let returned = unsafe { sys::ibv_get_cq_event(self.handle.raw(), &raw mut cq, &raw mut context) };
+            match zero("ibv_get_cq_event", returned) {
+                Ok(()) => break,
+                // A signal came before an event did.
+                Err(error) if error.errno == libc::EINTR => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // Acknowledged at once: destroying a queue waits until its events are, and the queue's own index says what is new.
+        // SAFETY: the queue that the event is of; it cannot be gone, for its destruction waits for this call.
+        unsafe { sys::ibv_ack_cq_events(cq, 1) };
+        Ok(CqEvent { tag: context.expose_provenance() as u64 })
+    }
+
+    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
+    ///
+    /// When several threads take events from one channel, another may take the one that was there; then this call waits
+    /// for the next.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<CqEvent>, Error> {
+        let millis = timeout.as_nanos().div_ceil(1_000_000).try_into().unwrap_or(core::ffi::c_int::MAX);
+        let mut poll = libc::pollfd { fd: self.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one structure of ours, and the descriptor of a live channel.
+        match unsafe { libc::poll(&raw mut poll, 1, millis) } {
+            0 => Ok(None),
+            1.. => self.wait().map(Some),
+            _ => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                error => Err(CallError { call: "poll", errno: error.raw_os_error().unwrap_or(libc::EIO) }.into()),
+            },
+        }
+    }
+}
+
+impl AsFd for CompletionChannel {
+    /// Readable when there is an event: for `poll`, `epoll` and event loops.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the channel lives as long as `self` is borrowed, and closes its descriptor only when destroyed.
+        unsafe { BorrowedFd::borrow_raw((*self.handle.raw()).fd) }
+    }
+}

@@ -1,0 +1,194 @@
+//! Completion queues.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::channel::ChannelHandle;
+use super::device::Context;
+use super::error::{in_range, non_null};
+use super::parts::{self, fits, part};
+use super::{CompletionChannel, Device, Error, Owned, ffi};
+use crate::cq::{CompletionQueue, CqParts};
+use crate::types::{CqCi, Cqn};
+
+/// Handle of a completion queue (`ibv_cq`): what queue pairs are made with. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Cq {
+    pub(crate) handle: Arc<CqHandle>,
+}
+
+/// A completion queue of this crate over an `ibv_cq`.
+pub type OwnedCq = Owned<CompletionQueue, Cq>;
+
+#[derive(Debug)]
+pub(crate) struct CqHandle {
+    raw: NonNull<sys::ibv_cq>,
+    /// Whether it is ours to destroy.
+    adopted: bool,
+    cqn: Cqn,
+    _channel: Option<Arc<ChannelHandle>>,
+    _context: Option<Arc<Context>>,
+}
+
+// SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
+unsafe impl Send for CqHandle {}
+// SAFETY: as above.
+unsafe impl Sync for CqHandle {}
+
+impl Drop for CqHandle {
+    fn drop(&mut self) {
+        if !self.adopted {
+            // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
+            // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
+            unsafe { sys::ibv_destroy_cq(self.raw.as_ptr()) };
+        }
+    }
+}
+
+impl Cq {
+    /// The completion queue's number.
+    #[must_use]
+    pub fn cqn(&self) -> Cqn {
+        self.handle.cqn
+    }
+
+    /// The raw completion queue; alive as long as `self`. Polling or arming it with libibverbs mixes up both.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_cq {
+        self.handle.raw.as_ptr()
+    }
+}
+
+/// What a completion queue is to be like.
+#[derive(Clone, Debug)]
+pub struct CqBuilder<'a> {
+    device: &'a Device,
+    cqes: u32,
+    cqe_bytes: u16,
+    channel: Option<&'a CompletionChannel>,
+    tag: u64,
+    comp_vector: u32,
+}
+
+impl Device {
+    /// Begins a completion queue with room for at least `cqes` completions. It must hold all that can complete before they
+    /// are polled: a queue that overruns is lost.
+    #[must_use]
+    pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
+        CqBuilder { device: self, cqes, cqe_bytes: 64, channel: None, tag: 0, comp_vector: 0 }
+    }
+}
+
+impl<'a> CqBuilder<'a> {
+    /// Bytes per CQE, 64 (the default) or 128. 128 lets 64 bytes of data arrive in the CQE in place of 32.
+    #[must_use]
+    pub fn cqe_bytes(mut self, bytes: u16) -> Self {
+        self.cqe_bytes = bytes;
+        self
+    }
+
+    /// Armed, the queue sends its event there.
+    #[must_use]
+    pub fn channel(mut self, channel: &'a CompletionChannel) -> Self {
+        self.channel = Some(channel);
+        self
+    }
+
+    /// What its events carry ([`super::CqEvent::tag`]), to tell queues of one channel apart. Default 0.
+    #[must_use]
+    pub fn tag(mut self, tag: u64) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    /// Which of the device's completion interrupts its events come by. Default 0.
+    #[must_use]
+    pub fn comp_vector(mut self, vector: u32) -> Self {
+        self.comp_vector = vector;
+        self
+    }
+
+    /// Makes the queue.
+    ///
+    /// # Errors
+    /// A size the device does not have, or a failed call.
+    pub fn build(self) -> Result<OwnedCq, Error> {
+        let attr = self.device.query()?;
+        in_range("CQEs", self.cqes.into(), 1..=attr.max_cqe.into())?;
+        if self.cqe_bytes != 128 {
+            in_range("bytes per CQE (64 or 128)", self.cqe_bytes.into(), 64..=64)?;
+        }
+        let mut attr = sys::ibv_cq_init_attr_ex {
+            cqe: self.cqes,
+            cq_context: core::ptr::with_exposed_provenance_mut(self.tag as usize),
+            channel: self.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
+            comp_vector: self.comp_vector,
+            wc_flags: 0,
+            comp_mask: 0,
+            flags: 0,
+            parent_domain: core::ptr::null_mut(),
+        };
+        let mut mlx5 = ffi::Mlx5dvCqInitAttr {
+            comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+            cqe_size: self.cqe_bytes,
+            ..ffi::Mlx5dvCqInitAttr::default()
+        };
+        let context = &self.device.context;
+        // SAFETY: context and channel are alive; the attributes live until the call returns.
+        let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
+        let mut handle = CqHandle {
+            // `struct ibv_cq_ex` begins with `struct ibv_cq`.
+            raw: non_null("mlx5dv_create_cq", raw)?.cast(),
+            adopted: false,
+            cqn: Cqn::truncate(0),
+            _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
+            _context: Some(Arc::clone(context)),
+        };
+        // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
+        let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
+        Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }))
+    }
+}
+
+/// Takes over a completion queue that another library made.
+///
+/// # Errors
+/// If it is not libmlx5's, or its parts are not what this crate can drive.
+///
+/// # Safety
+/// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
+/// - Nobody polls or arms it in any other way from here on, nor resizes it.
+/// - Nothing has polled or armed it before: its consumer index is 0.
+/// - Events of its channel are acknowledged by whoever takes them.
+pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
+    let mut handle = CqHandle { raw: cq, adopted: true, cqn: Cqn::truncate(0), _channel: None, _context: None };
+    // SAFETY: the caller vouches for the queue and its index.
+    let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
+    Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }))
+}
+
+/// A queue over the ring of `handle`, whose number it fills in.
+///
+/// # Safety
+/// The completion queue is alive and of libmlx5, stays alive as long as the queue, nobody else polls it, and it has been
+/// polled up to `ci`.
+unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue, Error> {
+    const OBJECT: &str = "completion queue";
+    // SAFETY: the caller's.
+    let raw = unsafe { parts::of_cq(handle.raw) }?;
+    handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
+    let parts = CqParts {
+        buf: part(OBJECT, "ring", raw.buf)?,
+        cqe_cnt: raw.cqe_cnt,
+        cqe_size: raw.cqe_size,
+        dbrec: part(OBJECT, "doorbell record", raw.dbrec)?,
+        cq_uar: part(OBJECT, "UAR page", raw.cq_uar)?,
+        cqn: handle.cqn,
+        ci,
+    };
+    // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
+    unsafe { CompletionQueue::from_parts(parts) }
+        .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })
+}

@@ -1,0 +1,235 @@
+//! Devices: finding one, opening it, asking what it can do.
+
+use core::ffi::CStr;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::error::{non_null, zero};
+use super::{CallError, Error, ffi};
+
+/// The array that `ibv_get_device_list` allocates.
+struct DeviceList {
+    array: NonNull<*mut sys::ibv_device>,
+    len: usize,
+}
+
+impl DeviceList {
+    fn get() -> Result<Self, Error> {
+        let mut len = 0;
+        // SAFETY: the call writes the length and returns an array of that length, or null and errno.
+        let array = unsafe { sys::ibv_get_device_list(&raw mut len) };
+        match NonNull::new(array) {
+            Some(array) => Ok(Self { array, len: usize::try_from(len).unwrap_or(0) }),
+            // The kernel has no RDMA support at all: the same as no devices.
+            None if matches!(CallError::last("").errno, libc::ENOSYS | libc::ENOENT) => Err(Error::NoDevices),
+            None => Err(CallError::last("ibv_get_device_list").into()),
+        }
+    }
+
+    fn devices(&self) -> &[*mut sys::ibv_device] {
+        // SAFETY: the library vouches for `len` entries until the list is freed, which borrows forbid while they live.
+        unsafe { core::slice::from_raw_parts(self.array.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for DeviceList {
+    fn drop(&mut self) {
+        // SAFETY: from `ibv_get_device_list`, freed once; a device that is open keeps itself alive.
+        unsafe { sys::ibv_free_device_list(self.array.as_ptr()) };
+    }
+}
+
+/// Name of a device of a list that is alive.
+fn name_of(device: *mut sys::ibv_device) -> String {
+    // SAFETY: the device is of a list that is alive; its name is a C string inside it.
+    unsafe { CStr::from_ptr(sys::ibv_get_device_name(device)) }.to_string_lossy().into_owned()
+}
+
+/// The names of the RDMA devices of this machine, mlx5 or not, in libibverbs' order.
+///
+/// # Errors
+/// If libibverbs cannot list devices. No devices is not an error here but an empty list.
+pub fn device_names() -> Result<Vec<String>, Error> {
+    match DeviceList::get() {
+        Ok(list) => Ok(list.devices().iter().map(|&device| name_of(device)).collect()),
+        Err(Error::NoDevices) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// An open device (`ibv_context`). Cheap to clone; closed when the last object made from it is gone.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub(crate) context: Arc<Context>,
+}
+
+/// The open context that every object made from it keeps alive.
+#[derive(Debug)]
+pub(crate) struct Context {
+    raw: NonNull<sys::ibv_context>,
+    name: String,
+}
+
+// SAFETY: libibverbs locks what its calls share; a context may be used from any thread and from several at once.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub(crate) fn raw(&self) -> *mut sys::ibv_context {
+        self.raw.as_ptr()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: opened by `ibv_open_device`; everything made from it held this object and is gone.
+        unsafe { sys::ibv_close_device(self.raw.as_ptr()) };
+    }
+}
+
+/// What the device can do at most: the part of `ibv_device_attr` that setup needs, and mlx5's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceAttr {
+    /// Firmware version.
+    pub fw_ver: String,
+    /// GUID of the node, host byte order.
+    pub node_guid: u64,
+    /// PCI vendor.
+    pub vendor_id: u32,
+    /// PCI device.
+    pub vendor_part_id: u32,
+    /// Number of ports.
+    pub ports: u8,
+    /// Queue pairs.
+    pub max_qp: u32,
+    /// Requests per queue.
+    pub max_qp_wr: u32,
+    /// Scatter/gather entries per request.
+    pub max_sge: u32,
+    /// CQEs per completion queue.
+    pub max_cqe: u32,
+    /// Requests per shared receive queue.
+    pub max_srq_wr: u32,
+    /// Scatter entries per request of a shared receive queue.
+    pub max_srq_sge: u32,
+    /// READs and atomics a queue pair answers at once.
+    pub max_qp_rd_atom: u8,
+    /// READs and atomics a queue pair asks for at once.
+    pub max_qp_init_rd_atom: u8,
+    /// Bytes in one memory region.
+    pub max_mr_size: u64,
+    /// Registers for thread domains beyond the static ones.
+    pub max_dynamic_bfregs: u32,
+    /// The device does atomics.
+    pub atomics: bool,
+    /// CQEs are of version 1 (they carry a user index).
+    pub cqe_version_1: bool,
+}
+
+/// A count the C interface keeps in an `int`.
+fn count(value: core::ffi::c_int) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}
+
+impl Device {
+    /// Opens the device of this name.
+    ///
+    /// # Errors
+    /// [`Error::NoDevices`], [`Error::UnknownDevice`] listing what there is, [`Error::NotMlx5`], or a failed call.
+    pub fn open(name: &str) -> Result<Self, Error> {
+        let list = DeviceList::get()?;
+        if list.devices().is_empty() {
+            return Err(Error::NoDevices);
+        }
+        match list.devices().iter().find(|&&device| name_of(device) == name) {
+            Some(&device) => Self::open_raw(device),
+            None => Err(Error::UnknownDevice {
+                name: name.to_string(),
+                known: list.devices().iter().map(|&device| name_of(device)).collect(),
+            }),
+        }
+    }
+
+    /// Opens the first mlx5 device.
+    ///
+    /// # Errors
+    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, or a failed call.
+    pub fn open_first() -> Result<Self, Error> {
+        let list = DeviceList::get()?;
+        let first = *list.devices().first().ok_or(Error::NoDevices)?;
+        // SAFETY: the devices are of a list that is alive.
+        let mlx5 = list.devices().iter().find(|&&device| unsafe { ffi::mlx5dv_is_supported(device) });
+        Self::open_raw(*mlx5.unwrap_or(&first))
+    }
+
+    /// Opens a device of a list that is alive.
+    fn open_raw(device: *mut sys::ibv_device) -> Result<Self, Error> {
+        let name = name_of(device);
+        // SAFETY: the device is of a list that is alive.
+        if !unsafe { ffi::mlx5dv_is_supported(device) } {
+            return Err(Error::NotMlx5 { name });
+        }
+        // SAFETY: as above.
+        let raw = non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?;
+        Ok(Self { context: Arc::new(Context { raw, name }) })
+    }
+
+    /// The device's name, as `ibv_devices` prints it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.context.name
+    }
+
+    /// What the device can do.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn query(&self) -> Result<DeviceAttr, Error> {
+        // SAFETY: the context is open, and was found to be libmlx5's before it was opened.
+        unsafe { query(self.context.raw()) }
+    }
+
+    /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it lives.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_context {
+        self.context.raw()
+    }
+}
+
+/// What the device of an open context can do.
+///
+/// # Safety
+/// The context is open and of an mlx5 device.
+pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr, Error> {
+    // SAFETY: integers and arrays of integers, for which zero is a value.
+    let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
+    // SAFETY: the caller vouches for the context, the structure is ours.
+    zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
+    let mut mlx5 =
+        ffi::Mlx5dvContext { comp_mask: ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS, ..ffi::Mlx5dvContext::default() };
+    // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
+    zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
+    let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
+    Ok(DeviceAttr {
+        fw_ver: String::from_utf8_lossy(&fw_ver).into_owned(),
+        node_guid: u64::from_be(attr.node_guid),
+        vendor_id: attr.vendor_id,
+        vendor_part_id: attr.vendor_part_id,
+        ports: attr.phys_port_cnt,
+        max_qp: count(attr.max_qp),
+        max_qp_wr: count(attr.max_qp_wr),
+        max_sge: count(attr.max_sge),
+        max_cqe: count(attr.max_cqe),
+        max_srq_wr: count(attr.max_srq_wr),
+        max_srq_sge: count(attr.max_srq_sge),
+        max_qp_rd_atom: u8::try_from(attr.max_qp_rd_atom).unwrap_or(u8::MAX),
+        max_qp_init_rd_atom: u8::try_from(attr.max_qp_init_rd_atom).unwrap_or(u8::MAX),
+        max_mr_size: attr.max_mr_size,
+        max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
+        atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
+        cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
+    })
+}

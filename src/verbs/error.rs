@@ -1,0 +1,191 @@
+//! What can go wrong during setup.
+
+use core::fmt;
+
+/// Why setup failed. Every variant names what was asked for and, where there is one, the limit or the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The machine has no RDMA device, or libibverbs has no driver for it.
+    NoDevices,
+    /// No device has this name.
+    UnknownDevice {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The device is driven by something else than libmlx5.
+    NotMlx5 {
+        /// The device.
+        name: String,
+    },
+    /// A call into libibverbs or libmlx5 failed.
+    Call(CallError),
+    /// A number is out of range.
+    OutOfRange {
+        /// What the number is.
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// The least allowed.
+        min: u64,
+        /// The most allowed.
+        max: u64,
+    },
+    /// The port has no usable GID, and on Ethernet there is no address without one.
+    NoGid {
+        /// The port, from 1.
+        port: u8,
+    },
+    /// The peer gave neither a GID nor a LID that this port could reach it by.
+    PeerWithoutAddress {
+        /// What the port speaks.
+        link_layer: super::LinkLayer,
+    },
+    /// Two queue pairs were given the same doorbell register, though each was created in a thread domain of its own. Using
+    /// it for both would corrupt requests without a sign; see [`super::QpBuilder::shared_register`].
+    RegisterHandedOutTwice {
+        /// Address of the register.
+        register: usize,
+    },
+    /// The parts that libmlx5 handed out do not make sense for this crate.
+    Parts {
+        /// Which object.
+        object: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// A failed call into libibverbs or libmlx5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The function, as `verbs.h` or `mlx5dv.h` calls it.
+    pub call: &'static str,
+    /// The error number of `errno.h`.
+    pub errno: i32,
+}
+
+impl CallError {
+    /// The failure that `errno` tells of.
+    pub(crate) fn last(call: &'static str) -> Self {
+        Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
+    }
+
+    /// What usually causes this error of this call, and what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match (self.call, self.errno) {
+            ("ibv_reg_mr_iova2", libc::ENOMEM) => {
+                "memory cannot be pinned: raise the locked-memory limit (ulimit -l, or LimitMEMLOCK= of the service)"
+            }
+            ("ibv_reg_mr_iova2", libc::EFAULT) => "part of the range is not mapped, or is read-only",
+            ("ibv_open_device", libc::EACCES | libc::EPERM) => {
+                "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
+            }
+            ("ibv_alloc_td", libc::EOPNOTSUPP | libc::ENOSPC | libc::ENOMEM) => {
+                "no doorbell register is left for a thread domain: close queue pairs, or create this one with \
+                 shared_register()"
+            }
+            ("ibv_modify_qp to RTR", libc::EINVAL) => {
+                "the path is refused: check the GID index of both sides (RoCE version, VLAN) and the path MTU"
+            }
+            ("ibv_modify_qp to RTR", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
+                "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
+            }
+            ("ibv_modify_qp to INIT" | "ibv_modify_qp to RTS", libc::EINVAL) => {
+                "the state change is refused: each state must follow the one before it (RESET, INIT, RTR, RTS)"
+            }
+            (_, libc::ENOMEM) => {
+                "rings are pinned memory: raise the locked-memory limit (ulimit -l), or ask for shorter queues"
+            }
+            (_, libc::EBUSY) => "an object made from this one is still in use",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.call, std::io::Error::from_raw_os_error(self.errno))?;
+        match self.hint() {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for CallError {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDevices => f.write_str(
+                "no RDMA device found: is the mlx5_ib module loaded, and is /sys/class/infiniband visible here?",
+            ),
+            Self::UnknownDevice { name, known } => {
+                write!(f, "no RDMA device is called {name:?}; there is {}", known.join(", "))
+            }
+            Self::NotMlx5 { name } => write!(f, "{name} is not an mlx5 device: libmlx5 does not drive it"),
+            Self::Call(call) => call.fmt(f),
+            Self::OutOfRange { what, value, min, max } => {
+                write!(f, "{what} is {value}, but must be {min} to {max}")
+            }
+            Self::NoGid { port } => {
+                write!(f, "port {port} has no usable GID: give its network interface an address, or name a GID index")
+            }
+            Self::PeerWithoutAddress { link_layer } => match link_layer {
+                super::LinkLayer::Ethernet => {
+                    f.write_str("the peer sent no GID, and on Ethernet nothing else names it: give it a GID index")
+                }
+                super::LinkLayer::InfiniBand => {
+                    f.write_str("the peer sent neither a LID nor a GID: is a subnet manager running?")
+                }
+            },
+            Self::RegisterHandedOutTwice { register } => write!(
+                f,
+                "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
+                 create the queue pairs with shared_register()"
+            ),
+            Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+/// The pointer, or the error that `errno` tells of if it is null.
+pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
+    core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
+}
+
+/// Success, or the error number a call returned: most return it, some return -1 and set `errno`.
+pub(crate) fn zero(call: &'static str, returned: core::ffi::c_int) -> Result<(), CallError> {
+    match returned {
+        0 => Ok(()),
+        negative if negative < 0 => Err(CallError::last(call)),
+        errno => Err(CallError { call, errno }),
+    }
+}
+
+/// Whether `value` lies in `range`.
+pub(crate) fn in_range(what: &'static str, value: u64, range: core::ops::RangeInclusive<u64>) -> Result<(), Error> {
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { what, value, min: *range.start(), max: *range.end() })
+    }
+}

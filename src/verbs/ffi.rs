@@ -1,0 +1,405 @@
+//! What rdma-sys lacks: the part of `mlx5dv` this crate uses, and the verbs that `verbs.h` has only as inline functions.
+//!
+//! Declared by hand after rdma-core's `providers/mlx5/mlx5dv.h`; `tests/mlx5dv_layout.rs` compiles a C program against
+//! the installed header and compares every size, offset and constant. Field names are those of the header. All the
+//! structs are extended by rdma-core at their end only, and `comp_mask` says which of the later fields are meant, so a
+//! newer library accepts them as they stand.
+
+use core::ffi::{c_int, c_void};
+
+use rdma_sys as sys;
+
+/// Compression formats of CQEs (`struct mlx5dv_cqe_comp_caps`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvCqeCompCaps {
+    /// Longest compressed block, in CQEs.
+    pub max_num: u32,
+    /// Mini-CQE formats, bits of `enum mlx5dv_cqe_comp_res_format`.
+    pub supported_format: u32,
+}
+
+/// Software parsing offloads (`struct mlx5dv_sw_parsing_caps`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvSwParsingCaps {
+    /// Bits of `enum mlx5dv_sw_parsing_offloads`.
+    pub sw_parsing_offloads: u32,
+    /// QP types, bits `1 << ibv_qp_type`.
+    pub supported_qpts: u32,
+}
+
+/// Striding receive queues (`struct mlx5dv_striding_rq_caps`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvStridingRqCaps {
+    /// log2 of the smallest stride, bytes.
+    pub min_single_stride_log_num_of_bytes: u32,
+    /// log2 of the largest stride, bytes.
+    pub max_single_stride_log_num_of_bytes: u32,
+    /// log2 of the fewest strides per WQE.
+    pub min_single_wqe_log_num_of_strides: u32,
+    /// log2 of the most strides per WQE.
+    pub max_single_wqe_log_num_of_strides: u32,
+    /// QP types, bits `1 << ibv_qp_type`.
+    pub supported_qpts: u32,
+}
+
+/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `max_dynamic_bfregs`: the call fills in what
+/// `comp_mask` asks for, and nothing past these fields is asked for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvContext {
+    /// Version of the device's user space interface.
+    pub version: u8,
+    /// `MLX5DV_CONTEXT_FLAGS_*`.
+    pub flags: u64,
+    /// In: `MLX5DV_CONTEXT_MASK_*` of the fields wanted; out: of those given.
+    pub comp_mask: u64,
+    /// CQE compression.
+    pub cqe_comp_caps: Mlx5dvCqeCompCaps,
+    /// Software parsing.
+    pub sw_parsing_caps: Mlx5dvSwParsingCaps,
+    /// Striding receive queues.
+    pub striding_rq_caps: Mlx5dvStridingRqCaps,
+    /// Tunnel offloads.
+    pub tunnel_offloads_caps: u32,
+    /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains.
+    pub max_dynamic_bfregs: u32,
+}
+
+/// CQEs carry the user index and are of version 1 (`MLX5DV_CONTEXT_FLAGS_CQE_V1`).
+pub const MLX5DV_CONTEXT_FLAGS_CQE_V1: u64 = 1 << 0;
+/// Asks for `max_dynamic_bfregs`.
+pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
+
+/// A buffer of WQEs (`struct mlx5dv_qp::{sq,rq}`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvWq {
+    /// First byte.
+    pub buf: *mut c_void,
+    /// Number of WQEs (receive) or WQEBBs (send).
+    pub wqe_cnt: u32,
+    /// Bytes per WQE or WQEBB.
+    pub stride: u32,
+}
+
+/// The send doorbell register (`struct mlx5dv_qp::bf`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvBf {
+    /// Address in the mapped UAR page.
+    pub reg: *mut c_void,
+    /// Bytes of one BlueFlame buffer; 0 = no BlueFlame, doorbells only.
+    pub size: u32,
+}
+
+/// Raw parts of a QP (`struct mlx5dv_qp`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvQp {
+    /// Doorbell record: two big-endian words, `MLX5_RCV_DBR` and `MLX5_SND_DBR`.
+    pub dbrec: *mut u32,
+    /// Send ring.
+    pub sq: Mlx5dvWq,
+    /// Receive ring.
+    pub rq: Mlx5dvWq,
+    /// Doorbell register.
+    pub bf: Mlx5dvBf,
+    /// In: which of the fields below are wanted; out: which are given.
+    pub comp_mask: u64,
+    /// Where the UAR page is mapped from.
+    pub uar_mmap_offset: i64,
+    /// Transport interface receive number.
+    pub tirn: u32,
+    /// Transport interface send number.
+    pub tisn: u32,
+    /// Receive queue number (raw packet QPs).
+    pub rqn: u32,
+    /// Send queue number (raw packet QPs).
+    pub sqn: u32,
+    /// ICM address of the TIR.
+    pub tir_icm_addr: u64,
+}
+
+/// Index of the receive word in a QP's doorbell record.
+pub const MLX5_RCV_DBR: usize = 0;
+/// Index of the send word in a QP's doorbell record.
+pub const MLX5_SND_DBR: usize = 1;
+
+/// Raw parts of a CQ (`struct mlx5dv_cq`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvCq {
+    /// Ring of CQEs.
+    pub buf: *mut c_void,
+    /// Doorbell record: two big-endian words, consumer index and arm.
+    pub dbrec: *mut u32,
+    /// Number of CQEs, a power of two.
+    pub cqe_cnt: u32,
+    /// Bytes per CQE, 64 or 128.
+    pub cqe_size: u32,
+    /// UAR page on which the CQ is armed.
+    pub cq_uar: *mut c_void,
+    /// CQ number.
+    pub cqn: u32,
+    /// In and out: none defined.
+    pub comp_mask: u64,
+}
+
+/// Raw parts of an SRQ (`struct mlx5dv_srq`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvSrq {
+    /// Ring of WQEs, linked by their first segment.
+    pub buf: *mut c_void,
+    /// Doorbell record: one big-endian word.
+    pub dbrec: *mut u32,
+    /// Bytes per WQE.
+    pub stride: u32,
+    /// First free WQE.
+    pub head: u32,
+    /// Last free WQE.
+    pub tail: u32,
+    /// In: [`MLX5DV_SRQ_MASK_SRQN`]; out: the same if given.
+    pub comp_mask: u64,
+    /// SRQ number.
+    pub srqn: u32,
+}
+
+/// Asks for [`Mlx5dvSrq::srqn`].
+pub const MLX5DV_SRQ_MASK_SRQN: u64 = 1 << 0;
+
+/// One pair of `struct mlx5dv_obj`: a verbs object, and where its raw parts go.
+#[repr(C)]
+pub struct Mlx5dvPair<I, O> {
+    /// The object.
+    pub r#in: *mut I,
+    /// Its parts.
+    pub out: *mut O,
+}
+
+impl<I, O> Mlx5dvPair<I, O> {
+    /// Nothing asked.
+    pub const NONE: Self = Self { r#in: core::ptr::null_mut(), out: core::ptr::null_mut() };
+}
+
+/// What `mlx5dv_init_obj` takes (`struct mlx5dv_obj`).
+#[repr(C)]
+pub struct Mlx5dvObj {
+    /// With [`MLX5DV_OBJ_QP`].
+    pub qp: Mlx5dvPair<sys::ibv_qp, Mlx5dvQp>,
+    /// With [`MLX5DV_OBJ_CQ`].
+    pub cq: Mlx5dvPair<sys::ibv_cq, Mlx5dvCq>,
+    /// With [`MLX5DV_OBJ_SRQ`].
+    pub srq: Mlx5dvPair<sys::ibv_srq, Mlx5dvSrq>,
+    /// Receive work queues: unused here.
+    pub rwq: Mlx5dvPair<c_void, c_void>,
+    /// Device memory: unused here.
+    pub dm: Mlx5dvPair<c_void, c_void>,
+    /// Address handles: unused here.
+    pub ah: Mlx5dvPair<c_void, c_void>,
+    /// Protection domains: unused here.
+    pub pd: Mlx5dvPair<c_void, c_void>,
+}
+
+impl Mlx5dvObj {
+    /// Nothing asked.
+    pub const NONE: Self = Self {
+        qp: Mlx5dvPair::NONE,
+        cq: Mlx5dvPair::NONE,
+        srq: Mlx5dvPair::NONE,
+        rwq: Mlx5dvPair::NONE,
+        dm: Mlx5dvPair::NONE,
+        ah: Mlx5dvPair::NONE,
+        pd: Mlx5dvPair::NONE,
+    };
+}
+
+/// `mlx5dv_init_obj`: [`Mlx5dvObj::qp`] is asked for.
+pub const MLX5DV_OBJ_QP: u64 = 1 << 0;
+/// `mlx5dv_init_obj`: [`Mlx5dvObj::cq`] is asked for.
+pub const MLX5DV_OBJ_CQ: u64 = 1 << 1;
+/// `mlx5dv_init_obj`: [`Mlx5dvObj::srq`] is asked for.
+pub const MLX5DV_OBJ_SRQ: u64 = 1 << 2;
+
+/// CQ attributes that verbs has no words for (`struct mlx5dv_cq_init_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvCqInitAttr {
+    /// Which of the fields below count.
+    pub comp_mask: u64,
+    /// Mini-CQE format.
+    pub cqe_comp_res_format: u8,
+    /// `MLX5DV_CQ_INIT_ATTR_FLAGS_*`.
+    pub flags: u32,
+    /// Bytes per CQE.
+    pub cqe_size: u16,
+}
+
+/// [`Mlx5dvCqInitAttr::cqe_size`] counts.
+pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;
+
+/// Dynamically connected QPs (`struct mlx5dv_dc_init_attr`); unused here, present for its size.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvDcInitAttr {
+    /// DCT or DCI.
+    pub dc_type: u32,
+    /// Access key of a DCT.
+    pub dct_access_key: u64,
+}
+
+/// QP attributes that verbs has no words for (`struct mlx5dv_qp_init_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvQpInitAttr {
+    /// Which of the fields below count.
+    pub comp_mask: u64,
+    /// `MLX5DV_QP_CREATE_*`.
+    pub create_flags: u32,
+    /// Dynamically connected transport.
+    pub dc_init_attr: Mlx5dvDcInitAttr,
+    /// Extra `mlx5dv_wr_*` operations.
+    pub send_ops_flags: u64,
+}
+
+/// [`Mlx5dvQpInitAttr::create_flags`] counts.
+pub const MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS: u64 = 1 << 0;
+/// Data never arrives in a CQE, always in the buffer.
+pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
+
+#[link(name = "mlx5")]
+unsafe extern "C" {
+    /// Whether the device is driven by libmlx5.
+    pub fn mlx5dv_is_supported(device: *mut sys::ibv_device) -> bool;
+    /// Queries what is particular to mlx5. Returns 0 or an errno.
+    pub fn mlx5dv_query_device(ctx_in: *mut sys::ibv_context, attrs_out: *mut Mlx5dvContext) -> c_int;
+    /// Hands out raw parts. Returns 0 or an errno.
+    pub fn mlx5dv_init_obj(obj: *mut Mlx5dvObj, obj_type: u64) -> c_int;
+    /// Creates a CQ with mlx5's own attributes. Null and `errno` on failure.
+    pub fn mlx5dv_create_cq(
+        context: *mut sys::ibv_context,
+        cq_attr: *mut sys::ibv_cq_init_attr_ex,
+        mlx5_cq_attr: *mut Mlx5dvCqInitAttr,
+    ) -> *mut sys::ibv_cq_ex;
+    /// Creates a QP with mlx5's own attributes. Null and `errno` on failure.
+    pub fn mlx5dv_create_qp(
+        context: *mut sys::ibv_context,
+        qp_attr: *mut sys::ibv_qp_init_attr_ex,
+        mlx5_qp_attr: *mut Mlx5dvQpInitAttr,
+    ) -> *mut sys::ibv_qp;
+}
+
+unsafe extern "C" {
+    /// One entry of a port's GID table (libibverbs exports it with the underscore; `verbs.h` wraps it to pass the
+    /// entry's size). Returns 0 or an errno: `ENODATA` for an empty entry.
+    #[link_name = "_ibv_query_gid_ex"]
+    pub fn ibv_query_gid_ex(
+        context: *mut sys::ibv_context,
+        port_num: u32,
+        gid_index: u32,
+        entry: *mut sys::ibv_gid_entry,
+        flags: u32,
+        entry_size: usize,
+    ) -> c_int;
+}
+
+/// The context's extended part, which lies around it (`verbs_get_ctx` of `verbs.h`).
+///
+/// rdma-sys 0.3 has this function and its users, but compares `abi_compat` with 2^32 - 1 in place of all ones, so that on
+/// 64-bit machines it finds no extended context ever; hence these.
+///
+/// # Safety
+/// `ctx` is an open context.
+unsafe fn extended(ctx: *mut sys::ibv_context) -> Option<*mut sys::verbs_context> {
+    // SAFETY: the caller vouches for `ctx`.
+    let abi_compat = unsafe { (*ctx).abi_compat };
+    if abi_compat as usize != usize::MAX {
+        return None;
+    }
+    Some(ctx.cast::<u8>().wrapping_sub(core::mem::offset_of!(sys::verbs_context, context)).cast())
+}
+
+/// Reads a member of the extended context, if the library's context is long enough to have it.
+macro_rules! extended_op {
+    ($ctx:expr, $field:ident) => {
+        // SAFETY: `$ctx` is open by the contract of the function this is used in; `sz` is always present, and counts the
+        // bytes the library knows of from the structure's end backwards, so a member before them is not read.
+        unsafe {
+            extended($ctx).and_then(|ext| {
+                let needed = size_of::<sys::verbs_context>() - core::mem::offset_of!(sys::verbs_context, $field);
+                if (*ext).sz < needed { None } else { (*ext).$field }
+            })
+        }
+    };
+}
+
+/// `ibv_query_port`. Returns 0 or an errno.
+///
+/// # Safety
+/// `ctx` is an open context, `attr` valid for writes.
+pub unsafe fn query_port(ctx: *mut sys::ibv_context, port: u8, attr: *mut sys::ibv_port_attr) -> c_int {
+    match extended_op!(ctx, query_port) {
+        // SAFETY: the caller vouches for both; the length is that of the structure.
+        Some(op) => unsafe { op(ctx, port, attr, size_of::<sys::ibv_port_attr>()) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_alloc_td`: a thread domain, which in libmlx5 is a doorbell register of its own. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context.
+pub unsafe fn alloc_td(ctx: *mut sys::ibv_context) -> *mut sys::ibv_td {
+    let mut attr = sys::ibv_td_init_attr { comp_mask: 0 };
+    match extended_op!(ctx, alloc_td) {
+        // SAFETY: the caller vouches for the context; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, &raw mut attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_dealloc_td`. Returns 0 or an errno.
+///
+/// # Safety
+/// `td` came from [`alloc_td`] on `ctx`, and nothing uses it any more.
+pub unsafe fn dealloc_td(ctx: *mut sys::ibv_context, td: *mut sys::ibv_td) -> c_int {
+    match extended_op!(ctx, dealloc_td) {
+        // SAFETY: the caller vouches for the domain.
+        Some(op) => unsafe { op(td) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_alloc_parent_domain` of a PD and a thread domain. Null and `errno` on failure. Freed by `ibv_dealloc_pd`.
+///
+/// # Safety
+/// `ctx` is an open context, `pd` and `td` are alive and of this context, and outlive what is returned.
+pub unsafe fn alloc_parent_domain(
+    ctx: *mut sys::ibv_context,
+    pd: *mut sys::ibv_pd,
+    td: *mut sys::ibv_td,
+) -> *mut sys::ibv_pd {
+    let mut attr = sys::ibv_parent_domain_init_attr {
+        pd,
+        td,
+        comp_mask: 0,
+        alloc: None,
+        free: None,
+        pd_context: core::ptr::null_mut(),
+    };
+    match extended_op!(ctx, alloc_parent_domain) {
+        // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, &raw mut attr) },
+        None => not_supported(),
+    }
+}
+
+/// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
+fn not_supported<T>() -> *mut T {
+    // SAFETY: the C library's per-thread errno is always there to be written.
+    unsafe { *libc::__errno_location() = libc::EOPNOTSUPP };
+    core::ptr::null_mut()
+}

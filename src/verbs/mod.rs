@@ -1,0 +1,47 @@
+//! Setup through libibverbs and libmlx5: devices, memory, queues, connections. Feature `verbs`, on by default.
+//!
+//! Nothing here is on the hot path. Objects are made by the ordinary verbs; then `mlx5dv` hands out their rings, records and
+//! registers, and this crate's queues take them over:
+//!
+//! ```text
+//!   Device ── ProtectionDomain ── Buffer, Pool            memory the device may reach
+//!     │            │
+//!     │            ├── QpBuilder ──> QueuePair { qp, sq, rq }
+//!     │            └── OwnedSrq           │    │     └── Owned<RecvQueue, Qp>
+//!     ├── OwnedCq ───────┘ handle         │    └──────── Owned<SendQueue, Qp>    post, ring
+//!     └── CompletionChannel               └───────────── Qp                      INIT, RTR, RTS
+//! ```
+//!
+//! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
+//!
+//! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
+//! and may use BlueFlame with no lock. [`adopt_qp`] and [`adopt_cq`] take over what other libraries made.
+
+mod channel;
+mod connect;
+mod cq;
+mod device;
+mod error;
+pub mod ffi;
+mod memory;
+mod owned;
+mod parts;
+mod pd;
+mod pool;
+mod port;
+mod qp;
+mod register;
+mod srq;
+
+pub use channel::{CompletionChannel, CqEvent};
+pub use connect::{Endpoint, Path, QpState};
+pub use cq::{Cq, CqBuilder, OwnedCq, adopt_cq};
+pub use device::{Device, DeviceAttr, device_names};
+pub use error::{CallError, Error};
+pub use memory::{Access, Buffer, Memory, RawMemory};
+pub use owned::Owned;
+pub use pd::ProtectionDomain;
+pub use pool::{POOL_ALIGN, Pages, Pool};
+pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+pub use qp::{Qp, QpBuilder, QueuePair, VerbsTransport, adopt_qp, adopt_qp_shared};
+pub use srq::{OwnedSrq, Srq};

@@ -1,0 +1,95 @@
+//! From verbs objects to raw parts, by `mlx5dv_init_obj`.
+
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use rdma_sys as sys;
+
+use super::error::zero;
+use super::{Error, ffi};
+
+/// Private memory of a queue: what the queue remembers of each request. Freed when dropped.
+///
+/// A pointer rather than a `Box`, because the queue keeps one, too, and a `Box` that moves would claim the memory as its
+/// own again.
+#[derive(Debug)]
+pub(crate) struct Shadow<T>(NonNull<[MaybeUninit<T>]>);
+
+// SAFETY: memory without an owner thread; the records are plain data.
+unsafe impl<T: Send> Send for Shadow<T> {}
+// SAFETY: `&self` gives out nothing but an address.
+unsafe impl<T: Send> Sync for Shadow<T> {}
+
+impl<T> Shadow<T> {
+    pub(crate) fn new(len: u32) -> Self {
+        let records: Box<[MaybeUninit<T>]> = Box::new_uninit_slice(len as usize);
+        Self(NonNull::from(Box::leak(records)))
+    }
+
+    pub(crate) fn start(&self) -> NonNull<MaybeUninit<T>> {
+        self.0.cast()
+    }
+}
+
+impl<T> Drop for Shadow<T> {
+    fn drop(&mut self) {
+        // SAFETY: leaked in `new`, freed once; the queue over it is dropped before (see `Owned`).
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// A pointer that libmlx5 hands out, which must not be null.
+pub(crate) fn part<P, T>(object: &'static str, what: &'static str, pointer: *mut P) -> Result<NonNull<T>, Error> {
+    NonNull::new(pointer.cast()).ok_or_else(|| Error::Parts { object, why: format!("no {what}") })
+}
+
+/// A number that must fit `T`.
+pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, checked: Option<T>) -> Result<T, Error> {
+    checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
+}
+
+/// Raw parts of a queue pair.
+///
+/// # Safety
+/// `qp` is alive and of an mlx5 device.
+pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<ffi::Mlx5dvQp, Error> {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut out: ffi::Mlx5dvQp = unsafe { core::mem::zeroed() };
+    let mut obj =
+        ffi::Mlx5dvObj { qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+    // SAFETY: the caller vouches for the queue pair; `out` is ours.
+    zero("mlx5dv_init_obj (QP)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) })?;
+    Ok(out)
+}
+
+/// Raw parts of a completion queue. From here on libmlx5 leaves the consumer index to us.
+///
+/// # Safety
+/// `cq` is alive and of an mlx5 device.
+pub(crate) unsafe fn of_cq(cq: NonNull<sys::ibv_cq>) -> Result<ffi::Mlx5dvCq, Error> {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut out: ffi::Mlx5dvCq = unsafe { core::mem::zeroed() };
+    let mut obj =
+        ffi::Mlx5dvObj { cq: ffi::Mlx5dvPair { r#in: cq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+    // SAFETY: the caller vouches for the completion queue; `out` is ours.
+    zero("mlx5dv_init_obj (CQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ) })?;
+    Ok(out)
+}
+
+/// Raw parts of a shared receive queue.
+///
+/// # Safety
+/// `srq` is alive and of an mlx5 device.
+pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<ffi::Mlx5dvSrq, Error> {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut out: ffi::Mlx5dvSrq = unsafe { core::mem::zeroed() };
+    out.comp_mask = ffi::MLX5DV_SRQ_MASK_SRQN;
+    let mut obj =
+        ffi::Mlx5dvObj { srq: ffi::Mlx5dvPair { r#in: srq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+    // SAFETY: the caller vouches for the shared receive queue; `out` is ours.
+    zero("mlx5dv_init_obj (SRQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_SRQ) })?;
+    if out.comp_mask & ffi::MLX5DV_SRQ_MASK_SRQN == 0 {
+        return Err(Error::Parts { object: "shared receive queue", why: "no number; libmlx5 is too old".into() });
+    }
+    Ok(out)
+}

@@ -1,0 +1,116 @@
+//! Protection domains, and the thread domains that give a queue pair a doorbell register of its own.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::device::Context;
+use super::error::non_null;
+use super::{Device, Error, ffi};
+
+/// A protection domain (`ibv_pd`): memory and queues work together only within one. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ProtectionDomain {
+    pub(crate) handle: Arc<PdHandle>,
+}
+
+/// The domain that every object made in it keeps alive.
+#[derive(Debug)]
+pub(crate) struct PdHandle {
+    raw: NonNull<sys::ibv_pd>,
+    pub(crate) context: Arc<Context>,
+}
+
+// SAFETY: libibverbs counts and locks what its calls share; a domain may be used from any thread and from several.
+unsafe impl Send for PdHandle {}
+// SAFETY: as above.
+unsafe impl Sync for PdHandle {}
+
+impl PdHandle {
+    pub(crate) fn raw(&self) -> *mut sys::ibv_pd {
+        self.raw.as_ptr()
+    }
+}
+
+impl Drop for PdHandle {
+    fn drop(&mut self) {
+        // SAFETY: from `ibv_alloc_pd`; everything made in it held this object and is gone.
+        unsafe { sys::ibv_dealloc_pd(self.raw.as_ptr()) };
+    }
+}
+
+impl Device {
+    /// Makes a protection domain.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn protection_domain(&self) -> Result<ProtectionDomain, Error> {
+        // SAFETY: the context is open.
+        let raw = non_null("ibv_alloc_pd", unsafe { sys::ibv_alloc_pd(self.context.raw()) })?;
+        Ok(ProtectionDomain { handle: Arc::new(PdHandle { raw, context: Arc::clone(&self.context) }) })
+    }
+}
+
+impl ProtectionDomain {
+    /// The device it is of.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        Device { context: Arc::clone(&self.handle.context) }
+    }
+
+    /// The raw domain, for calls this crate does not wrap; alive as long as `self` or anything made in it.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_pd {
+        self.handle.raw()
+    }
+}
+
+/// A parent domain: a protection domain with a thread domain, hence with a doorbell register that libmlx5 gives to
+/// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`).
+#[derive(Debug)]
+pub(crate) struct OwnRegister {
+    parent: NonNull<sys::ibv_pd>,
+    td: NonNull<sys::ibv_td>,
+    pd: Arc<PdHandle>,
+}
+
+// SAFETY: as `PdHandle`.
+unsafe impl Send for OwnRegister {}
+// SAFETY: as `PdHandle`.
+unsafe impl Sync for OwnRegister {}
+
+impl OwnRegister {
+    pub(crate) fn new(pd: &ProtectionDomain) -> Result<Self, Error> {
+        let pd = Arc::clone(&pd.handle);
+        let context = pd.context.raw();
+        // SAFETY: the context is open as long as `pd` lives.
+        let td = non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) })?;
+        // SAFETY: both are alive, of this context, and freed after the parent domain.
+        let parent = unsafe { ffi::alloc_parent_domain(context, pd.raw(), td.as_ptr()) };
+        match non_null("ibv_alloc_parent_domain", parent) {
+            Ok(parent) => Ok(Self { parent, td, pd }),
+            Err(error) => {
+                // SAFETY: just made, and nothing was made of it.
+                unsafe { ffi::dealloc_td(context, td.as_ptr()) };
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The parent domain, to be used where a protection domain is asked for.
+    pub(crate) fn raw(&self) -> *mut sys::ibv_pd {
+        self.parent.as_ptr()
+    }
+}
+
+impl Drop for OwnRegister {
+    fn drop(&mut self) {
+        // SAFETY: made together, in use by the queue pair that held this object and is gone; the parent first, since it
+        // refers to the thread domain, and both before the protection domain that `pd` keeps.
+        unsafe {
+            sys::ibv_dealloc_pd(self.parent.as_ptr());
+            ffi::dealloc_td(self.pd.context.raw(), self.td.as_ptr());
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A pool: memory mapped and registered once at start, handed out in pieces.
+
+use super::error::in_range;
+use super::{Access, Buffer, CallError, Error, ProtectionDomain};
+
+/// log2 of a huge page of 2 MiB, the size x86-64 and (with 4 KiB base pages) aarch64 have.
+const HUGE_PAGE_BITS: u8 = 21;
+
+/// Pieces begin at multiples of this many bytes: two of x86's 64-byte lines, one of the 128-byte lines of others. A line
+/// shared by two buffers would be fought over by their threads and the device.
+pub const POOL_ALIGN: usize = 128;
+
+/// Which pages a pool got. Fewer pages mean fewer translations for the device to fetch and to cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Huge pages of 2 MiB that the administrator had set aside (`vm.nr_hugepages`).
+    Huge,
+    /// Base pages, with the kernel asked to put huge ones underneath (transparent huge pages) if it can.
+    Transparent,
+    /// Base pages: the kernel takes no such advice.
+    Base,
+}
+
+/// Registered memory that is handed out in pieces.
+///
+/// Taking moves a mark and cannot be undone: make what you need at start, keep the free pieces of each thread in a `Vec`
+/// of its own (`pool.take(64 * 2048)?.chunks(2048)`), and the I/O path needs neither lock nor allocator.
+#[derive(Debug)]
+pub struct Pool {
+    rest: Buffer,
+    capacity: usize,
+    pages: Pages,
+}
+
+impl Pool {
+    /// Maps at least `bytes` bytes, on huge pages if there are any, touches every page, and registers them.
+    ///
+    /// # Errors
+    /// No bytes asked for, or a failed `mmap` or registration.
+    pub fn new(pd: &ProtectionDomain, bytes: usize, access: Access) -> Result<Self, Error> {
+        in_range("bytes of a pool", bytes as u64, 1..=1 << 46)?;
+        let (memory, pages) = map(bytes)?;
+        let buffer = pd.register(memory, access)?;
+        Ok(Self { capacity: buffer.len(), rest: buffer, pages })
+    }
+
+    /// Which pages the memory lies on.
+    #[must_use]
+    pub fn pages(&self) -> Pages {
+        self.pages
+    }
+
+    /// Bytes in all.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Bytes not yet handed out.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Hands out `bytes` bytes, aligned to [`POOL_ALIGN`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for no bytes, or more than [`Self::remaining`].
+    pub fn take(&mut self, bytes: usize) -> Result<Buffer, Error> {
+        in_range("bytes taken from a pool", bytes as u64, 1..=self.remaining() as u64)?;
+        // What remains begins at a multiple of the alignment, since every step is one, and its length is a multiple, too,
+        // since pages are: rounding up cannot ask for more than remains.
+        let piece = self.rest.carve(bytes.next_multiple_of(POOL_ALIGN));
+        Ok(piece.truncated(bytes))
+    }
+}
+
+/// Maps anonymous memory, every page of it present.
+fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), Error> {
+    let huge = bytes.next_multiple_of(1 << HUGE_PAGE_BITS);
+    // Fails with ENOMEM when fewer huge pages are free, EINVAL when the kernel has none of this size.
+    if let Ok(memory) = memmap2::MmapOptions::new().len(huge).huge(Some(HUGE_PAGE_BITS)).populate().map_anon() {
+        return Ok((memory, Pages::Huge));
+    }
+    // SAFETY: asks the C library for a number.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let failed =
+        |error: std::io::Error| CallError { call: "mmap", errno: error.raw_os_error().unwrap_or(libc::ENOMEM) };
+    let memory = memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(failed)?;
+    // Before the first touch, which decides what lies underneath.
+    let pages = match memory.advise(memmap2::Advice::HugePage) {
+        Ok(()) => Pages::Transparent,
+        Err(_) => Pages::Base,
+    };
+    // Registration pins every page, which makes it present.
+    Ok((memory, pages))
+}

@@ -1,0 +1,292 @@
+//! Ports and their addresses: LIDs on InfiniBand, GIDs on both link layers.
+
+use core::fmt;
+use std::net::Ipv6Addr;
+
+use rdma_sys as sys;
+
+use super::error::{in_range, zero};
+use super::{Device, Error, ffi};
+
+/// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
+const IBV_LINK_LAYER_ETHERNET: u8 = 2;
+
+/// What a port speaks below the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkLayer {
+    /// InfiniBand: LIDs, and GIDs for routing beyond the subnet.
+    InfiniBand,
+    /// Ethernet (RoCE): GIDs alone.
+    Ethernet,
+}
+
+/// State of a port's link (IBTA vol. 1, 14.2.5.6 PortState).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortState {
+    /// No link.
+    Down,
+    /// Link, not configured.
+    Initialize,
+    /// Configured, not yet carrying data.
+    Armed,
+    /// Carrying data.
+    Active,
+    /// Any other value of `ibv_port_state`.
+    Other(u32),
+}
+
+/// Path MTU: payload bytes of one packet (IBTA vol. 1, 7.7.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Mtu {
+    /// 256 bytes.
+    B256 = sys::ibv_mtu::IBV_MTU_256,
+    /// 512 bytes.
+    B512 = sys::ibv_mtu::IBV_MTU_512,
+    /// 1024 bytes.
+    B1024 = sys::ibv_mtu::IBV_MTU_1024,
+    /// 2048 bytes.
+    B2048 = sys::ibv_mtu::IBV_MTU_2048,
+    /// 4096 bytes.
+    B4096 = sys::ibv_mtu::IBV_MTU_4096,
+}
+
+impl Mtu {
+    /// All of them, ascending.
+    pub const ALL: [Self; 5] = [Self::B256, Self::B512, Self::B1024, Self::B2048, Self::B4096];
+
+    /// Bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        128 << self as u32
+    }
+
+    /// The MTU of this many bytes, if there is one.
+    #[must_use]
+    pub fn from_bytes(bytes: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|mtu| mtu.bytes() == bytes)
+    }
+
+    fn from_raw(raw: sys::ibv_mtu::Type) -> Option<Self> {
+        Self::ALL.into_iter().find(|mtu| *mtu as u32 == raw)
+    }
+}
+
+/// A port as `ibv_query_port` describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Number, from 1.
+    pub number: u8,
+    /// Link state.
+    pub state: PortState,
+    /// Link layer.
+    pub link_layer: LinkLayer,
+    /// The MTU in force.
+    pub active_mtu: Mtu,
+    /// The largest MTU.
+    pub max_mtu: Mtu,
+    /// Local identifier; 0 on Ethernet.
+    pub lid: u16,
+    /// Entries of the GID table.
+    pub gid_tbl_len: u32,
+    /// Longest message, bytes.
+    pub max_msg_sz: u32,
+}
+
+/// Global identifier: an IPv6 address; on RoCE also an IPv4 one mapped into it (IBTA vol. 1, 4.1.1; annex A17).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Gid(pub [u8; 16]);
+
+impl Gid {
+    /// Whether it is all zero, which stands for "none" in what peers exchange.
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        self.0 == [0; 16]
+    }
+
+    /// Whether it is an IPv4 address mapped into IPv6.
+    #[must_use]
+    pub fn is_ipv4(self) -> bool {
+        Ipv6Addr::from(self.0).to_ipv4_mapped().is_some()
+    }
+}
+
+impl fmt::Display for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ipv6Addr::from(self.0).fmt(f)
+    }
+}
+
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// How packets with a GID are carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GidType {
+    /// InfiniBand.
+    Ib,
+    /// RoCE v1: a GRH directly in an Ethernet frame.
+    RoceV1,
+    /// RoCE v2: UDP port 4791.
+    RoceV2,
+    /// Any other value of `ibv_gid_type`.
+    Other(u32),
+}
+
+/// An entry of a port's GID table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GidEntry {
+    /// Place in the table.
+    pub index: u8,
+    /// The GID.
+    pub gid: Gid,
+    /// How it is carried.
+    pub kind: GidType,
+}
+
+impl Device {
+    /// A port's state.
+    ///
+    /// # Errors
+    /// A port the device does not have, or a failed call.
+    pub fn port(&self, number: u8) -> Result<Port, Error> {
+        in_range("port", number.into(), 1..=self.query()?.ports.into())?;
+        // SAFETY: integers only, for which zero is a value.
+        let mut attr: sys::ibv_port_attr = unsafe { core::mem::zeroed() };
+        // SAFETY: the context is open, the structure is ours.
+        zero("ibv_query_port", unsafe { ffi::query_port(self.context.raw(), number, &raw mut attr) })?;
+        let mtu = |raw| Mtu::from_raw(raw).unwrap_or(Mtu::B256);
+        Ok(Port {
+            number,
+            state: match attr.state {
+                sys::ibv_port_state::IBV_PORT_DOWN => PortState::Down,
+                sys::ibv_port_state::IBV_PORT_INIT => PortState::Initialize,
+                sys::ibv_port_state::IBV_PORT_ARMED => PortState::Armed,
+                sys::ibv_port_state::IBV_PORT_ACTIVE => PortState::Active,
+                other => PortState::Other(other),
+            },
+            // 0 is "unspecified", which drivers older than RoCE give for InfiniBand (`rdma_port_get_link_layer`).
+            link_layer: if attr.link_layer == IBV_LINK_LAYER_ETHERNET {
+                LinkLayer::Ethernet
+            } else {
+                LinkLayer::InfiniBand
+            },
+            active_mtu: mtu(attr.active_mtu),
+            max_mtu: mtu(attr.max_mtu),
+            lid: attr.lid,
+            gid_tbl_len: u32::try_from(attr.gid_tbl_len).unwrap_or(0),
+            max_msg_sz: attr.max_msg_sz,
+        })
+    }
+
+    /// One entry of a port's GID table; `None` if it is empty.
+    ///
+    /// # Errors
+    /// A failed call, for instance for an index beyond the table.
+    pub fn gid(&self, port: u8, index: u8) -> Result<Option<GidEntry>, Error> {
+        let mut entry = sys::ibv_gid_entry {
+            gid: sys::ibv_gid { raw: [0; 16] },
+            gid_index: 0,
+            port_num: 0,
+            gid_type: 0,
+            ndev_ifindex: 0,
+        };
+        // SAFETY: the context is open, the entry ours and of the size given.
+        let returned = unsafe {
+            ffi::ibv_query_gid_ex(
+                self.context.raw(),
+                port.into(),
+                index.into(),
+                &raw mut entry,
+                0,
+                size_of::<sys::ibv_gid_entry>(),
+            )
+        };
+        match zero("ibv_query_gid_ex", returned) {
+            Err(error) if error.errno == libc::ENODATA => return Ok(None),
+            result => result?,
+        }
+        // SAFETY: every view of the union is sixteen bytes without padding.
+        let gid = Gid(unsafe { entry.gid.raw });
+        let kind = match entry.gid_type {
+            sys::IBV_GID_TYPE_IB => GidType::Ib,
+            sys::IBV_GID_TYPE_ROCE_V1 => GidType::RoceV1,
+            sys::IBV_GID_TYPE_ROCE_V2 => GidType::RoceV2,
+            other => GidType::Other(other),
+        };
+        Ok((!gid.is_zero()).then_some(GidEntry { index, gid, kind }))
+    }
+
+    /// The entries of a port's GID table that are in use, by index.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn gids(&self, port: &Port) -> Result<Vec<GidEntry>, Error> {
+        let mut entries = Vec::new();
+        // Path records name the source GID by eight bits (`ibv_global_route::sgid_index`).
+        for index in 0..=u8::MAX {
+            if u32::from(index) >= port.gid_tbl_len {
+                break;
+            }
+            entries.extend(self.gid(port.number, index)?);
+        }
+        Ok(entries)
+    }
+
+    /// The GID to use when nobody says which: on InfiniBand the first; on Ethernet RoCE v2 before v1, an IPv4 address
+    /// before an IPv6 one, and a link-local address last.
+    ///
+    /// # Errors
+    /// [`Error::NoGid`] if the table is empty, or a failed call.
+    pub fn default_gid(&self, port: &Port) -> Result<GidEntry, Error> {
+        best_gid(&self.gids(port)?, port.link_layer).ok_or(Error::NoGid { port: port.number })
+    }
+}
+
+/// The entry [`Device::default_gid`] chooses.
+fn best_gid(entries: &[GidEntry], link_layer: LinkLayer) -> Option<GidEntry> {
+    match link_layer {
+        LinkLayer::InfiniBand => entries.first().copied(),
+        LinkLayer::Ethernet => entries.iter().copied().min_by_key(|entry| {
+            let link_local = entry.gid.0.starts_with(&[0xfe, 0x80]);
+            (entry.kind != GidType::RoceV2, link_local, !entry.gid.is_ipv4(), entry.index)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(index: u8, gid: &str, kind: GidType) -> GidEntry {
+        let address: Ipv6Addr = gid.parse().expect("test data");
+        GidEntry { index, gid: Gid(address.octets()), kind }
+    }
+
+    #[test]
+    fn roce_prefers_v2_then_routable_then_ipv4() {
+        let table = [
+            entry(0, "fe80::1", GidType::RoceV1),
+            entry(1, "fe80::1", GidType::RoceV2),
+            entry(2, "::ffff:10.0.0.1", GidType::RoceV1),
+            entry(3, "2001:db8::1", GidType::RoceV2),
+            entry(4, "::ffff:10.0.0.1", GidType::RoceV2),
+        ];
+        let best = |n: usize| best_gid(&table[..n], LinkLayer::Ethernet).map(|entry| entry.index);
+        assert_eq!(
+            [best(0), best(1), best(2), best(3), best(4), best(5)].map(|b| b.map_or(-1, i32::from)),
+            [-1, 0, 1, 1, 3, 4]
+        );
+        assert_eq!(best_gid(&table, LinkLayer::InfiniBand).map(|entry| entry.index), Some(0));
+    }
+
+    #[test]
+    fn mtu_counts_bytes() {
+        assert_eq!(Mtu::ALL.map(Mtu::bytes), [256, 512, 1024, 2048, 4096]);
+        assert_eq!(Mtu::from_bytes(2048), Some(Mtu::B2048));
+        assert_eq!(Mtu::from_bytes(1500), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! The hand-declared part of mlx5dv against the installed header: a C program prints sizes, offsets and constants.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::mem::offset_of;
+use std::process::Command;
+
+use blueflame::verbs::ffi;
+
+/// What to compare: the C expression, and what Rust says.
+#[derive(Default)]
+struct Table {
+    entries: Vec<(String, u64)>,
+}
+
+impl Table {
+    fn add(&mut self, c: impl Into<String>, rust: u64) {
+        self.entries.push((c.into(), rust));
+    }
+}
+
+/// Adds the size, the offset and the size of each field of a struct.
+macro_rules! structure {
+    ($table:ident, $rust:ident, $c:literal, [$($field:tt as $c_field:literal),+ $(,)?]) => {
+        $(
+            $table.add(format!("offsetof(struct {}, {})", $c, $c_field), offset_of!(ffi::$rust, $field) as u64);
+            $table.add(
+                format!("sizeof(((struct {} *)0)->{})", $c, $c_field),
+                field_size(|value: &ffi::$rust| &raw const value.$field),
+            );
+        )+
+    };
+}
+
+/// Size of a field, from a function that points to it.
+fn field_size<S, F>(_: impl Fn(&S) -> *const F) -> u64 {
+    size_of::<F>() as u64
+}
+
+fn table() -> Table {
+    let mut t = Table::default();
+    structure!(t, Mlx5dvCqeCompCaps, "mlx5dv_cqe_comp_caps", [
+        max_num as "max_num",
+        supported_format as "supported_format",
+    ]);
+    structure!(t, Mlx5dvSwParsingCaps, "mlx5dv_sw_parsing_caps", [
+        sw_parsing_offloads as "sw_parsing_offloads",
+        supported_qpts as "supported_qpts",
+    ]);
+    structure!(t, Mlx5dvStridingRqCaps, "mlx5dv_striding_rq_caps", [
+        min_single_stride_log_num_of_bytes as "min_single_stride_log_num_of_bytes",
+        max_single_stride_log_num_of_bytes as "max_single_stride_log_num_of_bytes",
+        min_single_wqe_log_num_of_strides as "min_single_wqe_log_num_of_strides",
+        max_single_wqe_log_num_of_strides as "max_single_wqe_log_num_of_strides",
+        supported_qpts as "supported_qpts",
+    ]);
+    structure!(t, Mlx5dvContext, "mlx5dv_context", [
+        version as "version",
+        flags as "flags",
+        comp_mask as "comp_mask",
+        cqe_comp_caps as "cqe_comp_caps",
+        sw_parsing_caps as "sw_parsing_caps",
+        striding_rq_caps as "striding_rq_caps",
+        tunnel_offloads_caps as "tunnel_offloads_caps",
+        max_dynamic_bfregs as "max_dynamic_bfregs",
+    ]);
+    structure!(t, Mlx5dvQp, "mlx5dv_qp", [
+        dbrec as "dbrec",
+        sq as "sq",
+        rq as "rq",
+        bf as "bf",
+        comp_mask as "comp_mask",
+        uar_mmap_offset as "uar_mmap_offset",
+        tirn as "tirn",
+        tisn as "tisn",
+        rqn as "rqn",
+        sqn as "sqn",
+        tir_icm_addr as "tir_icm_addr",
+    ]);
+    let nested = [
+        ("sq.buf", offset_of!(ffi::Mlx5dvQp, sq) + offset_of!(ffi::Mlx5dvWq, buf)),
+        ("sq.wqe_cnt", offset_of!(ffi::Mlx5dvQp, sq) + offset_of!(ffi::Mlx5dvWq, wqe_cnt)),
+        ("sq.stride", offset_of!(ffi::Mlx5dvQp, sq) + offset_of!(ffi::Mlx5dvWq, stride)),
+        ("rq.buf", offset_of!(ffi::Mlx5dvQp, rq) + offset_of!(ffi::Mlx5dvWq, buf)),
+        ("rq.wqe_cnt", offset_of!(ffi::Mlx5dvQp, rq) + offset_of!(ffi::Mlx5dvWq, wqe_cnt)),
+        ("rq.stride", offset_of!(ffi::Mlx5dvQp, rq) + offset_of!(ffi::Mlx5dvWq, stride)),
+        ("bf.reg", offset_of!(ffi::Mlx5dvQp, bf) + offset_of!(ffi::Mlx5dvBf, reg)),
+        ("bf.size", offset_of!(ffi::Mlx5dvQp, bf) + offset_of!(ffi::Mlx5dvBf, size)),
+    ];
+    for (field, offset) in nested {
+        t.add(format!("offsetof(struct mlx5dv_qp, {field})"), offset as u64);
+    }
+    structure!(t, Mlx5dvCq, "mlx5dv_cq", [
+        buf as "buf",
+        dbrec as "dbrec",
+        cqe_cnt as "cqe_cnt",
+        cqe_size as "cqe_size",
+        cq_uar as "cq_uar",
+        cqn as "cqn",
+        comp_mask as "comp_mask",
+    ]);
+    structure!(t, Mlx5dvSrq, "mlx5dv_srq", [
+        buf as "buf",
+        dbrec as "dbrec",
+        stride as "stride",
+        head as "head",
+        tail as "tail",
+        comp_mask as "comp_mask",
+        srqn as "srqn",
+    ]);
+    structure!(t, Mlx5dvObj, "mlx5dv_obj", [
+        qp as "qp",
+        cq as "cq",
+        srq as "srq",
+        rwq as "rwq",
+        dm as "dm",
+        ah as "ah",
+        pd as "pd",
+    ]);
+    t.add("offsetof(struct mlx5dv_obj, qp.in)", offset_of!(ffi::Mlx5dvObj, qp.r#in) as u64);
+    t.add("offsetof(struct mlx5dv_obj, srq.out)", offset_of!(ffi::Mlx5dvObj, srq.out) as u64);
+    structure!(t, Mlx5dvCqInitAttr, "mlx5dv_cq_init_attr", [
+        comp_mask as "comp_mask",
+        cqe_comp_res_format as "cqe_comp_res_format",
+        flags as "flags",
+        cqe_size as "cqe_size",
+    ]);
+    structure!(t, Mlx5dvDcInitAttr, "mlx5dv_dc_init_attr", [
+        dc_type as "dc_type",
+        dct_access_key as "dct_access_key",
+    ]);
+    structure!(t, Mlx5dvQpInitAttr, "mlx5dv_qp_init_attr", [
+        comp_mask as "comp_mask",
+        create_flags as "create_flags",
+        dc_init_attr as "dc_init_attr",
+        send_ops_flags as "send_ops_flags",
+    ]);
+    // Those that the library reads whole, or writes whole.
+    t.add("sizeof(struct mlx5dv_qp)", size_of::<ffi::Mlx5dvQp>() as u64);
+    t.add("sizeof(struct mlx5dv_cq)", size_of::<ffi::Mlx5dvCq>() as u64);
+    t.add("sizeof(struct mlx5dv_srq)", size_of::<ffi::Mlx5dvSrq>() as u64);
+    t.add("sizeof(struct mlx5dv_obj)", size_of::<ffi::Mlx5dvObj>() as u64);
+    t.add("sizeof(struct mlx5dv_cq_init_attr)", size_of::<ffi::Mlx5dvCqInitAttr>() as u64);
+    t.add("sizeof(struct mlx5dv_qp_init_attr)", size_of::<ffi::Mlx5dvQpInitAttr>() as u64);
+    let constants = [
+        ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
+        ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
+        ("MLX5_RCV_DBR", ffi::MLX5_RCV_DBR as u64),
+        ("MLX5_SND_DBR", ffi::MLX5_SND_DBR as u64),
+        ("MLX5DV_SRQ_MASK_SRQN", ffi::MLX5DV_SRQ_MASK_SRQN),
+        ("MLX5DV_OBJ_QP", ffi::MLX5DV_OBJ_QP),
+        ("MLX5DV_OBJ_CQ", ffi::MLX5DV_OBJ_CQ),
+        ("MLX5DV_OBJ_SRQ", ffi::MLX5DV_OBJ_SRQ),
+        ("MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE),
+        ("MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS),
+        ("MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE", ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE.into()),
+    ];
+    for (name, value) in constants {
+        t.add(name, value);
+    }
+    t
+}
+
+#[test]
+fn declarations_agree_with_the_installed_header() {
+    let table = table();
+    let mut source =
+        String::from("#include <stddef.h>\n#include <stdio.h>\n#include <infiniband/mlx5dv.h>\nint main(void) {\n");
+    for (expression, _) in &table.entries {
+        writeln!(source, "printf(\"%s=%llu\\n\", \"{expression}\", (unsigned long long)({expression}));")
+            .expect("a string");
+    }
+    source.push_str("return 0; }\n");
+
+    let dir = tempfile::tempdir().expect("a directory for the C program");
+    let (c, exe) = (dir.path().join("layout.c"), dir.path().join("layout"));
+    std::fs::write(&c, source).expect("write the C program");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let compiled = Command::new(&compiler).arg(&c).arg("-o").arg(&exe).output().expect("a C compiler (cc, or CC)");
+    assert!(compiled.status.success(), "{compiler}: {}", String::from_utf8_lossy(&compiled.stderr));
+    let ran = Command::new(&exe).output().expect("run the C program");
+    assert!(ran.status.success());
+
+    let text = String::from_utf8(ran.stdout).expect("text");
+    let header: BTreeMap<&str, u64> = text
+        .lines()
+        .map(|line| {
+            let (name, value) = line.rsplit_once('=').expect("name=value");
+            (name, value.parse().expect("a number"))
+        })
+        .collect();
+    assert_eq!(header.len(), table.entries.len(), "every entry once");
+    let wrong: Vec<String> = table
+        .entries
+        .iter()
+        .filter(|(name, rust)| header[name.as_str()] != *rust)
+        .map(|(name, rust)| format!("{name}: C {}, Rust {rust}", header[name.as_str()]))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
