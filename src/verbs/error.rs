@@ -43,7 +43,7 @@ pub enum Error {
         link_layer: super::LinkLayer,
     },
     /// Two queue pairs were given the same doorbell register, though each was created in a thread domain of its own. Using
-    /// it for both would corrupt requests without a sign; see [`super::QpBuilder::shared_register`].
+    /// it for both would corrupt requests without a sign; see [`super::QpBuilder::build_shared`].
     RegisterHandedOutTwice {
         /// Address of the register.
         register: usize,
@@ -85,7 +85,7 @@ impl CallError {
             }
             ("ibv_alloc_td", libc::EOPNOTSUPP | libc::ENOSPC | libc::ENOMEM) => {
                 "no doorbell register is left for a thread domain: close queue pairs, or create this one with \
-                 shared_register()"
+                 build_shared()"
             }
             ("ibv_modify_qp to RTR", libc::EINVAL) => {
                 "the path is refused: check the GID index of both sides (RoCE version, VLAN) and the path MTU"
@@ -145,7 +145,7 @@ impl fmt::Display for Error {
             Self::RegisterHandedOutTwice { register } => write!(
                 f,
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
-                 create the queue pairs with shared_register()"
+                 create the queue pairs with build_shared()"
             ),
             Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
         }

@@ -145,6 +145,14 @@ impl Drop for Registration {
 ///
 /// The registration lives as long as any of its pieces. Dropping the last one takes the memory away from the device
 /// before it is freed, so a request still in flight then fails; it cannot touch memory that is no longer there.
+///
+/// It can be cut into pieces and not be copied:
+///
+/// ```compile_fail,E0599
+/// fn twice(buffer: blueflame::verbs::Buffer) -> [blueflame::verbs::Buffer; 2] {
+///     [buffer.clone(), buffer]
+/// }
+/// ```
 pub struct Buffer {
     start: NonNull<u8>,
     len: usize,
