@@ -109,6 +109,9 @@
 //! of bounds, loop or panic.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(all(test, not(feature = "std")))]
+extern crate std;
+
 pub mod arch;
 pub mod cq;
 pub mod db;

@@ -103,7 +103,6 @@ fn impossible_parts_are_named() {
 
 #[test]
 fn shared_register_takes_turns() {
-    extern crate std;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     let mut page = Page::new();

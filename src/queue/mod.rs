@@ -19,3 +19,6 @@ pub use send::{BlueFlamePolicy, Retired, SendQueue};
 pub use send_batch::SendBatch;
 pub use send_error::{PostError, RetireError, SqPartsError};
 pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
+
+#[cfg(test)]
+mod send_tests;

@@ -55,6 +55,3 @@ pub(crate) use sink::{LINE_UNITS, Line, RingCursor};
 mod sealed {
     pub trait Sealed {}
 }
-
-#[cfg(test)]
-mod tests;

@@ -31,7 +31,7 @@ pub trait Operation: Sealed + Copy {
     /// The device's opcode.
     const OPCODE: Opcode;
 
-    /// 16-byte units of its segments, control segment and payload not counted. At most [`MAX_OPERAND_UNITS`].
+    /// 16-byte units of its segments, control segment and payload not counted. At most 2.
     const UNITS: usize;
 
     /// The control segment's last word: immediate data, a key to invalidate, or zero.
@@ -64,8 +64,6 @@ impl Operation for Nop {
 impl Nop {
     /// A request that does nothing.
     #[inline]
-    #[must_use]
-    #[expect(clippy::new_ret_no_self, reason = "the constructors of operations start a request")]
     pub const fn new() -> Request<Self> {
         Request::new(Self(()), Empty)
     }
@@ -85,8 +83,6 @@ impl Carries for Send {}
 impl Send {
     /// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
     #[inline]
-    #[must_use]
-    #[expect(clippy::new_ret_no_self, reason = "the constructors of operations start a request")]
     pub const fn new() -> Request<Self> {
         Request::new(Self(()), Empty)
     }
@@ -95,14 +91,12 @@ impl Send {
 impl<P> Request<Send, P> {
     /// Adds immediate data, given in the CPU's order; the peer's completion carries it in network order.
     #[inline]
-    #[must_use]
     pub fn imm(self, imm: u32) -> Request<SendImm, P> {
         self.with_operation(|_| SendImm { imm })
     }
 
     /// Has the peer's device invalidate its key `rkey` when the message arrives. Reliable connections only.
     #[inline]
-    #[must_use]
     pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {
         self.with_operation(|_| SendInval { rkey })
     }
@@ -165,7 +159,6 @@ impl Carries for Write {}
 impl Write {
     /// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
     #[inline]
-    #[must_use]
     pub const fn to(remote: Remote) -> Request<Self> {
         Request::new(Self { remote }, Empty)
     }
@@ -175,7 +168,6 @@ impl<P> Request<Write, P> {
     /// Adds immediate data, given in the CPU's order: the write then also consumes a receive buffer of the peer, whose
     /// completion carries the data in network order.
     #[inline]
-    #[must_use]
     pub fn imm(self, imm: u32) -> Request<WriteImm, P> {
         self.with_operation(|write| WriteImm { write, imm })
     }
@@ -208,14 +200,12 @@ impl Carries for WriteImm {}
 impl<O: Carries> Request<O> {
     /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
     #[inline]
-    #[must_use]
     pub fn gather<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 
     /// Copies the message's bytes into the WQE: `&[u8; N]` or a slice `&[u8]`.
     #[inline]
-    #[must_use]
     pub fn inline<D: InlineBytes>(self, data: D) -> Request<O, Inline<D>> {
         self.with_payload(Inline(data))
     }
@@ -241,7 +231,6 @@ impl Operation for Read {
 impl Read {
     /// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
     #[inline]
-    #[must_use]
     pub const fn from(remote: Remote) -> Request<Self> {
         Request::new(Self { remote }, Empty)
     }
@@ -250,7 +239,6 @@ impl Read {
 impl Request<Read> {
     /// Puts the data read into registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
     #[inline]
-    #[must_use]
     pub fn scatter<L: SgList>(self, list: L) -> Request<Read, Registered<L>> {
         self.with_payload(Registered(list))
     }
@@ -278,7 +266,6 @@ impl Operation for FetchAdd {
 impl FetchAdd {
     /// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
     #[inline]
-    #[must_use]
     pub const fn on(remote: Remote, add: u64) -> Request<Self> {
         Request::new(Self { remote, add }, Empty)
     }
@@ -307,7 +294,6 @@ impl Operation for CompareSwap {
 impl CompareSwap {
     /// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
     #[inline]
-    #[must_use]
     pub const fn on(remote: Remote, compare: u64, swap: u64) -> Request<Self> {
         Request::new(Self { remote, compare, swap }, Empty)
     }
@@ -321,7 +307,6 @@ impl Fetches for CompareSwap {}
 impl<O: Fetches> Request<O> {
     /// Puts the value found before the operation into 8 bytes of registered memory, in the CPU's order.
     #[inline]
-    #[must_use]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult> {
         self.with_payload(AtomicResult { addr, lkey })
     }

@@ -1,0 +1,188 @@
+//! WQEs as literal bytes, worked out by hand from the layouts in rdma-core `providers/mlx5/mlx5dv.h`, in memory filled
+//! with 0xa5.
+use std::vec::Vec;
+
+use super::rig::{OLD, Rig, Setup};
+use crate::queue::BlueFlamePolicy;
+use crate::types::{Lkey, Rkey, WrId};
+use crate::wqe::{CompareSwap, Fence, FetchAdd, Nop, Payload, Rc, Read, Remote, Request, Send, Sge, Uc, Write};
+use crate::wqe::{LegalOn, Transport};
+
+const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, bytes: 0x31, lkey: Lkey(0x4142_4344) };
+
+const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0x12, 0x13, 0x14, 0, 0, 0, 0];
+const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+
+/// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
+fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O, P>, wqe: &[[u8; 16]], copied: bool) {
+    let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
+    // SAFETY: no device looks.
+    unsafe { rig.queue::<T>().post(&request) }.expect("posted");
+    let wqe = wqe.as_flattened();
+    let mut ring = [OLD; 8 * 64];
+    ring[4 * 64..][..wqe.len()].copy_from_slice(wqe);
+    assert_eq!(rig.ring(), ring);
+    let pi = 0x1234 + wqe.len().div_ceil(64) as u16;
+    let [high, low] = pi.to_be_bytes();
+    assert_eq!(rig.dbrec(), [[OLD; 4], [0, 0, high, low]]);
+    let register = if copied { wqe } else { &wqe[..8] };
+    let page = rig.page();
+    assert_eq!(page[..register.len()], *register);
+    let end = if copied { wqe.len().next_multiple_of(64) } else { 8 };
+    assert!(page[end..].iter().all(|&byte| byte == OLD), "more than the doorbell reached the register");
+}
+
+#[test]
+fn nop() {
+    check::<Uc, _, _>(Nop::new(), &[[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]], false);
+}
+
+#[test]
+fn send_of_two_entries() {
+    let empty = Sge { bytes: 0, ..LOCAL };
+    let wqe = [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0], DATA, DATA];
+    let flags = |request: Request<_, _>| request.signaled(WrId(1)).solicited();
+    check::<Rc, _, _>(flags(Send::new().gather([LOCAL, LOCAL])), &wqe, false);
+    // Entries of zero bytes are left out, wherever they are.
+    check::<Rc, _, _>(Send::new().gather([empty, LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
+    let list = [LOCAL, empty, empty, LOCAL, empty];
+    check::<Uc, _, _>(Send::new().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
+}
+
+#[test]
+fn send_with_immediate_and_invalidate() {
+    let imm = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];
+    check::<Uc, _, _>(Send::new().imm(0xcafe_babe), &[imm], false);
+    let inval = [0, 0x12, 0x34, 0x01, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0x51, 0x52, 0x53, 0x54];
+    check::<Rc, _, _>(Send::new().invalidate(Rkey(0x5152_5354)).gather([LOCAL]), &[inval, DATA], false);
+}
+
+#[test]
+fn inline_write() {
+    let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
+    let data = [0x80, 0, 0, 8, b'a', b' ', b'b', b'i', b'd', b'!', b'\r', b'\n', 0, 0, 0, 0];
+    check::<Rc, _, _>(Write::to(REMOTE).inline(b"a bid!\r\n").signaled(WrId(7)), &[ctrl, RADDR, data], true);
+    check::<Uc, _, _>(Write::to(REMOTE).inline(&b"a bid!\r\n"[..]).signaled(WrId(7)), &[ctrl, RADDR, data], true);
+}
+
+#[test]
+fn inline_of_nothing_is_no_segment() {
+    let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    // Inline still, and of more than one unit: libmlx5 copies it to BlueFlame.
+    check::<Rc, _, _>(Write::to(REMOTE).inline(b""), &[ctrl, RADDR], true);
+    check::<Rc, _, _>(Write::to(REMOTE).inline(&[][..]), &[ctrl, RADDR], true);
+    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+    check::<Rc, _, _>(Send::new().inline(b""), &[ctrl], false);
+}
+
+#[test]
+fn write_with_immediate() {
+    let ctrl = [0, 0x12, 0x34, 0x09, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0x80, 0, 0, 0, 0x2a];
+    check::<Uc, _, _>(Write::to(REMOTE).imm(42).fence(Fence::SmallAndReads), &[ctrl, RADDR], false);
+}
+
+#[test]
+fn read() {
+    let ctrl = [0, 0x12, 0x34, 0x10, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
+    check::<Rc, _, _>(Read::from(REMOTE).scatter([LOCAL]).signaled(WrId(0)), &[ctrl, RADDR, DATA], false);
+}
+
+#[test]
+fn atomics() {
+    let swap = [0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68];
+    let compare = [0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78];
+    let (swap_value, compare_value) = (u64::from_be_bytes(swap), u64::from_be_bytes(compare));
+    let result = [0, 0, 0, 8, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+    let ctrl = |opcode, ds| [0, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0x20, 0, 0, 0, 0];
+    let operands: Vec<u8> = swap.into_iter().chain(compare).collect();
+    let operands = <[u8; 16]>::try_from(operands).expect("16 bytes");
+    let cas = CompareSwap::on(REMOTE, compare_value, swap_value).fence(Fence::Small);
+    check::<Rc, _, _>(cas.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x11, 4), RADDR, operands, result], false);
+    let mut operands = operands;
+    operands[8..].fill(0);
+    let add = FetchAdd::on(REMOTE, swap_value).fence(Fence::Small);
+    check::<Rc, _, _>(add.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x12, 4), RADDR, operands, result], false);
+    check::<Rc, _, _>(add, &[ctrl(0x12, 3), RADDR, operands], false);
+}
+
+#[test]
+fn fences_are_bits_seven_to_five() {
+    for (fence, bits) in [
+        (Fence::None, 0x00),
+        (Fence::Small, 0x20),
+        (Fence::Reads, 0x40),
+        (Fence::Strong, 0x60),
+        (Fence::SmallAndReads, 0x80),
+    ] {
+        let ctrl = [0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, bits, 0, 0, 0, 0];
+        check::<Rc, _, _>(Nop::new().fence(Fence::Strong).fence(fence), &[ctrl], false);
+    }
+}
+
+#[test]
+fn inline_wraps_in_the_middle_of_the_data() {
+    // A ring of two WQEBBs, starting at the second: control segment, header and 44 bytes before the end, 16 bytes after.
+    let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
+    let data: [u8; 60] = core::array::from_fn(|i| i as u8);
+    // SAFETY: no device looks.
+    unsafe { rig.queue::<Rc>().post(&Send::new().inline(&data)) }.expect("posted");
+    let mut wqe = Vec::from([0, 0xff, 0xff, 0x0a, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 60]);
+    wqe.extend(data);
+    let ring = rig.ring();
+    assert_eq!(ring[64..], wqe[..64]);
+    assert_eq!(ring[..16], wqe[64..]);
+    assert!(ring[16..64].iter().all(|&byte| byte == OLD));
+    // The index wraps at 16 bits, and the register's copy follows the ring's wrap.
+    assert_eq!(rig.dbrec()[1], [0, 0, 0, 1]);
+    assert_eq!(rig.page()[..80], wqe);
+}
+
+#[test]
+fn template_writes_what_post_writes() {
+    fn pair<const N: usize>(payload: [u8; N]) {
+        let setup = Setup { wqebbs: 4, pi: 0xfffe, ..Setup::default() };
+        let (posted, fired) = (Rig::new(setup), Rig::new(setup));
+        let (mut by_post, mut by_fire) = (posted.queue::<Rc>(), fired.queue::<Rc>());
+        let request = Write::to(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(9));
+        let mut shot = by_fire.template(request.inline_len::<N>()).expect("within the limits");
+        for n in 0..3 {
+            let wr_id = WrId(9 + n);
+            shot.set_wr_id(wr_id);
+            // SAFETY: no device looks.
+            unsafe { by_post.post(&request.inline(&payload).wr_id(wr_id)) }.expect("posted");
+            // SAFETY: no device looks, and the template is this queue's.
+            unsafe { by_fire.fire(&shot, &payload) }.expect("fired");
+            assert_eq!(posted.ring(), fired.ring());
+            assert_eq!(posted.dbrec(), fired.dbrec());
+            assert_eq!(posted.page(), fired.page());
+            let counter = by_post.pi().0.wrapping_sub((36 + N).div_ceil(64) as u16);
+            let retired = by_post.retire(counter);
+            assert_eq!(retired.expect("outstanding").wr_id, wr_id);
+            assert_eq!(by_fire.retire(counter), retired);
+        }
+    }
+    pair([]);
+    pair([1]);
+    pair([1, 2, 3, 4, 5, 6, 7, 8]);
+    pair([7; 28]);
+    pair([8; 29]);
+    pair([9; 220]);
+}
+
+#[test]
+fn prefer_blueflame_copies_what_is_not_inline() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
+    // SAFETY: no device looks.
+    unsafe { sq.post(&Send::new().gather([LOCAL])) }.expect("posted");
+    assert_eq!(rig.page()[..32], rig.ring()[..32]);
+    // One unit is one unit: nothing but the doorbell.
+    rig.clear_page();
+    // SAFETY: no device looks.
+    unsafe { sq.post(&Nop::new()) }.expect("posted");
+    let page = rig.page();
+    assert_eq!(page[256..264], rig.ring()[64..72]);
+    assert!(page[264..].iter().all(|&byte| byte == OLD));
+}

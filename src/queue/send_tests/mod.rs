@@ -1,0 +1,7 @@
+//! Send queues on memory that stands in for a device: what lies in the ring, the doorbell record and the register.
+mod golden;
+mod oracle;
+mod properties;
+mod register;
+mod retire;
+mod rig;

@@ -1,0 +1,237 @@
+//! Any sequence of posts, batches and completions, against a model that keeps bytes.
+use std::collections::VecDeque;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::oracle::{Case, Data, case};
+use super::rig::{HALF, OLD, Rig, Setup};
+use crate::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
+use crate::types::{SqPi, Wqebbs, WrId};
+use crate::wqe::{EncodeError, Rc};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Post(Case),
+    /// The requests, and whether the batch is rung or dropped.
+    Batch(Vec<Case>, bool),
+    /// The outstanding request to complete, counted from the oldest.
+    Complete(prop::sample::Index),
+    /// A completion that means nothing, most likely.
+    Hostile(u16),
+    /// Every byte of the ring changes under the queue.
+    Scribble,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => case().prop_map(Step::Post),
+        2 => (prop::collection::vec(case(), 0..6), any::<bool>()).prop_map(|(cases, ring)| Step::Batch(cases, ring)),
+        4 => any::<prop::sample::Index>().prop_map(Step::Complete),
+        1 => any::<u16>().prop_map(Step::Hostile),
+        1 => Just(Step::Scribble),
+    ]
+}
+
+fn setup() -> impl Strategy<Value = Setup> {
+    let bf_size = prop_oneof![Just(0_u32), Just(64), Just(HALF as u32)];
+    (0_u32..7, prop_oneof![Just(0_u16), any::<u16>(), 0xfff0..=0xffff_u16], bf_size, any::<bool>()).prop_map(
+        |(log, pi, bf_size, signal_all)| Setup { wqebbs: 1 << log, pi, signal_all, bf_size, ..Setup::default() },
+    )
+}
+
+/// One request outstanding.
+#[derive(Clone, Copy)]
+struct Sent {
+    at: u16,
+    wqebbs: u16,
+    wr_id: u64,
+}
+
+struct Model {
+    setup: Setup,
+    prefer: bool,
+    ring: Vec<u8>,
+    page: [u8; 4096],
+    dbrec: [[u8; 4]; 2],
+    half: usize,
+    pi: u16,
+    sent: VecDeque<Sent>,
+}
+
+/// What a request put into the ring needs for the doorbell.
+struct Last {
+    wqe: Vec<u8>,
+    inline: bool,
+}
+
+impl Model {
+    fn used(&self) -> u16 {
+        self.sent.iter().map(|sent| sent.wqebbs).sum()
+    }
+
+    /// The error the crate must give for `case` with `pending` WQEBBs in an unpublished batch; otherwise its WQE is put
+    /// into the model's ring.
+    fn put(&mut self, case: &Case, pending: u16) -> Result<(Sent, Last), PostError> {
+        let limits = &self.setup;
+        match &case.data {
+            Data::Sges(sges) if sges.len() > limits.max_sge as usize => {
+                return Err(EncodeError::TooManySges { count: sges.len(), limit: limits.max_sge }.into());
+            }
+            Data::Sges(sges) => {
+                if let Some(&(_, bytes, _)) = sges.iter().find(|(_, bytes, _)| *bytes > i32::MAX as u32) {
+                    return Err(EncodeError::SgeTooLong { bytes, limit: i32::MAX as u32 }.into());
+                }
+            }
+            Data::Inline(data) if data.len() > limits.max_inline as usize => {
+                return Err(EncodeError::InlineTooLong { bytes: data.len(), limit: limits.max_inline }.into());
+            }
+            _ => {}
+        }
+        let at = self.pi.wrapping_add(pending);
+        let wqe = case.wqe(at, self.setup.signal_all);
+        let wqebbs = wqe.len().div_ceil(64) as u16;
+        let ring = self.setup.wqebbs as u16;
+        if wqebbs > ring {
+            return Err(PostError::LargerThanRing { needed: Wqebbs(wqebbs), ring: self.setup.wqebbs });
+        }
+        let free = ring - self.used() - pending;
+        if wqebbs > free {
+            return Err(PostError::Full { needed: Wqebbs(wqebbs), free: Wqebbs(free) });
+        }
+        for (i, &byte) in wqe.iter().enumerate() {
+            let len = self.ring.len();
+            self.ring[(usize::from(at) * 64 + i) % len] = byte;
+        }
+        Ok((Sent { at, wqebbs, wr_id: case.wr_id }, Last { wqe, inline: case.is_inline() }))
+    }
+
+    /// libmlx5's doorbell (rdma-core `providers/mlx5/qp.c`, `post_send_db`) for `sent`, of which `last` is the last.
+    ///
+    /// `page` is what the register holds: bytes behind a WQE in its last WQEBB mean nothing to the device (they are zero
+    /// from registers and what the ring has from the ring) and are taken as they are.
+    fn ring(&mut self, sent: Vec<Sent>, last: &Last, page: &[u8; 4096]) {
+        let single = sent.len() == 1;
+        self.pi = sent.iter().fold(self.pi, |pi, sent| pi.wrapping_add(sent.wqebbs));
+        self.sent.extend(sent);
+        let [high, low] = self.pi.to_be_bytes();
+        self.dbrec[1] = [0, 0, high, low];
+        let size = self.setup.bf_size as usize;
+        let ds = last.wqe.len() / 16;
+        if size != 0 && single && (last.inline || self.prefer) && ds > 1 && last.wqe.len().next_multiple_of(64) <= size
+        {
+            let half = self.half..self.half + last.wqe.len().next_multiple_of(64);
+            self.page[half.clone()].copy_from_slice(&page[half]);
+            self.page[self.half..][..last.wqe.len()].copy_from_slice(&last.wqe);
+        } else {
+            self.page[self.half..][..8].copy_from_slice(&last.wqe[..8]);
+        }
+        self.half ^= size;
+    }
+
+    fn retire(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+        let oldest = self.pi.wrapping_sub(self.used());
+        let offset = wqe_counter.wrapping_sub(oldest);
+        if offset >= self.used() {
+            return Err(RetireError::NotOutstanding { wqe_counter, oldest: SqPi(oldest), next: SqPi(self.pi) });
+        }
+        let Some(which) = self.sent.iter().position(|sent| sent.at == wqe_counter) else {
+            return Err(RetireError::InsideWqe { wqe_counter });
+        };
+        let wr_id = WrId(self.sent[which].wr_id);
+        let freed = self.sent.drain(..=which).map(|sent| sent.wqebbs).sum();
+        Ok(Retired { wr_id, freed: Wqebbs(freed) })
+    }
+
+    fn check(&self, rig: &Rig, sq: &SendQueue<Rc>) {
+        assert_eq!(rig.ring(), self.ring, "ring");
+        assert_eq!(rig.dbrec(), self.dbrec, "doorbell record");
+        assert!(rig.page() == self.page, "register");
+        assert_eq!(sq.pi(), SqPi(self.pi));
+        assert_eq!(sq.free().0, self.setup.wqebbs as u16 - self.used());
+    }
+}
+
+fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
+    let rig = Rig::new(setup);
+    let mut sq = rig.queue::<Rc>();
+    if prefer {
+        sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
+    }
+    let mut model = Model {
+        setup,
+        prefer,
+        ring: std::vec![OLD; setup.wqebbs as usize * 64],
+        page: [OLD; 4096],
+        dbrec: [[OLD; 4]; 2],
+        half: 0,
+        pi: setup.pi,
+        sent: VecDeque::new(),
+    };
+    for step in steps {
+        match step {
+            Step::Post(case) => {
+                let expected = model.put(&case, 0);
+                assert_eq!(case.submit(&mut sq), expected.as_ref().map(|_| ()).map_err(|error| *error));
+                if let Ok((sent, last)) = expected {
+                    model.ring(std::vec![sent], &last, &rig.page());
+                }
+            }
+            Step::Batch(cases, ring) => {
+                let mut batch = sq.batch();
+                let (mut all, mut latest, mut pending) = (Vec::new(), None, 0);
+                for case in cases {
+                    let expected = model.put(&case, pending);
+                    assert_eq!(case.submit(&mut batch), expected.as_ref().map(|_| ()).map_err(|error| *error));
+                    if let Ok((sent, last)) = expected {
+                        pending += sent.wqebbs;
+                        all.push(sent);
+                        latest = Some(last);
+                    }
+                    assert_eq!(batch.len(), all.len());
+                    assert_eq!(batch.free().0, setup.wqebbs as u16 - model.used() - pending);
+                }
+                if ring {
+                    batch.ring();
+                    if let Some(last) = latest {
+                        model.ring(all, &last, &rig.page());
+                    }
+                } else {
+                    drop(batch);
+                }
+            }
+            Step::Complete(which) => {
+                if !model.sent.is_empty() {
+                    let at = model.sent[which.index(model.sent.len())].at;
+                    assert_eq!(sq.retire(at), model.retire(at));
+                }
+            }
+            Step::Hostile(counter) => assert_eq!(sq.retire(counter), model.retire(counter)),
+            Step::Scribble => {
+                rig.scribble();
+                model.ring.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+        }
+        model.check(&rig, &sq);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bytes_indices_and_errors_agree(
+        setup in setup(),
+        prefer in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        run(setup, prefer, steps);
+    }
+
+    /// Rings of up to 64 WQEBBs, every position, long requests: the wrap falls at every unit.
+    #[test]
+    fn one_request_at_every_position(case in case(), log in 0_u32..7, pi in any::<u16>()) {
+        let setup = Setup { wqebbs: 1 << log, pi, ..Setup::default() };
+        run(setup, false, std::vec![Step::Post(case)]);
+    }
+}

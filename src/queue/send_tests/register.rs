@@ -1,0 +1,68 @@
+//! Which half of the register rings, through queues of both register types.
+use super::rig::{HALF, OLD, QPN, Rig, Setup};
+use crate::db::SharedRegister;
+use crate::queue::SendQueue;
+use crate::types::{Qpn, SqPi, WrId};
+use crate::wqe::{Nop, Rc, Send};
+
+#[test]
+fn every_doorbell_takes_the_other_half() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    for n in 0..8_u8 {
+        rig.clear_page();
+        if n.is_multiple_of(2) {
+            // SAFETY: no device looks.
+            unsafe { sq.post(&Nop::new()) }.expect("posted");
+        } else {
+            let mut batch = sq.batch();
+            // SAFETY: no device looks.
+            unsafe { batch.push(&Nop::new()) }.expect("put");
+            batch.ring();
+        }
+        let half = if n.is_multiple_of(2) { 0 } else { HALF };
+        let page = rig.page();
+        assert_eq!(page[half..half + 8], [0, 0, n, 0, 0xc0, 0xff, 0xee, 1]);
+        let others = page.iter().enumerate().filter(|(at, _)| !(half..half + 8).contains(at));
+        assert!(others.map(|(_, &byte)| byte).all(|byte| byte == OLD));
+    }
+}
+
+#[test]
+fn batches_dropped_or_empty_do_not_ring() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let mut batch = sq.batch();
+    // SAFETY: no device looks.
+    unsafe { batch.push(&Nop::new()) }.expect("put");
+    drop(batch);
+    sq.batch().ring();
+    assert_eq!(sq.pi(), SqPi(0));
+    assert_eq!(rig.dbrec(), [[OLD; 4]; 2]);
+    assert_eq!(rig.page(), [OLD; 4096]);
+}
+
+#[test]
+fn queues_share_one_register() {
+    let (first, second) = (Rig::new(Setup::default()), Rig::new(Setup::default()));
+    // SAFETY: the first rig's page lives longer than the queues, and only this value stores there.
+    let register = unsafe { SharedRegister::from_parts(first.register_parts()) }.expect("a register");
+    let mut other = second.parts();
+    other.qpn = Qpn::new(QPN + 1).expect("24 bits");
+    // SAFETY: the rigs live longer than the queues; no device looks.
+    let mut queues = unsafe {
+        [
+            SendQueue::<Rc, _>::from_parts(first.parts(), &register).expect("a queue"),
+            SendQueue::<Rc, _>::from_parts(other, &register).expect("a queue"),
+        ]
+    };
+    for sq in &mut queues {
+        // SAFETY: no device looks.
+        unsafe { sq.post(&Send::new().inline(b"hello").signaled(WrId(1))) }.expect("posted");
+    }
+    let page = first.page();
+    assert_eq!(page[..32], first.ring()[..32]);
+    assert_eq!(page[HALF..HALF + 32], second.ring()[..32]);
+    assert_eq!(page[HALF + 7 - 1], 0xef, "the second queue's number");
+    assert_eq!(second.page(), [OLD; 4096]);
+}

@@ -1,0 +1,95 @@
+//! Completions that the queue must not believe, and parts that it must not take.
+use super::rig::{Rig, Setup};
+use crate::db::ExclusiveRegister;
+use crate::queue::{PostError, RetireError, Retired, SendQueue, SqPartsError};
+use crate::types::{SqPi, Wqebbs, WrId};
+use crate::wqe::{EncodeError, Nop, Rc, Send};
+
+#[test]
+fn every_counter_but_the_right_ones_is_an_error() {
+    let rig = Rig::new(Setup { wqebbs: 8, pi: 0xfffe, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    // SAFETY: no device looks.
+    unsafe {
+        sq.post(&Nop::new().wr_id(WrId(1))).expect("posted");
+        sq.post(&Send::new().inline(&[0; 100]).signaled(WrId(2))).expect("posted");
+        sq.post(&Nop::new().signaled(WrId(3))).expect("posted");
+    }
+    for counter in 0..=u16::MAX {
+        let expected = match counter {
+            0xfffe | 0xffff | 1 => continue,
+            0 => RetireError::InsideWqe { wqe_counter: 0 },
+            _ => RetireError::NotOutstanding { wqe_counter: counter, oldest: SqPi(0xfffe), next: SqPi(2) },
+        };
+        assert_eq!(sq.retire(counter), Err(expected));
+    }
+    assert_eq!(sq.free(), Wqebbs(4));
+    // The second takes the first along.
+    assert_eq!(sq.retire(0xffff), Ok(Retired { wr_id: WrId(2), freed: Wqebbs(3) }));
+    let again = RetireError::NotOutstanding { wqe_counter: 0xffff, oldest: SqPi(1), next: SqPi(2) };
+    assert_eq!(sq.retire(0xffff), Err(again), "reported twice");
+    assert_eq!(sq.retire(1), Ok(Retired { wr_id: WrId(3), freed: Wqebbs(1) }));
+    assert_eq!(sq.free(), Wqebbs(8));
+    assert!(sq.retire(2).is_err(), "nothing is outstanding");
+}
+
+#[test]
+fn the_largest_ring_is_used_to_the_last_wqebb() {
+    let rig = Rig::new(Setup { wqebbs: 1 << 15, pi: 0x8123, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    for n in 0..1_u64 << 15 {
+        // SAFETY: no device looks.
+        unsafe { sq.post(&Nop::new().wr_id(WrId(n))) }.expect("posted");
+    }
+    // SAFETY: no device looks.
+    let full = unsafe { sq.post(&Nop::new()) };
+    assert_eq!(full, Err(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
+    let last = 0x8123_u16.wrapping_add(0x7fff);
+    assert_eq!(sq.retire(last), Ok(Retired { wr_id: WrId(0x7fff), freed: Wqebbs(1 << 15) }));
+}
+
+#[test]
+fn limits_are_named() {
+    let rig = Rig::new(Setup { max_inline: 7, wqebbs: 1, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    let before = rig.ring();
+    // SAFETY: no device looks.
+    let refused = unsafe { sq.post(&Send::new().inline(b"12345678")) };
+    assert_eq!(refused, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 8, limit: 7 })));
+    let refused = sq.template(Send::new().inline_len::<8>()).err();
+    assert_eq!(refused, Some(EncodeError::InlineTooLong { bytes: 8, limit: 7 }));
+    assert_eq!(rig.ring(), before);
+
+    let rig = Rig::new(Setup { max_inline: 4096, wqebbs: 32, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    // SAFETY: no device looks.
+    let refused = unsafe { sq.post(&Send::new().inline(&[0; 1000])) };
+    assert_eq!(refused, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
+    // SAFETY: no device looks.
+    unsafe { sq.post(&Send::new().inline(&[0; 988])) }.expect("63 units are legal");
+}
+
+#[test]
+fn impossible_parts_are_named() {
+    let rig = Rig::new(Setup::default());
+    let make = |parts| {
+        // SAFETY: the page lives longer than the register.
+        let register = unsafe { ExclusiveRegister::from_parts(rig.register_parts()) }.expect("a register");
+        // SAFETY: the parts are refused before they are used, apart from the last.
+        unsafe { SendQueue::<Rc>::from_parts(parts, register) }.err()
+    };
+    for wqebbs in [0, 3, 1 << 16, u32::MAX] {
+        let mut parts = rig.parts();
+        parts.wqebbs = wqebbs;
+        assert_eq!(make(parts), Some(SqPartsError::RingSize { wqebbs }));
+    }
+    let mut parts = rig.parts();
+    parts.ring = parts.ring.map_addr(|address| address | 8);
+    let address = parts.ring.addr().get();
+    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "send ring", address, alignment: 64 }));
+    let mut parts = rig.parts();
+    parts.dbrec = parts.dbrec.map_addr(|address| address | 2);
+    let address = parts.dbrec.addr().get();
+    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "doorbell record", address, alignment: 4 }));
+    assert_eq!(make(rig.parts()), None);
+}
