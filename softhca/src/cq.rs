@@ -179,3 +179,151 @@ impl Cq {
         Event::CqError { cqn }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cqe::Syndrome;
+    use crate::test_memory::{BASE, TestMemory};
+
+    const CQN: u32 = 7;
+    /// Place of the doorbell record in the tests' memory, after a ring of 4 CQEs.
+    const RECORD: usize = 256;
+
+    fn setup(ignore_overrun: bool) -> (Cq, TestMemory) {
+        let memory = TestMemory::filled(1024, 0xa5);
+        memory.put(RECORD, &[0; 8]);
+        let dbr = BASE + RECORD as u64;
+        let context = CqContext { buf: BASE, log_size: 2, cqe_bytes: 64, dbr, uar: 1, ignore_overrun };
+        (Cq::new(context), memory)
+    }
+
+    fn completion(wqe_counter: u16) -> Completion {
+        Completion::Request { qpn: 1, uidx: 0, opcode: 8, wqe_counter, byte_cnt: 0, inline: None }
+    }
+
+    fn error() -> Completion {
+        let syndrome = Syndrome::WrFlush;
+        Completion::Error { qpn: 1, uidx: 0, requester: true, opcode: 8, wqe_counter: 0, syndrome, vendor_syndrome: 0 }
+    }
+
+    fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
+        cq.write(CQN, c, memory, Duration::ZERO)
+    }
+
+    fn consume(memory: &TestMemory, index: u32) {
+        memory.put(RECORD, &index.to_be_bytes());
+    }
+
+    #[test]
+    fn the_owner_bit_changes_with_each_pass() {
+        let (mut cq, memory) = setup(false);
+        for i in 0..12u16 {
+            assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+            consume(&memory, u32::from(i) + 1);
+            let at = usize::from(i % 4) * 64;
+            assert_eq!(memory.bytes()[at + 60..at + 64], [0, i as u8, 0, u8::from(i / 4 % 2 == 1)]);
+        }
+        assert!(memory.bytes()[RECORD + 8..].iter().all(|&b| b == 0xa5), "nothing past the ring is touched");
+    }
+
+    #[test]
+    fn the_producer_wraps_at_24_bits() {
+        let (mut cq, memory) = setup(false);
+        cq.producer = 0x00ff_fffe;
+        consume(&memory, 0x00ff_fffc);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        assert_eq!(cq.producer, 0);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+        consume(&memory, 0x00ff_fffd);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None, "an overrun is final");
+    }
+
+    #[test]
+    fn overrun_is_an_error_unless_ignored() {
+        let (mut cq, memory) = setup(false);
+        for i in 0..4 {
+            assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+        }
+        let before = memory.bytes().clone();
+        assert_eq!(write(&mut cq, &memory, &completion(4)), Some(Event::CqError { cqn: CQN }));
+        assert_eq!(write(&mut cq, &memory, &completion(5)), None, "reported once");
+        assert_eq!(*memory.bytes(), before);
+        assert!(cq.has_failed());
+
+        let (mut cq, memory) = setup(true);
+        for i in 0..5 {
+            assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+        }
+        assert_eq!(memory.bytes()[61..64], [4, 0, 1]);
+    }
+
+    #[test]
+    fn an_arm_gives_one_event_for_the_next_cqe() {
+        let (mut cq, memory) = setup(true);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None, "not armed");
+        assert_eq!(cq.arm(CQN, 1), Ok(None), "the CQE before index 1 was consumed");
+        assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }));
+        assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
+    }
+
+    #[test]
+    fn an_arm_that_comes_late_is_not_lost() {
+        let (mut cq, memory) = setup(true);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        assert_eq!(cq.arm(CQN, 1 << 28), Ok(Some(Event::Completion { cqn: CQN })), "CQE 0 was not consumed");
+        assert_eq!(write(&mut cq, &memory, &completion(1)), None);
+        // An index the device has not reached yet is no reason to wake.
+        assert_eq!(cq.arm(CQN, 0x0000_0003), Ok(None));
+    }
+
+    #[test]
+    fn solicited_only() {
+        let (mut cq, memory) = setup(true);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        assert_eq!(cq.arm(CQN, ARM_SOLICITED), Ok(None), "CQE 0 is not solicited");
+        assert_eq!(write(&mut cq, &memory, &completion(1)), None);
+        assert_eq!(write(&mut cq, &memory, &error()), Some(Event::Completion { cqn: CQN }), "errors count");
+        assert_eq!(write(&mut cq, &memory, &completion(3)), None);
+        assert_eq!(cq.arm(CQN, ARM_SOLICITED | 2), Ok(Some(Event::Completion { cqn: CQN })), "CQE 2 was missed");
+        assert_eq!(cq.arm(CQN, ARM_SOLICITED | 3), Ok(None));
+        assert_eq!(cq.arm(CQN, 0x8000_0000), Err(0x8000_0000));
+    }
+
+    #[test]
+    fn a_first_arm_of_value_0_is_seen_in_the_record() {
+        let (mut cq, memory) = setup(true);
+        cq.poison_arm_word(&memory).unwrap();
+        assert_eq!(memory.bytes()[RECORD..RECORD + 8], [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
+        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(None));
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        memory.put(RECORD + 4, &[0; 4]);
+        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(Some(Event::Completion { cqn: CQN })));
+        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(None), "the same word does not arm again");
+    }
+
+    #[test]
+    fn resize_goes_on_in_the_new_ring() {
+        let (mut cq, memory) = setup(false);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        let context = CqContext { buf: BASE + 512, log_size: 1, ..cq.context };
+        cq.resize(context, &memory, Duration::ZERO).unwrap();
+        assert_eq!(memory.bytes()[127], 0x50, "the old ring ends");
+        consume(&memory, 2);
+        assert_eq!(write(&mut cq, &memory, &completion(0x77)), None);
+        assert_eq!(memory.bytes()[512 + 60..512 + 64], [0, 0x77, 0, 1], "index 2 is the second pass over 2 CQEs");
+        assert_eq!(write(&mut cq, &memory, &completion(0x78)), None);
+        assert!(cq.resize(context, &memory, Duration::ZERO).is_err(), "no room for what is not consumed");
+    }
+
+    #[test]
+    fn unreachable_rings_are_an_error() {
+        let (mut cq, memory) = setup(false);
+        cq.context.buf = BASE + 1000;
+        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+        let (mut cq, memory) = setup(false);
+        cq.context.dbr = 0;
+        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+    }
+}

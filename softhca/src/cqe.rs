@@ -301,3 +301,146 @@ impl Completion {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_nanos(0x0102_0304_0506_0708);
+
+    fn receive(kind: ReceiveKind, inline: Option<Vec<u8>>) -> Completion {
+        Completion::Receive {
+            qpn: 0x00a1_b2c3,
+            uidx: 0x0045_6789,
+            kind,
+            wqe_counter: 0xbeef,
+            byte_cnt: 0x1122_3344,
+            imm: 0xcafe_f00d,
+            solicited: true,
+            datagram: None,
+            inline,
+        }
+    }
+
+    /// A CQE of zeroes with these bytes in it (offsets of `struct mlx5_cqe64`).
+    fn cqe(parts: &[(usize, &[u8])]) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        for &(at, part) in parts {
+            bytes[at..at + part.len()].copy_from_slice(part);
+        }
+        bytes
+    }
+
+    #[test]
+    fn request() {
+        let c = Completion::Request {
+            qpn: 0x00a1_b2c3,
+            uidx: 0x0045_6789,
+            opcode: 0x10,
+            wqe_counter: 0xbeef,
+            byte_cnt: 0x1122_3344,
+            inline: None,
+        };
+        let expected = cqe(&[
+            (32, &[0x00, 0x45, 0x67, 0x89]),
+            (44, &[0x11, 0x22, 0x33, 0x44]),
+            (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (56, &[0x10, 0xa1, 0xb2, 0xc3]),
+            (60, &[0xbe, 0xef, 0x00, 0x01]),
+        ]);
+        assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
+        let wide = Encoded::new(&c, 128, true, NOW);
+        assert_eq!(wide.as_bytes(), [vec![0; 64], expected].concat());
+    }
+
+    #[test]
+    fn receives_differ_in_opcode() {
+        let opcodes = [
+            (ReceiveKind::WriteImm, 0x12),
+            (ReceiveKind::Send, 0x22),
+            (ReceiveKind::SendImm, 0x32),
+            (ReceiveKind::SendInval, 0x42),
+        ];
+        for (kind, op_own) in opcodes {
+            let expected = cqe(&[
+                (32, &[0x00, 0x45, 0x67, 0x89]),
+                (36, &[0xca, 0xfe, 0xf0, 0x0d]),
+                (44, &[0x11, 0x22, 0x33, 0x44]),
+                (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
+                (56, &[0x00, 0xa1, 0xb2, 0xc3]),
+                (60, &[0xbe, 0xef, 0x00, op_own]),
+            ]);
+            assert_eq!(Encoded::new(&receive(kind, None), 64, false, NOW).as_bytes(), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn datagram() {
+        let mut c = receive(ReceiveKind::Send, None);
+        if let Completion::Receive { datagram, imm, .. } = &mut c {
+            *imm = 0;
+            *datagram = Some(Datagram {
+                slid: 0x1234,
+                src_qpn: 0x00fe_dcba,
+                sl: 0xa,
+                dlid_path_bits: 0x7f,
+                grh: true,
+                pkey_index: 0x0506,
+            });
+        }
+        let bytes = Encoded::new(&c, 64, false, NOW);
+        let bytes = bytes.as_bytes();
+        assert_eq!(bytes[17], 0x7f);
+        assert_eq!(bytes[22..28], [0x12, 0x34, 0x1a, 0xfe, 0xdc, 0xba]);
+        assert_eq!(bytes[36..40], [0, 0, 0x05, 0x06]);
+    }
+
+    #[test]
+    fn errors() {
+        for (requester, op_own) in [(true, 0xd1), (false, 0xe1)] {
+            let c = Completion::Error {
+                qpn: 0x00a1_b2c3,
+                uidx: 0x0045_6789,
+                requester,
+                opcode: 0x08,
+                wqe_counter: 0xbeef,
+                syndrome: Syndrome::RemoteAccess,
+                vendor_syndrome: 0x88,
+            };
+            let expected = cqe(&[
+                (32, &[0x00, 0x45, 0x67, 0x89]),
+                (54, &[0x88, 0x13]),
+                (56, &[0x08, 0xa1, 0xb2, 0xc3]),
+                (60, &[0xbe, 0xef, 0x00, op_own]),
+            ]);
+            assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
+            assert!(c.is_solicited());
+        }
+    }
+
+    #[test]
+    fn scattered_data() {
+        let data: Vec<u8> = (1..=64).collect();
+        // 32 bytes lie at the start of the CQE64, in a 128-byte CQE too; bits 3:2 of the last byte are 01.
+        for (cqe_bytes, at) in [(64, 0), (128, 64)] {
+            let e = Encoded::new(&receive(ReceiveKind::Send, Some(data[..32].to_vec())), cqe_bytes, false, NOW);
+            assert_eq!(e.as_bytes()[at..at + 32], data[..32]);
+            assert_eq!(e.as_bytes()[at + 63], 0x26);
+        }
+        // 64 bytes lie in the half before; bits 3:2 are 10.
+        let e = Encoded::new(&receive(ReceiveKind::Send, Some(data.clone())), 128, false, NOW);
+        assert_eq!(e.as_bytes()[..64], data);
+        assert_eq!(e.as_bytes()[127], 0x2a);
+        // What does not fit is cut, never written past the end.
+        let e = Encoded::new(&receive(ReceiveKind::Send, Some(vec![9; 500])), 64, false, NOW);
+        assert_eq!(e.as_bytes().len(), 64);
+        assert_eq!(e.as_bytes()[63], 0x26);
+    }
+
+    #[test]
+    fn resize() {
+        let e = Encoded::resize(128, true, NOW);
+        assert_eq!(e.as_bytes().len(), 128);
+        assert_eq!(e.as_bytes()[127], 0x51);
+    }
+}

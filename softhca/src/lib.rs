@@ -28,6 +28,8 @@ pub mod rq;
 pub mod runner;
 pub mod srq;
 pub mod table;
+#[cfg(test)]
+mod test_memory;
 pub mod uar;
 pub mod wire;
 pub mod wqe;

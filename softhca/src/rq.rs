@@ -119,3 +119,58 @@ pub(crate) fn scatter_list(wqe: &[u8], at: usize) -> Result<Vec<DataSeg>, WqeFau
     }
     Ok(segs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_memory::{BASE, TestMemory};
+
+    /// Place of the doorbell record, after a ring of 4 WQEs of 32 bytes.
+    const RECORD: usize = 128;
+
+    fn setup() -> (Rq, TestMemory) {
+        let memory = TestMemory::filled(256, 0xa5);
+        for index in 0..4u8 {
+            let seg = [0, 0, 0, index, 0, 0, 0x18, index, 0, 0, 0, 0, 0, 0, 0x10, 0];
+            memory.put(usize::from(index) * 32, &seg);
+            memory.put(usize::from(index) * 32 + 16, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        let ring = RqContext { buf: BASE, log_size: 2, log_stride: 5 };
+        (Rq::new(ring, BASE + RECORD as u64), memory)
+    }
+
+    #[test]
+    fn wqes_come_in_order_and_the_counter_wraps() {
+        let (mut rq, memory) = setup();
+        rq.taken = 0xfffe;
+        memory.put(RECORD, &1u32.to_be_bytes());
+        for (counter, len) in [(0xfffe, 2), (0xffff, 3), (0, 1 << 31)] {
+            let lkey = 0x1800 + u32::from(counter & 3);
+            let segs = Ok(vec![DataSeg { len, lkey, addr: 0x1000 }]);
+            assert_eq!(rq.take(&memory), Ok(Some(RecvWqe { counter, segs })));
+        }
+        assert_eq!(rq.take(&memory), Ok(None));
+    }
+
+    #[test]
+    fn a_full_wqe_has_no_end_mark() {
+        let (mut rq, memory) = setup();
+        memory.put(16, &[0, 0, 0, 9, 0, 0, 0x19, 0, 0, 0, 0, 0, 0, 0, 0x20, 0]);
+        memory.put(RECORD, &4u32.to_be_bytes());
+        let segs = rq.take(&memory).unwrap().unwrap().segs.unwrap();
+        assert_eq!(segs.iter().map(|s| s.len).collect::<Vec<_>>(), [1 << 31, 9]);
+    }
+
+    #[test]
+    fn inline_segments_and_overruns_are_faults() {
+        let (mut rq, memory) = setup();
+        memory.put(0, &[0x80, 0, 0, 4]);
+        memory.put(RECORD, &1u32.to_be_bytes());
+        let wqe = RecvWqe { counter: 0, segs: Err(WqeFault::InlineResult { at: 0 }) };
+        assert_eq!(rq.take(&memory), Ok(Some(wqe)));
+        assert_eq!(rq.take(&memory), Ok(None), "the WQE is consumed");
+        memory.put(RECORD, &6u32.to_be_bytes());
+        let fault = WqeFault::Overrun { index: 1, producer: 6, ahead: 5, entries: 4 };
+        assert_eq!(rq.take(&memory), Err(fault));
+    }
+}

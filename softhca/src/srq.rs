@@ -95,3 +95,67 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::RqContext;
+    use crate::test_memory::{BASE, TestMemory};
+    use crate::wqe::DataSeg;
+
+    /// Place of the doorbell record, after a ring of 4 WQEs of 64 bytes.
+    const RECORD: usize = 256;
+
+    /// WQEs 0 -> 2 -> 1 -> 3, each with two segments of its index + 1 bytes and the end mark.
+    fn setup(limit: u16) -> (Srq, TestMemory) {
+        let memory = TestMemory::filled(512, 0xa5);
+        for (index, next) in [(0u8, 2), (2, 1), (1, 3), (3, 0)] {
+            let at = usize::from(index) * 64;
+            memory.put(at + 2, &[0, next]);
+            let seg = [0, 0, 0, index + 1, 0, 0, 0x18, index, 0, 0, 0, 0, 0, 0, 0x10, 0];
+            memory.put(at + 16, &seg);
+            memory.put(at + 32, &seg);
+            memory.put(at + 48, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        let rq = RqContext { buf: BASE, log_size: 2, log_stride: 6 };
+        (Srq::new(SrqContext { pd: 1, rq, dbr: BASE + RECORD as u64, limit }), memory)
+    }
+
+    fn post(memory: &TestMemory, counter: u16) {
+        memory.put(RECORD, &u32::from(counter).to_be_bytes());
+    }
+
+    #[test]
+    fn wqes_come_in_the_order_of_their_links() {
+        let (mut srq, memory) = setup(0);
+        post(&memory, 0);
+        assert_eq!(srq.take(&memory), Ok(None));
+        post(&memory, 3);
+        for index in [0u16, 2, 1] {
+            let seg = DataSeg { len: u32::from(index) + 1, lkey: 0x1800 + u32::from(index), addr: 0x1000 };
+            let wqe = RecvWqe { counter: index, segs: Ok(vec![seg; 2]) };
+            assert_eq!(srq.take(&memory), Ok(Some((wqe, false))));
+        }
+        assert_eq!(srq.take(&memory), Ok(None));
+    }
+
+    #[test]
+    fn the_limit_is_reported_once() {
+        let (mut srq, memory) = setup(2);
+        post(&memory, 3);
+        let limits: Vec<bool> = (0..3).map(|_| srq.take(&memory).unwrap().unwrap().1).collect();
+        assert_eq!(limits, [false, true, false]);
+        assert_eq!(srq.limit(), 0);
+    }
+
+    #[test]
+    fn bad_links_and_counters() {
+        let (mut srq, memory) = setup(0);
+        post(&memory, 5);
+        let fault = WqeFault::Overrun { index: 0, producer: 5, ahead: 5, entries: 4 };
+        assert_eq!(srq.take(&memory), Err(fault));
+        post(&memory, 1);
+        memory.put(2, &[0, 4]);
+        assert_eq!(srq.take(&memory), Err(WqeFault::BadLink { index: 0, next: 4, entries: 4 }));
+    }
+}

@@ -56,7 +56,7 @@ mod av {
 
 /// What follows the segments that the opcode and the transport call for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tail {
+pub(super) enum Tail {
     /// Nothing that is looked at.
     Ignored,
     /// Data to send, by reference or inline.
@@ -66,8 +66,8 @@ enum Tail {
 }
 
 /// The shape of the WQEs of one opcode.
-struct Shape {
-    opcode: u8,
+pub(super) struct Shape {
+    pub(super) opcode: u8,
     transports: &'static [Transport],
     remote: bool,
     atomic: bool,
@@ -75,7 +75,7 @@ struct Shape {
 }
 
 /// All opcodes, and which transports have them (IBTA vol. 1 table 38).
-const SHAPES: &[Shape] = {
+pub(super) const SHAPES: &[Shape] = {
     use Transport::{Rc, Uc, Ud};
     const fn shape(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }

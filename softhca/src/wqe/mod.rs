@@ -4,6 +4,8 @@
 
 mod fault;
 mod fetch;
+#[cfg(test)]
+mod tests;
 
 pub use fault::WqeFault;
 pub use fetch::{DATA_SEG_BYTES, INVALID_LKEY, WQEBB_BYTES, data_seg, fetch};
