@@ -43,8 +43,8 @@ use std::time::Duration;
 
 /// Bytes of a doorbell record: a cache line, of which two words are used.
 const RECORD_BYTES: usize = 64;
-/// Steps that [`run_until_idle`] takes before it gives up.
-const MAX_ROUNDS: u32 = 1 << 20;
+/// Timers that [`run_until_idle`] lets run out before it gives up.
+const MAX_TIMERS: u32 = 1 << 16;
 
 /// A device in the own process.
 pub struct EmbeddedDevice {
@@ -482,17 +482,14 @@ pub fn connect(
 /// the next timer whenever nothing else happens. False if there was no end to it: a peer that is never ready, say.
 pub fn run_until_idle(devices: &mut [&mut EmbeddedDevice]) -> bool {
     let mut now = devices.iter().map(|d| d.now).max().unwrap_or_default();
-    for _ in 0..MAX_ROUNDS {
-        let mut worked = false;
-        for device in &mut *devices {
+    for _ in 0..MAX_TIMERS {
+        while devices.iter_mut().fold(false, |worked, device| {
             device.now = now;
-            worked |= device.step();
-        }
-        if !worked {
-            match devices.iter().filter_map(|d| d.device.next_deadline()).min() {
-                Some(deadline) => now = now.max(deadline),
-                None => return true,
-            }
+            worked | device.step()
+        }) {}
+        match devices.iter().filter_map(|d| d.device.next_deadline()).min() {
+            Some(deadline) => now = now.max(deadline),
+            None => return true,
         }
     }
     false
