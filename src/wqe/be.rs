@@ -46,3 +46,13 @@ big_endian! {
     /// A 64-bit integer in the device's byte order (`__be64`).
     Be64, u64
 }
+
+/// Two 4-byte halves, in memory order, as one word.
+#[inline]
+pub(super) const fn join(first: u32, second: u32) -> u64 {
+    if cfg!(target_endian = "little") {
+        (second as u64) << 32 | first as u64
+    } else {
+        (first as u64) << 32 | second as u64
+    }
+}

@@ -1,11 +1,11 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
 use super::EncodeError;
+use super::be::{Be32, join};
 use super::request::Limits;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
 use super::sink::{Sink, Unit};
 use crate::types::{DS_BYTES, Lkey};
-use crate::wqe::Be32;
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
 /// (bit 31 marks an inline segment), and the device reads 0 as 2^31, which no tool of verbs' users can ask for.
@@ -225,16 +225,6 @@ impl<D: InlineBytes> Payload for Inline<D> {
         while !rest.is_empty() {
             sink.unit(Unit([take8(&mut rest), take8(&mut rest)]));
         }
-    }
-}
-
-/// Two 4-byte halves, in memory order, as one word.
-#[inline]
-const fn join(first: u32, second: u32) -> u64 {
-    if cfg!(target_endian = "little") {
-        (second as u64) << 32 | first as u64
-    } else {
-        (first as u64) << 32 | second as u64
     }
 }
 

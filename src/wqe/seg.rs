@@ -3,7 +3,7 @@ use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
-use super::be::{Be32, Be64};
+use super::be::{Be32, Be64, join};
 use super::sink::Unit;
 use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey, SqPi};
 use crate::wqe::Opcode;
@@ -42,12 +42,12 @@ impl CtrlSeg {
         Be32::new((opmod as u32) << 24 | (pi.0 as u32) << 8 | opcode as u32)
     }
 
-    /// `control`, a control segment's words with a producer index of zero, with the index `pi`: one or, since the index
-    /// is bits 55:40 of the first eight bytes read as one big-endian number.
+    /// `control`, a control segment's words with a producer index of zero, with the index `pi`: one or.
     #[inline]
     pub(crate) const fn patch_pi(control: Unit, pi: SqPi) -> Unit {
         let Unit([first, second]) = control;
-        Unit([first | ((pi.0 as u64) << 40).to_be(), second])
+        let index = Be32::new((pi.0 as u32) << 8);
+        Unit([first | join(index.to_bits(), 0), second])
     }
 
     /// The second word's upper part, the same for every WQE of a queue.
