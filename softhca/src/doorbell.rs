@@ -114,6 +114,8 @@ pub(crate) struct Copying {
     half: usize,
     qpn: u32,
     index: u16,
+    /// Bytes of the WQE, by the size in its control segment.
+    bytes: usize,
 }
 
 /// What the device needs of a QP to judge a doorbell.
@@ -126,8 +128,8 @@ struct Target {
 impl Device {
     /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
     ///
-    /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, all
-    /// are compared with the ring.
+    /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
+    /// all that belong to the WQE are compared with the ring.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         let in_half = offset % BLUEFLAME_HALF_BYTES;
         let end = offset.saturating_add(stored.len());
@@ -262,7 +264,7 @@ impl Device {
         if let Some(entry) = self.qps.get_mut(qpn) {
             entry.qp.send_doorbell(record);
         }
-        Some(Copying { uar, half, qpn, index })
+        Some(Copying { uar, half, qpn, index, bytes: usize::from(ds) * 16 })
     }
 
     fn target(&self, qpn: u32) -> Result<Target, Option<Complaint>> {
@@ -273,7 +275,9 @@ impl Device {
 
     /// Compares a piece of a BlueFlame copy, from byte `at` of the WQE on, with the ring.
     fn compare_copy(&mut self, at: usize, stored: &[u8]) {
-        let Some(Copying { qpn, index, .. }) = self.copying else { return };
+        let Some(Copying { qpn, index, bytes, .. }) = self.copying else { return };
+        // Behind the WQE's end a copy of whole 64-byte blocks holds what the driver likes.
+        let stored = &stored[..stored.len().min(bytes.saturating_sub(at))];
         let Ok(target) = self.target(qpn) else { return };
         let mut ring = [0; BLUEFLAME_HALF_BYTES];
         let ring = &mut ring[..stored.len()];
