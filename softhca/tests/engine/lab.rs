@@ -435,6 +435,30 @@ impl Node {
         index
     }
 
+    /// Fills the send ring with `bytes`; of each WQEBB, `sane` of index and QPN, DS, and opcode make sense.
+    pub(crate) fn scribble(&self, bytes: &[u8], opcodes: &[u8], sane: u8) {
+        self.memory.write(self.sq, bytes);
+        for (i, &opcode) in opcodes.iter().enumerate() {
+            let at = self.sq + 64 * i as u64;
+            if sane > 0 {
+                self.memory.write(at, &[0, 0, i as u8]);
+                self.memory.write(at + 4, &(self.qpn << 8 | u32::from(bytes[64 * i + 7])).to_be_bytes());
+            }
+            if sane > 1 {
+                self.memory.write(at + 7, &[bytes[64 * i + 7] % 8]);
+                self.memory.write(at + 8, &[0, 0, 0, 8]);
+            }
+            if sane > 2 {
+                self.memory.write(at + 3, &[opcode]);
+            }
+        }
+    }
+
+    /// Writes the producer index of the receive ring into the doorbell record.
+    pub(crate) fn ring_recv(&self) {
+        self.memory.write(self.dbr, &u32::from(self.rq_pi).to_be_bytes());
+    }
+
     pub(crate) fn ring(&self) {
         self.memory.write(self.dbr + 4, &u32::from(self.pi).to_be_bytes());
     }
@@ -486,7 +510,7 @@ impl Node {
         self.tap.lock().unwrap().script = Some(Box::new(script));
     }
 
-    fn step(&mut self, now: Duration) -> bool {
+    pub(crate) fn step(&mut self, now: Duration) -> bool {
         let worked = self.device.step(now);
         while let Some(event) = self.device.next_event() {
             if let Event::Qp { kind, qpn } = event {
@@ -654,6 +678,7 @@ pub(crate) struct Lab {
     pub(crate) a: Node,
     pub(crate) b: Node,
     pub(crate) now: Duration,
+    fabric: Fabric,
 }
 
 impl Lab {
@@ -668,7 +693,12 @@ impl Lab {
         let fabric = Fabric::new();
         let a = Node::new(&fabric, 1, &options);
         let b = Node::new(&fabric, 2, &options);
-        Self { a, b, now: Duration::from_secs(1) }
+        Self { a, b, now: Duration::from_secs(1), fabric }
+    }
+
+    /// A wire of a third party, which may send what it likes.
+    pub(crate) fn attach_stranger(&self) -> InProcessWire {
+        self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: 0..1 }).unwrap()
     }
 
     pub(crate) fn connect(&mut self) {

@@ -3,6 +3,7 @@
 mod atomics;
 mod datagrams;
 mod failures;
+mod hostile;
 mod lab;
 mod loss;
 mod operations;

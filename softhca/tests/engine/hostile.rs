@@ -1,0 +1,134 @@
+//! Peers and hosts that send and post anything: no panic, no endless work, and never more packets than memory has room
+//! for.
+
+use crate::lab::*;
+use proptest::prelude::*;
+use softhca::context::Transport;
+use softhca::packet::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, Headers, Ieth, ImmDt, Opcode, Reth};
+use softhca::wire::{Frame, Route, Wire};
+
+/// A packet that parses, with fields near to what the receiver might believe.
+#[derive(Clone, Debug)]
+struct Forged {
+    opcode: u8,
+    psn: u32,
+    addr: u64,
+    len: u32,
+    key: u8,
+    syndrome: u8,
+    payload: usize,
+    ack_request: bool,
+}
+
+prop_compose! {
+    fn forged()(
+        opcode in 0u8..0x18,
+        psn in prop_oneof![4 => 0x11cu32..0x130, 1 => 0..1u32 << 24],
+        addr in prop_oneof![Just(0u64), 0..DATA_BYTES as u64, any::<u64>()],
+        len in prop_oneof![Just(0u32), 1..3000u32, Just(1 << 31), any::<u32>()],
+        key in 0u8..4,
+        syndrome in any::<u8>(),
+        payload in prop_oneof![Just(0usize), Just(256), Just(64), 0..=4096usize],
+        ack_request: bool,
+    ) -> Forged {
+        Forged { opcode, psn, addr, len, key, syndrome, payload, ack_request }
+    }
+}
+
+impl Forged {
+    fn packet(&self, node: &Node, transport: Transport) -> Option<Vec<u8>> {
+        let service = if transport == Transport::Uc { 1 << 5 } else { 0 };
+        let opcode = Opcode::new(self.opcode | service)?;
+        let carries = opcode.carries();
+        let rkey = if self.key == 0 { self.len } else { node.key };
+        let addr = node.data.wrapping_add(self.addr);
+        let headers = Headers {
+            bth: Bth {
+                opcode,
+                solicited: false,
+                migrated: true,
+                pkey: 0xffff,
+                dest_qp: node.qpn,
+                ack_request: self.ack_request,
+                psn: self.psn,
+            },
+            deth: None,
+            reth: carries.has(Carries::RETH).then_some(Reth { addr, rkey, len: self.len }),
+            atomic: carries.has(Carries::ATOMIC).then_some(AtomicEth { addr, rkey, swap_add: 1, compare: 0 }),
+            aeth: carries
+                .has(Carries::AETH)
+                .then_some(Aeth { syndrome: AethSyndrome::from_code(self.syndrome), msn: self.len >> 8 }),
+            atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 3 }),
+            imm: carries.has(Carries::IMM).then_some(ImmDt(1)),
+            ieth: carries.has(Carries::IETH).then_some(Ieth(rkey)),
+        };
+        let payload = if opcode.has_payload() { self.payload } else { 0 };
+        headers.build(payload).ok().map(|draft| draft.finish())
+    }
+}
+
+/// Each WQE index appears at most once in the completions.
+fn assert_once(done: &[Cqe]) {
+    let mut counters: Vec<_> = done.iter().map(|c| c.wqe_counter).collect();
+    counters.sort_unstable();
+    assert!(counters.windows(2).all(|two| two[0] != two[1]), "{done:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_peer(packets in prop::collection::vec(forged(), 1..40), uc: bool) {
+        let transport = if uc { Transport::Uc } else { Transport::Rc };
+        let mut lab = Lab::new(Options { transport, mtu: 256, ..Options::default() });
+        let mut attacker = lab.attach_stranger();
+        // The attacker uses the peer's address; what the true peer says is lost.
+        lab.a.script(|_| Fate::Drop);
+        lab.b.script(|_| Fate::Drop);
+        for i in 0..4u64 {
+            lab.b.post_recv(&[(lab.b.data + 0x1000 * i, 0x300)]);
+            let (local, key) = (lab.b.data + 0x8000, lab.b.key);
+            lab.b.post(&match i {
+                _ if uc => Wr::write(lab.a.data, lab.a.key).sge(local, 600, key),
+                0 => Wr::write(lab.a.data, lab.a.key).sge(local, 600, key),
+                1 => Wr::read(lab.a.data, lab.a.key).sge(local, 1000, key),
+                2 => Wr::add(lab.a.data, lab.a.key, 1).sge(local, 8, key),
+                _ => Wr::send().sge(local, 10, key),
+            });
+        }
+        lab.run();
+        let route = Route { slid: 1, dlid: 2, sl: 0, grh: None };
+        for forged in &packets {
+            let Some(packet) = forged.packet(&lab.b, transport) else { continue };
+            attacker.send(Frame { route, packet }).expect("there is room");
+            lab.b.step(lab.now);
+        }
+        lab.run();
+        assert_once(&lab.b.poll_send());
+        let receives = lab.b.poll_recv();
+        prop_assert!(receives.len() <= 4);
+        assert_once(&receives);
+    }
+
+    #[test]
+    fn any_ring(
+        bytes in prop::collection::vec(any::<u8>(), 64 * 64),
+        opcodes in prop::collection::vec(0u8..0x20, 64),
+        sane in 0u8..4,
+        doorbells in prop::collection::vec(any::<u16>(), 1..8),
+        ud: bool,
+    ) {
+        let transport = if ud { Transport::Ud } else { Transport::Rc };
+        let mut lab = Lab::new(Options { transport, ..Options::default() });
+        lab.a.scribble(&bytes, &opcodes, sane);
+        for pi in doorbells {
+            lab.a.pi = pi % 100;
+            lab.a.rq_pi = pi;
+            lab.a.ring();
+            lab.a.ring_recv();
+            lab.run();
+        }
+        lab.settle();
+        assert_once(&lab.a.poll_send());
+    }
+}
