@@ -48,6 +48,8 @@ pub struct Device {
     pub(crate) uars: Table<Uar>,
     pds: Table<Pd>,
     pub(crate) qps: Table<QpEntry>,
+    /// QP whose turn it is to be stepped first.
+    first_qp: u32,
     wire: Box<dyn Wire>,
     /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
     variant: u8,
@@ -94,6 +96,7 @@ impl Device {
             uars: Table::new(Object::Uar, 1, limits.max_objects),
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count),
+            first_qp: 0,
             wire,
             variant: 0,
             copying: None,
@@ -366,9 +369,14 @@ impl Device {
             self.receive(&frame, now);
         }
         if self.host.outbox.len() < OUTBOX_BOUND {
-            for (_, entry) in self.qps.iter_mut() {
-                worked |= entry.qp.step(&mut self.host, now);
+            // Another QP is the first each time, so that none finds the outbox full for ever.
+            let first = self.first_qp;
+            for range in [first..u32::MAX, 0..first] {
+                for (_, entry) in self.qps.range_mut(range) {
+                    worked |= entry.qp.step(&mut self.host, now);
+                }
             }
+            self.first_qp = self.qps.range_mut(first + 1..u32::MAX).next().map_or(0, |(qpn, _)| qpn);
         }
         worked | self.flush()
     }

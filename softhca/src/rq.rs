@@ -51,13 +51,6 @@ impl RecvQueue {
             Self::Shared { srqn } => host.take_shared(*srqn),
         }
     }
-
-    /// Forgets everything posted: the QP goes to the reset state.
-    pub fn reset(&mut self) {
-        if let Self::Own(rq) = self {
-            rq.taken = 0;
-        }
-    }
 }
 
 /// A QP's own receive ring.

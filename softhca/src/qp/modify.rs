@@ -32,7 +32,7 @@ impl Qp {
         let route = merged.path.map(|path| resolve(host, &merged, &path)).transpose()?;
 
         if to == QpState::Reset {
-            self.reset();
+            *self = Self::new(self.common.qpn, self.common.context);
             return Ok(());
         }
         let port = merged.port.and_then(|port| host.ports.get(usize::from(port) - 1));
@@ -64,13 +64,6 @@ impl Qp {
         }
         self.common.state = to;
         Ok(())
-    }
-
-    /// Forgets everything but how the QP was created.
-    fn reset(&mut self) {
-        let mut receives = std::mem::replace(&mut self.receives, super::Receives::new(&self.common));
-        receives.reset();
-        *self = Self { receives, ..Self::new(self.common.qpn, self.common.context) };
     }
 
     /// Raises the event of a drained send queue once it is drained. `true` if it did.

@@ -93,7 +93,8 @@ impl Receives {
             return Ok(());
         }
         let in_cqe = is_whole && qp.transport() != Transport::Ud;
-        if in_cqe && data.len() <= qp.context.scatter_to_cqe_res as usize {
+        let room = host.inline_capacity(qp.context.recv_cqn).min(qp.context.scatter_to_cqe_res as usize);
+        if in_cqe && data.len() <= room {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
@@ -161,14 +162,5 @@ impl Receives {
             flushed = true;
         }
         flushed
-    }
-
-    /// Forgets everything: the QP goes to the reset state.
-    pub(super) fn reset(&mut self) {
-        self.queue.reset();
-        self.current = None;
-        self.inline = None;
-        self.unreadable = false;
-        self.last_wqe_reported = false;
     }
 }

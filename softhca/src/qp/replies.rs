@@ -99,6 +99,11 @@ impl Replies {
         }
     }
 
+    /// Acknowledges what was acknowledged before; a NAK that waits to be sent does that, and says more.
+    pub(super) fn acknowledge_again(&mut self) {
+        self.verdict.get_or_insert(Verdict::Ack);
+    }
+
     /// Sets the last word. A refusal stands.
     pub(super) fn conclude(&mut self, verdict: Verdict) {
         if !matches!(self.verdict, Some(Verdict::Refuse(..))) {

@@ -44,6 +44,9 @@ impl Request {
         let len = wqe.payload.len();
         let failure = if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
+        } else if wqe.op == SendOp::SendInval && qp.transport() != Transport::Rc {
+            // The driver's table of opcodes has it on UC; the wire's has not (IBTA vol. 1, table 35).
+            Some(Failure::BAD_WQE)
         } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
             Some(Failure::NO_RD_ATOMIC)
         } else {
@@ -178,7 +181,8 @@ impl Request {
             return Ok(());
         }
         let whole = offset == 0 && data.len() == self.len as usize;
-        if whole && signaled && data.len() <= qp.context.scatter_to_cqe_req as usize {
+        let room = host.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
+        if whole && signaled && data.len() <= room {
             self.inline_result = Some(data.to_vec());
             return Ok(());
         }

@@ -204,13 +204,11 @@ impl Responder {
                 self.replies.answer_again(psn, Content::Read(reth), self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd => {
-                if let Some(&(_, original)) = self.atomics.iter().find(|done| done.0 == psn) {
+                if let Some(&(_, original)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
                     self.replies.answer_again(psn, Content::Atomic(original), self.expected, qp.mtu);
                 }
             }
-            // A NAK that waits to be sent says more.
-            _ if !self.asked_again => self.replies.conclude(Verdict::Ack),
-            _ => {}
+            _ => self.replies.acknowledge_again(),
         }
         Ok(())
     }

@@ -1,175 +1,22 @@
 //! Two devices on a table: rings, records and CQEs are written and read here byte by byte, with offsets of the tests'
 //! own; every packet passes through a script that may lose, double or hold it; the clock is the test's.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
-use softhca::memory::{DmaFault, HostMemory};
 use softhca::packet::{Operation, Packet};
+use softhca::wire::fault::{FaultConfig, FaultInjector};
 use softhca::wire::in_process::{Fabric, InProcessWire};
-use softhca::wire::{Address, Frame, Wire};
+use softhca::wire::{Address, Wire};
 
-/// First address of each node's memory; below is nothing.
-const BASE: u64 = 0x10_0000;
-
-/// Memory of one node. Clones are the same memory.
-#[derive(Clone)]
-pub(crate) struct Arena(Arc<Mutex<Vec<u8>>>);
-
-impl Arena {
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap()
-    }
-
-    fn range(addr: u64, len: usize, size: usize) -> Result<std::ops::Range<usize>, DmaFault> {
-        let fault = DmaFault { addr, len };
-        let start = addr.checked_sub(BASE).ok_or(fault)? as usize;
-        match start.checked_add(len) {
-            Some(end) if end <= size => Ok(start..end),
-            _ => Err(fault),
-        }
-    }
-
-    pub(crate) fn read(&self, addr: u64, len: usize) -> Vec<u8> {
-        let bytes = self.bytes();
-        bytes[Self::range(addr, len, bytes.len()).unwrap()].to_vec()
-    }
-
-    pub(crate) fn write(&self, addr: u64, data: &[u8]) {
-        HostMemory::write(self, addr, data).unwrap();
-    }
-}
-
-impl HostMemory for Arena {
-    unsafe fn map(&mut self, _: u64, _: usize) -> Result<(), DmaFault> {
-        Ok(())
-    }
-
-    fn unmap(&mut self, _: u64, _: usize) {}
-
-    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
-        let bytes = self.bytes();
-        out.copy_from_slice(&bytes[Self::range(addr, out.len(), bytes.len())?]);
-        Ok(())
-    }
-
-    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        let mut bytes = self.bytes();
-        let range = Self::range(addr, data.len(), bytes.len())?;
-        bytes[range].copy_from_slice(data);
-        Ok(())
-    }
-
-    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
-        let mut word = [0; 4];
-        HostMemory::read(self, addr, &mut word)?;
-        Ok(u32::from_be_bytes(word))
-    }
-
-    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
-        let mut word = [0; 8];
-        HostMemory::read(self, addr, &mut word)?;
-        let old = u64::from_ne_bytes(word);
-        HostMemory::write(self, addr, &f(old).to_ne_bytes())?;
-        Ok(old)
-    }
-
-    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        HostMemory::write(self, addr, data)
-    }
-}
-
-/// What becomes of a packet.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Fate {
-    Deliver,
-    Drop,
-    Twice,
-    /// Delivered after the next packet that is delivered.
-    Late,
-}
-
-type Script = Box<dyn FnMut(&Packet<'_>) -> Fate + Send>;
-
-/// What a node sends, and what is done to it.
-#[derive(Default)]
-pub(crate) struct Tap {
-    pub(crate) script: Option<Script>,
-    /// Headers of everything sent, also of what was lost: operation, PSN.
-    pub(crate) log: Vec<(Operation, u32)>,
-    held: VecDeque<Frame>,
-}
-
-struct TappedWire {
-    inner: InProcessWire,
-    tap: Arc<Mutex<Tap>>,
-}
-
-impl Wire for TappedWire {
-    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
-        let mut tap = self.tap.lock().unwrap();
-        let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
-        tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
-        let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
-        match fate {
-            Fate::Drop => return Ok(()),
-            Fate::Late => {
-                tap.held.push_back(frame);
-                return Ok(());
-            }
-            Fate::Twice => self.inner.send(frame.clone())?,
-            Fate::Deliver => {}
-        }
-        self.inner.send(frame)?;
-        while let Some(frame) = tap.held.pop_front() {
-            self.inner.send(frame)?;
-        }
-        Ok(())
-    }
-
-    fn recv(&mut self) -> Option<Frame> {
-        self.inner.recv()
-    }
-}
-
-/// A completion as the test's own decoder reads it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cqe {
-    pub(crate) opcode: u8,
-    pub(crate) wqe_counter: u16,
-    pub(crate) byte_cnt: u32,
-    pub(crate) imm: u32,
-    pub(crate) syndrome: u8,
-    pub(crate) vendor: u8,
-    pub(crate) wqe_opcode: u8,
-    pub(crate) qpn: u32,
-    pub(crate) solicited: bool,
-    pub(crate) inline: u8,
-    pub(crate) slid: u16,
-    pub(crate) flags_rqpn: u32,
-    pub(crate) data: Vec<u8>,
-}
-
-pub(crate) const REQ: u8 = 0;
-pub(crate) const WRITE_IMM: u8 = 1;
-pub(crate) const RECV: u8 = 2;
-pub(crate) const RECV_IMM: u8 = 3;
-pub(crate) const RECV_INV: u8 = 4;
-pub(crate) const REQ_ERR: u8 = 13;
-pub(crate) const RESP_ERR: u8 = 14;
-
-pub(crate) struct Cq {
-    pub(crate) cqn: u32,
-    buf: u64,
-    log_size: u8,
-    ci: u32,
-    dbr: u64,
-}
+pub(crate) use crate::arena::{Arena, BASE};
+pub(crate) use crate::cqe::*;
+pub(crate) use crate::tap::{Fate, Tap, TappedWire};
+pub(crate) use crate::wr::*;
 
 /// How a pair is made.
 #[derive(Clone)]
@@ -190,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) min_rnr_timer: u8,
     pub(crate) access: Access,
     pub(crate) grh: bool,
+    /// What the network does by itself.
+    pub(crate) faults: FaultConfig,
 }
 
 pub(crate) const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
@@ -213,6 +62,7 @@ impl Default for Options {
             min_rnr_timer: 12,
             access: ALL,
             grh: false,
+            faults: FaultConfig::default(),
         }
     }
 }
@@ -264,6 +114,8 @@ impl Node {
         let lids = if options.link == LinkLayer::InfiniBand { vec![lid] } else { vec![] };
         let inner = fabric.attach(Address { lids, gids: vec![gid], qpns }).unwrap();
         let tap = Arc::new(Mutex::new(Tap::default()));
+        let faults = FaultConfig { seed: options.faults.seed + u64::from(lid), ..options.faults };
+        let inner: Box<dyn Wire> = Box::new(FaultInjector::new(inner, faults).unwrap());
         let wire = TappedWire { inner, tap: tap.clone() };
         let device = Device::new(config, Box::new(memory.clone()), Box::new(wire)).unwrap();
         let cq = || Cq { cqn: 0, buf: 0, log_size: 0, ci: 0, dbr: 0 };
@@ -519,157 +371,6 @@ impl Node {
             }
         }
         worked
-    }
-}
-
-impl Cq {
-    fn poll(&mut self, memory: &Arena) -> Vec<Cqe> {
-        let mut found = Vec::new();
-        loop {
-            let slot = u64::from(self.ci) & ((1 << self.log_size) - 1);
-            let b = memory.read(self.buf + 64 * slot, 64);
-            let owner = (self.ci >> self.log_size & 1) as u8;
-            if b[63] >> 4 == 15 || b[63] & 1 != owner {
-                break;
-            }
-            self.ci += 1;
-            memory.write(self.dbr, &(self.ci & 0xff_ffff).to_be_bytes());
-            let be32 = |at: usize| u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
-            let opcode = b[63] >> 4;
-            let is_error = opcode == REQ_ERR || opcode == RESP_ERR;
-            found.push(Cqe {
-                opcode,
-                wqe_counter: u16::from_be_bytes([b[60], b[61]]),
-                byte_cnt: be32(44),
-                imm: be32(36),
-                syndrome: if is_error { b[55] } else { 0 },
-                vendor: if is_error { b[54] } else { 0 },
-                wqe_opcode: b[56],
-                qpn: be32(56) & 0xff_ffff,
-                solicited: b[63] & 2 != 0,
-                inline: b[63] >> 2 & 3,
-                slid: u16::from_be_bytes([b[22], b[23]]),
-                flags_rqpn: be32(24),
-                data: b[..32].to_vec(),
-            });
-        }
-        found
-    }
-}
-
-pub(crate) fn data_seg(addr: u64, len: u32, key: u32) -> [u8; 16] {
-    (u128::from(len) << 96 | u128::from(key) << 64 | u128::from(addr)).to_be_bytes()
-}
-
-pub(crate) const QKEY: u32 = 0x1111_2222;
-pub(crate) const SIGNALED: u8 = 0x08;
-pub(crate) const SOLICITED: u8 = 0x02;
-pub(crate) const FENCE: u8 = 0x80;
-
-/// A work request: opcode byte, flags, immediate, and the segments after the control segment.
-#[derive(Clone)]
-pub(crate) struct Wr {
-    pub(crate) opcode: u8,
-    pub(crate) flags: u8,
-    pub(crate) imm: u32,
-    pub(crate) body: Vec<u8>,
-}
-
-impl Wr {
-    pub(crate) fn new(opcode: u8) -> Self {
-        Self { opcode, flags: SIGNALED, imm: 0, body: Vec::new() }
-    }
-
-    pub(crate) fn nop() -> Self {
-        Self::new(0)
-    }
-
-    pub(crate) fn send() -> Self {
-        Self::new(0x0a)
-    }
-
-    pub(crate) fn write(addr: u64, rkey: u32) -> Self {
-        Self::new(0x08).remote(addr, rkey)
-    }
-
-    pub(crate) fn read(addr: u64, rkey: u32) -> Self {
-        Self::new(0x10).remote(addr, rkey)
-    }
-
-    pub(crate) fn swap(addr: u64, rkey: u32, compare: u64, swap: u64) -> Self {
-        let mut wr = Self::new(0x11).remote(addr, rkey);
-        wr.body.extend(swap.to_be_bytes());
-        wr.body.extend(compare.to_be_bytes());
-        wr
-    }
-
-    pub(crate) fn add(addr: u64, rkey: u32, add: u64) -> Self {
-        let mut wr = Self::new(0x12).remote(addr, rkey);
-        wr.body.extend(add.to_be_bytes());
-        wr.body.extend([0; 8]);
-        wr
-    }
-
-    pub(crate) fn with_imm(mut self, imm: u32) -> Self {
-        self.opcode |= 1;
-        self.imm = imm;
-        self
-    }
-
-    pub(crate) fn invalidating(mut self, key: u32) -> Self {
-        self.opcode = 0x01;
-        self.imm = key;
-        self
-    }
-
-    fn remote(mut self, addr: u64, rkey: u32) -> Self {
-        self.body.extend(addr.to_be_bytes());
-        self.body.extend(rkey.to_be_bytes());
-        self.body.extend([0; 4]);
-        self
-    }
-
-    pub(crate) fn to(mut self, lid: u16, qpn: u32, qkey: u32, gid: Option<[u8; 16]>) -> Self {
-        let mut av = [0; 48];
-        av[..4].copy_from_slice(&qkey.to_be_bytes());
-        av[8..12].copy_from_slice(&(qpn | 1 << 31).to_be_bytes());
-        av[14..16].copy_from_slice(&lid.to_be_bytes());
-        if let Some(gid) = gid {
-            av[26] = 9;
-            av[27] = 33;
-            av[28..32].copy_from_slice(&(1u32 << 30 | 0x777).to_be_bytes());
-            av[32..].copy_from_slice(&gid);
-        }
-        self.body.splice(0..0, av);
-        self
-    }
-
-    pub(crate) fn sge(mut self, addr: u64, len: u32, key: u32) -> Self {
-        self.body.extend(data_seg(addr, len, key));
-        self
-    }
-
-    pub(crate) fn inline(mut self, data: &[u8]) -> Self {
-        self.body.extend((data.len() as u32 | 1 << 31).to_be_bytes());
-        self.body.extend(data);
-        self.body.resize(self.body.len().next_multiple_of(16), 0);
-        self
-    }
-
-    pub(crate) fn flags(mut self, flags: u8) -> Self {
-        self.flags = flags;
-        self
-    }
-
-    fn bytes(&self, index: u16, qpn: u32) -> Vec<u8> {
-        let ds = 1 + self.body.len() as u32 / 16;
-        let mut bytes = Vec::new();
-        bytes.extend((u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
-        bytes.extend((qpn << 8 | ds).to_be_bytes());
-        bytes.extend([0, 0, 0, self.flags]);
-        bytes.extend(self.imm.to_be_bytes());
-        bytes.extend(&self.body);
-        bytes
     }
 }
 

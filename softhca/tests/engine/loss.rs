@@ -2,6 +2,7 @@
 
 use crate::lab::*;
 use softhca::packet::Operation;
+use softhca::wire::fault::FaultConfig;
 
 /// A small generator of the tests' own, so that a seed means the same for ever.
 struct Dice(u64);
@@ -25,68 +26,83 @@ fn disturb(node: &Node, seed: u64, percent: u64) {
     });
 }
 
+fn patient(faults: FaultConfig) -> Options {
+    Options { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, faults, ..Options::default() }
+}
+
 #[test]
-fn mixed_traffic_survives() {
+fn mixed_traffic_survives_a_bad_network() {
     for seed in 1..=40 {
-        let options =
-            Options { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, ..Options::default() };
-        let mut lab = Lab::new(options);
+        let mut lab = Lab::new(patient(FaultConfig::default()));
         disturb(&lab.a, seed, seed % 20);
         disturb(&lab.b, seed + 1000, seed % 20);
-        let mut dice = Dice(seed + 77);
-        let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
-        let counter = dst + 0xf_0000;
-        let mut model = vec![0u8; 0x1_0000];
-        let (mut added, mut received, mut read_at) = (0u64, Vec::new(), Vec::new());
-        for round in 0..60u64 {
-            let len = dice.roll(1500) as usize + 1;
-            let from = 0x1000 * (round % 16);
-            let data = lab.a.fill(from, len, seed as u8 ^ round as u8);
-            let wr = match dice.roll(4) {
-                0 => {
-                    model[from as usize..from as usize + len].copy_from_slice(&data);
-                    Wr::write(dst + from, rkey).sge(src + from, len as u32, key)
-                }
-                1 => {
-                    let at = 0x2_0000 + 0x800 * (round % 16);
-                    read_at.push((at, model[from as usize..from as usize + len].to_vec()));
-                    Wr::read(dst + from, rkey).sge(src + at, len as u32, key)
-                }
-                2 => {
-                    added += round;
-                    Wr::add(counter, rkey, round).sge(src + 0x4_0000, 8, key)
-                }
-                _ => {
-                    lab.b.post_recv(&[(dst + 0x2_0000, 2000)]);
-                    received.push(data);
-                    Wr::send().sge(src + from, len as u32, key)
-                }
-            };
-            lab.a.post(&wr);
-            if dice.roll(3) == 0 || round % 16 == 15 {
-                lab.settle();
-                let got = lab.b.poll_recv();
-                assert_eq!(got.len(), received.len(), "seed {seed}: each SEND is received once");
-                for (cqe, data) in got.iter().zip(&received) {
-                    assert_eq!((cqe.opcode, cqe.byte_cnt as usize), (RECV, data.len()));
-                }
-                if let Some(data) = received.last() {
-                    assert_eq!(lab.b.memory.read(dst + 0x2_0000, data.len()), *data);
-                }
-                for (at, data) in read_at.drain(..) {
-                    assert_eq!(lab.a.memory.read(src + at, data.len()), data, "seed {seed} round {round}");
-                }
-                received.clear();
-            }
-        }
-        lab.settle();
-        let done = lab.a.poll_send();
-        assert_eq!(done.iter().map(|c| c.wqe_counter).collect::<Vec<_>>().len(), 60, "seed {seed}");
-        assert!(done.iter().all(|c| c.opcode == REQ), "seed {seed}: {done:?}");
-        assert!(done.windows(2).all(|two| two[0].wqe_counter < two[1].wqe_counter));
-        assert_eq!(lab.b.memory.read(counter, 8), added.to_ne_bytes(), "seed {seed}: each atomic happens once");
-        assert_eq!(lab.b.memory.read(dst, model.len()), model);
+        exchange(&mut lab, seed);
     }
+}
+
+#[test]
+fn mixed_traffic_survives_the_fault_injector() {
+    for seed in 1..=20 {
+        let faults = FaultConfig { drop: 20, duplicate: 20, reorder: 20, delay: 10, seed };
+        exchange(&mut Lab::new(patient(faults)), seed);
+    }
+}
+
+/// Sixty requests of all kinds, and what they must have done in the end.
+fn exchange(lab: &mut Lab, seed: u64) {
+    let mut dice = Dice(seed + 77);
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let counter = dst + 0xf_0000;
+    let mut model = vec![0u8; 0x1_0000];
+    let (mut added, mut received, mut read_at) = (0u64, Vec::new(), Vec::new());
+    for round in 0..60u64 {
+        let len = dice.roll(1500) as usize + 1;
+        let from = 0x1000 * (round % 16);
+        let data = lab.a.fill(from, len, seed as u8 ^ round as u8);
+        let wr = match dice.roll(4) {
+            0 => {
+                model[from as usize..from as usize + len].copy_from_slice(&data);
+                Wr::write(dst + from, rkey).sge(src + from, len as u32, key)
+            }
+            1 => {
+                let at = 0x2_0000 + 0x800 * (round % 16);
+                read_at.push((at, model[from as usize..from as usize + len].to_vec()));
+                Wr::read(dst + from, rkey).sge(src + at, len as u32, key)
+            }
+            2 => {
+                added += round;
+                Wr::add(counter, rkey, round).sge(src + 0x4_0000, 8, key)
+            }
+            _ => {
+                lab.b.post_recv(&[(dst + 0x2_0000, 2000)]);
+                received.push(data);
+                Wr::send().sge(src + from, len as u32, key)
+            }
+        };
+        lab.a.post(&wr);
+        if dice.roll(3) == 0 || round % 16 == 15 {
+            lab.settle();
+            let got = lab.b.poll_recv();
+            assert_eq!(got.len(), received.len(), "seed {seed}: each SEND is received once");
+            for (cqe, data) in got.iter().zip(&received) {
+                assert_eq!((cqe.opcode, cqe.byte_cnt as usize), (RECV, data.len()));
+            }
+            if let Some(data) = received.last() {
+                assert_eq!(lab.b.memory.read(dst + 0x2_0000, data.len()), *data);
+            }
+            for (at, data) in read_at.drain(..) {
+                assert_eq!(lab.a.memory.read(src + at, data.len()), data, "seed {seed} round {round}");
+            }
+            received.clear();
+        }
+    }
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!(done.iter().map(|c| c.wqe_counter).collect::<Vec<_>>().len(), 60, "seed {seed}");
+    assert!(done.iter().all(|c| c.opcode == REQ), "seed {seed}: {done:?}");
+    assert!(done.windows(2).all(|two| two[0].wqe_counter < two[1].wqe_counter));
+    assert_eq!(lab.b.memory.read(counter, 8), added.to_ne_bytes(), "seed {seed}: each atomic happens once");
+    assert_eq!(lab.b.memory.read(dst, model.len()), model);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The transport engine, as two hosts see it: rings in, CQEs and memory out.
 
+mod arena;
 mod atomics;
+mod cqe;
 mod datagrams;
 mod failures;
 mod hostile;
@@ -8,4 +10,6 @@ mod lab;
 mod loss;
 mod operations;
 mod states;
+mod tap;
 mod unreliable;
+mod wr;

@@ -1,0 +1,60 @@
+//! A wire that notes every packet, and does with it what a script says.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use softhca::packet::{Operation, Packet};
+use softhca::wire::{Frame, Wire};
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fate {
+    Deliver,
+    Drop,
+    Twice,
+    /// Delivered after the next packet that is delivered.
+    Late,
+}
+
+type Script = Box<dyn FnMut(&Packet<'_>) -> Fate + Send>;
+
+/// What a node sends, and what is done to it.
+#[derive(Default)]
+pub(crate) struct Tap {
+    pub(crate) script: Option<Script>,
+    /// Headers of everything sent, also of what was lost: operation, PSN.
+    pub(crate) log: Vec<(Operation, u32)>,
+    held: VecDeque<Frame>,
+}
+
+pub(crate) struct TappedWire {
+    pub(crate) inner: Box<dyn Wire>,
+    pub(crate) tap: Arc<Mutex<Tap>>,
+}
+
+impl Wire for TappedWire {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        let mut tap = self.tap.lock().unwrap();
+        let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
+        tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
+        let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
+        match fate {
+            Fate::Drop => return Ok(()),
+            Fate::Late => {
+                tap.held.push_back(frame);
+                return Ok(());
+            }
+            Fate::Twice => self.inner.send(frame.clone())?,
+            Fate::Deliver => {}
+        }
+        self.inner.send(frame)?;
+        while let Some(frame) = tap.held.pop_front() {
+            self.inner.send(frame)?;
+        }
+        Ok(())
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        self.inner.recv()
+    }
+}

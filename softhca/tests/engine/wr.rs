@@ -1,0 +1,117 @@
+//! Work requests as the tests encode them.
+
+pub(crate) fn data_seg(addr: u64, len: u32, key: u32) -> [u8; 16] {
+    (u128::from(len) << 96 | u128::from(key) << 64 | u128::from(addr)).to_be_bytes()
+}
+
+pub(crate) const QKEY: u32 = 0x1111_2222;
+pub(crate) const SIGNALED: u8 = 0x08;
+pub(crate) const SOLICITED: u8 = 0x02;
+pub(crate) const FENCE: u8 = 0x80;
+
+/// A work request: opcode byte, flags, immediate, and the segments after the control segment.
+#[derive(Clone)]
+pub(crate) struct Wr {
+    pub(crate) opcode: u8,
+    pub(crate) flags: u8,
+    pub(crate) imm: u32,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Wr {
+    pub(crate) fn new(opcode: u8) -> Self {
+        Self { opcode, flags: SIGNALED, imm: 0, body: Vec::new() }
+    }
+
+    pub(crate) fn nop() -> Self {
+        Self::new(0)
+    }
+
+    pub(crate) fn send() -> Self {
+        Self::new(0x0a)
+    }
+
+    pub(crate) fn write(addr: u64, rkey: u32) -> Self {
+        Self::new(0x08).remote(addr, rkey)
+    }
+
+    pub(crate) fn read(addr: u64, rkey: u32) -> Self {
+        Self::new(0x10).remote(addr, rkey)
+    }
+
+    pub(crate) fn swap(addr: u64, rkey: u32, compare: u64, swap: u64) -> Self {
+        let mut wr = Self::new(0x11).remote(addr, rkey);
+        wr.body.extend(swap.to_be_bytes());
+        wr.body.extend(compare.to_be_bytes());
+        wr
+    }
+
+    pub(crate) fn add(addr: u64, rkey: u32, add: u64) -> Self {
+        let mut wr = Self::new(0x12).remote(addr, rkey);
+        wr.body.extend(add.to_be_bytes());
+        wr.body.extend([0; 8]);
+        wr
+    }
+
+    pub(crate) fn with_imm(mut self, imm: u32) -> Self {
+        self.opcode |= 1;
+        self.imm = imm;
+        self
+    }
+
+    pub(crate) fn invalidating(mut self, key: u32) -> Self {
+        self.opcode = 0x01;
+        self.imm = key;
+        self
+    }
+
+    fn remote(mut self, addr: u64, rkey: u32) -> Self {
+        self.body.extend(addr.to_be_bytes());
+        self.body.extend(rkey.to_be_bytes());
+        self.body.extend([0; 4]);
+        self
+    }
+
+    pub(crate) fn to(mut self, lid: u16, qpn: u32, qkey: u32, gid: Option<[u8; 16]>) -> Self {
+        let mut av = [0; 48];
+        av[..4].copy_from_slice(&qkey.to_be_bytes());
+        av[8..12].copy_from_slice(&(qpn | 1 << 31).to_be_bytes());
+        av[14..16].copy_from_slice(&lid.to_be_bytes());
+        if let Some(gid) = gid {
+            av[26] = 9;
+            av[27] = 33;
+            av[28..32].copy_from_slice(&(1u32 << 30 | 0x777).to_be_bytes());
+            av[32..].copy_from_slice(&gid);
+        }
+        self.body.splice(0..0, av);
+        self
+    }
+
+    pub(crate) fn sge(mut self, addr: u64, len: u32, key: u32) -> Self {
+        self.body.extend(data_seg(addr, len, key));
+        self
+    }
+
+    pub(crate) fn inline(mut self, data: &[u8]) -> Self {
+        self.body.extend((data.len() as u32 | 1 << 31).to_be_bytes());
+        self.body.extend(data);
+        self.body.resize(self.body.len().next_multiple_of(16), 0);
+        self
+    }
+
+    pub(crate) fn flags(mut self, flags: u8) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    pub(crate) fn bytes(&self, index: u16, qpn: u32) -> Vec<u8> {
+        let ds = 1 + self.body.len() as u32 / 16;
+        let mut bytes = Vec::new();
+        bytes.extend((u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
+        bytes.extend((qpn << 8 | ds).to_be_bytes());
+        bytes.extend([0, 0, 0, self.flags]);
+        bytes.extend(self.imm.to_be_bytes());
+        bytes.extend(&self.body);
+        bytes
+    }
+}
