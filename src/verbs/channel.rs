@@ -2,9 +2,9 @@
 
 use core::ptr::NonNull;
 use core::time::Duration;
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
+use std::time::Instant;
 
 use rdma_sys as sys;
 
@@ -96,16 +96,23 @@ impl CompletionChannel {
     /// # Errors
     /// A failed call.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<CqEvent>, Error> {
-        let millis = timeout.as_nanos().div_ceil(1_000_000).try_into().unwrap_or(core::ffi::c_int::MAX);
-        let mut poll = libc::pollfd { fd: self.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one structure of ours, and the descriptor of a live channel.
-        match unsafe { libc::poll(&raw mut poll, 1, millis) } {
-            0 => Ok(None),
-            1.. => self.wait().map(Some),
-            _ => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-                error => Err(CallError { call: "poll", errno: error.raw_os_error().unwrap_or(libc::EIO) }.into()),
-            },
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            let millis = left.as_nanos().div_ceil(1_000_000).try_into().unwrap_or(core::ffi::c_int::MAX);
+            let mut poll = libc::pollfd { fd: self.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one structure of ours, and the descriptor of a live channel.
+            match unsafe { libc::poll(&raw mut poll, 1, millis) } {
+                // The longest `poll` takes is less than a month.
+                0 if millis == core::ffi::c_int::MAX => {}
+                0 => return Ok(None),
+                1.. => return self.wait().map(Some),
+                _ => match CallError::last("poll") {
+                    // A signal came before an event did.
+                    error if error.errno == libc::EINTR => {}
+                    error => return Err(error.into()),
+                },
+            }
         }
     }
 }

@@ -1,0 +1,102 @@
+//! The TCP exchange of `ibv_rc_pingpong` (rdma-core `libibverbs/examples/rc_pingpong.c`, `pp_client_exch_dest`,
+//! `pp_server_exch_dest`).
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use blueflame::types::{Psn, Qpn};
+use blueflame::verbs::{Endpoint, Gid, Mtu};
+
+/// An endpoint as the C tool writes it: `LLLL:QPQPQP:PSNPSN:GID`, hexadecimal, with the C string's final zero byte.
+const MESSAGE_BYTES: usize = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
+
+/// What the client says when it has read the server's message; again a C string.
+const DONE: &[u8; 5] = b"done\0";
+
+fn to_message(endpoint: &Endpoint) -> [u8; MESSAGE_BYTES] {
+    let gid = u128::from_be_bytes(endpoint.gid.0);
+    let text = format!("{:04x}:{:06x}:{:06x}:{gid:032x}\0", endpoint.lid, endpoint.qpn.get(), endpoint.psn.get());
+    text.into_bytes().try_into().expect("every field has a fixed width")
+}
+
+/// The MTU is not exchanged: both are started with the same.
+fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Box<dyn Error>> {
+    let text = std::str::from_utf8(message)?.trim_end_matches('\0');
+    let bad = || format!("not an endpoint: {text:?}");
+    let fields: Vec<&str> = text.split(':').collect();
+    let [lid, qpn, psn, gid] = fields[..] else { return Err(bad().into()) };
+    let number = |field| u32::from_str_radix(field, 16).map_err(|_| bad());
+    Ok(Endpoint {
+        lid: number(lid)?.try_into().map_err(|_| bad())?,
+        gid: Gid(u128::from_str_radix(gid, 16).map_err(|_| bad())?.to_be_bytes()),
+        qpn: Qpn::new(number(qpn)?).ok_or_else(bad)?,
+        psn: Psn::new(number(psn)?).ok_or_else(bad)?,
+        mtu: Mtu::B4096,
+    })
+}
+
+fn show(side: &str, endpoint: &Endpoint) {
+    let Endpoint { lid, gid, qpn, psn, .. } = endpoint;
+    eprintln!("{side:>8} address: LID {lid:#06x}, QPN {:#08x}, PSN {:#08x}, GID {gid}", qpn.get(), psn.get());
+}
+
+pub(crate) fn as_client(host: &str, port: u16, local: &Endpoint) -> Result<Endpoint, Box<dyn Error>> {
+    show("local", local);
+    let mut stream = TcpStream::connect((host, port)).map_err(|error| format!("connect to {host}:{port}: {error}"))?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.write_all(&to_message(local))?;
+    let mut message = [0; MESSAGE_BYTES];
+    stream.read_exact(&mut message).map_err(|error| format!("the server's endpoint did not come: {error}"))?;
+    stream.write_all(DONE)?;
+    let remote = from_message(&message)?;
+    show("remote", &remote);
+    Ok(remote)
+}
+
+/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends as soon as it has the answer.
+pub(crate) fn as_server<E: Error + 'static>(
+    port: u16,
+    local: &Endpoint,
+    connect: impl FnOnce(&Endpoint) -> Result<(), E>,
+) -> Result<(), Box<dyn Error>> {
+    // The C client takes the first address of its host name that answers, of either family.
+    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
+        .or_else(|_| TcpListener::bind(("0.0.0.0", port)))
+        .map_err(|error| format!("listen on port {port}: {error}"))?;
+    show("local", local);
+    let (mut stream, _) = listener.accept()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    let mut message = [0; MESSAGE_BYTES];
+    stream.read_exact(&mut message).map_err(|error| format!("the client's endpoint did not come: {error}"))?;
+    let remote = from_message(&message)?;
+    show("remote", &remote);
+    connect(&remote)?;
+    stream.write_all(&to_message(local))?;
+    let mut done = [0; DONE.len()];
+    stream.read_exact(&mut done).map_err(|error| format!("the client did not confirm: {error}"))?;
+    if &done != DONE { Err(format!("the client answered {done:?}").into()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exchange_is_that_of_the_c_tool() {
+        let mut gid = [0; 16];
+        (gid[0], gid[1], gid[15]) = (0xfe, 0x80, 0x1a);
+        let psn = Psn::truncate(0x00_00ff);
+        let endpoint = Endpoint { lid: 0x1b, gid: Gid(gid), qpn: Qpn::truncate(0x12_3456), psn, mtu: Mtu::B4096 };
+        let message = to_message(&endpoint);
+        assert_eq!(&message, b"001b:123456:0000ff:fe80000000000000000000000000001a\0");
+        assert_eq!(from_message(&message).expect("our own"), endpoint);
+        // The C tool's `%04x` of a negative or wide value would be longer; nothing else of this length passes.
+        for bad in
+            [b"001b:123456:0000ff:fe80000000000000000000000000001g\0", &[b':'; MESSAGE_BYTES], &[0xff; MESSAGE_BYTES]]
+        {
+            assert!(from_message(bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! One side of the ping-pong: queues, buffers, and whose turn it is.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{Notify, Side};
+use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Buffer, CompletionChannel, Device, Owned, OwnedCq, POOL_ALIGN, Pool, Qp, QueuePair};
+use blueflame::wqe::{Rc, Send};
+
+use crate::pattern::{compare, fill_pattern, is_c_fill};
+use crate::report::Report;
+use crate::{Failure, Options};
+
+/// What the peer's messages are to be.
+#[derive(Clone, Copy, PartialEq)]
+enum Peer {
+    /// A server does not know its client before the first message.
+    Unknown,
+    /// Sends message k as its k-th: our client, and whatever server, for a server sends back what it gets.
+    Counts,
+    /// Begins with its own fill and then sends back what it got, one behind: the C client.
+    LagsBehind,
+}
+
+/// One side of the exchange.
+pub(crate) struct PingPong {
+    cq: OwnedCq,
+    sq: Owned<SendQueue<Rc>, Qp>,
+    rq: Owned<RecvQueue, Qp>,
+    channel: Option<CompletionChannel>,
+    /// Two, so that the next message is ready while the last is on its way.
+    send: [Buffer; 2],
+    receive: Vec<Buffer>,
+    peer: Peer,
+    verify: bool,
+    timeout: Duration,
+    iters: u32,
+    /// Where messages are put together and taken apart.
+    expected: Vec<u8>,
+    arrived: Vec<u8>,
+    pub(crate) report: Report,
+}
+
+impl PingPong {
+    pub(crate) fn new(device: &Device, options: &Options) -> Result<(Self, Qp), Failure> {
+        let channel = if options.events { Some(device.completion_channel()?) } else { None };
+        let mut cq = device.completion_queue(options.rx_depth + 2);
+        if let Some(channel) = &channel {
+            cq = cq.channel(channel);
+        }
+        let cq = cq.build()?;
+        let pd = device.protection_domain()?;
+        let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(2).receives(options.rx_depth).build()?;
+        let QueuePair { qp, sq, rq } = pair;
+        let size = options.size as usize;
+        let buffers = options.rx_depth as usize + 2;
+        let mut pool = Pool::new(&pd, buffers * (size + POOL_ALIGN), Access::LOCAL_WRITE)?;
+        let pingpong = Self {
+            cq,
+            sq,
+            rq: rq.ok_or("the queue pair has no receive queue")?,
+            channel,
+            send: [pool.take(size)?, pool.take(size)?],
+            receive: (0..options.rx_depth).map(|_| pool.take(size)).collect::<Result<_, _>>()?,
+            peer: if options.host.is_some() { Peer::Counts } else { Peer::Unknown },
+            verify: !options.no_verify,
+            timeout: Duration::from_secs(options.timeout),
+            iters: options.iters,
+            expected: vec![0; size],
+            arrived: vec![0; size],
+            report: Report::new(options)?,
+        };
+        Ok((pingpong, qp))
+    }
+
+    pub(crate) fn post_receives(&mut self) -> Result<(), Failure> {
+        for (tag, buffer) in self.receive.iter().enumerate() {
+            // SAFETY: the buffer is read only after its completion, and lives as long as the queue.
+            unsafe { self.rq.post(WrId(tag as u64), &[buffer.sge()]) }?;
+        }
+        Ok(())
+    }
+
+    /// Makes message `k` ready to be sent.
+    fn prepare(&mut self, k: u32) {
+        fill_pattern(k, &mut self.expected);
+        self.send[k as usize % 2].write(0, &self.expected);
+    }
+
+    fn post_send(&mut self, k: u32) -> Result<(), Failure> {
+        let message = [self.send[k as usize % 2].sge()];
+        // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
+        // seen, and lives as long as the queue.
+        unsafe { self.sq.post(&Send::new().gather(message).signaled(WrId(k.into()))) }?;
+        Ok(())
+    }
+
+    /// Exchanges all messages: the client begins, the server answers.
+    pub(crate) fn run(&mut self, client: bool) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let (mut sent, mut received, mut posted) = (0, 0, 0);
+        self.prepare(0);
+        let mut sent_at = Instant::now();
+        if client {
+            self.post_send(0)?;
+            posted = 1;
+            self.prepare(1);
+        }
+        while received < self.iters || sent < self.iters {
+            let (side, tag) = self.next_completion()?;
+            let mut to_verify = None;
+            match side {
+                Side::Requester => sent += 1,
+                Side::Responder => {
+                    // Of the server, the time begins with its answer, and there is none before the first message.
+                    if posted > 0 {
+                        self.report.round_trip(sent_at.elapsed());
+                    }
+                    to_verify = Some((received, tag));
+                    received += 1;
+                }
+            }
+            // The next one goes when the last was answered (client) or arrived (server), and has left its buffer. At once, for
+            // the peer waits: what arrived is looked at afterwards.
+            let due = if client { received } else { received.saturating_sub(1) };
+            if posted < self.iters && received > 0 && due == posted && sent == posted {
+                sent_at = Instant::now();
+                self.post_send(posted)?;
+                posted += 1;
+                // Overwrites `expected`; hence verification prepares its own.
+                self.prepare_unless_last(posted);
+            }
+            if let Some((k, tag)) = to_verify {
+                self.look_at(k, tag)?;
+            }
+        }
+        self.report.elapsed = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn prepare_unless_last(&mut self, k: u32) {
+        if k < self.iters {
+            self.prepare(k);
+        }
+    }
+
+    /// Verifies the `k`-th message, in receive buffer `tag`, and posts the buffer again.
+    fn look_at(&mut self, k: u32, tag: WrId) -> Result<(), Failure> {
+        let index = usize::try_from(tag.0).ok().filter(|&index| index < self.receive.len());
+        let buffer = &self.receive[index.ok_or("a receive completed that was not posted")?];
+        if self.verify {
+            buffer.read(0, &mut self.arrived);
+            if self.peer == Peer::Unknown {
+                self.peer = if is_c_fill(&self.arrived) { Peer::LagsBehind } else { Peer::Counts };
+            }
+            match (self.peer, k) {
+                // What the first message of a C client is was just found out.
+                (Peer::LagsBehind, 0) => {}
+                (Peer::LagsBehind, k) => compare(k, k - 1, &self.arrived, &mut self.expected)?,
+                _ => compare(k, k, &self.arrived, &mut self.expected)?,
+            }
+            self.report.bytes_verified += self.arrived.len() as u64;
+        }
+        let buffer = buffer.sge();
+        // SAFETY: the message in it was dealt with; otherwise as in `post_receives`.
+        unsafe { self.rq.post(tag, &[buffer]) }?;
+        Ok(())
+    }
+
+    /// Waits for a completion: which queue's, and the tag of the request.
+    fn next_completion(&mut self) -> Result<(Side, WrId), Failure> {
+        let mut idle = 0_u32;
+        let mut since = None;
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                let side = cqe.check()?;
+                let tag = match side {
+                    Side::Requester => self.sq.retire(cqe.wqe_counter())?.wr_id,
+                    Side::Responder => {
+                        let (len, expected) = (cqe.byte_len(), self.expected.len());
+                        if len as usize != expected {
+                            return Err(Failure::Data(format!("a message of {len} bytes, not {expected}")));
+                        }
+                        self.rq.retire()?
+                    }
+                };
+                return Ok((side, tag));
+            }
+            match &self.channel {
+                // Armed and found empty: what comes from here on raises an event.
+                Some(channel) if idle > 0 => {
+                    channel.wait_timeout(self.timeout)?.ok_or(Failure::Silence(self.timeout))?;
+                    self.cq.event_received();
+                    idle = 0;
+                }
+                Some(_) => {
+                    self.cq.arm(Notify::Any);
+                    idle = 1;
+                }
+                None => {
+                    idle += 1;
+                    std::hint::spin_loop();
+                    // Now and then: the clock, and a chance for the peer if it is on the same CPU.
+                    if idle.is_multiple_of(1024) {
+                        let since: &Instant = since.get_or_insert_with(Instant::now);
+                        if since.elapsed() > self.timeout {
+                            return Err(Failure::Silence(self.timeout));
+                        }
+                        std::thread::yield_now();
+                    }
+                }
+            }
+        }
+    }
+}
