@@ -387,6 +387,12 @@ impl Device {
         self.qps.iter().filter_map(|(_, entry)| entry.qp.deadline()).min()
     }
 
+    /// Whether packets wait for later steps though nothing else is left to do: the wire holds some back, or has no room.
+    #[must_use]
+    pub fn has_packets_waiting(&self) -> bool {
+        !self.host.outbox.is_empty() || self.wire.is_holding()
+    }
+
     /// The next event, in the order they were raised.
     pub fn next_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()

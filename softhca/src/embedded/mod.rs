@@ -43,8 +43,8 @@ use std::time::Duration;
 
 /// Bytes of a doorbell record: a cache line, of which two words are used.
 const RECORD_BYTES: usize = 64;
-/// Timers that [`run_until_idle`] lets run out before it gives up.
-const MAX_TIMERS: u32 = 1 << 16;
+/// Times that [`run_until_idle`] waits for a timer or the wire before it gives up.
+const MAX_WAITS: u32 = 1 << 16;
 
 /// A device in the own process.
 pub struct EmbeddedDevice {
@@ -479,14 +479,17 @@ pub fn connect(
 }
 
 /// Steps all devices until none has anything left to do, moving their clock, which is the same for all from now on, to
-/// the next timer whenever nothing else happens. False if there was no end to it: a peer that is never ready, say.
+/// the next timer whenever nothing else happens and no wire holds packets back. False if there was no end to it: a peer that is never ready, say.
 pub fn run_until_idle(devices: &mut [&mut EmbeddedDevice]) -> bool {
     let mut now = devices.iter().map(|d| d.now).max().unwrap_or_default();
-    for _ in 0..MAX_TIMERS {
+    for _ in 0..MAX_WAITS {
         while devices.iter_mut().fold(false, |worked, device| {
             device.now = now;
             worked | device.step()
         }) {}
+        if devices.iter().any(|d| d.device.has_packets_waiting()) {
+            continue;
+        }
         match devices.iter().filter_map(|d| d.device.next_deadline()).min() {
             Some(deadline) => now = now.max(deadline),
             None => return true,

@@ -248,6 +248,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.pass_time();
         self.wire.recv()
     }
+
+    fn is_holding(&self) -> bool {
+        !self.held.is_empty() || !self.due.is_empty() || self.wire.is_holding()
+    }
 }
 
 #[cfg(test)]

@@ -58,4 +58,24 @@ pub trait Wire: Send {
 
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
+
+    /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device with
+    /// nothing else to do is not idle yet.
+    fn is_holding(&self) -> bool {
+        false
+    }
+}
+
+impl<W: Wire + ?Sized> Wire for Box<W> {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        (**self).send(frame)
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        (**self).recv()
+    }
+
+    fn is_holding(&self) -> bool {
+        (**self).is_holding()
+    }
 }
