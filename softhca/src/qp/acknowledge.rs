@@ -57,7 +57,7 @@ impl Requester {
     /// A later request has been answered, so the answer to the oldest one was lost ("implied NAK"). What is still on
     /// its way will say the same many times: the queue goes back once, and then it is for the timer.
     fn answer_is_missing(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
-        if self.gone_back {
+        if self.gone_back || self.is_back() {
             return Ok(());
         }
         self.try_again(qp, host)?;

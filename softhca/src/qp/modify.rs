@@ -56,7 +56,7 @@ impl Qp {
             (QpState::Err, QpState::Err) => {}
             (_, QpState::Err) => self.enter_error(),
             // What was posted before the error is flushed even when the host is faster than the flush.
-            (QpState::Sqe, QpState::Rts) => while self.requester.flush(&self.common, host) {},
+            (QpState::Sqe, QpState::Rts) => self.requester.recover(&self.common, host),
             _ => {}
         }
         if to == QpState::Sqd && from != QpState::Sqd {

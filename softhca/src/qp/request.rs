@@ -101,9 +101,8 @@ impl Request {
     pub(super) fn frame(&self, qp: &Common, host: &Host, index: u32) -> Result<Frame, Failure> {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
-        let whole = (Operation::Send, Tail::None, None, None);
         let (operation, tail, remote, address) = match self.wqe.op {
-            SendOp::Nop => whole,
+            SendOp::Nop => (Operation::Send, Tail::None, None, None),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),

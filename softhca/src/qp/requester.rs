@@ -60,9 +60,10 @@ pub(super) struct Requester {
 }
 
 impl Requester {
-    /// An empty queue.
+    /// The first packet will have PSN `psn`. Nothing is outstanding.
     pub(super) fn start_at(&mut self, psn: Psn) {
         (self.unacked, self.sent_end, self.next_psn) = (psn, psn, psn);
+        self.in_flight = 0;
         self.retry = Retry::default();
     }
 
@@ -103,7 +104,7 @@ impl Requester {
             worked = true;
             self.send_next(qp, host, now)?;
         }
-        // A request that failed before it was sent has nobody to report it once those before it are complete.
+        // The one at the front may have failed without having been sent.
         self.retire(qp, host)?;
         Ok(worked)
     }
@@ -185,7 +186,7 @@ impl Requester {
         self.retire(qp, host)
     }
 
-    /// How many PSNs of request `at` have been acknowledged.
+    /// How many PSNs of request `at` have been acknowledged: only the front one can have any.
     fn acked_packets_of(&self, at: usize) -> u32 {
         if at == 0 { self.unacked.after(self.requests[0].first) } else { 0 }
     }
@@ -326,12 +327,13 @@ impl Requester {
             }
             flushed = true;
         }
-        if flushed {
-            // Nothing of what was fetched is left to be sent: the next message begins after the last one sent.
-            (self.cursor, self.next_packet, self.answers_due, self.in_flight) = (0, 0, 0, 0);
-            self.start_at(self.sent_end);
-        }
         flushed
+    }
+
+    /// After an error: flushes everything, and is ready for new requests. They begin after the last packet sent.
+    pub(super) fn recover(&mut self, qp: &Common, host: &mut Host) {
+        while self.flush(qp, host) {}
+        self.start_at(self.sent_end);
     }
 }
 

@@ -113,8 +113,10 @@ impl Responder {
         match self.execute(qp, receives, host, packet) {
             Ok(psns) => {
                 self.expected = psn.plus(psns);
+                // A NAK for it that has not gone out yet must not, and an answer acknowledges by itself.
+                let acknowledge = packet.headers.bth.ack_request || self.asked_again;
                 self.asked_again = false;
-                if packet.headers.bth.ack_request && !is_answered(packet) {
+                if acknowledge && !is_answered(packet) {
                     self.replies.conclude(Verdict::Ack);
                 }
             }

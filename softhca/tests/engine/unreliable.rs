@@ -1,7 +1,7 @@
 //! UC: what is lost stays lost, whole messages at a time.
 
 use crate::lab::*;
-use softhca::context::{QpState, Transport};
+use softhca::context::{QpAttr, QpState, Transport};
 
 fn options() -> Options {
     Options { transport: Transport::Uc, mtu: 256, ..Options::default() }
@@ -69,4 +69,37 @@ fn a_local_error_stops_sending() {
     let done: Vec<_> = lab.a.poll_send().iter().map(|c| c.syndrome).collect();
     assert_eq!(done, [0x04, 0x05]);
     assert_eq!(lab.a.state(), QpState::Sqe);
+}
+
+#[test]
+fn sending_goes_on_after_an_error() {
+    let mut lab = Lab::new(options());
+    for _ in 0..3 {
+        lab.b.post_recv(&[(lab.b.data, 1024)]);
+    }
+    // The error comes in the middle of a message, part of which is sent.
+    lab.a.post(&Wr::send().sge(lab.a.data, 600, lab.a.key).sge(lab.a.data, 4, 0x4444));
+    lab.settle();
+    assert_eq!((lab.a.state(), lab.a.poll_send()[0].syndrome), (QpState::Sqe, 0x04));
+    lab.a.post(&Wr::nop());
+    lab.settle();
+    lab.a.modify(QpAttr { state: Some(QpState::Rts), ..QpAttr::default() });
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x05, "posted before the queue may send again");
+    let sent = lab.a.fill(0, 1000, 7);
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.a.post(&Wr::send().inline(b"more"));
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 2);
+    let got: Vec<_> = lab.b.poll_recv().iter().map(|c| (c.wqe_counter, c.byte_cnt)).collect();
+    assert_eq!(got, [(0, 1000), (1, 4)]);
+    assert_eq!(lab.b.memory.read(lab.b.data, 1000)[4..], sent[4..]);
+}
+
+#[test]
+fn invalidate_is_for_rc() {
+    let mut lab = Lab::new(options());
+    lab.a.post(&Wr::send().inline(b"x").invalidating(lab.b.key));
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x02);
+    assert!(lab.a.tap.lock().unwrap().log.is_empty());
 }
