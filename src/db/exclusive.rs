@@ -2,14 +2,11 @@ use core::marker::PhantomData;
 
 use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
+use super::sealed::Sealed;
 use crate::arch;
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// Whether a doorbell ends with a flush of the CPU's write-combining buffers: [`TwoFences`] or [`OneFence`].
-pub trait FlushMode: sealed::Sealed + 'static {
+pub trait FlushMode: Sealed + 'static {
     /// Whether [`arch::mmio_flush_writes`] follows the store.
     const FLUSH: bool;
 }
@@ -21,21 +18,21 @@ pub struct TwoFences;
 /// Barrier, store: the flush is left to the next doorbell's barrier.
 ///
 /// Why that is in order: rdma-core flushes so that two CPUs that take turns on one register cannot have their doorbells
-/// overtake each other in write-combining buffers. An exclusive register has one writer at a time, and a half is stored to
-/// again only two doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between; that barrier
+/// overtake each other in write-combining buffers. An exclusive register has one writer at a time, and a half is stored
+/// to again only two doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between; that barrier
 /// drains the buffers on x86 (`sfence`) and waits for the store on Arm (`dsb st`). A queue that moves to another
 /// thread moves by a synchronising operation of the application, which is no such barrier: call
-/// [`ExclusiveRegister::flush`] before.
+/// [`ExclusiveRegister::flush`] (or the queue's `flush`) before.
 ///
-/// What it gives up: nothing bounds how long the *last* doorbell may stay in the CPU. A BlueFlame copy of 64 bytes fills
-/// a buffer, and CPUs send full buffers at once; an 8-byte doorbell does not fill one. So this mode is for queues that post
-/// without pause, or that call [`ExclusiveRegister::flush`] before they go idle. No figure of this project was taken
-/// on write-combining memory of a device.
+/// What it gives up: nothing bounds how long the *last* doorbell may stay in the CPU. A BlueFlame copy of 64 bytes
+/// fills a buffer, and CPUs send full buffers at once; an 8-byte doorbell does not fill one. So this mode is for queues
+/// that post without pause, or that call [`ExclusiveRegister::flush`] before they go idle. No figure of this project
+/// was taken on write-combining memory of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct OneFence;
 
-impl sealed::Sealed for TwoFences {}
-impl sealed::Sealed for OneFence {}
+impl Sealed for TwoFences {}
+impl Sealed for OneFence {}
 impl FlushMode for TwoFences {
     const FLUSH: bool = true;
 }
@@ -91,11 +88,13 @@ impl<F: FlushMode> ExclusiveRegister<F> {
 
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Must run on the CPU that
     /// rang.
+    #[inline]
     pub fn flush(&mut self) {
         arch::mmio_flush_writes();
     }
 }
 
+impl<F: FlushMode> Sealed for ExclusiveRegister<F> {}
 impl<F: FlushMode> Register for ExclusiveRegister<F> {
     #[inline]
     fn size(&self) -> usize {

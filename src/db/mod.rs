@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The record is the truth: it tells how far the queue is filled, and the device reads it again before it stops
-//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also spares it the fetch of
-//! the WQE from memory.
+//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also spares it the
+//! fetch of the WQE from memory.
 //!
 //! # Who owns a register
 //!
@@ -31,6 +31,11 @@ pub use parts::{RegisterError, RegisterParts};
 pub use record::DoorbellRecord;
 pub use register::{Half, Register};
 pub use shared::SharedRegister;
+
+/// Keeps the traits of this room its own.
+mod sealed {
+    pub trait Sealed {}
+}
 
 #[cfg(test)]
 mod tests;

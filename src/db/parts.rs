@@ -84,8 +84,9 @@ impl Halves {
     /// the halves apart. With size zero nothing changes.
     #[inline]
     pub(super) fn alternate(&mut self) {
-        // SAFETY: the pointer moves between the two halves of the register. The address is not zero: with the bit `size`
-        // set it is at least `size`, and with the bit cleared again it is the aligned, non-null address of the parts.
+        // SAFETY: the pointer moves between the two halves of the register. The address is not zero: with the bit
+        // `size` set it is at least `size`, and with the bit cleared again it is the aligned, non-null address of the
+        // parts.
         self.due = unsafe { NonNull::new_unchecked(self.due.as_ptr().map_addr(|address| address ^ self.size)) };
     }
 }

@@ -1,5 +1,6 @@
 use core::ptr::NonNull;
 
+use super::sealed::Sealed;
 use crate::arch;
 use crate::types::WQEBB_BYTES;
 
@@ -7,7 +8,9 @@ use crate::types::WQEBB_BYTES;
 const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 
 /// A doorbell register and the way its users take turns: see the [module's text](super).
-pub trait Register {
+///
+/// Implemented here only: a queue relies on the size being true.
+pub trait Register: Sealed {
     /// Bytes in one half, the largest WQE that can be copied to it; zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 
@@ -28,8 +31,8 @@ impl Half {
         Self(half)
     }
 
-    /// The 8-byte doorbell: the first word of the (last) WQE's control segment, in memory order. The device fetches the WQEs
-    /// from the ring.
+    /// The 8-byte doorbell: the first word of the (last) WQE's control segment, in memory order. The device fetches the
+    /// WQEs from the ring.
     ///
     /// # Safety
     /// The WQEs up to the doorbell record's index must be complete, and name memory that stays registered and alive

@@ -4,12 +4,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
+use super::sealed::Sealed;
 use crate::arch;
 
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
 /// Every queue on the register must use the same value: by reference, or by `Arc` with feature `std`. Ringing spins
-/// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or block.
+/// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or
+/// block.
 #[derive(Debug)]
 pub struct SharedRegister {
     locked: AtomicBool,
@@ -66,6 +68,7 @@ impl Drop for Unlock<'_> {
     }
 }
 
+impl Sealed for &SharedRegister {}
 impl Register for &SharedRegister {
     #[inline]
     fn size(&self) -> usize {
@@ -78,6 +81,8 @@ impl Register for &SharedRegister {
     }
 }
 
+#[cfg(feature = "std")]
+impl Sealed for std::sync::Arc<SharedRegister> {}
 #[cfg(feature = "std")]
 impl Register for std::sync::Arc<SharedRegister> {
     #[inline]

@@ -56,8 +56,8 @@ impl fmt::Display for ModerationError {
 impl core::error::Error for ModerationError {}
 
 impl Moderation {
-    /// Signals every `every`-th request on a ring of `ring` WQEBBs ([`SendQueue::capacity`](super::SendQueue::capacity))
-    /// whose requests take at most `largest`.
+    /// Signals every `every`-th request on a ring of `ring` WQEBBs
+    /// ([`SendQueue::capacity`](super::SendQueue::capacity)) whose requests take at most `largest`.
     ///
     /// # Errors
     /// `every` is zero, or `largest` is zero or larger than the ring.
@@ -71,7 +71,8 @@ impl Moderation {
         Ok(Self { every, room: ring.0 - largest.0, requests: 0, wqebbs: 0 })
     }
 
-    /// Whether the next request, of `size` WQEBBs, must be signalled. Call it once for each request that is then posted.
+    /// Whether the next request, of `size` WQEBBs, must be signalled. Call it once for each request that is then
+    /// posted.
     #[inline]
     #[must_use]
     pub const fn next(&mut self, size: Wqebbs) -> bool {

@@ -4,10 +4,10 @@ use core::ptr::NonNull;
 use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
 use crate::arch;
-use crate::db::{DoorbellRecord, ExclusiveRegister, Register};
+use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{
-    Control, CtrlSeg, EncodeError, InlineLen, LINE_UNITS, LegalOn, Limits, Line, Request, RingCursor, Template,
+    Be32, Control, CtrlSeg, EncodeError, InlineLen, LINE_UNITS, LegalOn, Limits, Line, Request, RingCursor, Template,
     Transport, WorkRequest,
 };
 
@@ -64,7 +64,7 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     db: DoorbellRecord,
     register: R,
     /// The number as the control segment has it.
-    control_qpn: crate::wqe::Be32,
+    control_qpn: Be32,
     qpn: Qpn,
     limits: Limits,
     /// Index of the next WQEBB.
@@ -95,7 +95,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - `shadow` is valid for reads and writes of `wqebbs` records and not reachable by the device;
     /// - `register` belongs to the UAR that the queue pair was created with;
     /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
-    /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next.
+    /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next;
+    /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
         let SqParts { ring, wqebbs, dbrec, qpn, max_inline, max_sge, signal_all, pi, shadow } = parts;
         if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
@@ -145,6 +146,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.qpn
     }
 
+    /// What one request may carry.
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// The index of the next WQEBB.
     #[inline]
     #[must_use]
@@ -164,11 +171,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[must_use]
     pub const fn free(&self) -> Wqebbs {
         self.end.since(self.pi)
-    }
-
-    /// The register, to [flush](ExclusiveRegister::flush) it for example.
-    pub const fn register_mut(&mut self) -> &mut R {
-        &mut self.register
     }
 
     /// Posts one request and rings: by BlueFlame where the [policy](BlueFlamePolicy) and the register allow.
@@ -234,7 +236,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Takes back the request that completed and all before it.
     ///
-    /// `wqe_counter` is the completion's index of the request's first WQEBB (CQE bytes 60..62). The value is not trusted.
+    /// `wqe_counter` is the completion's index of the request's first WQEBB (CQE bytes 60..62). The value is not
+    /// trusted.
     ///
     /// # Errors
     /// See [`RetireError`]; the queue is as before then.
@@ -281,8 +284,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
     }
 
-    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in registers,
-    /// stored, and handed back to be stored again.
+    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in
+    /// registers, stored, and handed back to be stored again.
     #[inline(always)]
     fn put_line<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<[u64; WQEBB_WORDS], PostError> {
         let ds = const { Ds(line_units::<T, W>() as u8) };
@@ -369,6 +372,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(super) unsafe fn ring_many(&mut self, last: &Put) {
         // SAFETY: the caller vouches for what the device will do.
         self.register.ring(|half| unsafe { half.write(last.first_word) });
+    }
+}
+
+impl<T: Transport, F: FlushMode> SendQueue<T, ExclusiveRegister<F>> {
+    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device; for
+    /// [`OneFence`](crate::db::OneFence) queues that go idle or move to another thread. Must run on the CPU that rang.
+    #[inline]
+    pub fn flush(&mut self) {
+        self.register.flush();
     }
 }
 

@@ -11,12 +11,13 @@
 //!   +------------------------+
 //!   | data segments, or      |  each: byte count | lkey | address
 //!   | one inline segment     |  byte count with bit 31 set, then the bytes, padded to 16
-//!   +------------------------+  at the ring's end the WQE goes on at the ring's start, in the middle of inline data too
+//!   +------------------------+  at the ring's end the WQE goes on at the ring's start, in the middle of inline data
+//! too
 //! ```
 //!
 //! A request ([`Write`], [`Send`], [`Read`], …) is a plain value: an operation with its operands, a payload, flags and
-//! the application's tag. It knows its size, at compile time where its parts do, and encodes itself unit by unit (a unit
-//! is 16 bytes, two words) into a [`Sink`]: eight words in CPU registers for what is sure to fit one WQEBB, or
+//! the application's tag. It knows its size, at compile time where its parts do, and encodes itself unit by unit (a
+//! unit is 16 bytes, two words) into a [`Sink`]: eight words in CPU registers for what is sure to fit one WQEBB, or
 //! the ring in place. There is one encoder; operations and payloads only say what differs.
 //!
 //! This room knows no queue and does no I/O. The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`,

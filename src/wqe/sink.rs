@@ -3,7 +3,8 @@ use core::ptr::NonNull;
 
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
-/// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's layout.
+/// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's
+/// layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(pub [u64; 2]);
 

@@ -122,7 +122,8 @@ fn fences_are_bits_seven_to_five() {
 
 #[test]
 fn inline_wraps_in_the_middle_of_the_data() {
-    // A ring of two WQEBBs, starting at the second: control segment, header and 44 bytes before the end, 16 bytes after.
+    // A ring of two WQEBBs, starting at the second: control segment, header and 44 bytes before the end, 16 bytes
+    // after.
     let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
     let data: [u8; 60] = core::array::from_fn(|i| i as u8);
     // SAFETY: no device looks.

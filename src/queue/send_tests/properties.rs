@@ -108,8 +108,8 @@ impl Model {
 
     /// libmlx5's doorbell (rdma-core `providers/mlx5/qp.c`, `post_send_db`) for `sent`, of which `last` is the last.
     ///
-    /// `page` is what the register holds: bytes behind a WQE in its last WQEBB mean nothing to the device (they are zero
-    /// from registers and what the ring has from the ring) and are taken as they are.
+    /// `page` is what the register holds: bytes behind a WQE in its last WQEBB mean nothing to the device (they are
+    /// zero from registers and what the ring has from the ring) and are taken as they are.
     fn ring(&mut self, sent: Vec<Sent>, last: &Last, page: &[u8; 4096]) {
         let single = sent.len() == 1;
         self.pi = sent.iter().fold(self.pi, |pi, sent| pi.wrapping_add(sent.wqebbs));
