@@ -19,7 +19,7 @@ use crate::table::Table;
 use crate::uar::Uar;
 use crate::wire::{Frame, Wire};
 use crate::wqe::WQEBB_BYTES;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Packets taken from the wire in one step.
@@ -53,7 +53,8 @@ pub struct Device {
     wire: Box<dyn Wire>,
     /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
     variant: u8,
-    pub(crate) copying: Option<Copying>,
+    /// By UAR page and offset of the half.
+    pub(crate) copying: BTreeMap<(u32, usize), Copying>,
     pub(crate) complaints: Vec<Complaint>,
 }
 
@@ -99,7 +100,7 @@ impl Device {
             first_qp: 0,
             wire,
             variant: 0,
-            copying: None,
+            copying: BTreeMap::new(),
             complaints: Vec::new(),
             config,
         })
@@ -137,7 +138,9 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while queues were created on it.
     pub fn free_uar(&mut self, index: u32) -> Result<(), Error> {
-        self.uars.remove_unused(index, |u| u.users).map(drop)
+        self.uars.remove_unused(index, |u| u.users)?;
+        self.copying.retain(|&(uar, _), _| uar != index);
+        Ok(())
     }
 
     /// Allocates a protection domain; gives its number.
