@@ -4,6 +4,7 @@
 
 use crate::config::{Limits, PortConfig};
 use crate::context::Access;
+use crate::context::{QpContext, ReceiveSource};
 use crate::cq::Cq;
 use crate::cqe::Completion;
 use crate::event::Event;
@@ -115,6 +116,16 @@ impl Host {
         self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |addr, part| {
             Ok(self.memory.write(addr, &data[part])?)
         })
+    }
+
+    /// Protection domain whose keys the receive WQEs of a QP name: the SRQ's if it takes them from one (IBTA vol. 1,
+    /// 10.2.9.1).
+    #[must_use]
+    pub fn receive_pd(&self, qp: &QpContext) -> u32 {
+        match qp.rq {
+            ReceiveSource::Shared { srqn } => self.srqs.get(srqn).map_or(qp.pd, |srq| srq.context().pd),
+            _ => qp.pd,
+        }
     }
 
     /// Checks all keys of `segs` for an access to their whole length.

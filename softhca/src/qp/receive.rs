@@ -98,7 +98,7 @@ impl Receives {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
-        host.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
+        host.scatter(host.receive_pd(&qp.context), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.
