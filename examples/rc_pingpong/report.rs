@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use crate::{Failure, Options};
 
+/// The longest round trip told from longer ones: an hour, in nanoseconds.
+const LONGEST: u64 = 3_600_000_000_000;
+
 /// The outcome.
 pub(crate) struct Report {
     role: &'static str,
@@ -50,13 +53,12 @@ impl Report {
             events: options.events,
             bytes_verified: 0,
             elapsed: 0.0,
-            round_trips: Histogram::new(3)?,
+            round_trips: Histogram::new_with_bounds(1, LONGEST, 3)?,
         })
     }
 
     pub(crate) fn round_trip(&mut self, time: Duration) {
-        // An auto-resizing histogram takes any value.
-        self.round_trips.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.round_trips.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(LONGEST));
     }
 
     pub(crate) fn print(&self, json: bool) {
