@@ -63,7 +63,7 @@ impl Retry {
         let permitted = limit == RNR_WITHOUT_END || self.rnr_retries < limit;
         self.rnr_retries = self.rnr_retries.saturating_add(1);
         self.lost_at = None;
-        self.not_ready_until = Some(now + rnr_delay(code));
+        self.not_ready_until = Some(now.saturating_add(rnr_delay(code)));
         permitted
     }
 
@@ -93,7 +93,7 @@ impl Retry {
 }
 
 fn deadline(attr: &QpAttr, now: Duration) -> Option<Duration> {
-    ack_timeout(attr.timeout.unwrap_or(0)).map(|wait| now + wait)
+    ack_timeout(attr.timeout.unwrap_or(0)).map(|wait| now.saturating_add(wait))
 }
 
 #[cfg(test)]

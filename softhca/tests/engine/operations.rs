@@ -88,28 +88,36 @@ fn indices_and_psns_wrap() {
     let mut lab = Lab::new(Options { psn: 0xff_fff0, sq_log: 2, rq_log: 2, mtu: 256, ..Options::default() });
     let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
     let mut expected = 0u16;
-    for round in 0..70_000u32 {
+    let mut received = 0u16;
+    for round in 0..50_000u32 {
         lab.a.memory.write(src, &round.to_be_bytes());
-        let wr = match round % 3 {
-            0 => Wr::write(dst, rkey).sge(src, 700, key),
-            1 => Wr::read(dst, rkey).sge(src + 4096, 700, key),
-            _ => Wr::send().inline(&round.to_be_bytes()),
+        // One WQEBB each, or three of the ring's four, which wrap inside of the inline data.
+        let (wr, wqebbs) = match round % 4 {
+            0 => (Wr::write(dst, rkey).sge(src, 700, key), 1),
+            1 => (Wr::read(dst, rkey).sge(src + 4096, 700, key), 1),
+            2 => (Wr::send().inline(&round.to_be_bytes()), 1),
+            _ => (Wr::write(dst + 64, rkey).inline(&[round as u8; 150]), 3),
         };
-        if round % 3 == 2 {
+        if round % 4 == 2 {
             lab.b.post_recv(&[(dst + 8192, 64)]);
         }
         assert_eq!(lab.a.post(&wr), expected);
-        expected = expected.wrapping_add(1);
         lab.run();
         let done = lab.a.poll_send();
-        assert_eq!(done.len(), 1, "round {round}");
-        assert_eq!((done[0].opcode, done[0].wqe_counter), (REQ, expected.wrapping_sub(1)));
-        if round % 3 == 2 {
-            let got = lab.b.poll_recv();
-            assert_eq!((got.len(), got[0].byte_cnt, got[0].wqe_counter), (1, 4, (round / 3) as u16));
-            assert_eq!(lab.b.memory.read(dst + 8192, 4), round.to_be_bytes());
+        assert_eq!((done.len(), done[0].opcode, done[0].wqe_counter), (1, REQ, expected), "round {round}");
+        expected = expected.wrapping_add(wqebbs);
+        match round % 4 {
+            2 => {
+                let got = lab.b.poll_recv();
+                assert_eq!((got.len(), got[0].byte_cnt, got[0].wqe_counter), (1, 4, received));
+                assert_eq!(lab.b.memory.read(dst + 8192, 4), round.to_be_bytes());
+                received = received.wrapping_add(1);
+            }
+            3 => assert_eq!(lab.b.memory.read(dst + 64, 150), [round as u8; 150]),
+            _ => assert_eq!(lab.b.memory.read(dst, 4), (round - round % 4).to_be_bytes()),
         }
     }
+    assert!(lab.b.poll_recv().is_empty());
     let psns = lab.a.sent(Operation::Write);
     assert!(psns.contains(&0xff_fff0) && psns.contains(&0));
 }
@@ -218,6 +226,18 @@ fn an_srq_feeds_the_qp() {
         assert_eq!(lab.b.memory.read(dst + 64 * round, 8), round.to_be_bytes());
         lab.a.poll_send();
     }
+}
+
+#[test]
+fn an_empty_srq_makes_the_peer_wait() {
+    let mut lab = Lab::new(Options { srq: true, rnr_retry: 7, ..Options::default() });
+    lab.a.post(&Wr::send().inline(b"patience"));
+    lab.run();
+    assert!(lab.a.poll_send().is_empty());
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    lab.settle();
+    assert_eq!((lab.a.poll_send().len(), lab.b.poll_recv().len()), (1, 1));
+    assert_eq!(lab.b.memory.read(lab.b.data, 8), b"patience");
 }
 
 #[test]
