@@ -154,6 +154,18 @@ impl Node {
         self.key = self.register(self.data, DATA_BYTES as u64, ALL);
         self.send_cq = self.make_cq(uar, o.sq_log + 1);
         self.recv_cq = self.make_cq(uar, o.rq_log + 2);
+        self.make_qp(uar);
+    }
+
+    /// One more QP, in the reset state, on the same CQs. From now on it is the one that is posted to.
+    pub(crate) fn another_qp(&mut self) {
+        let uar = self.device.alloc_uar().unwrap();
+        (self.pi, self.rq_pi) = (0, 0);
+        self.make_qp(uar);
+    }
+
+    fn make_qp(&mut self, uar: u32) {
+        let o = self.options.clone();
         self.sq = self.alloc(64 << o.sq_log);
         self.rq = self.alloc(1 << (o.rq_log + RQ_STRIDE_LOG));
         self.dbr = self.alloc(64);

@@ -24,6 +24,9 @@ pub(crate) struct Tap {
     pub(crate) script: Option<Script>,
     /// Headers of everything sent, also of what was lost: operation, PSN.
     pub(crate) log: Vec<(Operation, u32)>,
+    /// Packets that the wire takes between two looks at it; no limit if `None`.
+    pub(crate) width: Option<usize>,
+    taken: usize,
     held: VecDeque<Frame>,
 }
 
@@ -35,6 +38,10 @@ pub(crate) struct TappedWire {
 impl Wire for TappedWire {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let mut tap = self.tap.lock().unwrap();
+        if tap.width.is_some_and(|width| tap.taken >= width) {
+            return Err(frame);
+        }
+        tap.taken += 1;
         let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
         tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
         let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
@@ -55,6 +62,7 @@ impl Wire for TappedWire {
     }
 
     fn recv(&mut self) -> Option<Frame> {
+        self.tap.lock().unwrap().taken = 0;
         self.inner.recv()
     }
 }

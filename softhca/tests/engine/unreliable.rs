@@ -2,6 +2,7 @@
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpState, Transport};
+use softhca::packet::Operation;
 
 fn options() -> Options {
     Options { transport: Transport::Uc, mtu: 256, ..Options::default() }
@@ -102,4 +103,32 @@ fn invalidate_is_for_rc() {
     lab.settle();
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x02);
     assert!(lab.a.tap.lock().unwrap().log.is_empty());
+}
+
+#[test]
+fn qps_take_turns_on_a_narrow_wire() {
+    const QPS: u32 = 8;
+    let mut lab = Lab::unconnected(options());
+    let peer = lab.b.identity();
+    for i in 0..QPS {
+        if i > 0 {
+            lab.a.another_qp();
+        }
+        lab.a.modify(lab.a.init_attr());
+        lab.a.modify(lab.a.rtr_attr(peer));
+        // The PSN tells whose packet it is.
+        lab.a.modify(QpAttr { sq_psn: Some(i << 20), ..lab.a.rts_attr() });
+        lab.a.post(&Wr::write(0, 0).sge(lab.a.data, DATA_BYTES as u32, lab.a.key));
+    }
+    lab.a.tap.lock().unwrap().width = Some(4);
+    for _ in 0..1000 {
+        lab.a.step(lab.now);
+        lab.b.step(lab.now);
+    }
+    let mut sent = [0; QPS as usize];
+    for psn in lab.a.sent(Operation::Write) {
+        sent[(psn >> 20) as usize] += 1;
+    }
+    assert_eq!(sent.iter().sum::<usize>(), 4000, "the wire is never idle");
+    assert!(sent.iter().all(|&packets| (4000 / 8 / 2..4000 / 8 * 2).contains(&packets)), "{sent:?}");
 }
