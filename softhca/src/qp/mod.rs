@@ -7,9 +7,9 @@
 //!                   └── acknowledge.rs <── ACK, NAK, answers ── replies.rs
 //! ```
 //!
-//! A QP never waits and never sends by itself: [`Qp::receive`] takes what the wire brought, [`Qp::step`] does a bounded
-//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Host::outbox`]. States are
-//! [`state`]'s and [`modify`]'s; timers [`timer`]'s.
+//! A QP never waits and never sends by itself: `Qp::receive` takes what the wire brought, `Qp::step` does a bounded
+//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Host::outbox`]. States are in
+//! `state` and `modify`; timers in `timer`.
 
 mod acknowledge;
 mod common;
