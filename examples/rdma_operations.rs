@@ -136,13 +136,13 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         private.write(0, WRITTEN);
         // SAFETY: as above.
         unsafe { queues.perform(&Write::to(target).gather([private.sge_of(0..WRITTEN.len())]).signaled(WrId(3))) }?;
-        println!("RDMA WRITE: done");
+        println!("RDMA WRITE completed");
         peer.step(b'W')
     } else {
         shared.write(0, SENT);
         // SAFETY: `shared` is left alone until the request has completed, and lives longer.
         unsafe { queues.perform(&Send::new().gather([shared.sge_of(0..SENT.len())]).signaled(WrId(1))) }?;
-        println!("SEND: done");
+        println!("SEND completed");
         shared.write(0, TO_READ);
         peer.step(b'R')?;
         // The client reads and writes meanwhile, and this side does nothing but wait for its word.
@@ -155,9 +155,12 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 fn expect(operation: &str, buffer: &Buffer, message: &[u8]) -> Result<(), Box<dyn Error>> {
     let mut arrived = vec![0; message.len()];
     buffer.read(0, &mut arrived);
-    let text = String::from_utf8_lossy(arrived.strip_suffix(&[0]).unwrap_or(&arrived)).into_owned();
-    println!("{operation}: {text:?}");
-    if arrived == message { Ok(()) } else { Err(format!("{operation} brought the wrong message").into()) }
+    let text = String::from_utf8_lossy(arrived.strip_suffix(&[0]).unwrap_or(&arrived));
+    if arrived != message {
+        return Err(format!("the {operation} brought {text:?}").into());
+    }
+    println!("verified {} bytes of the {operation}: {text:?}", message.len());
+    Ok(())
 }
 
 /// A queue pair's queues, and how to wait for them.
