@@ -54,7 +54,8 @@ impl PortConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoorbellSource {
     /// Each step looks at the register halves of all UAR pages and overwrites what it has taken. For callers that step
-    /// the device after each doorbell: a half that is written twice between two steps counts once.
+    /// the device after each doorbell: a half that is written twice between two steps counts once, and the comparison
+    /// of BlueFlame copies then sees a mixture of both.
     Registers,
     /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own; it cannot
     /// see that a driver forgot to write the register.

@@ -87,8 +87,8 @@ pub enum Complaint {
         /// Word.
         word: u32,
     },
-    /// The arm word in the register is not the one in the doorbell record.
-    #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record says {record:#010x}")]
+    /// The arm word in the doorbell record is older than the one in the register.
+    #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record still says {record:#010x}")]
     ArmMismatch {
         /// CQ.
         cqn: u32,
@@ -225,7 +225,7 @@ impl Device {
             self.complain(Complaint::WrongUar { uar, number: cqn, expected });
         }
         match record {
-            Ok(record) if record == word => {}
+            Ok(record) if !arm_is_behind(record, word) => {}
             Ok(record) => self.complain(Complaint::ArmMismatch { cqn, word, record }),
             Err(fault) => self.complain(Complaint::Unreachable { number: cqn, fault }),
         }
@@ -307,6 +307,15 @@ impl Device {
         if self.complaints.len() < MAX_COMPLAINTS {
             self.complaints.push(complaint);
         }
+    }
+}
+
+/// Whether an arm word in the record is older than the one in the register: by its consumer index (24 bits), then by its
+/// sequence number (bits 29:28). It may be newer, since the driver may have armed again meanwhile.
+fn arm_is_behind(record: u32, word: u32) -> bool {
+    match record.wrapping_sub(word) & 0x00ff_ffff {
+        0 => (word >> 28).wrapping_sub(record >> 28) & 3 == 1,
+        ahead => ahead >= 1 << 23,
     }
 }
 

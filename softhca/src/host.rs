@@ -128,17 +128,6 @@ impl Host {
         }
     }
 
-    /// Checks all keys of `segs` for an access to their whole length.
-    ///
-    /// # Errors
-    /// [`LocalFault`] of the first that does not permit it.
-    pub fn check_local(&self, pd: u32, segs: &[DataSeg], need: Need) -> Result<(), LocalFault> {
-        for seg in segs {
-            self.translate(pd, seg.lkey, seg.addr, seg.len.into(), need)?;
-        }
-        Ok(())
-    }
-
     /// Checks that a peer may do `need` to `len` bytes at `addr` by `rkey`. An access of 0 bytes needs no valid key
     /// (IBTA vol. 1, 9.7.4.1.5).
     ///

@@ -238,6 +238,15 @@ fn wrong_doorbells_are_complained_of() {
     // Arm words.
     put(l.cq_a.parts.cq_uar, 0x20, &[0x80, 0, 0, 0, 0, 0, 0, 0]);
     assert!(matches!(complaint(&mut l)[..], [Complaint::NoSuchCq { cqn: 0, .. }]));
+    // The register alone: the record still holds its first value. Then both, and the record newer than the register.
+    let cqn = l.cq_a.parts.cqn;
+    put(l.cq_a.parts.cq_uar, 0x20, &[[0, 0, 0, 1], cqn.to_be_bytes()].concat());
+    assert_eq!(complaint(&mut l), [Complaint::ArmMismatch { cqn, word: 1, record: 0 }]);
+    l.cq_a.arm(1);
+    assert_eq!(complaint(&mut l), []);
+    l.cq_a.arm(1);
+    put(l.cq_a.parts.dbrec.cast(), 4, &[0x10, 0, 0, 1]);
+    assert_eq!(complaint(&mut l), []);
     l.cq_a.arm(0x4000_0000);
     let bad = Complaint::BadArmWord { cqn: l.cq_a.parts.cqn, word: 0x4000_0000 };
     assert_eq!(complaint(&mut l), [bad]);
