@@ -241,6 +241,18 @@ fn an_empty_srq_makes_the_peer_wait() {
 }
 
 #[test]
+fn a_silent_peer_gets_no_more_than_a_window() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    lab.b.script(|_| Fate::Drop);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, DATA_BYTES as u32, lab.a.key));
+    lab.run();
+    assert_eq!(lab.a.sent(Operation::Write).len(), 128);
+    lab.b.script(|_| Fate::Deliver);
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 1);
+}
+
+#[test]
 fn acknowledgements_are_coalesced() {
     let mut lab = Lab::new(Options::default());
     let (dst, rkey) = (lab.b.data, lab.b.key);
