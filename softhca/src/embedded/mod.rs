@@ -16,6 +16,7 @@
 
 mod memory;
 mod parts;
+mod threaded;
 
 pub use memory::Buffer;
 pub use parts::{ConnectOptions, CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};

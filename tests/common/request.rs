@@ -1,0 +1,210 @@
+//! Send requests whose kind, size and flags are known only at run time, posted through the typed API.
+//!
+//! Lengths for which the crate composes a WQE in registers are turned into arrays, so that both its ways of encoding are
+//! taken; everything else goes through slices.
+
+use blueflame::db::Register;
+use blueflame::queue::{PostError, SendBatch, SendQueue};
+use blueflame::types::{Rkey, WrId};
+use blueflame::wqe::{
+    Carries, CompareSwap, Fence, FetchAdd, LegalOn, Nop, Payload, Rc, Read, Remote, Request, Send, Sge, Transport, Uc,
+    WorkRequest, Write,
+};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Nop,
+    Send,
+    SendImm(u32),
+    SendInval(Rkey),
+    Write(Remote),
+    WriteImm(Remote, u32),
+    Read(Remote),
+    /// Compare, swap.
+    CompareSwap(Remote, u64, u64),
+    FetchAdd(Remote, u64),
+}
+
+/// What to carry, or where to put what comes back.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Data {
+    Inline(Vec<u8>),
+    Sges(Vec<Sge>),
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wr {
+    pub(crate) kind: Kind,
+    pub(crate) data: Data,
+    pub(crate) id: u64,
+    pub(crate) signaled: bool,
+    pub(crate) solicited: bool,
+    pub(crate) fence: Fence,
+}
+
+impl Wr {
+    /// A signalled request with no flags.
+    pub(crate) fn new(kind: Kind, data: Data, id: u64) -> Self {
+        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None }
+    }
+
+    fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
+        let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
+        if self.solicited { request.solicited() } else { request }
+    }
+
+    fn sges(&self) -> &[Sge] {
+        match &self.data {
+            Data::Sges(sges) => sges,
+            Data::Inline(_) => panic!("{:?} takes no inline data", self.kind),
+        }
+    }
+}
+
+/// Where requests go: a queue, which rings for each, or a batch, which rings once.
+pub(crate) trait Door<T: Transport> {
+    /// # Safety
+    /// As [`SendQueue::post`].
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError>;
+}
+
+impl<T: Transport, R: Register> Door<T> for SendQueue<T, R> {
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.post(request) }
+    }
+}
+
+impl<T: Transport, R: Register> Door<T> for SendBatch<'_, T, R> {
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.push(request) }
+    }
+}
+
+/// A transport that takes requests by value of [`Kind`].
+pub(crate) trait Service: Transport + Sized {
+    /// The same to the device.
+    const TRANSPORT: softhca::context::Transport;
+
+    /// Puts `wr`.
+    ///
+    /// # Safety
+    /// As [`SendQueue::post`].
+    unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError>;
+}
+
+impl Service for Uc {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Uc;
+
+    unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { put_common(door, wr) }
+    }
+}
+
+impl Service for Rc {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
+
+    unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.kind {
+                Kind::SendInval(rkey) => put_carrying(door, Send::new().invalidate(rkey), wr),
+                Kind::Read(remote) => match wr.sges() {
+                    [] => door.put(&wr.flag(Read::from(remote))),
+                    &[a] => door.put(&wr.flag(Read::from(remote).scatter([a]))),
+                    &[a, b] => door.put(&wr.flag(Read::from(remote).scatter([a, b]))),
+                    sges => door.put(&wr.flag(Read::from(remote).scatter(sges))),
+                },
+                Kind::CompareSwap(remote, compare, swap) => {
+                    let [result] = wr.sges() else { panic!("an atomic has one result") };
+                    door.put(&wr.flag(CompareSwap::on(remote, compare, swap).result(result.addr, result.lkey)))
+                }
+                Kind::FetchAdd(remote, add) => {
+                    let [result] = wr.sges() else { panic!("an atomic has one result") };
+                    door.put(&wr.flag(FetchAdd::on(remote, add).result(result.addr, result.lkey)))
+                }
+                _ => put_common(door, wr),
+            }
+        }
+    }
+}
+
+/// Puts what every connected transport has.
+///
+/// # Safety
+/// As [`SendQueue::post`].
+unsafe fn put_common<T, D: Door<T>>(door: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    Nop: LegalOn<T>,
+    Send: LegalOn<T>,
+    blueflame::wqe::SendImm: LegalOn<T>,
+    Write: LegalOn<T>,
+    blueflame::wqe::WriteImm: LegalOn<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Nop => door.put(&wr.flag(Nop::new())),
+            Kind::Send => put_carrying(door, Send::new(), wr),
+            Kind::SendImm(imm) => put_carrying(door, Send::new().imm(imm), wr),
+            Kind::Write(remote) => put_carrying(door, Write::to(remote), wr),
+            Kind::WriteImm(remote, imm) => put_carrying(door, Write::to(remote).imm(imm), wr),
+            Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
+                panic!("{:?} needs a reliable connection", wr.kind)
+            }
+        }
+    }
+}
+
+/// Puts `request` with the data of `wr`.
+///
+/// # Safety
+/// As [`SendQueue::post`].
+unsafe fn put_carrying<T, O, D>(door: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: Carries + LegalOn<T>,
+    D: Door<T>,
+{
+    macro_rules! inline_by_length {
+        ($bytes:expr, $($len:literal)*) => {
+            match $bytes.len() {
+                $($len => {
+                    let array: &[u8; $len] = $bytes[..].try_into().expect("the length that was matched");
+                    finish(door, request.inline(array), wr)
+                })*
+                _ => finish(door, request.inline(&$bytes[..]), wr),
+            }
+        };
+    }
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match &wr.data {
+            Data::Inline(bytes) => inline_by_length!(bytes, 0 1 3 4 8 12 13 28 29 44 45 60),
+            Data::Sges(sges) => match sges[..] {
+                [] => finish(door, request, wr),
+                [a] => finish(door, request.gather([a]), wr),
+                [a, b] => finish(door, request.gather([a, b]), wr),
+                _ => finish(door, request.gather(&sges[..]), wr),
+            },
+        }
+    }
+}
+
+/// # Safety
+/// As [`SendQueue::post`].
+unsafe fn finish<T, O, P, D>(door: &mut D, request: Request<O, P>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: LegalOn<T>,
+    P: Payload,
+    D: Door<T>,
+{
+    // SAFETY: the caller's promise.
+    unsafe { door.put(&wr.flag(request)) }
+}

@@ -1,0 +1,112 @@
+//! The device notices a broken way to ring: without that, the other tests' "no complaints" would mean nothing.
+
+use std::ptr::NonNull;
+
+use blueflame::db::{ExclusiveRegister, RegisterParts};
+use blueflame::types::WrId;
+use blueflame::wqe::{Rc, Write};
+use softhca::doorbell::Complaint;
+use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, QpParts};
+
+use crate::common::{End, Shape, register, remote};
+
+const MESSAGE: &[u8; 24] = b"0123456789abcdef01234567";
+
+/// A queue pair connected to itself.
+struct Lab {
+    end: End<Rc>,
+    hca: EmbeddedDevice,
+    qp: QpParts,
+    window: Buffer,
+}
+
+impl Lab {
+    fn new() -> Self {
+        Self::ringing(EmbeddedDevice::standalone().expect("a device"), register)
+    }
+
+    /// With a register of the test's choice.
+    fn ringing(mut hca: EmbeddedDevice, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
+        let mut parts = None;
+        let end = End::<Rc>::with_register(&mut hca, &Shape::default(), |qp| {
+            parts = Some(*qp);
+            // SAFETY: memory of the device's UAR pages, or of the test, where nothing else stores at the same time.
+            unsafe { ExclusiveRegister::from_parts(choose(qp)) }.expect("a register")
+        });
+        hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+        let window = hca.buffer(64).expect("memory");
+        Self { end, hca, qp: parts.expect("the parts the register was made of"), window }
+    }
+
+    /// Posts one WRITE that BlueFlame takes, and calls `tamper` before the device looks; gives what the device complains of,
+    /// and whether the WRITE arrived.
+    fn post(&mut self, tamper: impl FnOnce(&QpParts)) -> (Vec<Complaint>, bool) {
+        let request = Write::to(remote(&self.window, 0)).inline(MESSAGE).signaled(WrId(1));
+        // SAFETY: an inline request names no memory.
+        unsafe { self.end.sq.post(&request) }.expect("room");
+        tamper(&self.qp);
+        assert!(self.hca.run_until_idle());
+        (self.hca.complaints(), self.window.to_vec(0, 24) == MESSAGE)
+    }
+}
+
+/// Changes a byte of the half that was just stored to.
+fn flip(at: usize, bits: u8) -> impl Fn(&QpParts) {
+    move |qp| {
+        // SAFETY: `at` is below the 256 bytes of the first half.
+        unsafe { *qp.bf_reg.as_ptr().add(at) ^= bits };
+    }
+}
+
+#[test]
+fn a_sound_doorbell_gives_no_complaint() {
+    assert_eq!(Lab::new().post(|_| ()), (Vec::new(), true));
+}
+
+#[test]
+fn a_doorbell_that_does_not_reach_the_device_moves_nothing() {
+    #[repr(align(4096))]
+    struct Page([u8; 4096]);
+    let mut elsewhere = Box::new(Page([0; 4096]));
+    let reg = NonNull::from(&mut elsewhere.0).cast();
+    let mut lab =
+        Lab::ringing(EmbeddedDevice::standalone().expect("a device"), |qp| RegisterParts { reg, size: qp.bf_size });
+    assert_eq!(lab.post(|_| ()), (Vec::new(), false));
+    assert!(lab.end.cq.poll().is_none());
+}
+
+#[test]
+fn a_copy_that_differs_from_the_ring() {
+    for at in [0, 9, 20, 40, 59] {
+        let (complaints, _) = Lab::new().post(flip(at, 0x40));
+        let differs = |c: &Complaint| matches!(c, Complaint::CopyDiffers { at: found, .. } if *found == at);
+        assert!(complaints.iter().any(differs), "byte {at}: {complaints:?}");
+    }
+}
+
+#[test]
+fn a_doorbell_for_another_queue_pair() {
+    let (complaints, arrived) = Lab::new().post(flip(4, 0x12));
+    assert!(matches!(complaints[..], [Complaint::NoSuchQp { .. }]), "{complaints:?}");
+    assert!(!arrived);
+}
+
+#[test]
+fn a_doorbell_on_another_page() {
+    let Lab { hca, qp: other, end, .. } = Lab::new();
+    let mut lab = Lab::ringing(hca, |_| register(&other));
+    let expected = Complaint::WrongUar { uar: other.uar, number: lab.end.qpn, expected: lab.qp.uar };
+    assert_eq!(lab.post(|_| ()).0, [expected]);
+    drop(end);
+}
+
+/// The record still says that nothing was posted.
+#[test]
+fn a_doorbell_before_its_record() {
+    let (complaints, arrived) = Lab::new().post(|qp| {
+        // SAFETY: the send queue's word of the record.
+        unsafe { qp.dbrec.as_ptr().add(1).write_volatile(0) };
+    });
+    assert!(matches!(complaints[..], [Complaint::RecordMismatch { end: 1, record: 0, .. }]), "{complaints:?}");
+    assert!(!arrived);
+}

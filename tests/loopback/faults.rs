@@ -1,0 +1,138 @@
+//! A network that loses, repeats, reorders and delays packets: what arrives is what was sent, in order and once.
+
+use blueflame::wqe::{Rc, Uc};
+use proptest::prelude::*;
+use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect};
+use softhca::wire::fault::{FaultConfig, FaultInjector};
+
+use crate::common::ops::{common, every, fixed, reliable};
+use crate::common::traffic::{Op, Traffic};
+use crate::common::{End, Shape, sge, wait_for_timer};
+
+fn bad_network(faults: FaultConfig) -> (EmbeddedDevice, EmbeddedDevice) {
+    let mut seed = faults.seed;
+    EmbeddedDevice::pair_with(|wire| {
+        seed = seed.wrapping_add(1);
+        Box::new(FaultInjector::new(wire, FaultConfig { seed, ..faults }).expect("rates of at most 1000"))
+    })
+    .expect("two devices")
+}
+
+fn faults() -> impl Strategy<Value = FaultConfig> {
+    (0_u16..80, 0_u16..80, 0_u16..80, 0_u16..80, any::<u64>())
+        .prop_map(|(drop, duplicate, reorder, delay, seed)| FaultConfig { drop, duplicate, reorder, delay, seed })
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    (0_u32..5, 1_u32..6, any::<bool>(), prop_oneof![Just((64, 0)), Just((64, 32)), Just((128, 64))]).prop_map(
+        |(log_wqebbs, recv_wqes, shared_recv, (cqe_bytes, scatter_to_cqe))| Shape {
+            sq_wqebbs: 1 << log_wqebbs,
+            recv_wqes: (recv_wqes + 1).next_power_of_two(),
+            shared_recv,
+            cqe_bytes,
+            scatter_to_cqe,
+            ..Shape::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_arrives_in_order_and_once(
+        (shape, ops) in shapes().prop_flat_map(|shape| {
+            (Just(shape), prop::collection::vec((reliable(&shape), any::<bool>()), 1..80))
+        }),
+        faults in faults(),
+        signal_every in 1_u16..6,
+        path_mtu in prop_oneof![Just(256_u32), Just(1024), Just(4096)],
+    ) {
+        let mut traffic = Traffic::<Rc>::on(bad_network(faults), &shape, path_mtu);
+        let (ops, batched): (Vec<_>, Vec<_>) = ops.into_iter().unzip();
+        let ops = every(signal_every, &shape, ops);
+        let mut from = 0;
+        while from < ops.len() {
+            // Runs of requests that go in a batch, and single ones.
+            let run = batched[from..].iter().take_while(|&&batched| batched).count();
+            if run == 0 {
+                let (op, signaled) = &ops[from];
+                traffic.post(op, *signaled);
+            } else {
+                traffic.post_batches(&ops[from..from + run]);
+            }
+            from += run.max(1);
+        }
+        traffic.finish();
+    }
+}
+
+/// A long run, with a twentieth of all packets lost.
+#[test]
+fn thousands_of_requests() {
+    let shape = Shape { sq_wqebbs: 4, recv_wqes: 4, ..Shape::default() };
+    let faults = FaultConfig { drop: 50, duplicate: 30, reorder: 30, delay: 30, seed: 7 };
+    let mut traffic = Traffic::<Rc>::on(bad_network(faults), &shape, 512);
+    for (op, signaled) in every(2, &shape, fixed(&reliable(&shape), 3000)) {
+        traffic.post(&op, signaled);
+    }
+    traffic.finish();
+}
+
+/// Nothing repeats what an unreliable connection loses; what arrives has been sent, whole, in order and once.
+#[test]
+fn unreliable_connections_lose_whole_messages() {
+    let (mut a, mut b) = bad_network(FaultConfig { drop: 60, duplicate: 20, seed: 3, ..FaultConfig::default() });
+    let shape = Shape { recv_wqes: 16, ..Shape::default() };
+    let (mut near, mut far) = (End::<Uc>::new(&mut a, &shape), End::<Uc>::new(&mut b, &shape));
+    let options = ConnectOptions { path_mtu: 256, ..ConnectOptions::default() };
+    connect((&mut a, near.qpn), (&mut b, far.qpn), &options).expect("a connection");
+    let (source, mailbox) = (a.buffer(1024).expect("memory"), b.buffer(1024 * 16).expect("memory"));
+    let mut arrived = Vec::new();
+    let mut next_slot = 0;
+    for n in 0..2000_u32 {
+        let bytes: Vec<u8> = (0..600).map(|i| (n.wrapping_mul(97) + i) as u8).collect();
+        source.write(0, &n.to_be_bytes());
+        source.write(4, &bytes);
+        while far.rq.posted() < far.rq.capacity() {
+            // SAFETY: the slot is free, and the device, which owns it, outlives the queue.
+            unsafe { far.rq.post(next_slot, &[sge(&mailbox, next_slot as usize * 1024, 1024)]) }.expect("room");
+            next_slot = (next_slot + 1) % 16;
+        }
+        let request = blueflame::wqe::Send::new().gather([sge(&source, 0, 604)]);
+        // SAFETY: the source is written again when the request is complete.
+        unsafe { near.sq.post(&request.signaled(blueflame::types::WrId(u64::from(n)))) }.expect("room");
+        while a.step() | b.step() || wait_for_timer(&mut [&mut a, &mut b]) {}
+        let cqe = near.cq.poll().expect("a completion");
+        cqe.check().expect("an unreliable sender does not know");
+        near.sq.retire(cqe.wqe_counter()).expect("outstanding");
+        while let Some(cqe) = far.cq.poll() {
+            cqe.check().expect("a message");
+            assert_eq!(cqe.byte_len(), 604);
+            let slot = far.rq.retire(cqe.wqe_counter()) as usize;
+            let found = mailbox.to_vec(slot * 1024, 604);
+            let number = u32::from_be_bytes(found[..4].try_into().expect("4 bytes"));
+            let expected = (0..600).map(|i| (number.wrapping_mul(97) + i) as u8);
+            assert!(found[4..].iter().copied().eq(expected), "message {number} is mixed up");
+            arrived.push(number);
+        }
+    }
+    assert!(arrived.is_sorted_by(|a, b| a < b), "out of order, or twice");
+    assert!((1000..1990).contains(&arrived.len()), "{} of 2000 arrived", arrived.len());
+    assert_eq!((a.complaints(), b.complaints()), (Vec::new(), Vec::new()));
+}
+
+/// The injector does what the tests above count on.
+#[test]
+fn without_retries_a_bad_network_is_noticed() {
+    let shape = Shape { recv_wqes: 16, ..Shape::default() };
+    let faults = FaultConfig { drop: 200, seed: 1, ..FaultConfig::default() };
+    let lossy = std::panic::catch_unwind(|| {
+        let mut traffic = Traffic::<Uc>::on(bad_network(faults), &shape, 256);
+        for op in fixed(&common(&shape), 50).into_iter().filter(|op| matches!(op, Op::Send(..))) {
+            traffic.post(&op, true);
+        }
+        traffic.settle();
+    });
+    assert!(lossy.is_err(), "a lost message must fail the model");
+}

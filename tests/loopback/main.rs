@@ -1,0 +1,14 @@
+//! The crate's queues against the software device in this process: whatever is posted arrives, in order and once, or
+//! fails as it must.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod complaints;
+mod failures;
+mod faults;
+mod shapes;
+mod shared_register;
+mod templates;
+mod threads;
+mod wraps;

@@ -1,0 +1,67 @@
+//! Queues of other shapes: CQEs of 128 bytes, data inside CQEs, shared receive queues, registers without BlueFlame.
+
+use blueflame::queue::BlueFlamePolicy;
+use blueflame::wqe::Rc;
+use softhca::embedded::RegisterOptions;
+
+use crate::common::Shape;
+use crate::common::ops::{every, fixed, reliable};
+use crate::common::traffic::{Counts, Traffic};
+
+fn run(shape: &Shape) -> Counts {
+    let mut traffic = Traffic::<Rc>::new(shape, 1024);
+    let ops = fixed(&reliable(shape), 1500);
+    for (op, signaled) in every(2, shape, ops) {
+        traffic.post(&op, signaled);
+    }
+    traffic.finish()
+}
+
+#[test]
+fn wide_completions() {
+    assert_eq!(run(&Shape { cqe_bytes: 128, ..Shape::default() }).in_cqe, 0);
+}
+
+#[test]
+fn data_in_completions_of_64_bytes() {
+    let counts = run(&Shape { scatter_to_cqe: 32, ..Shape::default() });
+    assert!(counts.in_cqe > 200, "{counts:?}");
+}
+
+#[test]
+fn data_in_completions_of_128_bytes() {
+    let narrow = run(&Shape { scatter_to_cqe: 32, cqe_bytes: 128, ..Shape::default() });
+    let wide = run(&Shape { scatter_to_cqe: 64, cqe_bytes: 128, ..Shape::default() });
+    assert!(wide.in_cqe > narrow.in_cqe && narrow.in_cqe > 200, "{narrow:?} {wide:?}");
+}
+
+#[test]
+fn shared_receive_queue() {
+    run(&Shape { shared_recv: true, ..Shape::default() });
+    run(&Shape { shared_recv: true, recv_wqes: 2, scatter_to_cqe: 32, ..Shape::default() });
+}
+
+#[test]
+fn register_without_blueflame() {
+    run(&Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..Shape::default() });
+}
+
+#[test]
+fn blueflame_for_everything_that_fits() {
+    run(&Shape { policy: BlueFlamePolicy::Prefer, ..Shape::default() });
+    run(&Shape { policy: BlueFlamePolicy::Prefer, sq_wqebbs: 2, ..Shape::default() });
+}
+
+/// Every request completes visibly, whether it asks or not.
+#[test]
+fn signal_all() {
+    use crate::common::traffic::Op;
+    let shape = Shape { signal_all: true, ..Shape::default() };
+    let mut traffic = Traffic::<Rc>::new(&shape, 1024);
+    for op in fixed(&reliable(&shape), 500) {
+        traffic.post_unsignaled(&op);
+    }
+    traffic.post(&Op::Nop, true);
+    let counts = traffic.finish();
+    assert_eq!(counts.completed, counts.posted);
+}

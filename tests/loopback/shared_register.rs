@@ -1,0 +1,92 @@
+//! Several queues on one register, in turn and from two threads.
+
+use std::sync::Barrier;
+
+use blueflame::db::{Register, SharedRegister};
+use blueflame::types::WrId;
+use blueflame::wqe::{Rc, Write};
+use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, RegisterOptions};
+
+use crate::common::{End, Shape, register, remote};
+
+/// Two queue pairs that share a register, each connected to itself.
+fn pair_on_one_register<'a>(
+    hca: &mut EmbeddedDevice,
+    place: &'a mut Option<SharedRegister>,
+) -> [(End<Rc, &'a SharedRegister>, Buffer); 2] {
+    let shape = Shape::default();
+    let mut shared = None;
+    let first = End::<Rc, _>::with_register(hca, &shape, |qp| {
+        // SAFETY: the only value made of this register; it is shared by reference.
+        let made = &*place.insert(unsafe { SharedRegister::from_parts(register(qp)) }.expect("a register"));
+        *shared.insert(made)
+    });
+    let shape = Shape { register: RegisterOptions::SharedWith(first.qpn), ..shape };
+    let second = End::<Rc, _>::with_register(hca, &shape, |_| shared.expect("the first one's register"));
+    [first, second].map(|end| {
+        hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+        (end, hca.buffer(256).expect("memory"))
+    })
+}
+
+fn post<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
+    let mut bytes = [0; 28];
+    bytes[..8].copy_from_slice(&n.to_be_bytes());
+    bytes[20..].copy_from_slice(&n.to_be_bytes());
+    // SAFETY: an inline request names no memory.
+    unsafe { end.sq.post(&Write::to(remote(window, 0)).inline(&bytes).signaled(WrId(n))) }.expect("room");
+}
+
+fn check<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
+    let cqe = end.cq.poll().expect("a completion");
+    cqe.check().expect("success");
+    assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(n));
+    assert_eq!(window.to_vec(0, 8), n.to_be_bytes());
+    assert_eq!(window.to_vec(20, 8), n.to_be_bytes());
+    assert!(end.cq.poll().is_none());
+}
+
+#[test]
+fn in_turn() {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let mut place = None;
+    let mut ends = pair_on_one_register(&mut hca, &mut place);
+    for n in 0..1000 {
+        let (end, window) = &mut ends[(n % 3 == 0) as usize];
+        post(end, window, n);
+        assert!(hca.run_until_idle());
+        check(end, window, n);
+        assert_eq!(hca.complaints(), []);
+    }
+}
+
+/// Both threads ring at the same time; the device looks when both have, and each half must hold one whole WQE.
+#[test]
+fn from_two_threads() {
+    const ROUNDS: u64 = 1000;
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let mut place = None;
+    let ends = pair_on_one_register(&mut hca, &mut place);
+    let (posted, ran) = (Barrier::new(3), Barrier::new(3));
+    std::thread::scope(|scope| {
+        for (mut end, window) in ends {
+            let (posted, ran) = (&posted, &ran);
+            scope.spawn(move || {
+                for n in 0..ROUNDS {
+                    post(&mut end, &window, n);
+                    posted.wait();
+                    ran.wait();
+                    check(&mut end, &window, n);
+                }
+            });
+        }
+        let mut complaints = Vec::new();
+        for _ in 0..ROUNDS {
+            posted.wait();
+            hca.run_until_idle();
+            complaints.extend(hca.complaints());
+            ran.wait();
+        }
+        assert_eq!(complaints, []);
+    });
+}

@@ -1,0 +1,59 @@
+//! Prepared requests, fired thousands of times.
+
+use blueflame::queue::PostError;
+use blueflame::types::WrId;
+use blueflame::wqe::{Rc, Remote, Send, Write};
+use softhca::embedded::{ConnectOptions, EmbeddedDevice, run_until_idle};
+
+use crate::common::{End, Shape, remote};
+
+/// Fires `N` bytes at a time and looks at each where it arrives.
+fn fire<const N: usize>(sq_wqebbs: u32, shots: u32) {
+    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
+    let shape = Shape { sq_wqebbs, ..Shape::default() };
+    let mut near = End::<Rc>::new(&mut a, &shape);
+    let far = End::<Rc>::new(&mut b, &shape);
+    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let window = b.buffer(4096).expect("memory");
+    let to: Remote = remote(&window, 64);
+    let mut shot = near.sq.template(Write::to(to).inline_len::<N>().signaled(WrId(0))).expect("within the limits");
+    for n in 0..shots {
+        let payload: [u8; N] = core::array::from_fn(|i| (n as usize * 31 + i) as u8);
+        shot.set_wr_id(WrId(u64::from(n)));
+        // SAFETY: the template is this queue's.
+        unsafe { near.sq.fire(&shot, &payload) }.expect("room");
+        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        let cqe = near.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(u64::from(n)));
+        assert_eq!(window.to_vec(64, N), payload);
+        assert_eq!(a.complaints(), []);
+    }
+    assert_eq!(near.cq.drain(8, |_| ()), 0);
+}
+
+#[test]
+fn of_every_kind_of_size() {
+    fire::<0>(1, 300);
+    fire::<1>(1, 300);
+    fire::<8>(2, 300);
+    fire::<28>(1, 300);
+    fire::<29>(4, 300);
+    fire::<200>(4, 300);
+    fire::<220>(8, 300);
+    fire::<512>(16, 300);
+}
+
+#[test]
+fn a_full_ring_and_a_limit_are_named() {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let shape = Shape { sq_wqebbs: 1, max_inline: 16, ..Shape::default() };
+    let mut end = End::<Rc>::new(&mut hca, &shape);
+    assert!(end.sq.template(Send::new().inline_len::<17>()).is_err());
+    let shot = end.sq.template(Send::new().inline_len::<16>()).expect("within the limits");
+    // SAFETY: the template is this queue's.
+    unsafe {
+        end.sq.fire(&shot, &[1; 16]).expect("room");
+        assert!(matches!(end.sq.fire(&shot, &[2; 16]), Err(PostError::Full { .. })));
+    }
+}

@@ -1,0 +1,100 @@
+//! Devices on threads of their own, and two threads that spin on completions, as programs do.
+
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Side;
+use blueflame::types::WrId;
+use blueflame::wqe::{Rc, Send};
+use parking_lot::Mutex;
+use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
+use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, connect};
+use softhca::notify::Notify;
+use softhca::runner::Runner;
+use softhca::wire::Address;
+use softhca::wire::in_process::Fabric;
+
+use crate::common::{End, Shape, sge};
+
+const MESSAGES: u64 = 2000;
+const BYTES: usize = 200;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn device(fabric: &Fabric, lid: u16) -> (EmbeddedDevice, Notify) {
+    let port = PortConfig::infiniband(lid);
+    let mut config = DeviceConfig::with_port(port);
+    config.doorbells = DoorbellSource::Records;
+    let gids = config.ports[0].gids.clone();
+    let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
+    let wire = fabric.attach(Address { lids: vec![lid], gids, qpns }).expect("an address of its own");
+    let notify = wire.notify();
+    (EmbeddedDevice::new(config, Box::new(wire)).expect("a device"), notify)
+}
+
+fn message(n: u64, from: u8) -> Vec<u8> {
+    (0..BYTES as u64).map(|i| (n * 7 + i) as u8 ^ from).collect()
+}
+
+/// Sends, and receives the answer, or the other way round; every byte is looked at.
+fn ping_pong(mut end: End<Rc>, buffer: &Buffer, first: bool) {
+    let (me, other) = if first { (0x10, 0x20) } else { (0x20, 0x10) };
+    let give_up = Instant::now() + PATIENCE;
+    let receive = |end: &mut End<Rc>, slot: u64| {
+        // SAFETY: the slot's last message has been looked at; the device outlives the queue.
+        unsafe { end.rq.post(slot, &[sge(buffer, slot as usize * BYTES, BYTES)]) }.expect("room");
+    };
+    (0..4).for_each(|slot| receive(&mut end, slot));
+    // The first one begins; the other's n-th message answers the n-th it received.
+    let turn = |received: u64| if first { received } else { received.saturating_sub(1) };
+    let (mut sent, mut received, mut completed) = (0, 0, 0);
+    while received < MESSAGES || completed < MESSAGES {
+        if sent < MESSAGES && (first || received > 0) && sent == turn(received) && sent == completed {
+            let at = 4 * BYTES;
+            buffer.write(at, &message(sent, me));
+            let request = Send::new().gather([sge(buffer, at, BYTES)]).signaled(WrId(sent));
+            // SAFETY: the bytes are written again when the request is complete.
+            unsafe { end.sq.post(&request) }.expect("room");
+            sent += 1;
+        }
+        let Some(cqe) = end.cq.poll() else {
+            assert!(Instant::now() < give_up, "sent {sent}, received {received}, completed {completed}");
+            spin_loop();
+            std::thread::yield_now();
+            continue;
+        };
+        match cqe.check().expect("success") {
+            Side::Requester => {
+                assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(completed));
+                completed += 1;
+            }
+            Side::Responder => {
+                let slot = end.rq.retire(cqe.wqe_counter());
+                assert_eq!(slot, received % 4);
+                assert!(buffer.to_vec(slot as usize * BYTES, BYTES) == message(received, other), "message {received}");
+                received += 1;
+                receive(&mut end, slot);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_devices_and_two_programs() {
+    let fabric = Fabric::new();
+    let ((mut a, wake_a), (mut b, wake_b)) = (device(&fabric, 1), device(&fabric, 2));
+    let shape = Shape::default();
+    let (near, far) = (End::<Rc>::new(&mut a, &shape), End::<Rc>::new(&mut b, &shape));
+    connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
+    let (ours, theirs) = (a.buffer(5 * BYTES).expect("memory"), b.buffer(5 * BYTES).expect("memory"));
+    let (a, b) = (Arc::new(Mutex::new(a)), Arc::new(Mutex::new(b)));
+    let runners = [(&a, wake_a), (&b, wake_b)].map(|(device, wake)| {
+        Runner::start(Arc::clone(device), wake, None, |event| panic!("{event:?}")).expect("a thread")
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(|| ping_pong(near, &ours, true));
+        scope.spawn(|| ping_pong(far, &theirs, false));
+    });
+    runners.into_iter().for_each(Runner::stop);
+    assert_eq!((a.lock().complaints(), b.lock().complaints()), (Vec::new(), Vec::new()));
+}
