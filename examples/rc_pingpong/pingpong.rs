@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{Notify, Side};
+use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, CompletionChannel, Device, Owned, OwnedCq, POOL_ALIGN, Pool, Qp, QueuePair};
@@ -174,7 +174,7 @@ impl PingPong {
         let mut since = None;
         loop {
             if let Some(cqe) = self.cq.poll() {
-                let side = cqe.check()?;
+                let side = cqe.check().map_err(explain)?;
                 let tag = match side {
                     Side::Requester => self.sq.retire(cqe.wqe_counter())?.wr_id,
                     Side::Responder => {
@@ -213,4 +213,18 @@ impl PingPong {
             }
         }
     }
+}
+
+/// A failed completion, with what usually causes it here.
+fn explain(error: CqeError) -> String {
+    let hint = match error {
+        CqeError::Completion(error) => match error.status() {
+            WcStatus::RetryExcErr => "is the peer still there, and are LID, GID and --mtu right on both sides?",
+            WcStatus::RemInvReqErr | WcStatus::WrFlushErr => "do both sides have the same --mtu and --size?",
+            WcStatus::LocLenErr => "do both sides have the same --size?",
+            _ => return error.to_string(),
+        },
+        _ => return error.to_string(),
+    };
+    format!("{error}; {hint}")
 }

@@ -83,6 +83,7 @@ impl CallError {
             ("ibv_open_device", libc::EACCES | libc::EPERM) => {
                 "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
             }
+            ("ibv_query_gid_ex", libc::EINVAL) => "the port's GID table has no such index",
             ("ibv_alloc_td", libc::EOPNOTSUPP | libc::ENOSPC | libc::ENOMEM) => {
                 "no doorbell register is left for a thread domain: close queue pairs, or create this one with \
                  build_shared()"
@@ -187,5 +188,30 @@ pub(crate) fn in_range(what: &'static str, value: u64, range: core::ops::RangeIn
         Ok(())
     } else {
         Err(Error::OutOfRange { what, value, min: *range.start(), max: *range.end() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn return_values_become_error_numbers() {
+        assert_eq!(zero("call", 0), Ok(()));
+        assert_eq!(zero("call", libc::EINVAL), Err(CallError { call: "call", errno: libc::EINVAL }));
+        // SAFETY: the C library's errno of this thread.
+        unsafe { *libc::__errno_location() = libc::ENOSPC };
+        assert_eq!(zero("call", -1), Err(CallError { call: "call", errno: libc::ENOSPC }));
+        assert_eq!(non_null::<u8>("call", core::ptr::null_mut()), Err(CallError { call: "call", errno: libc::ENOSPC }));
+    }
+
+    #[test]
+    fn messages_name_the_call_and_the_way_out() {
+        let text = Error::from(CallError { call: "ibv_reg_mr_iova2", errno: libc::ENOMEM }).to_string();
+        assert!(text.starts_with("ibv_reg_mr_iova2 failed: ") && text.contains("ulimit -l"), "{text}");
+        let text = Error::from(CallError { call: "ibv_dealloc_pd", errno: libc::EIO }).to_string();
+        assert!(!text.contains(';'), "no hint where there is none: {text}");
+        let unknown = Error::UnknownDevice { name: "mlx4_0".into(), known: vec!["mlx5_0".into(), "mlx5_1".into()] };
+        assert!(unknown.to_string().ends_with("there is mlx5_0, mlx5_1"), "{unknown}");
     }
 }
