@@ -212,6 +212,12 @@ impl<M: PollMode> CompletionQueue<M> {
         CqCi::truncate(self.position >> self.shift)
     }
 
+    /// The ring's address, which tells queues apart.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_addr(&self) -> usize {
+        self.first.addr().get()
+    }
+
     /// The queue's number.
     #[must_use]
     pub fn cqn(&self) -> Cqn {

@@ -138,6 +138,12 @@ impl RecvQueue {
         Ok(wr_id)
     }
 
+    /// The ring's address, which tells queues apart.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_addr(&self) -> usize {
+        self.buf.addr().get()
+    }
+
     /// Requests posted and not completed.
     #[must_use]
     pub fn posted(&self) -> u32 {

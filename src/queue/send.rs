@@ -140,6 +140,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.prefer_blueflame = policy == BlueFlamePolicy::Prefer;
     }
 
+    /// The ring's address, which tells queues apart.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_addr(&self) -> usize {
+        self.ring.addr().get()
+    }
+
     /// The queue pair's number.
     #[must_use]
     pub const fn qpn(&self) -> Qpn {

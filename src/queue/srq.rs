@@ -234,6 +234,12 @@ impl SharedRecvQueue {
         Ok(record.wr_id)
     }
 
+    /// The ring's address, which tells queues apart.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_addr(&self) -> usize {
+        self.buf.addr().get()
+    }
+
     /// The queue's number.
     #[must_use]
     pub fn srqn(&self) -> Srqn {

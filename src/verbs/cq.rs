@@ -148,7 +148,7 @@ impl<'a> CqBuilder<'a> {
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
         let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
-        Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }))
+        Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr))
     }
 }
 
@@ -166,7 +166,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
     let mut handle = CqHandle { raw: cq, adopted: true, cqn: Cqn::truncate(0), _channel: None, _context: None };
     // SAFETY: the caller vouches for the queue and its index.
     let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
-    Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }))
+    Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr))
 }
 
 /// A queue over the ring of `handle`, whose number it fills in.

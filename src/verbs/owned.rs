@@ -1,5 +1,7 @@
 //! A queue and the verbs object under it, kept together.
 
+use core::fmt;
+use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
 /// A queue of this crate over a verbs object: it derefs to the queue, and keeps the object, and everything that object
@@ -7,22 +9,45 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Whatever order an application drops its queues, buffers, channels and devices in, they are destroyed in the order
 /// verbs asks for: each holds what it was made from.
-#[derive(Debug)]
+///
+/// `&mut` access lets safe code move the queue out, as `core::mem::swap` of two of them does. Then the object may not go with
+/// this value, for its queue may still be in use: it is leaked.
 pub struct Owned<Q, H> {
-    // Dropped first: the queue's rings belong to the object.
+    // Before the handle: dropped while its ring is still there.
     queue: Q,
-    handle: H,
+    handle: ManuallyDrop<H>,
+    /// The ring that the object owns.
+    ring: usize,
+    /// Tells a queue's ring.
+    ring_of: fn(&Q) -> usize,
 }
 
 impl<Q, H> Owned<Q, H> {
-    pub(crate) fn new(queue: Q, handle: H) -> Self {
-        Self { queue, handle }
+    /// `queue`, which lies over the ring of the object that `handle` keeps alive; `ring_of` tells the ring's address.
+    pub(crate) fn new(queue: Q, handle: H, ring_of: fn(&Q) -> usize) -> Self {
+        Self { ring: ring_of(&queue), queue, handle: ManuallyDrop::new(handle), ring_of }
     }
 
     /// The object under the queue.
     #[must_use]
     pub fn handle(&self) -> &H {
         &self.handle
+    }
+}
+
+impl<Q, H> Drop for Owned<Q, H> {
+    fn drop(&mut self) {
+        if (self.ring_of)(&self.queue) == self.ring {
+            // SAFETY: dropped here only, and not used again. The queue that is dropped next does nothing when dropped; no other
+            // queue lies over this ring, for there was one, and it is here.
+            unsafe { ManuallyDrop::drop(&mut self.handle) };
+        }
+    }
+}
+
+impl<Q: fmt::Debug, H: fmt::Debug> fmt::Debug for Owned<Q, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owned").field("queue", &self.queue).field("handle", &*self.handle).finish()
     }
 }
 
@@ -39,5 +64,30 @@ impl<Q, H> DerefMut for Owned<Q, H> {
     #[inline]
     fn deref_mut(&mut self) -> &mut Q {
         &mut self.queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A queue that is nothing but the address of its ring.
+    struct Queue(usize);
+
+    #[test]
+    fn the_object_goes_with_its_own_queue_only() {
+        let (a, b) = (Arc::new("object of a"), Arc::new("object of b"));
+        let own = |ring, object: &Arc<_>| Owned::new(Queue(ring), Arc::clone(object), |queue| queue.0);
+        let (mut owned_a, mut owned_b) = (own(1, &a), own(2, &b));
+        core::mem::swap(&mut *owned_a, &mut *owned_b);
+        drop(owned_a);
+        assert_eq!(Arc::strong_count(&a), 2, "its queue is still in `owned_b`");
+        core::mem::swap(&mut *owned_b, &mut Queue(2));
+        drop(owned_b);
+        assert_eq!(Arc::strong_count(&b), 1, "its own queue is back, and gone with it");
+        drop(own(3, &b));
+        assert_eq!(Arc::strong_count(&b), 1);
     }
 }

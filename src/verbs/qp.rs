@@ -426,6 +426,10 @@ impl<T: VerbsTransport> Made<T> {
 
         self.handle._claim = claim;
         let qp = Qp { handle: Arc::new(self.handle) };
-        Ok(QueuePair { sq: Owned::new(sq, qp.clone()), rq: rq.map(|rq| Owned::new(rq, qp.clone())), qp })
+        Ok(QueuePair {
+            sq: Owned::new(sq, qp.clone(), SendQueue::ring_addr),
+            rq: rq.map(|rq| Owned::new(rq, qp.clone(), RecvQueue::ring_addr)),
+            qp,
+        })
     }
 }
