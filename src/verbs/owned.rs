@@ -84,7 +84,7 @@ mod tests {
         core::mem::swap(&mut *owned_a, &mut *owned_b);
         drop(owned_a);
         assert_eq!(Arc::strong_count(&a), 2, "its queue is still in `owned_b`");
-        core::mem::swap(&mut *owned_b, &mut Queue(2));
+        *owned_b = Queue(2);
         drop(owned_b);
         assert_eq!(Arc::strong_count(&b), 1, "its own queue is back, and gone with it");
         drop(own(3, &b));
