@@ -59,9 +59,10 @@ impl DoorbellQueue {
 
     /// Hands a doorbell over and wakes the device's thread.
     ///
-    /// May be called in a signal handler, by several threads: it allocates nothing and takes no lock. It may wait for
-    /// another thread that is in the middle of a call of this queue, so a thread that takes doorbells out (the runner's) must not
-    /// be interrupted by a handler that calls this; it never is, as it does not store to trapped pages.
+    /// May be called in a signal handler, by several threads: it allocates nothing and takes no lock. It may wait
+    /// for another thread that is in the middle of a call of this queue, so a thread that takes doorbells out (the
+    /// runner's) must not be interrupted by a handler that calls this; it never is, as it does not store to trapped
+    /// pages.
     ///
     /// # Errors
     /// [`DoorbellsFull`]: nothing was handed over.

@@ -1,8 +1,8 @@
 //! How a sleeping device is woken: two words, in private memory or in memory shared between processes.
 //!
-//! The sleeper announces that it is about to sleep, looks for work once more, and sleeps; whoever brings work looks for
-//! the announcement after it made the work visible. Full fences on both sides make sure that at least one of the two
-//! sees the other, so waking costs a system call only when somebody sleeps.
+//! The sleeper announces that it is about to sleep, looks for work once more, and sleeps; whoever brings work looks
+//! for the announcement after it made the work visible. Full fences on both sides make sure that at least one of
+//! the two sees the other, so waking costs a system call only when somebody sleeps.
 
 use std::{
     any::Any,
@@ -54,15 +54,15 @@ impl Notify {
     /// Words somewhere else, such as in memory that processes share.
     ///
     /// # Safety
-    /// `words` is aligned, and valid for reads and atomic writes as long as `owner` lives. Only atomic accesses are made to it
-    /// by anyone.
+    /// `words` is aligned, and valid for reads and atomic writes as long as `owner` lives. Only atomic accesses are
+    /// made to it by anyone.
     #[must_use]
     pub unsafe fn at(words: NonNull<NotifyWords>, owner: Arc<dyn Any + Send + Sync>) -> Self {
         Self { words, _owner: owner }
     }
 
-    /// Announces sleep. The caller now looks for work once more, then calls [`Self::wait`] with what this returned, or
-    /// [`Self::cancel`].
+    /// Announces sleep. The caller now looks for work once more, then calls [`Self::wait`] with what this returned,
+    /// or [`Self::cancel`].
     #[must_use]
     pub fn prepare(&self) -> u32 {
         let words = self.words();
@@ -78,7 +78,8 @@ impl Notify {
         self.words().sleeping.store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until woken, at most `timeout`. Returns at once if woken since [`Self::prepare`] returned `seen`. May return early.
+    /// Sleeps until woken, at most `timeout`. Returns at once if woken since [`Self::prepare`] returned `seen`. May
+    /// return early.
     ///
     /// Off Linux there is no futex: it sleeps for `timeout`, and [`Self::wake`] does not shorten it.
     pub fn wait(&self, seen: u32, timeout: Duration) {

@@ -1,11 +1,11 @@
-//! Two processes, a device with a thread of its own in each, joined by shared memory: RDMA WRITEs from program to program,
-//! which both poll as verbs programs do. The WQEs and CQEs are built and read here, by hand.
+//! Two processes, a device with a thread of its own in each, joined by shared memory: RDMA WRITEs from program to
+//! program, which both poll as verbs programs do. The WQEs and CQEs are built and read here, by hand.
 #![cfg(target_os = "linux")]
 
 use std::{
     env, fs,
     path::Path as FilePath,
-    process::Command,
+    process::{Child, Command},
     sync::{
         Arc,
         atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering},
@@ -158,7 +158,7 @@ impl Program {
         const RDMA_WRITE: u32 = 0x08;
         let mut wqe = [0; 64];
         wqe[..4].copy_from_slice(&(u32::from(self.posted) << 8 | RDMA_WRITE).to_be_bytes());
-        wqe[4..8].copy_from_slice(&(self.own.qpn << 8 | (32 + len) as u32 / 16).to_be_bytes());
+        wqe[4..8].copy_from_slice(&((self.own.qpn << 8) | ((32 + len) as u32 / 16)).to_be_bytes());
         wqe[11] = if signaled { 0x08 } else { 0 };
         wqe[16..24].copy_from_slice(&(self.peer.addr + offset as u64).to_be_bytes());
         wqe[24..28].copy_from_slice(&self.peer.key.to_be_bytes());
@@ -248,6 +248,22 @@ fn connect(device: &mut Device, own: u32, peer: u32, access: Access) {
     }
 }
 
+/// What the word with this index of a message holds.
+fn pattern(index: usize) -> u64 {
+    (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The other process; dropped early, by a panic, it is killed.
+struct Other(Child);
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        // Fails if it has ended, as it should have.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 const DIRECTORY: &str = "SOFTHCA_TEST_DIRECTORY";
 const FAULTS: &str = "SOFTHCA_TEST_FAULTS";
 const ROUNDS: &str = "SOFTHCA_TEST_ROUNDS";
@@ -272,22 +288,23 @@ fn answer() {
     // The data comes before the next number.
     program.await_round(rounds + 1);
     for (index, word) in program.data().iter().enumerate() {
-        assert_eq!(word.load(Ordering::Relaxed), index as u64 * 0x9e37_79b9_7f4a_7c15);
+        assert_eq!(word.load(Ordering::Relaxed), pattern(index));
     }
     program.ping(rounds + 1, true);
     program.complete();
 }
 
-/// Ping-pong, then 64 KiB messages. Gives the median and the 99th percentile of the time one way, and bytes per second.
+/// Ping-pong, then 64 KiB messages. Gives the median and the 99th percentile of the time one way, and bytes per
+/// second.
 fn exchange(faults: &str, rounds: u64, messages: u32) -> (Duration, Duration, f64) {
     let directory = tempfile::Builder::new().tempdir_in("/dev/shm").unwrap();
-    let mut other = Command::new(env::current_exe().unwrap())
+    let child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "answer"])
         .env(DIRECTORY, directory.path())
         .env(FAULTS, faults)
         .env(ROUNDS, rounds.to_string())
-        .spawn()
-        .unwrap();
+        .spawn();
+    let mut other = Other(child.unwrap());
     let mut program = Program::start(directory.path(), "a", "b", faults);
     let mut times = Vec::new();
     for round in 1..=rounds {
@@ -300,7 +317,7 @@ fn exchange(faults: &str, rounds: u64, messages: u32) -> (Duration, Duration, f6
         }
     }
     for (index, word) in program.data().iter().enumerate() {
-        word.store(index as u64 * 0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        word.store(pattern(index), Ordering::Relaxed);
     }
     let start = Instant::now();
     for message in 0..messages {
@@ -316,7 +333,7 @@ fn exchange(faults: &str, rounds: u64, messages: u32) -> (Duration, Duration, f6
     program.ping(rounds + 1, true);
     program.complete();
     program.await_round(rounds + 1);
-    assert!(other.wait().unwrap().success());
+    assert!(other.0.wait().unwrap().success());
     times.sort();
     (times[times.len() / 2], times[times.len() * 99 / 100], rate)
 }

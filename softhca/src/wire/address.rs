@@ -19,7 +19,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Whether a packet for QP `dest_qp` on this route is for the device: by LID where the link has LIDs, else by GID.
+    /// Whether a packet for QP `dest_qp` on this route is for the device: by LID where the link has LIDs, else by
+    /// GID.
     #[must_use]
     pub fn accepts(&self, route: &Route, dest_qp: u32) -> bool {
         self.qpns.contains(&dest_qp)

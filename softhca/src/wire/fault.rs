@@ -1,4 +1,5 @@
-//! A bad network on purpose: drops, duplicates, reorders and delays what a device sends, the same way for the same seed.
+//! A bad network on purpose: drops, duplicates, reorders and delays what a device sends, the same way for the same
+//! seed.
 
 use std::{
     collections::VecDeque,
@@ -15,8 +16,8 @@ use thiserror::Error;
 
 use super::{Frame, Wire};
 
-/// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time passes
-/// while the device is polled, and does not depend on a clock.
+/// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time
+/// passes while the device is polled, and does not depend on a clock.
 const REORDER_TICKS: RangeInclusive<u64> = 1..=8;
 /// For how many ticks a delayed frame stays away.
 const DELAY_TICKS: RangeInclusive<u64> = 16..=256;

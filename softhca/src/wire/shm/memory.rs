@@ -1,5 +1,5 @@
-//! A file mapped by several processes. Everything in it may change at any moment, so it is only copied from, copied to and
-//! reached through atomics; no reference to its bytes is ever made.
+//! A file mapped by several processes. Everything in it may change at any moment, so it is only copied from, copied
+//! to and reached through atomics; no reference to its bytes is ever made.
 
 use std::{fs::File, io, mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU32};
 
@@ -39,8 +39,8 @@ impl Shared {
     /// The aligned word at `at`.
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4));
-        // SAFETY: inside the mapping (checked), which starts at a page and lives as long as `self`; aligned (checked);
-        // all processes access it atomically.
+        // SAFETY: inside the mapping (checked), which starts at a page and lives as long as `self`; aligned
+        // (checked); all processes access it atomically.
         unsafe { AtomicU32::from_ptr(self.bytes(at, 4).cast()) }
     }
 
@@ -52,8 +52,9 @@ impl Shared {
 
     /// Copies out of the mapping. The bytes may be torn if another process writes them meanwhile.
     pub(super) fn read(&self, at: usize, out: &mut [MaybeUninit<u8>]) {
-        // SAFETY: the source is inside the mapping (checked); `out` is private memory, so they do not overlap. Another
-        // process may write the source meanwhile: then the bytes are unspecified, but any byte is a valid u8.
+        // SAFETY: the source is inside the mapping (checked); `out` is private memory, so they do not overlap.
+        // Another process may write the source meanwhile: then the bytes are unspecified, but any byte is a valid
+        // u8.
         unsafe { self.bytes(at, out.len()).copy_to_nonoverlapping(out.as_mut_ptr().cast(), out.len()) }
     }
 

@@ -1,17 +1,17 @@
 //! Devices of several processes on one machine, joined by shared memory (Linux).
 //!
-//! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space; so processes
-//! that open "the same" device, with the same LID and GIDs, are told apart by QPN. Frames go through one ring per sender
-//! and receiver, made by the sender when it first has something to say.
+//! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space; so
+//! processes that open "the same" device, with the same LID and GIDs, are told apart by QPN. Frames go through one
+//! ring per sender and receiver, made by the sender when it first has something to say.
 //!
-//! Peers may die, stop or scribble on the shared memory at any moment. A dead peer's frames are still received; frames to
-//! it vanish. A peer that stops reading holds its senders up for [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from
-//! then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of queue lifetime). What comes out of shared memory is checked,
-//! and a ring that cannot be right is given up. One thing cannot be defended against: a peer that truncates a file. Only
-//! processes of the same user can, and they could as well attach a debugger.
+//! Peers may die, stop or scribble on the shared memory at any moment. A dead peer's frames are still received;
+//! frames to it vanish. A peer that stops reading holds its senders up for [`HEAD_OF_QUEUE_LIFE`] at most, and
+//! loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of queue lifetime). What comes out of
+//! shared memory is checked, and a ring that cannot be right is given up. One thing cannot be defended against: a
+//! peer that truncates a file. Only processes of the same user can, and they could as well attach a debugger.
 //!
-//! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the copy, the
-//! slot stays taken, even if the parent is gone.
+//! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
+//! copy, the slot stays taken, even if the parent is gone.
 
 mod memory;
 mod ring;

@@ -1,7 +1,8 @@
 //! A ring of bytes in shared memory with one writer and one reader, each in its own process.
 //!
-//! Both sides are wait-free and keep their own index private; what they publish is only advice to the other side, which
-//! checks it. A side that dies at any moment leaves the ring usable: a record counts once the writer's index is past it.
+//! Both sides are wait-free and keep their own index private; what they publish is only advice to the other side,
+//! which checks it. A side that dies at any moment leaves the ring usable: a record counts once the writer's index
+//! is past it.
 //!
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
@@ -89,8 +90,8 @@ impl Writer {
         Ok(Self { shared, tail: 0, head: 0 })
     }
 
-    /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and are
-    /// dropped.
+    /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and
+    /// are dropped.
     pub(super) fn push(&mut self, frame: &Frame) -> Result<bool, Corrupt> {
         if frame.packet.len() > MAX_PACKET {
             log::warn!("packet of {} bytes dropped: the limit is {MAX_PACKET}", frame.packet.len());

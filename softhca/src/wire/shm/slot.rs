@@ -1,7 +1,7 @@
 //! A slot: one device instance's place in the fabric's directory.
 //!
-//! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
-//! dead. The file holds what the others must know of the owner:
+//! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process
+//! is dead. The file holds what the others must know of the owner:
 //!
 //! ```text
 //! 0    magic            4 last generation   8 generation while the owner is there, else 0
@@ -9,8 +9,9 @@
 //! 192  number of LIDs   196 number of GIDs  256 LIDs (u16)   1024 GIDs
 //! 4096 per sending slot: generation of the sender that has made a ring to this owner, else 0
 //! ```
-//! The file is never removed or replaced, so a mapping of it stays good over all its owners; the generation tells them
-//! apart. It is part of the names of ring files, so rings of the dead are never mistaken for those of the living.
+//! The file is never removed or replaced, so a mapping of it stays good over all its owners; the generation tells
+//! them apart. It is part of the names of ring files, so rings of the dead are never mistaken for those of the
+//! living.
 
 use std::{
     fs::{File, OpenOptions},
@@ -156,8 +157,8 @@ impl Control {
     pub(super) fn notify(&self) -> Notify {
         let words = self.shared.address(NOTIFY_AT);
         let owner: Arc<dyn std::any::Any + Send + Sync> = Arc::new(self.shared.clone());
-        // SAFETY: inside the mapping and aligned, both checked by `address`; the mapping lives as long as `owner`, and every
-        // process accesses the words through `Notify` only.
+        // SAFETY: inside the mapping and aligned, both checked by `address`; the mapping lives as long as `owner`,
+        // and every process accesses the words through `Notify` only.
         unsafe { Notify::at(words, owner) }
     }
 
