@@ -219,3 +219,28 @@ fn signals_are_left_to_the_application() {
     assert_eq!(ours & bit(libc::SIGINT), 0);
     runner.stop();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_forked_child_may_drop_its_copy() {
+    let _alone = crate::wire::test_frames::FORKING.lock();
+    let counter = Counter::default();
+    let work = Arc::clone(&counter.work);
+    let runner = Runner::start(Arc::new(Mutex::new(counter)), Notify::new(), None, |_| {}).unwrap();
+    // SAFETY: the child only drops the runner, which makes no system call but for its process id, and exits at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(runner);
+        // SAFETY: ends the child without running anything of the parent's.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    wait_until("the child's end", || {
+        // SAFETY: `status` is valid.
+        unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) == child }
+    });
+    assert_eq!(status, 0);
+    work.fetch_add(1, Ordering::Release);
+    wait_until("work", || work.load(Ordering::Acquire) == 0);
+    runner.stop();
+}

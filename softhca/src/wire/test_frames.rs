@@ -1,7 +1,13 @@
 //! Frames for the tests of the wires.
 
+use parking_lot::Mutex;
+
 use super::{Frame, Route};
 use crate::packet::{Bth, Headers, Opcode, Operation, Place, Tail};
+
+/// Held by tests that fork, and by those that need a slot to be free as soon as its owner is gone: until a child calls
+/// `exec` or ends, it holds the locks of all tests.
+pub(crate) static FORKING: Mutex<()> = Mutex::new(());
 
 /// A SEND Only for `dest_qp` behind `dlid` with `len` bytes of payload that depend on both.
 pub(crate) fn frame(dlid: u16, dest_qp: u32, len: usize) -> Frame {

@@ -30,7 +30,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use super::memory::Shared;
 use crate::{notify::Notify, wire::Address};
 
-/// Slots of a fabric: 2^24 QPNs in shares of [`QPNS`].
+/// Slots of a fabric: 2^24 QPNs in shares of 2^14.
 pub const SLOTS: u32 = 1 << (24 - LOG_QPNS);
 /// log2 of the QPNs of a slot.
 const LOG_QPNS: u32 = 14;

@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::*;
-use crate::wire::test_frames::{frame, numbered};
+use crate::wire::test_frames::{FORKING, frame, numbered};
 
 const LID: u16 = 3;
 
@@ -30,6 +30,7 @@ fn ring_files(directory: &Path) -> usize {
 
 #[test]
 fn instances_of_one_device_have_qpns_of_their_own() {
+    let _alone = FORKING.lock();
     let directory = tempfile::tempdir().unwrap();
     let (a, b) = (join(directory.path()), join(directory.path()));
     assert_eq!(a.qpns(), 0x40..0x4000);
@@ -72,6 +73,7 @@ fn frames_for_nobody_and_for_others_vanish() {
 
 #[test]
 fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
+    let _alone = FORKING.lock();
     let directory = tempfile::tempdir().unwrap();
     let (mut a, b) = (join(directory.path()), join(directory.path()));
     a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
@@ -153,6 +155,27 @@ fn garbage_in_the_slot_file_does_no_harm() {
     drop(b);
 }
 
+#[test]
+fn a_forked_child_that_drops_its_copy_leaves_the_slot_to_its_parent() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    // SAFETY: the child only drops its copy (memory is unmapped, files are closed) and exits at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(b);
+        // SAFETY: ends the child without running anything of the parent's.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    assert_eq!(join(directory.path()).qpns(), 0x8000..0xc000);
+    a.send(frame(LID, 0x4000, 8)).unwrap();
+    assert_eq!(b.recv(), Some(frame(LID, 0x4000, 8)));
+}
+
 // The tests below run this test binary again as another process, which does what ROLE says.
 
 const ROLE: &str = "SOFTHCA_TEST_ROLE";
@@ -160,6 +183,7 @@ const DIRECTORY: &str = "SOFTHCA_TEST_DIRECTORY";
 const MESSAGES: u32 = 20_000;
 
 fn spawn(role: &str, directory: &Path) -> Child {
+    let _alone = FORKING.lock();
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "wire::shm::tests::other_process", "--nocapture"])
         .env(ROLE, role)
