@@ -21,7 +21,7 @@ const SLOT: usize = MAX_MESSAGE + GUARD;
 const FILL: u8 = 0xee;
 const SOURCE: usize = 1 << 15;
 /// Rounds without an end after which a test gives up.
-const MAX_ROUNDS: usize = 1 << 20;
+const MAX_ROUNDS: usize = 1 << 16;
 
 /// How the bytes of a message are given.
 #[derive(Clone, Debug)]

@@ -1,0 +1,113 @@
+//! Any bytes as a completion queue: polling ends, every accessor gives a value, and a copy says what the original says.
+
+use blueflame::cq::{
+    CompletionQueue, Conservative, CqParts, CqeError, CqeFormat, CqeView, NoOverrun, PollMode, Source, Standard,
+};
+use blueflame::types::{CqCi, Cqn};
+
+use super::memory::Arena;
+
+input_struct! {
+    /// A queue, and what is in it.
+    Input {
+        /// CQEs of 128 bytes, not 64.
+        wide: bool,
+        /// log2 of the number of CQEs; the low 2 bits count.
+        log_cqes: u8,
+        /// Consumer index to begin with; the low 24 bits count.
+        ci: u32,
+        /// Which [`PollMode`].
+        mode: u8,
+        /// Bytes that a message in a CQE is copied to, at most; the low 7 bits count.
+        room: u8,
+        /// The ring's bytes; what is missing is as the driver leaves it.
+        cqes: Vec<[u8; 64]>,
+    }
+}
+
+/// Polls everything there is.
+pub fn run(input: &Input) {
+    match input.mode % 3 {
+        0 => poll::<Standard>(input),
+        1 => poll::<Conservative>(input),
+        _ => poll::<NoOverrun>(input),
+    }
+}
+
+fn poll<M: PollMode>(input: &Input) {
+    let cqe_cnt = 1 << (input.log_cqes & 3);
+    let cqe_size = if input.wide { 128 } else { 64 };
+    let ring = Arena::new((cqe_cnt * cqe_size) as usize, 0xf0);
+    for (i, bytes) in input.cqes.iter().enumerate().take(ring.len() / 64) {
+        ring.scribble(i * 64, bytes);
+    }
+    let (record, uar) = (Arena::new(8, 0), Arena::new(0x28, 0));
+    let ci = CqCi::truncate(input.ci);
+    let parts = CqParts {
+        buf: ring.ptr(),
+        cqe_cnt,
+        cqe_size,
+        dbrec: record.ptr().cast(),
+        cq_uar: uar.ptr(),
+        cqn: Cqn::truncate(7),
+        ci,
+    };
+    // SAFETY: the arenas outlive the queue; nobody else uses them; the ring does not change, so nothing overruns.
+    let mut cq = unsafe { CompletionQueue::<M>::from_parts(parts) }.expect("parts of a queue");
+    let room = vec![0xa5; usize::from(input.room & 0x7f)];
+    let mut slot = ci.get();
+    let found = cq.drain(1000, |cqe| {
+        let at = ((slot % cqe_cnt + 1) * cqe_size) as usize - 64;
+        slot = slot.wrapping_add(1);
+        let bytes = &ring.bytes()[at..at + 64];
+        let copy = cqe.copy();
+        let both = (look(&cqe, bytes, &mut room.clone()), look(&copy, bytes, &mut room.clone()));
+        if cqe.format() != CqeFormat::Inline64 {
+            assert_eq!(both.0, both.1);
+        }
+    });
+    // Each CQE belongs to the driver in every other pass only, and the ring does not change.
+    assert!(found <= cqe_cnt as usize, "{found} completions in a ring of {cqe_cnt}");
+    assert_eq!(cq.consumer_index(), ci.add(found as u32));
+    assert_eq!(cq.drain(1000, |_| ()), 0);
+    assert!(cq.poll().is_none());
+    let published = u32::from_be_bytes(record.bytes()[..4].try_into().expect("4 bytes"));
+    let expected = if M::PUBLISH && found != 0 { cq.consumer_index().get() } else { 0 };
+    assert_eq!(published, expected);
+}
+
+/// Reads everything that a completion can say, compares some of it with the bytes, and gives all of it as text.
+fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
+    let be32 = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+    assert_eq!(cqe.byte_len(), be32(44));
+    assert_eq!(cqe.qpn().get(), be32(56) & 0xff_ffff);
+    assert_eq!(u32::from(cqe.wqe_counter()), be32(60) >> 16);
+    let check = match cqe.check() {
+        Ok(side) => {
+            assert!(bytes[63] >> 4 <= 4, "success of opcode {}", bytes[63] >> 4);
+            format!("{side:?}")
+        }
+        Err(CqeError::Completion(error)) => {
+            assert!(matches!(bytes[63] >> 4, 13 | 14));
+            assert_eq!((error.syndrome.value(), error.vendor_err_synd), (bytes[55], bytes[54]));
+            error.to_string()
+        }
+        Err(error) => error.to_string(),
+    };
+    let inline = cqe.copy_inline(room);
+    if let Ok(len) = inline {
+        assert!(len <= 64 && len <= room.len());
+        assert!(room[len..].iter().all(|&byte| byte == 0xa5), "bytes behind the message");
+    }
+    format!(
+        "{check} {inline:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        (cqe.opcode(), cqe.wc_opcode(), cqe.format(), cqe.solicited()),
+        (cqe.imm(), cqe.invalidated_rkey(), cqe.timestamp(), cqe.request_opcode()),
+        (cqe.uidx(), cqe.srqn(), cqe.slid(), cqe.src_qp()),
+        (cqe.sl(), cqe.has_grh(), cqe.dlid_path_bits(), cqe.pkey_index(), cqe.checksum_ok()),
+        cqe.byte_len(),
+        cqe.qpn(),
+        cqe.wqe_counter(),
+        &room,
+    )
+}

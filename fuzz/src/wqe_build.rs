@@ -1,0 +1,238 @@
+//! Any requests through the crate's encoder, and back through the device's decoder: it must read what was asked for.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use blueflame::db::{ExclusiveRegister, RegisterParts};
+use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
+use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES, Rc, Remote, Sge, Uc};
+use softhca::context::{SqContext, Transport};
+use softhca::wqe::{self as device, DataSeg, Payload, SendOp};
+
+use super::memory::{Arena, BASE};
+use super::request::{Data, Kind, Service, Wr};
+
+/// Bytes per half of the register.
+const HALF: usize = 256;
+
+input_struct! {
+    /// A scatter/gather entry.
+    Entry {
+        addr: u64,
+        bytes: u32,
+        lkey: u32,
+    }
+}
+
+input_struct! {
+    /// A request.
+    Request {
+        /// Which [`Kind`].
+        kind: u8,
+        addr: u64,
+        rkey: u32,
+        /// Immediate data, or the key to invalidate.
+        imm: u32,
+        /// Operands of atomics.
+        operands: [u8; 16],
+        /// Inline data of this length, filled with a pattern, in place of `entries`.
+        inline: bool,
+        inline_len: u16,
+        entries: Vec<Entry>,
+        /// Signalled, solicited, fence from the bits 0, 1, 4:2.
+        flags: u8,
+    }
+}
+
+input_struct! {
+    /// A queue, and what is posted to it.
+    Input {
+        unreliable: bool,
+        /// log2 of the ring's WQEBBs; the low 3 bits count.
+        log_wqebbs: u8,
+        pi: u16,
+        qpn: u32,
+        max_inline: u16,
+        max_sge: u8,
+        signal_all: bool,
+        prefer_blueflame: bool,
+        without_blueflame: bool,
+        requests: Vec<Request>,
+    }
+}
+
+impl Request {
+    /// The request for a connection that is reliable or not.
+    pub(crate) fn wr(&self, reliable: bool, id: u64) -> Wr {
+        let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
+        let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
+        let kind = match self.kind % if reliable { 9 } else { 5 } {
+            0 => Kind::Nop,
+            1 => Kind::Send,
+            2 => Kind::SendImm(self.imm),
+            3 => Kind::Write(remote),
+            4 => Kind::WriteImm(remote, self.imm),
+            5 => Kind::SendInval(Rkey(self.imm)),
+            6 => Kind::Read(remote),
+            7 => Kind::CompareSwap(remote, operand(0), operand(8)),
+            _ => Kind::FetchAdd(remote, operand(0)),
+        };
+        let sge = |e: &Entry| Sge { addr: e.addr, bytes: e.bytes, lkey: Lkey(e.lkey) };
+        let data = match kind {
+            Kind::Nop => Data::Sges(Vec::new()),
+            Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
+                Data::Sges(vec![Sge { addr: self.addr ^ 8, bytes: 8, lkey: Lkey(self.imm) }])
+            }
+            Kind::Read(_) => Data::Sges(self.entries.iter().map(sge).collect()),
+            _ if self.inline => Data::Inline(
+                (0..self.inline_len % 1100).map(|i| i.wrapping_mul(7).wrapping_add(self.imm as u16) as u8).collect(),
+            ),
+            _ => Data::Sges(self.entries.iter().map(sge).collect()),
+        };
+        let fences = [Fence::None, Fence::Small, Fence::Reads, Fence::Strong, Fence::SmallAndReads];
+        let fence = fences[usize::from(self.flags >> 2) % fences.len()];
+        Wr { kind, data, id, signaled: self.flags & 1 != 0, solicited: self.flags & 2 != 0, fence }
+    }
+}
+
+/// Posts and decodes.
+pub fn run(input: &Input) {
+    if input.unreliable { post::<Uc>(input) } else { post::<Rc>(input) }
+}
+
+fn post<T: Service>(input: &Input) {
+    let log_size = input.log_wqebbs & 7;
+    let wqebbs = 1_u32 << log_size;
+    let (ring, record, page) = (Arena::new(64 << log_size, 0xa5), Arena::new(8, 0xa5), Arena::new(2 * HALF, 0xa5));
+    let mut shadow = vec![MaybeUninit::<WqeRecord>::uninit(); wqebbs as usize];
+    let qpn = Qpn::truncate(input.qpn);
+    let parts = SqParts {
+        ring: ring.ptr(),
+        wqebbs,
+        dbrec: record.ptr().cast(),
+        qpn,
+        max_inline: input.max_inline.into(),
+        max_sge: input.max_sge.into(),
+        signal_all: input.signal_all,
+        pi: SqPi(input.pi),
+        shadow: NonNull::from(&mut shadow[..]).cast(),
+    };
+    let size = if input.without_blueflame { 0 } else { HALF as u32 };
+    // SAFETY: the arenas and the shadow outlive the queue, and nothing else uses them while it posts.
+    let mut sq = unsafe {
+        let register = ExclusiveRegister::from_parts(RegisterParts { reg: page.ptr(), size }).expect("a register");
+        SendQueue::<T>::from_parts(parts, register).expect("a send queue")
+    };
+    sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
+    let context = SqContext { buf: BASE, log_size };
+    let mut doorbells = 0;
+    for (n, request) in input.requests.iter().enumerate() {
+        let wr = request.wr(T::TRANSPORT == Transport::Rc, n as u64 + 1);
+        let (before, pi) = (ring.bytes(), sq.pi());
+        // SAFETY: no device acts on what is posted.
+        match unsafe { T::put(&mut sq, &wr) } {
+            Err(error) => {
+                assert!(ring.bytes() == before && sq.pi() == pi, "{error}, but something was written");
+                refused(&error, &wr, input, wqebbs);
+            }
+            Ok(()) => {
+                let told = u32::from_be_bytes(record.bytes()[4..].try_into().expect("4 bytes"));
+                assert_eq!(told, u32::from(sq.pi().0));
+                let found = device::fetch(&context, qpn.get(), T::TRANSPORT, pi.0, sq.pi().0, &ring);
+                match found {
+                    Ok(found) => agree(&wr, &found, input.signal_all),
+                    // The one thing that the crate leaves to the device to refuse.
+                    Err(device::WqeFault::AtomicAlignment(addr)) => assert!(!addr.is_multiple_of(8)),
+                    Err(fault) => panic!("{wr:?}: {fault}"),
+                }
+                let taken = sq.pi().since(pi).0;
+                unchanged_outside(&before, &ring.bytes(), pi.0, taken);
+                rung(&page.bytes(), &ring.bytes(), input, &wr, (pi.0, doorbells));
+                doorbells += 1;
+                assert_eq!(sq.free().0, wqebbs as u16 - taken);
+                let retired = sq.retire(pi.0).expect("outstanding");
+                assert_eq!((retired.wr_id, retired.freed.0), (WrId(wr.id), taken));
+            }
+        }
+    }
+}
+
+/// A refusal names a limit that the request is really past.
+fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
+    let units = |sges: &[Sge]| sges.iter().filter(|s| s.bytes != 0).count();
+    let past = match (error, &wr.data) {
+        (PostError::Encode(EncodeError::TooManySges { count, limit }), Data::Sges(sges)) => {
+            *count == sges.len() && *limit == u32::from(input.max_sge) && *count > *limit as usize
+        }
+        (PostError::Encode(EncodeError::SgeTooLong { bytes, .. }), Data::Sges(sges)) => {
+            *bytes > MAX_SGE_BYTES && sges.iter().any(|s| s.bytes == *bytes)
+        }
+        (PostError::Encode(EncodeError::InlineTooLong { bytes, limit }), Data::Inline(data)) => {
+            *bytes == data.len() && *limit == u32::from(input.max_inline) && *bytes > *limit as usize
+        }
+        (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Sges(sges)) => *ds > 63 && units(sges) + 3 >= *ds,
+        (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Inline(data)) => *ds > 63 && data.len() > 900,
+        (PostError::LargerThanRing { needed, ring: said }, _) => *said == ring && u32::from(needed.0) > ring,
+        // The queue is empty.
+        _ => false,
+    };
+    assert!(past, "{error:?} of {wr:?}");
+}
+
+/// What the device decoded is what was asked for.
+fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
+    let at = |r: Remote| device::Remote { addr: r.addr, rkey: r.rkey.0 };
+    let (op, imm) = match wr.kind {
+        Kind::Nop => (SendOp::Nop, 0),
+        Kind::Send => (SendOp::Send(None), 0),
+        Kind::SendImm(imm) => (SendOp::SendImm(None), imm),
+        Kind::SendInval(key) => (SendOp::SendInval, key.0),
+        Kind::Write(remote) => (SendOp::Write(at(remote)), 0),
+        Kind::WriteImm(remote, imm) => (SendOp::WriteImm(at(remote)), imm),
+        Kind::Read(remote) => (SendOp::Read(at(remote)), 0),
+        Kind::CompareSwap(remote, compare, swap) => (SendOp::CompareSwap { remote: at(remote), compare, swap }, 0),
+        Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
+    };
+    let payload = match &wr.data {
+        Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
+        Data::Inline(bytes) => Payload::Inline(bytes.clone()),
+        Data::Sges(sges) => {
+            let seg = |s: &Sge| DataSeg { len: s.bytes, lkey: s.lkey.0, addr: s.addr };
+            Payload::Segs(sges.iter().filter(|s| s.bytes != 0).map(seg).collect())
+        }
+    };
+    let fence = match wr.fence {
+        Fence::None => device::Fence::None,
+        Fence::Small => device::Fence::Small,
+        Fence::Reads | Fence::Strong | Fence::SmallAndReads => device::Fence::Full,
+    };
+    assert_eq!((&found.op, found.imm, &found.payload), (&op, imm, &payload));
+    let flags = (wr.signaled || signal_all, wr.solicited, fence);
+    assert_eq!((found.signaled, found.solicited, found.fence), flags);
+}
+
+/// Only the WQEBBs of the WQE were written.
+fn unchanged_outside(before: &[u8], after: &[u8], first: u16, wqebbs: u16) {
+    let ring = before.len() / 64;
+    for (slot, (old, new)) in before.chunks(64).zip(after.chunks(64)).enumerate() {
+        let past = (slot + ring - usize::from(first) % ring) % ring;
+        assert!(past < usize::from(wqebbs) || old == new, "WQEBB {slot} was written");
+    }
+}
+
+/// The due half of the register has the WQE's first 8 bytes, and all of it when BlueFlame was to be used.
+fn rung(page: &[u8], ring: &[u8], input: &Input, wr: &Wr, (first, doorbells): (u16, usize)) {
+    let half = if input.without_blueflame { 0 } else { doorbells % 2 * HALF };
+    let byte = |i: usize| ring[(usize::from(first) * 64 + i) % ring.len()];
+    let bytes = usize::from(byte(7)) * 16;
+    let inline = matches!(wr.data, Data::Inline(_));
+    let copied = !input.without_blueflame
+        && bytes > 16
+        && (inline || input.prefer_blueflame)
+        && bytes.next_multiple_of(64) <= HALF;
+    let len = if copied { bytes } else { 8 };
+    for i in 0..len {
+        assert_eq!(page[half + i], byte(i), "byte {i} of the register");
+    }
+}

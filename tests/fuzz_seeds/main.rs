@@ -1,0 +1,79 @@
+//! The fuzz targets' seeds: written here, kept under `fuzz/seeds`, and run by every `cargo test` without libFuzzer.
+//!
+//! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
+
+#[path = "../common/mod.rs"]
+#[expect(dead_code, reason = "the seeds need a part of it")]
+mod common;
+mod seeds;
+
+/// The targets' modules, which are a crate of their own under `fuzz`.
+#[allow(dead_code, unreachable_pub, missing_docs, reason = "public for the fuzz targets")]
+#[path = "../../fuzz/src"]
+mod targets {
+    use crate::common::request;
+
+    #[macro_use]
+    pub mod encode;
+
+    pub mod cqe_parse;
+    pub mod device_fetch;
+    pub mod memory;
+    pub mod queue_ops;
+    pub mod wqe_build;
+}
+
+use std::fs;
+use std::path::PathBuf;
+
+use arbitrary::{Arbitrary, Unstructured};
+use targets::encode::Encode;
+
+/// Compares the seeds of a target with its files, reads them back, and runs the target on them.
+fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
+    target: &str,
+    seeds: &[(&str, I)],
+    run: impl Fn(&I),
+) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let bless = std::env::var_os("BLESS_SEEDS").is_some();
+    if bless {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder for the seeds");
+    }
+    for (name, input) in seeds {
+        let mut bytes = Vec::new();
+        input.encode(&mut bytes);
+        let read = I::arbitrary_take_rest(Unstructured::new(&bytes)).expect("an input");
+        assert_eq!(read, *input, "{target}/{name} is read as something else");
+        run(input);
+        let file = folder.join(name);
+        if bless {
+            fs::write(&file, &bytes).expect("the seed's file");
+        }
+        let found = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert!(found == bytes, "{} is out of date: BLESS_SEEDS=1 writes it anew", file.display());
+    }
+    let files = fs::read_dir(&folder).expect("the seeds' folder").count();
+    assert_eq!(files, seeds.len(), "{} has files that are no seeds", folder.display());
+}
+
+#[test]
+fn cqe_parse() {
+    check("cqe_parse", &seeds::cqe_parse(), targets::cqe_parse::run);
+}
+
+#[test]
+fn wqe_build() {
+    check("wqe_build", &seeds::wqe_build(), targets::wqe_build::run);
+}
+
+#[test]
+fn queue_ops() {
+    check("queue_ops", &seeds::queue_ops(), targets::queue_ops::run);
+}
+
+#[test]
+fn device_fetch() {
+    check("device_fetch", &seeds::device_fetch(), targets::device_fetch::run);
+}

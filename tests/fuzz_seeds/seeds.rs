@@ -1,0 +1,270 @@
+//! Inputs that reach far on their own: CQEs that the device wrote, each operation, each way to fail.
+
+use std::ptr::NonNull;
+
+use blueflame::wqe::Rc;
+use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, run_until_idle};
+
+use crate::common::request::{Data, Kind, Service, Wr};
+use crate::common::{End, Shape, remote, sge};
+use crate::targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
+
+/// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
+fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
+    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
+    let shape = Shape { cqe_bytes, scatter_to_cqe, cqes: 8, ..Shape::default() };
+    // A queue of the test's own, whose bytes are looked at.
+    let cq = a.create_cq(CqOptions { cqes: 8, cqe_bytes, ignore_overrun: false }).expect("a CQ");
+    let echo = QpOptions { recv_cqn: cq.cqn, scatter_to_cqe_res: scatter_to_cqe, ..QpOptions::rc(cq.cqn) };
+    let qp = a.create_qp(echo).expect("a QP");
+    let mut far = End::<Rc>::new(&mut b, &shape);
+    softhca::embedded::connect((&mut a, qp.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let (ours, theirs) = (a.buffer(64).expect("memory"), b.buffer(64).expect("memory"));
+    let ring = qp.rq.expect("a receive ring");
+    for n in 0..6 {
+        let place = sge(&ours, 0, if n == 4 { 1 } else { 64 });
+        let mut wqe = [0_u8; 32];
+        wqe[..4].copy_from_slice(&place.bytes.to_be_bytes());
+        wqe[4..8].copy_from_slice(&place.lkey.0.to_be_bytes());
+        wqe[8..16].copy_from_slice(&place.addr.to_be_bytes());
+        wqe[20..24].copy_from_slice(&0x100_u32.to_be_bytes());
+        // SAFETY: WQE `n` of a ring that nobody else uses.
+        unsafe {
+            ring.buf.add(n * ring.stride as usize).copy_from_nonoverlapping(NonNull::from(&wqe).cast(), wqe.len())
+        };
+    }
+    // SAFETY: the receive queue's word of the record.
+    unsafe { qp.dbrec.write(6_u32.to_be()) };
+    let key = a.buffer(8).expect("memory").rkey();
+    let kinds = [
+        Kind::Send,
+        Kind::SendImm(0x0102_0304),
+        Kind::SendInval(blueflame::types::Rkey(key)),
+        Kind::WriteImm(remote(&ours, 0), 7),
+        Kind::Send,
+    ];
+    for (n, kind) in kinds.into_iter().enumerate() {
+        let wr = Wr::new(kind, Data::Sges(vec![sge(&theirs, 0, 20)]), n as u64);
+        // SAFETY: the memory is the device's, which outlives the queue.
+        unsafe { Rc::put(&mut far.sq, &wr) }.expect("room");
+        b.step();
+    }
+    assert!(run_until_idle(&mut [&mut a, &mut b]));
+    let mut bytes = vec![0; 6 * cqe_bytes as usize];
+    // SAFETY: the first CQEs of the ring; the device does not work at the moment.
+    unsafe { cq.buf.copy_to_nonoverlapping(NonNull::from(&mut bytes[..]).cast(), bytes.len()) };
+    bytes.as_chunks().0.to_vec()
+}
+
+pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {
+    let input = |wide, mode, cqes| cqe_parse::Input { wide, log_cqes: 3, ci: 0, mode, room: 64, cqes };
+    let mut requester = [0; 64];
+    requester[32..].copy_from_slice(&[
+        0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0, 1, 2, 0, 3, 0, 4,
+    ]);
+    vec![
+        ("responder", input(false, 0, cqes_of_the_device(64, 0))),
+        ("in_cqe_32", input(false, 1, cqes_of_the_device(64, 32))),
+        ("in_cqe_64", input(true, 0, cqes_of_the_device(128, 64))),
+        ("requester", input(false, 2, vec![requester; 3])),
+        ("second_pass", cqe_parse::Input { ci: 0xff_ffff, log_cqes: 0, ..input(false, 0, vec![[0xd1; 64]]) }),
+    ]
+}
+
+fn request(kind: u8, entries: &[u32]) -> wqe_build::Request {
+    let entry = |&bytes: &u32| wqe_build::Entry { addr: 0x7000, bytes, lkey: 0x2201 };
+    wqe_build::Request {
+        kind,
+        addr: 0x1_0000,
+        rkey: 0x3302,
+        imm: 0x4403,
+        operands: [9; 16],
+        inline: false,
+        inline_len: 0,
+        entries: entries.iter().map(entry).collect(),
+        flags: kind * 5 + 1,
+    }
+}
+
+fn inline(kind: u8, inline_len: u16) -> wqe_build::Request {
+    wqe_build::Request { inline: true, inline_len, ..request(kind, &[]) }
+}
+
+pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
+    let input = |requests| wqe_build::Input {
+        unreliable: false,
+        log_wqebbs: 3,
+        pi: 0xfffd,
+        qpn: 0x12_3456,
+        max_inline: 900,
+        max_sge: 60,
+        signal_all: false,
+        prefer_blueflame: false,
+        without_blueflame: false,
+        requests,
+    };
+    let one_each: Vec<_> = (0..9).map(|kind| request(kind, &[64, 0, 128])).collect();
+    let inline_each = [0, 1, 4, 5, 12, 13, 28, 29, 44, 60, 61, 150, 300, 450].map(|len| inline(3, len)).to_vec();
+    vec![
+        ("every_kind", input(one_each.clone())),
+        ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),
+        ("every_kind_without_blueflame", wqe_build::Input { without_blueflame: true, ..input(one_each) }),
+        ("inline", input(inline_each.clone())),
+        ("inline_unreliable", wqe_build::Input { unreliable: true, signal_all: true, ..input(inline_each) }),
+        ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),
+        ("too_much", wqe_build::Input { log_wqebbs: 7, ..input(vec![request(3, &[1; 61]), inline(1, 901)]) }),
+    ]
+}
+
+pub(crate) fn queue_ops() -> Vec<(&'static str, queue_ops::Input)> {
+    use queue_ops::Op;
+    let input =
+        |ops| queue_ops::Input { log_sizes: [2, 1, 2, 2], wide_cqes: false, pi: 0xfffe, head: 0xffff, ci: 2, ops };
+    let post = |len| Op::Post { request: inline(1, len) };
+    let cqe = |op_own: u8, counter: u16, uidx: u8| {
+        let mut cqe = [0; 64];
+        cqe[35] = uidx;
+        cqe[60..62].copy_from_slice(&counter.to_be_bytes());
+        cqe[63] = op_own;
+        cqe
+    };
+    let scribble = |area| Op::Scribble { area, at: 0, bytes: [0xff; 16] };
+    vec![
+        (
+            "send",
+            input(vec![
+                post(8),
+                post(100),
+                Op::Retire { counter: 0xfffe },
+                Op::Retire { counter: 0 },
+                post(60),
+                Op::RetireNth { n: 1 },
+                post(300),
+            ]),
+        ),
+        (
+            "batches",
+            input(vec![
+                Op::Batch { requests: vec![inline(1, 4), request(3, &[1, 2, 3]), inline(3, 90)], ring: false },
+                Op::Batch { requests: vec![inline(1, 4), inline(3, 90), request(0, &[])], ring: true },
+                Op::RetireNth { n: 1 },
+                Op::Batch { requests: Vec::new(), ring: true },
+            ]),
+        ),
+        (
+            "receive",
+            input(vec![
+                Op::Receive { counts: vec![1, 0x42, 3], ring: true },
+                Op::RetireReceive {},
+                Op::Receive { counts: vec![1], ring: false },
+                Op::RetireReceive {},
+                Op::RetireReceive {},
+            ]),
+        ),
+        (
+            "shared_receive",
+            input(vec![
+                Op::SharedReceive { counts: vec![1, 2, 3, 1], ring: true },
+                Op::RetireShared { index: 1 },
+                Op::SharedReceive { counts: vec![0], ring: false },
+                Op::RetireShared { index: 1 },
+                Op::SharedReceive { counts: vec![0], ring: true },
+                Op::RetireShared { index: 3 },
+            ]),
+        ),
+        (
+            "poll",
+            input(vec![
+                post(8),
+                Op::Receive { counts: vec![1], ring: true },
+                Op::SharedReceive { counts: vec![1], ring: true },
+                Op::Complete { slot: 2, cqe: cqe(0x00, 0xfffe, 0) },
+                Op::Complete { slot: 3, cqe: cqe(0x20, 0, 0) },
+                Op::Complete { slot: 0, cqe: cqe(0x21, 0, 1) },
+                Op::Poll { max: 8 },
+                Op::Complete { slot: 1, cqe: cqe(0xd1, 0xfffe, 0) },
+                Op::Poll { max: 1 },
+            ]),
+        ),
+        (
+            "hostile",
+            input(vec![
+                post(8),
+                Op::SharedReceive { counts: vec![1], ring: true },
+                scribble(0),
+                scribble(1),
+                scribble(2),
+                scribble(3),
+                scribble(4),
+                post(8),
+                Op::SharedReceive { counts: vec![1, 1], ring: true },
+                Op::RetireShared { index: 0 },
+                Op::RetireShared { index: 0xffff },
+                Op::Poll { max: 255 },
+                Op::RetireNth { n: 0 },
+            ]),
+        ),
+    ]
+}
+
+pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
+    use device_fetch::{Action, Input, QpInput};
+    let qp = |transport, peer| QpInput {
+        transport,
+        shift: 0,
+        log_sq: 3,
+        log_rq: 3,
+        log_stride: 5,
+        log_cq: 3,
+        flags: 0,
+        peer,
+        stop_at: 255,
+    };
+    let input = |transport, actions| Input {
+        doorbells: 0,
+        shared_log: 2,
+        qps: [0, 0],
+        first: qp(transport, 1),
+        second: qp(transport, 0),
+        actions,
+    };
+    // A data segment of 16 bytes and nothing else, at the place that `refer_to_data` fills in.
+    let mut rest = [0; 48];
+    (rest[2], rest[3], rest[18], rest[19], rest[35]) = (1, 16, 1, 16, 8);
+    let one = |opcode, ds| {
+        let wqe = Action::Wqe { qp: 0, slot: 0, opcode, ds, flags: 8, rest };
+        vec![wqe, Action::Ring { qp: 0, index: 0, ds }, Action::Wait { time: 100 }]
+    };
+    let request = |opcode, payload| Action::Request { qp: 0, opcode, psn: 0x20, flags: 0, headers: [0; 28], payload };
+    let mut receive = [0; 64];
+    (receive[3], receive[32 + 3]) = (64, 64);
+    let receives = vec![Action::Store { at: 0x1400, bytes: receive }, Action::Record { qp: 1, word: 0, value: 2 }];
+    let mut send = receives.clone();
+    send.extend(one(0x0a, 2));
+    let mut packets: Vec<_> = [0x04, 0x06, 0x0a, 0x0c, 0x13, 0x14, 0x0d, 0x11].map(|op| request(op, 4)).to_vec();
+    packets.push(Action::Packet { bytes: vec![0x64; 40] });
+    let mut changes = one(0x08, 3);
+    changes.extend((0..7).map(|state| Action::Modify { qp: 0, state }));
+    changes.push(Action::Resize { qp: 0, at: 0x180, log_size: 2, wide: true });
+    changes.extend([Action::Destroy { qp: 0, key: true }, Action::Destroy { qp: 0, key: false }]);
+    let unreliable = Input { second: QpInput { flags: 4 | 8, ..qp(1, 0) }, ..input(1, send.clone()) };
+    let doorbells = vec![
+        Action::Doorbell { uar: 0, offset: 0x20, bytes: [0, 0, 0, 0, 0, 0, 0, 1] },
+        Action::Doorbell { uar: 0, offset: 0x800, bytes: [0, 0, 0, 0x0a, 0, 0, 2, 2] },
+        Action::Doorbell { uar: 1, offset: 0x808, bytes: [1; 8] },
+    ];
+    vec![
+        ("send", input(0, send)),
+        ("write", input(0, one(0x08, 3))),
+        ("read", input(0, one(0x10, 3))),
+        ("fetch_add", input(0, one(0x12, 4))),
+        ("nop", input(0, one(0x00, 1))),
+        ("bad_opcode", input(0, one(0x3f, 2))),
+        ("unreliable", unreliable),
+        ("datagram", input(2, one(0x0a, 3))),
+        ("packets", input(0, packets)),
+        ("changes", input(0, changes)),
+        ("doorbells", input(0, doorbells)),
+        ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),
+    ]
+}
