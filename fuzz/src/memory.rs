@@ -26,8 +26,10 @@ unsafe impl Sync for Allocation {}
 impl Arena {
     /// `len` bytes (at least 1) of `fill`.
     pub fn new(len: usize, fill: u8) -> Self {
-        let layout = Layout::from_size_align(len, 4096).expect("a size that fits the address space");
         assert!(len > 0, "an arena has bytes");
+        // No more than queues ask for: the sanitizer keeps freed memory, alignment included, for long.
+        let align = len.next_power_of_two().clamp(64, 512);
+        let layout = Layout::from_size_align(len, align).expect("a size that fits the address space");
         // SAFETY: the size is not zero.
         let ptr = NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
         // SAFETY: all of the allocation.
@@ -35,7 +37,7 @@ impl Arena {
         Self(Arc::new(Allocation { ptr, layout }))
     }
 
-    /// The first byte, aligned to 4096.
+    /// The first byte, aligned to 64 bytes, and to the arena's size up to 512.
     pub fn ptr(&self) -> NonNull<u8> {
         self.0.ptr
     }
