@@ -57,7 +57,7 @@ pub fn mmio_flush_writes() {
 ///
 /// The machine has the instruction, and `dst` is an 8-byte aligned address in a mapped PCI register page.
 #[inline(always)]
-pub unsafe fn pci_store(dst: *mut u64, value: u64) {
+pub(super) unsafe fn pci_store(dst: *mut u64, value: u64) {
     // SAFETY: the caller vouches for instruction and address. The pair is r2/r3, the value r4; the condition code
     // changes and is not promised.
     unsafe {
@@ -79,7 +79,7 @@ pub unsafe fn pci_store(dst: *mut u64, value: u64) {
 /// The machine has the instruction; `dst` is a 64-byte aligned address in a mapped PCI register page, so the block does
 /// not cross a 4096-byte boundary; `src` is readable for 64 bytes and 8-byte aligned.
 #[inline(always)]
-pub unsafe fn pci_store_block(dst: *mut u64, src: *const u64) {
+pub(super) unsafe fn pci_store_block(dst: *mut u64, src: *const u64) {
     // SAFETY: the caller vouches for instruction and addresses. r2 holds the length, r3 the destination, r4 the source;
     // the condition code changes and is not promised.
     unsafe {

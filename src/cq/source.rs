@@ -64,7 +64,7 @@ impl InQueue<'_> {
         // are one.
         let parts: [Wide; PARTS] = core::array::from_fn(|i| unsafe { parts.add(i).read_volatile() });
         // SAFETY: 64 bytes either way, and any bytes are eight words.
-        Private { words: unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 8]>(parts) } }
+        Private { words: unsafe { core::mem::transmute_copy::<[Wide; PARTS], [u64; 8]>(&parts) } }
     }
 }
 
