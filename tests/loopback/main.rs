@@ -8,6 +8,7 @@ mod complaints;
 mod failures;
 mod faults;
 mod shapes;
+mod shared_receive;
 mod shared_register;
 mod templates;
 mod threads;
