@@ -1,6 +1,7 @@
 //! Several queues on one register, in turn and from two threads.
 
-use std::sync::Barrier;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use blueflame::db::{Register, SharedRegister};
 use blueflame::types::WrId;
@@ -67,11 +68,15 @@ fn from_two_threads() {
     let mut place = None;
     let mut ends = pair_on_one_register(&mut hca, &mut place);
     for n in 0..1000 {
-        let start = Barrier::new(2);
+        let ready = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for (end, window) in &mut ends {
                 scope.spawn(|| {
-                    start.wait();
+                    // Spinning, so that both go on in the same moment.
+                    ready.fetch_add(1, Ordering::AcqRel);
+                    while ready.load(Ordering::Acquire) < 2 {
+                        spin_loop();
+                    }
                     post(end, window, n);
                 });
             }
