@@ -1,1 +1,39 @@
-//! The uverbs front end of [`softhca`]: a shared object that, preloaded into a program, answers libibverbs' system calls.
+//! The uverbs front end of [`softhca`]: a shared object that, preloaded into a program, answers the system calls of
+//! libibverbs and libmlx5, so that both, unmodified, work with the software device.
+//!
+//! ```text
+//!  program -- libibverbs -- libmlx5 --stores--> rings, doorbell records, UAR pages (memory of the process)
+//!                |open, ioctl, mmap                    ^
+//!            [interpose] -- [ioctl] -- objects -- [hca] = softhca::Device on a thread -- softhca::wire::shm
+//! ```
+//!
+//! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
+//! What cannot be taken over: file descriptors duplicated or passed on, and devices opened before a fork (the child has
+//! no device thread).
+
+mod abi;
+mod abi_mlx5;
+mod ah;
+mod context;
+mod cq;
+mod device;
+mod device_file;
+mod errno;
+mod events;
+mod fds;
+mod hca;
+pub mod interpose;
+mod ioctl;
+mod memory;
+mod port;
+mod qp;
+mod qp_state;
+mod report;
+mod srq;
+#[cfg(target_arch = "x86_64")]
+mod strict;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "strict_unsupported.rs"]
+mod strict;
+mod uar;
+mod user;

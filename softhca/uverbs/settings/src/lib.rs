@@ -1,0 +1,258 @@
+//! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
+//! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
+
+use std::path::PathBuf;
+
+/// Most devices that one configuration may have.
+pub const MAX_DEVICES: u32 = 16;
+/// Most ports a device may have: what ConnectX has at most.
+pub const MAX_PORTS: u32 = 2;
+
+/// Link layer of all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Ports have LIDs.
+    Infiniband,
+    /// RoCE: ports have GIDs derived from MAC and IP addresses, and no LIDs.
+    Ethernet,
+}
+
+impl Link {
+    /// `infiniband` or `ethernet`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Link::Infiniband => "infiniband",
+            Link::Ethernet => "ethernet",
+        }
+    }
+}
+
+/// What the launcher tells the preloaded object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Devices, `mlx5_0` upwards.
+    pub devices: u32,
+    /// Ports of each device.
+    pub ports: u32,
+    /// Their link layer.
+    pub link: Link,
+    /// Trap every store to a UAR page.
+    pub strict: bool,
+    /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
+    pub static_uars: bool,
+    /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
+    pub faults: Option<String>,
+    /// Directory in which processes on one network meet.
+    pub fabric: PathBuf,
+    /// File to which complaints are appended, a line each.
+    pub report: Option<PathBuf>,
+    /// Log filter of the preloaded object.
+    pub log: String,
+}
+
+/// A setting that is missing or has an impossible value.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}={value:?}: {expected}")]
+pub struct BadSetting {
+    /// The environment variable.
+    pub name: &'static str,
+    /// What it holds.
+    pub value: String,
+    /// What it may hold.
+    pub expected: &'static str,
+}
+
+const DEVICES: &str = "SOFTHCA_DEVICES";
+const PORTS: &str = "SOFTHCA_PORTS";
+const LINK: &str = "SOFTHCA_LINK";
+const STRICT: &str = "SOFTHCA_STRICT";
+const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
+const FAULTS: &str = "SOFTHCA_FAULTS";
+const FABRIC: &str = "SOFTHCA_FABRIC";
+const REPORT: &str = "SOFTHCA_REPORT";
+const LOG: &str = "SOFTHCA_LOG";
+
+impl Settings {
+    /// The settings as environment variables.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, String)> {
+        let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let mut env = vec![
+            (DEVICES, self.devices.to_string()),
+            (PORTS, self.ports.to_string()),
+            (LINK, self.link.name().to_owned()),
+            (STRICT, u8::from(self.strict).to_string()),
+            (STATIC_UARS, u8::from(self.static_uars).to_string()),
+            (FABRIC, path(&self.fabric)),
+            (LOG, self.log.clone()),
+        ];
+        env.extend(self.faults.clone().map(|faults| (FAULTS, faults)));
+        env.extend(self.report.as_ref().map(|report| (REPORT, path(report))));
+        env
+    }
+
+    /// Reads them back through `var`; `Ok(None)` if the process was not started by the launcher.
+    ///
+    /// # Errors
+    /// [`BadSetting`] for the first variable that is missing or impossible.
+    pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, BadSetting> {
+        let Some(devices) = var(DEVICES) else { return Ok(None) };
+        let count = |name, value: Option<String>, max, expected| {
+            let value = value.unwrap_or_default();
+            match value.parse() {
+                Ok(n) if (1..=max).contains(&n) => Ok(n),
+                _ => Err(BadSetting { name, value, expected }),
+            }
+        };
+        let switch = |name| var(name).is_some_and(|value| value == "1");
+        let link = match var(LINK).as_deref() {
+            None | Some("infiniband") => Link::Infiniband,
+            Some("ethernet") => Link::Ethernet,
+            Some(other) => {
+                return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
+            }
+        };
+        let Some(fabric) = var(FABRIC) else {
+            return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
+        };
+        Ok(Some(Self {
+            devices: count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?,
+            ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
+            link,
+            strict: switch(STRICT),
+            static_uars: switch(STATIC_UARS),
+            faults: var(FAULTS).filter(|faults| !faults.is_empty()),
+            fabric: fabric.into(),
+            report: var(REPORT).map(Into::into),
+            log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
+        }))
+    }
+}
+
+/// P_Key of the default partition, full member.
+pub const DEFAULT_PKEY: u16 = 0xffff;
+/// PCI vendor of the devices (Mellanox).
+pub const VENDOR_ID: u32 = 0x15b3;
+/// PCI device of the devices: ConnectX-5 (MT27800).
+pub const DEVICE_ID: u32 = 0x1017;
+/// Board of the devices.
+pub const BOARD_ID: &str = "SFT0000000001";
+/// Firmware version: major, minor, sub-minor.
+pub const FIRMWARE: [u16; 3] = [16, 35, 4030];
+
+/// Bytes in a GID.
+pub type Gid = [u8; 16];
+
+/// What a GID table entry is (`enum ib_uverbs_gid_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GidType {
+    /// InfiniBand.
+    Ib = 0,
+    /// RoCE v1.
+    RoceV1 = 1,
+    /// RoCE v2.
+    RoceV2 = 2,
+}
+
+/// Node GUID of device `device`.
+#[must_use]
+pub fn node_guid(device: u32) -> u64 {
+    // Locally administered, so that no real card has it.
+    0x0200_5f03_0000_0000 | u64::from(device) << 8
+}
+
+/// GUID of port `port` (from 1) of device `device`.
+#[must_use]
+pub fn port_guid(device: u32, port: u32) -> u64 {
+    node_guid(device) | u64::from(port)
+}
+
+/// LID of a port: 0 on Ethernet.
+#[must_use]
+pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
+    match settings.link {
+        // At most 16 devices of 2 ports: never truncates.
+        Link::Infiniband => (1 + device * MAX_PORTS + port - 1) as u16,
+        Link::Ethernet => 0,
+    }
+}
+
+/// MAC address of an Ethernet port.
+#[must_use]
+pub fn mac(device: u32, port: u32) -> [u8; 6] {
+    [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
+}
+
+/// The occupied part of a port's GID table, in order.
+#[must_use]
+pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
+    let link_local = |interface_id: [u8; 8]| {
+        let mut gid = [0; 16];
+        gid[..2].copy_from_slice(&[0xfe, 0x80]);
+        gid[8..].copy_from_slice(&interface_id);
+        gid
+    };
+    match settings.link {
+        Link::Infiniband => vec![(link_local(port_guid(device, port).to_be_bytes()), GidType::Ib)],
+        Link::Ethernet => {
+            // EUI-64 of the MAC 02:00:5f:03:DD:PP: bit 1 of the first byte is inverted (RFC 4291, appendix A).
+            let mac = link_local([0x00, 0x00, 0x5f, 0xff, 0xfe, 0x03, device as u8, port as u8]);
+            // The IPv4 address 10.95.DD.PP, mapped.
+            let mut ip = [0; 16];
+            ip[10..].copy_from_slice(&[0xff, 0xff, 10, 95, device as u8, port as u8]);
+            vec![(mac, GidType::RoceV1), (mac, GidType::RoceV2), (ip, GidType::RoceV1), (ip, GidType::RoceV2)]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{HashMap, HashSet};
+
+    fn settings(link: Link) -> Settings {
+        Settings {
+            devices: 3,
+            ports: 2,
+            link,
+            strict: true,
+            static_uars: false,
+            faults: Some("drop=0.01".to_owned()),
+            fabric: "/somewhere".into(),
+            report: None,
+            log: "info".to_owned(),
+        }
+    }
+
+    #[test]
+    fn settings_survive_the_environment() {
+        for link in [Link::Infiniband, Link::Ethernet] {
+            let env: HashMap<_, _> = settings(link).to_env().into_iter().collect();
+            assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings(link)));
+        }
+    }
+
+    #[test]
+    fn impossible_settings_are_named() {
+        let mut env: HashMap<_, _> = settings(Link::Infiniband).to_env().into_iter().collect();
+        env.insert(PORTS, "3".to_owned());
+        let error = Settings::from_env(|name| env.get(name).cloned()).unwrap_err();
+        assert_eq!((error.name, error.value.as_str()), (PORTS, "3"));
+        assert_eq!(Settings::from_env(|_| None).unwrap(), None);
+    }
+
+    #[test]
+    fn every_port_is_its_own() {
+        for link in [Link::Infiniband, Link::Ethernet] {
+            let settings = settings(link);
+            let mut seen = HashSet::new();
+            for device in 0..MAX_DEVICES {
+                for port in 1..=MAX_PORTS {
+                    assert!(seen.insert((lid(&settings, device, port), gids(&settings, device, port)[0].0)));
+                    assert!(link == Link::Ethernet || lid(&settings, device, port) != 0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `softhca-run`: runs a program with software mlx5 devices.
+
+mod child;
+mod sysfs;
+
+use clap::{Parser, ValueEnum};
+use softhca::wire::{fault::FaultConfig, shm};
+use softhca_settings::{Link, MAX_DEVICES, MAX_PORTS, Settings};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Run a program with software mlx5 devices: its unmodified libibverbs and libmlx5 find them as mlx5_0, mlx5_1, …
+///
+/// Programs started by one user find each other's devices, as if on one network, so two terminals can talk:
+///
+///   softhca-run ibv_rc_pingpong &
+///   softhca-run ibv_rc_pingpong localhost
+#[derive(Debug, Parser)]
+#[command(version, verbatim_doc_comment, after_help = AFTER_HELP)]
+struct Options {
+    /// Devices
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
+    devices: u32,
+
+    /// Ports of each device
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
+    ports: u32,
+
+    /// Link layer of all ports
+    #[arg(long, value_enum, default_value_t = LinkOption::Infiniband)]
+    link: LinkOption,
+
+    /// Trap every store to a doorbell register and check it (x86-64); what is wrong is reported, and makes the exit
+    /// code 70 if the program's is 0
+    #[arg(long)]
+    strict: bool,
+
+    /// Faults of the network, in frames per mille: drop=10,dup=5,reorder=5,delay=3,seed=1; each is optional
+    #[arg(long, value_name = "SPEC", value_parser = faults)]
+    faults: Option<String>,
+
+    /// Directory in which the devices of one network meet [default: /dev/shm/softhca-<user id>]
+    #[arg(long, value_name = "DIR")]
+    fabric: Option<PathBuf>,
+
+    /// What the device logs to standard error: off, error, warn, info, debug or trace, or a filter such as
+    /// softhca::qp=debug
+    #[arg(long, default_value = "warn", value_name = "LEVEL")]
+    log: String,
+
+    /// Give out doorbell registers with the context, as kernels did before they could be allocated one by one: with
+    /// many queues, some share a register
+    #[arg(long)]
+    static_uars: bool,
+
+    /// The object to preload [default: libsofthca_uverbs.so beside this program]
+    #[arg(long, value_name = "FILE")]
+    preload: Option<PathBuf>,
+
+    /// The program, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+The exit code is that of CMD (128 + n if signal n ended it), 70 if strict mode has found something wrong, 126 or 127 \
+if CMD cannot be run, 2 for a wrong call.";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LinkOption {
+    /// Ports have LIDs
+    Infiniband,
+    /// RoCE: ports have GIDs only
+    Ethernet,
+}
+
+/// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
+const EXIT_COMPLAINTS: u8 = 70;
+/// Exit code when the launcher itself cannot do its work: EX_OSERR.
+const EXIT_LAUNCHER: u8 = 71;
+/// Complaints of a report that are repeated in the summary.
+const COMPLAINTS_SHOWN: usize = 20;
+
+fn faults(spec: &str) -> Result<String, String> {
+    spec.parse::<FaultConfig>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("softhca-run: {error}");
+            ExitCode::from(EXIT_LAUNCHER)
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
+    if options.strict && cfg!(not(target_arch = "x86_64")) {
+        return Err("--strict needs an x86-64 CPU".into());
+    }
+    let preload = match &options.preload {
+        Some(file) => file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?,
+        None => beside_this_program()?,
+    };
+    let fabric = match &options.fabric {
+        Some(directory) => {
+            std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+            directory.canonicalize()?
+        }
+        None => shm::default_directory()?,
+    };
+    // Removed when it goes out of scope, also when an error ends this function.
+    let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
+    let report = scratch.path().join("report");
+    let settings = Settings {
+        devices: options.devices,
+        ports: options.ports,
+        link: match options.link {
+            LinkOption::Infiniband => Link::Infiniband,
+            LinkOption::Ethernet => Link::Ethernet,
+        },
+        strict: options.strict,
+        static_uars: options.static_uars,
+        faults: options.faults.clone(),
+        fabric,
+        report: Some(report.clone()),
+        log: options.log.clone(),
+    };
+    let sysfs = scratch.path().join("sys");
+    sysfs::write(&settings, &sysfs)?;
+    let mut env: Vec<(OsString, OsString)> =
+        settings.to_env().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    env.push(("SYSFS_PATH".into(), sysfs.into()));
+    env.push(("LD_PRELOAD".into(), preloads(&preload)));
+    let code = child::run(&options.command, env)?;
+    Ok(summary(&report, options.strict, code)?)
+}
+
+/// `preload` before whatever is to be preloaded already.
+fn preloads(preload: &Path) -> OsString {
+    let mut all = preload.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        all.push(":");
+        all.push(others);
+    }
+    all
+}
+
+/// The object to preload: built together with this program, so in the same directory, or one below it after
+/// `cargo test`.
+fn beside_this_program() -> Result<PathBuf, String> {
+    const NAME: &str = "libsofthca_uverbs.so";
+    let program = std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
+    let directory = program.parent().unwrap_or(Path::new("/"));
+    [directory.join(NAME), directory.join("deps").join(NAME)]
+        .into_iter()
+        .find(|file| file.exists())
+        .ok_or_else(|| format!("{NAME} is not in {}; name it with --preload", directory.display()))
+}
+
+/// Shows what strict mode has complained about; gives the exit code.
+fn summary(report: &Path, strict: bool, code: u8) -> std::io::Result<u8> {
+    let complaints = match std::fs::read_to_string(report) {
+        Ok(complaints) => complaints,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(code),
+        Err(error) => return Err(error),
+    };
+    let count = complaints.lines().count();
+    eprintln!("softhca-run: the device has {count} complaint(s):");
+    complaints.lines().take(COMPLAINTS_SHOWN).for_each(|complaint| eprintln!("  {complaint}"));
+    if count > COMPLAINTS_SHOWN {
+        eprintln!("  …");
+    }
+    Ok(if strict && code == 0 { EXIT_COMPLAINTS } else { code })
+}

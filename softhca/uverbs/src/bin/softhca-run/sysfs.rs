@@ -1,0 +1,78 @@
+//! The sysfs tree that libibverbs looks for devices in, as the kernel has it for a ConnectX-5.
+
+use softhca_settings::{self as settings, Link, Settings};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Writes the tree to `root`, which is to be in `SYSFS_PATH`.
+pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
+    let class = root.join("class");
+    put(&class.join("infiniband_verbs"), "abi_version", "6")?;
+    for device in 0..settings.devices {
+        let uverbs = class.join("infiniband_verbs").join(format!("uverbs{device}"));
+        // The character device that the preloaded object opens in its place: /dev/null.
+        put(&uverbs, "dev", "1:3")?;
+        put(&uverbs, "ibdev", &format!("mlx5_{device}"))?;
+        put(&uverbs, "abi_version", "1")?;
+        write_device(settings, device, &class.join("infiniband").join(format!("mlx5_{device}")))?;
+    }
+    Ok(())
+}
+
+fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
+    let [major, minor, sub_minor] = settings::FIRMWARE;
+    let guid = quads(&settings::node_guid(device).to_be_bytes());
+    put(at, "node_type", "1: CA")?;
+    put(at, "node_guid", &guid)?;
+    put(at, "sys_image_guid", &guid)?;
+    put(at, "fw_ver", &format!("{major}.{minor}.{sub_minor:04}"))?;
+    put(at, "board_id", settings::BOARD_ID)?;
+    put(at, "hca_type", &format!("MT{}", settings::DEVICE_ID))?;
+    put(at, "hw_rev", "0")?;
+    put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
+    let (vendor, id) = (settings::VENDOR_ID, settings::DEVICE_ID);
+    let pci = at.join("device");
+    put(&pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
+    put(&pci, "vendor", &format!("{vendor:#06x}"))?;
+    put(&pci, "device", &format!("{id:#06x}"))?;
+    put(&pci, "subsystem_vendor", &format!("{vendor:#06x}"))?;
+    put(&pci, "subsystem_device", "0x0007")?;
+    put(&pci, "numa_node", "-1")?;
+    for port in 1..=settings.ports {
+        write_port(settings, device, port, &at.join("ports").join(port.to_string()))?;
+    }
+    Ok(())
+}
+
+fn write_port(settings: &Settings, device: u32, port: u32, at: &Path) -> io::Result<()> {
+    let infiniband = settings.link == Link::Infiniband;
+    put(at, "state", "4: ACTIVE")?;
+    put(at, "phys_state", "5: LinkUp")?;
+    put(at, "link_layer", if infiniband { "InfiniBand" } else { "Ethernet" })?;
+    put(at, "rate", "100 Gb/sec (4X EDR)")?;
+    put(at, "lid", &format!("{:#x}", settings::lid(settings, device, port)))?;
+    put(at, "sm_lid", if infiniband { "0x1" } else { "0x0" })?;
+    put(&at.join("pkeys"), "0", &format!("{:#06x}", settings::DEFAULT_PKEY))?;
+    for (index, (gid, gid_type)) in settings::gids(settings, device, port).into_iter().enumerate() {
+        let index = index.to_string();
+        put(&at.join("gids"), &index, &quads(&gid))?;
+        if !infiniband {
+            let name = if gid_type == settings::GidType::RoceV2 { "RoCE v2" } else { "IB/RoCE v1" };
+            put(&at.join("gid_attrs/types"), &index, name)?;
+            put(&at.join("gid_attrs/ndevs"), &index, "lo")?;
+        }
+    }
+    Ok(())
+}
+
+/// Groups of four hexadecimal digits, as GUIDs and GIDs are written.
+fn quads(bytes: &[u8]) -> String {
+    let groups: Vec<String> = bytes.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1])).collect();
+    groups.join(":")
+}
+
+fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join(name), format!("{value}\n"))
+}

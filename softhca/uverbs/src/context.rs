@@ -1,0 +1,159 @@
+//! An open device file: its objects, by handle.
+
+use crate::ah::Ah;
+use crate::cq::Cq;
+use crate::errno::Errno;
+use crate::events::{self, EventPipe};
+use crate::hca::Hca;
+use crate::ioctl::Request;
+use crate::memory::{Mr, Pd};
+use crate::qp::Qp;
+use crate::srq::Srq;
+use crate::uar::{StaticUars, UarPage};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Locks `mutex`, also after a panic of another holder: what the locks here protect is whole at any time.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An open device file (`struct ib_uverbs_file`).
+pub(crate) struct Context {
+    /// The device.
+    pub(crate) hca: Arc<Hca>,
+    objects: Mutex<Objects>,
+    /// UAR pages that came with the context, once it has been set up, in static mode.
+    pub(crate) static_uars: OnceLock<StaticUars>,
+    /// Where asynchronous events go.
+    default_events: OnceLock<Arc<EventPipe>>,
+}
+
+#[derive(Default)]
+struct Objects {
+    by_handle: BTreeMap<u32, Object>,
+    next: u32,
+}
+
+/// Declares the kinds of objects that handles name.
+macro_rules! kinds {
+    ($($kind:ident),*) => {
+        /// An object of any kind.
+        pub(crate) enum Object { $($kind(Arc<$kind>),)* }
+
+        $(impl Kind for $kind {
+            fn of(object: &Object) -> Option<&Arc<Self>> {
+                match object {
+                    Object::$kind(object) => Some(object),
+                    _ => None,
+                }
+            }
+
+            fn into_object(this: Arc<Self>) -> Object {
+                Object::$kind(this)
+            }
+        })*
+    };
+}
+
+/// A kind of object.
+pub(crate) trait Kind: Sized {
+    /// `object` as this kind.
+    fn of(object: &Object) -> Option<&Arc<Self>>;
+    /// Any kind of object from this one.
+    fn into_object(this: Arc<Self>) -> Object;
+}
+
+kinds!(Pd, Mr, Cq, Qp, Srq, Ah, UarPage);
+
+impl Context {
+    pub(crate) fn new(hca: Arc<Hca>) -> Self {
+        Self { hca, objects: Mutex::default(), static_uars: OnceLock::new(), default_events: OnceLock::new() }
+    }
+
+    /// Makes `pipe` the file for asynchronous events of objects that name none, if it is the first.
+    pub(crate) fn offer_async_events(&self, pipe: Arc<EventPipe>) {
+        let _ = self.default_events.set(pipe);
+    }
+
+    /// Where the asynchronous events of a new object go: to the file in attribute `id`, or to the default one.
+    pub(crate) fn async_events(&self, request: &Request, id: u16) -> Result<Option<Arc<EventPipe>>, Errno> {
+        Ok(events::file(request, id)?.or_else(|| self.default_events.get().cloned()))
+    }
+
+    /// Gives `object` a handle.
+    pub(crate) fn insert<T: Kind>(&self, object: Arc<T>) -> u32 {
+        let mut objects = lock(&self.objects);
+        let mut handle = objects.next;
+        while objects.by_handle.contains_key(&handle) {
+            handle = handle.wrapping_add(1);
+        }
+        objects.next = handle.wrapping_add(1);
+        objects.by_handle.insert(handle, T::into_object(object));
+        handle
+    }
+
+    /// The object that `handle` names.
+    pub(crate) fn get<T: Kind>(&self, handle: u32) -> Result<Arc<T>, Errno> {
+        lock(&self.objects).by_handle.get(&handle).and_then(T::of).cloned().ok_or(Errno::ENOENT)
+    }
+
+    /// Takes the object that `handle` names out, for good if `destroy` succeeds on it. An object that others refer to
+    /// stays, and the error is `EBUSY`.
+    pub(crate) fn destroy<T: Kind>(
+        &self,
+        handle: u32,
+        destroy: impl FnOnce(&Arc<T>) -> Result<(), Errno>,
+    ) -> Result<Arc<T>, Errno> {
+        let object = {
+            let mut objects = lock(&self.objects);
+            let object = objects.by_handle.get(&handle).and_then(T::of).ok_or(Errno::ENOENT)?;
+            if Arc::strong_count(object) > 1 {
+                return Err(Errno::EBUSY);
+            }
+            let object = object.clone();
+            objects.by_handle.remove(&handle);
+            object
+        };
+        match destroy(&object) {
+            Ok(()) => Ok(object),
+            Err(error) => {
+                lock(&self.objects).by_handle.insert(handle, T::into_object(object));
+                Err(error)
+            }
+        }
+    }
+
+    /// Destroys all objects, users before what they use.
+    pub(crate) fn close(&self) {
+        let objects = std::mem::take(&mut lock(&self.objects).by_handle);
+        let rank = |object: &Object| match object {
+            Object::Ah(_) => 0,
+            Object::Qp(_) => 1,
+            Object::Srq(_) => 2,
+            Object::Cq(_) => 3,
+            Object::Mr(_) => 4,
+            Object::Pd(_) => 5,
+            Object::UarPage(_) => 6,
+        };
+        let mut objects: Vec<Object> = objects.into_values().collect();
+        objects.sort_by_key(rank);
+        for object in objects {
+            let result = match &object {
+                Object::Ah(_) => Ok(()),
+                Object::Qp(qp) => qp.release(&self.hca),
+                Object::Srq(srq) => srq.release(&self.hca),
+                Object::Cq(cq) => cq.release(&self.hca),
+                Object::Mr(mr) => mr.release(&self.hca),
+                Object::Pd(pd) => pd.release(&self.hca),
+                Object::UarPage(page) => page.release(&self.hca),
+            };
+            if let Err(error) = result {
+                log::warn!("closing the device: an object stays: {error:?}");
+            }
+        }
+        if let Some(uars) = self.static_uars.get() {
+            uars.release(&self.hca);
+        }
+    }
+}

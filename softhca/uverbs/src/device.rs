@@ -1,0 +1,153 @@
+//! The device: setting up a context, and what the device can do. The figures are those of a ConnectX-5 where they do
+//! not depend on what the software device can do.
+
+use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
+use crate::abi_mlx5::{AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
+use crate::context::Context;
+use crate::errno::Errno;
+use crate::ioctl::Request;
+use crate::uar::{self, StaticUars};
+use softhca_settings as settings;
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// QPs, CQs and SRQs of a device, each.
+const MAX_QUEUES: u32 = 1 << 18;
+/// WQEBBs in a send queue, and WQEs in a receive queue.
+pub(crate) const MAX_QUEUE_WR: u32 = 32768;
+/// Bytes of a send WQE.
+pub(crate) const MAX_SQ_WQE: u16 = 1024;
+/// Bytes of a receive WQE.
+pub(crate) const MAX_RQ_WQE: u16 = 512;
+/// CQEs in a CQ.
+pub(crate) const MAX_CQE: u32 = (1 << 22) - 1;
+/// READs and atomics in flight on a QP, each way.
+pub(crate) const MAX_RD_ATOMIC: u8 = 16;
+/// Completion vectors.
+pub(crate) const COMP_VECTORS: u32 = 2;
+/// Scatter/gather entries of a request: what `mlx5_ib` reports for WQEs of these sizes.
+const MAX_SGE: u32 = 30;
+
+/// What is true of `enum ib_device_cap_flags`: bad P_Keys are counted, the current state can be named when a QP's state is
+/// changed, port events, a system image GUID, RNR NAKs are generated.
+const CAPABILITIES: u32 = 1 << 1 | 1 << 7 | 1 << 10 | 1 << 11 | 1 << 12;
+/// CQE timestamps count nanoseconds: the clock in kHz.
+const CORE_CLOCK_KHZ: u64 = 1_000_000;
+
+/// `GET_CONTEXT`: attributes 0 and 1 are outputs, the rest is the driver's.
+pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: AllocUcontextReq = request.input(UHW_IN)?;
+    let hca = &context.hca;
+    // Libraries that cannot allocate UARs one by one get theirs with the context.
+    let static_uars = hca.settings.static_uars || wanted.lib_caps & LIB_CAP_DYN_UAR == 0;
+    let mut tot_bfregs = 0;
+    let mut num_dyn_bfregs = 0;
+    if static_uars {
+        if wanted.total_num_bfregs == 0 || wanted.num_low_latency_bfregs >= wanted.total_num_bfregs {
+            return Err(Errno::EINVAL);
+        }
+        let uars = StaticUars::new(hca, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
+        tot_bfregs = uars.registers();
+        num_dyn_bfregs = uar::MAX_DYNAMIC_REGISTERS;
+        if let Err(uars) = context.static_uars.set(uars) {
+            // A second GET_CONTEXT on one file.
+            uars.release(hca);
+            return Err(Errno::EINVAL);
+        }
+    }
+    let response = AllocUcontextResp {
+        qp_tab_size: MAX_QUEUES,
+        bf_reg_size: uar::REGISTER_BYTES,
+        tot_bfregs,
+        cache_line_size: 64,
+        max_sq_desc_sz: MAX_SQ_WQE,
+        max_rq_desc_sz: MAX_RQ_WQE,
+        max_send_wqebb: MAX_QUEUE_WR,
+        max_recv_wr: MAX_QUEUE_WR,
+        max_srq_recv_wr: MAX_QUEUE_WR - 1,
+        num_ports: hca.settings.ports as u16,
+        response_length: size_of::<AllocUcontextResp>() as u32,
+        cqe_version: wanted.max_cqe_version.min(1),
+        // Extended QUERY_DEVICE and CREATE_AH carry a driver's part.
+        cmds_supp_uhw: 3,
+        // No inline headers wanted on Ethernet.
+        eth_min_inline: 1,
+        log_uar_size: 12,
+        num_uars_per_page: 1,
+        num_dyn_bfregs,
+        ..FromZeros::new_zeroed()
+    };
+    request.put_optional(0, &COMP_VECTORS)?;
+    // Optional access flags of memory regions are understood (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
+    request.put_optional(1, &1_u64)?;
+    request.put(UHW_OUT, &response)
+}
+
+fn base(context: &Context) -> QueryDeviceResp {
+    let hca = &context.hca;
+    let [major, minor, sub_minor] = settings::FIRMWARE.map(u64::from);
+    let guid = settings::node_guid(hca.index).to_be_bytes();
+    QueryDeviceResp {
+        fw_ver: major << 32 | minor << 16 | sub_minor,
+        node_guid: guid,
+        sys_image_guid: guid,
+        max_mr_size: u64::MAX,
+        page_size_cap: 0xffff_ffff_ffff_f000,
+        vendor_id: settings::VENDOR_ID,
+        vendor_part_id: settings::DEVICE_ID,
+        hw_ver: 0,
+        max_qp: MAX_QUEUES,
+        max_qp_wr: MAX_QUEUE_WR,
+        device_cap_flags: CAPABILITIES,
+        max_sge: MAX_SGE,
+        max_sge_rd: MAX_SGE,
+        max_cq: 1 << 16,
+        max_cqe: MAX_CQE,
+        max_mr: 1 << 20,
+        max_pd: 1 << 16,
+        max_qp_rd_atom: MAX_RD_ATOMIC.into(),
+        max_res_rd_atom: u32::from(MAX_RD_ATOMIC) * MAX_QUEUES,
+        max_qp_init_rd_atom: MAX_RD_ATOMIC.into(),
+        // Atomic with respect to other requests through this device (IB_ATOMIC_HCA).
+        atomic_cap: 1,
+        max_ah: i32::MAX as u32,
+        max_srq: 1 << 16,
+        max_srq_wr: MAX_QUEUE_WR - 1,
+        // A receive WQE of an SRQ begins with a 16-byte segment that links it.
+        max_srq_sge: u32::from(MAX_RQ_WQE) / 16 - 1,
+        max_pkeys: 128,
+        local_ca_ack_delay: 16,
+        phys_port_cnt: hca.settings.ports as u8,
+        ..FromZeros::new_zeroed()
+    }
+}
+
+/// `QUERY_DEVICE`.
+pub(crate) fn query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let _: u64 = request.core_in()?;
+    if request.len(write::CORE_OUT) < size_of::<QueryDeviceResp>() {
+        return Err(Errno::ENOSPC);
+    }
+    request.core_out(&base(context))
+}
+
+/// Extended `QUERY_DEVICE`.
+pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let query: ExQueryDevice = request.core_in()?;
+    if query.comp_mask != 0 || query.reserved != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let room = request.len(write::CORE_OUT);
+    request.core_out(&ExQueryDeviceResp {
+        base: base(context),
+        response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
+        timestamp_mask: i64::MAX as u64,
+        hca_core_clock: CORE_CLOCK_KHZ,
+        device_cap_flags_ex: CAPABILITIES.into(),
+        max_cq_moderation_count: u16::MAX,
+        max_cq_moderation_period: 4095,
+        ..FromZeros::new_zeroed()
+    })?;
+    let response = DeviceResp { response_length: size_of::<DeviceResp>() as u32, ..FromZeros::new_zeroed() };
+    request.put_optional(UHW_OUT, &response)
+}

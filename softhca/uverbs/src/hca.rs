@@ -1,0 +1,336 @@
+//! A device as this process has it: the software device, the thread that steps it, and its events on their way to the
+//! program.
+
+use crate::abi::async_event;
+use crate::context::lock;
+use crate::errno::Errno;
+use crate::events::Source;
+use crate::report;
+use parking_lot::Mutex as DeviceMutex;
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig};
+use softhca::device::Device;
+use softhca::doorbell_queue::{Doorbell, DoorbellQueue};
+use softhca::error::Error;
+use softhca::event::{Event, QpEvent};
+use softhca::process_memory::ProcessMemory;
+use softhca::runner::{Runner, Step};
+use softhca::wire::Wire;
+use softhca::wire::fault::{FaultConfig, FaultInjector};
+use softhca::wire::shm::ShmWire;
+use softhca_settings::{self as settings, Link, Settings};
+use std::collections::HashMap;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Trapped stores that can wait for the device. A thread waits for its own, so there is one per thread.
+const DOORBELLS: usize = 1024;
+
+/// What raises events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// A CQ: completions.
+    Completion(u32),
+    /// A CQ: errors.
+    Cq(u32),
+    /// A QP.
+    Qp(u32),
+    /// An SRQ.
+    Srq(u32),
+}
+
+/// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
+/// object which raised it is gone.
+struct Core {
+    device: Device,
+    sources: HashMap<Origin, Arc<Source>>,
+    rung: Arc<Rung>,
+}
+
+/// How many trapped stores were handed to the device, and how many it has looked at.
+#[derive(Default)]
+struct Rung {
+    pushed: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Core {
+    fn deliver(&self, event: Event) {
+        let (origin, event_type) = match event {
+            Event::Completion { cqn } => {
+                if let Some(source) = self.sources.get(&Origin::Completion(cqn)) {
+                    source.completion();
+                }
+                return;
+            }
+            Event::CqError { cqn } => (Origin::Cq(cqn), async_event::CQ_ERR),
+            Event::SrqLimit { srqn } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
+            Event::SrqError { srqn } => (Origin::Srq(srqn), async_event::SRQ_ERR),
+            Event::Qp { qpn, kind } => {
+                let event_type = match kind {
+                    QpEvent::CommunicationEstablished => async_event::COMM_EST,
+                    QpEvent::SqDrained => async_event::SQ_DRAINED,
+                    QpEvent::Fatal => async_event::QP_FATAL,
+                    QpEvent::RequestError => async_event::QP_REQ_ERR,
+                    QpEvent::AccessError => async_event::QP_ACCESS_ERR,
+                    QpEvent::LastWqeReached => async_event::QP_LAST_WQE_REACHED,
+                };
+                (Origin::Qp(qpn), event_type)
+            }
+        };
+        log::debug!("asynchronous event: {event:?}");
+        if let Some(source) = self.sources.get(&origin) {
+            source.asynchronous(event_type);
+        }
+    }
+
+    fn deliver_all(&mut self) {
+        while let Some(event) = self.device.next_event() {
+            self.deliver(event);
+        }
+        for complaint in self.device.complaints() {
+            report::complaint(&complaint.to_string());
+        }
+    }
+}
+
+impl Step for Core {
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.device.doorbell(uar, offset, stored);
+        self.rung.done.fetch_add(1, Ordering::Release);
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        let worked = self.device.step(now);
+        self.deliver_all();
+        worked
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.device.next_deadline()
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        // Already delivered, under the lock.
+        None
+    }
+}
+
+/// What watches a page of a device: gets the address of the program's mapping, the page, and the address of the device's
+/// own mapping of it.
+type Watch = fn(&Arc<Hca>, usize, u32, usize) -> Result<(), Errno>;
+
+/// A device.
+pub(crate) struct Hca {
+    /// Its number: that of `mlx5_N`.
+    pub(crate) index: u32,
+    /// The launcher's settings.
+    pub(crate) settings: Arc<Settings>,
+    core: Arc<DeviceMutex<Core>>,
+    doorbells: Arc<DoorbellQueue>,
+    rung: Arc<Rung>,
+    /// Stops the thread when dropped, which it never is: a device lives as long as the process.
+    _runner: Runner,
+}
+
+impl Hca {
+    /// Device `index`, made when it is first asked for.
+    pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
+        static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
+        let mut devices = lock(&DEVICES);
+        if let Some(hca) = devices.iter().find(|hca| hca.index == index) {
+            return Ok(hca.clone());
+        }
+        let hca = Self::new(index, settings.clone()).map(Arc::new).inspect_err(|error| {
+            log::error!("mlx5_{index} cannot be opened: {error:?}");
+        })?;
+        devices.push(hca.clone());
+        Ok(hca)
+    }
+
+    fn new(index: u32, settings: Arc<Settings>) -> Result<Self, Errno> {
+        let ports: Vec<PortConfig> = (1..=settings.ports).map(|port| port_config(&settings, index, port)).collect();
+        let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
+        let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
+        gids.dedup();
+        let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| {
+            log::error!("{error}");
+            Errno::EIO
+        })?;
+        let qpns = wire.qpns();
+        let notify = wire.notify();
+        let wire: Box<dyn Wire> = match &settings.faults {
+            None => Box::new(wire),
+            Some(faults) => {
+                let bad = |error: softhca::wire::fault::FaultConfigError| {
+                    log::error!("faults: {error}");
+                    Errno::EINVAL
+                };
+                let mut faults: FaultConfig = faults.parse().map_err(bad)?;
+                // The ends of a connection must not lose the same packets in step.
+                faults.seed ^= u64::from(qpns.start);
+                Box::new(FaultInjector::new(wire, faults).map_err(bad)?)
+            }
+        };
+        let config = DeviceConfig {
+            qpn_first: qpns.start,
+            qpn_count: qpns.end - qpns.start,
+            ports,
+            doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
+            limits: Limits::default(),
+        };
+        let device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
+        let rung = Arc::new(Rung::default());
+        let core = Core { device, sources: HashMap::new(), rung: rung.clone() };
+        let core = Arc::new(DeviceMutex::new(core));
+        let doorbells = Arc::new(DoorbellQueue::new(DOORBELLS, notify.clone()));
+        let runner = Runner::start(core.clone(), notify, Some(doorbells.clone()), drop).map_err(|error| {
+            log::error!("the device's thread does not start: {error}");
+            Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))
+        })?;
+        Ok(Self { index, settings, core, doorbells, rung, _runner: runner })
+    }
+
+    /// Has the device do something that it can refuse.
+    pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
+        command(&mut self.core.lock().device).map_err(|error| refused(&error))
+    }
+
+    /// From now on, `origin`'s events go to `source`.
+    pub(crate) fn know(&self, origin: Origin, source: &Arc<Source>) {
+        self.core.lock().sources.insert(origin, source.clone());
+    }
+
+    /// `origins` are gone.
+    pub(crate) fn forget(&self, origins: &[Origin]) {
+        let mut core = self.core.lock();
+        for origin in origins {
+            core.sources.remove(origin);
+        }
+    }
+
+    /// Delivers what the device has to say.
+    pub(crate) fn settle(&self) {
+        self.core.lock().deliver_all();
+    }
+
+    /// Maps UAR page `page` for the program, at `address` if that is not null, and has it watched by `watch`,
+    /// if given.
+    pub(crate) fn map_uar(
+        self: &Arc<Self>,
+        page: u32,
+        address: *mut libc::c_void,
+        protection: i32,
+        flags: i32,
+        watch: Option<Watch>,
+    ) -> Result<*mut libc::c_void, Errno> {
+        let core = self.core.lock();
+        let uar = core.device.uar(page).ok_or(Errno::EINVAL)?;
+        let own = uar.addr().as_ptr() as usize;
+        let protection = if watch.is_some() { libc::PROT_NONE } else { protection };
+        // SAFETY: the program asks for a mapping of a page of ours, where it would have got one of the device's: what
+        // that replaces is its own business.
+        let mapped = unsafe {
+            libc::mmap(
+                address,
+                crate::uar::PAGE_BYTES,
+                protection,
+                flags,
+                uar.fd().as_raw_fd(),
+                uar.offset() as libc::off_t,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        if let Some(watch) = watch {
+            watch(self, mapped as usize, page, own).inspect_err(|_| {
+                // SAFETY: unmaps what was mapped above.
+                unsafe { libc::munmap(mapped, crate::uar::PAGE_BYTES) };
+            })?;
+        }
+        Ok(mapped)
+    }
+
+    /// Hands the device a store that was trapped, and waits until it has looked at it: as long as the thread stands
+    /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
+    pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
+        /// Longer than a device that works ever takes; then the thread goes on.
+        const PATIENCE: u32 = 200_000;
+        for (piece, bytes) in stored.chunks(softhca::doorbell_queue::MAX_DOORBELL).enumerate() {
+            let offset = offset + piece * softhca::doorbell_queue::MAX_DOORBELL;
+            // Offsets are below 4096.
+            let Some(doorbell) = Doorbell::new(page, offset as u16, bytes) else { continue };
+            self.rung.pushed.fetch_add(1, Ordering::Relaxed);
+            while self.doorbells.push(doorbell).is_err() {
+                // SAFETY: takes no arguments; allowed in signal handlers.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        for _ in 0..PATIENCE {
+            if self.rung.done.load(Ordering::Acquire) >= self.rung.pushed.load(Ordering::Relaxed) {
+                return;
+            }
+            // SAFETY: takes no arguments; allowed in signal handlers.
+            unsafe { libc::sched_yield() };
+        }
+    }
+}
+
+fn port_config(settings: &Settings, index: u32, port: u32) -> PortConfig {
+    PortConfig {
+        lid: settings::lid(settings, index, port),
+        gids: settings::gids(settings, index, port).into_iter().map(|(gid, _)| gid).collect(),
+        pkeys: vec![settings::DEFAULT_PKEY],
+        link: match settings.link {
+            Link::Infiniband => LinkLayer::InfiniBand,
+            Link::Ethernet => LinkLayer::Ethernet,
+        },
+        active_mtu: 4096,
+    }
+}
+
+/// The kernel's error number for a command that the device has refused.
+fn refused(error: &Error) -> Errno {
+    log::info!("{error}");
+    match error {
+        Error::Busy { .. } => Errno::EBUSY,
+        Error::Exhausted { .. } => Errno::ENOMEM,
+        Error::NoSuch { .. }
+        | Error::BadValue { .. }
+        | Error::BadTransition { .. }
+        | Error::MissingAttr { .. }
+        | Error::UnexpectedAttr { .. } => Errno::EINVAL,
+        Error::Unsupported(_) => Errno::EOPNOTSUPP,
+        Error::Dma(_) => Errno::EFAULT,
+        Error::System { errno, .. } => Errno(*errno),
+    }
+}
+
+/// Memory that the device can reach as long as this lives.
+pub(crate) struct Pinned {
+    hca: Arc<Hca>,
+    address: u64,
+    len: usize,
+}
+
+impl Pinned {
+    /// Pins `len` bytes at `address`.
+    pub(crate) fn new(hca: &Arc<Hca>, address: u64, len: u64) -> Result<Self, Errno> {
+        let len = usize::try_from(len).map_err(|_| Errno::EFAULT)?;
+        // SAFETY: the program registers memory of its own and, as with every RDMA device, keeps it until it has
+        // destroyed the object: libmlx5 does so with rings and records, and verbs asks it of regions.
+        unsafe { hca.core.lock().device.memory().map(address, len) }.map_err(|fault| {
+            log::info!("{fault}");
+            Errno::EFAULT
+        })?;
+        Ok(Self { hca: hca.clone(), address, len })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.hca.core.lock().device.memory().unmap(self.address, self.len);
+    }
+}

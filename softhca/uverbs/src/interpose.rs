@@ -1,0 +1,290 @@
+//! The functions of libc that the program calls and we answer, each for our files only; everything else goes on to libc.
+//!
+//! Variadic functions are defined with their last argument fixed: on the Linux ABIs integers are passed alike either way.
+
+use crate::errno::Errno;
+use crate::fds::{self, File};
+use crate::{device_file, ioctl, strict, uar};
+use libc::{c_char, c_int, c_ulong, c_void, mode_t, off_t, size_t};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Declares how to call the next definition of a function of libc after ours.
+macro_rules! real {
+    ($($name:ident: fn($($arg:ident: $ty:ty),* $(; $dots:tt)?) -> $ret:ty;)*) => {
+        $(
+            /// The function of libc.
+            ///
+            /// # Safety
+            /// As that of libc.
+            pub(crate) unsafe fn $name($($arg: $ty),*) -> $ret {
+                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+                const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name without zero bytes"),
+                };
+                let next = resolve(&NEXT, NAME);
+                // SAFETY: `next` is the address of the function of this name, which has this type.
+                let next: unsafe extern "C" fn($($ty),* $(, $dots)?) -> $ret = unsafe { std::mem::transmute(next) };
+                // SAFETY: passed on to the caller.
+                unsafe { next($($arg),*) }
+            }
+        )*
+    };
+}
+
+/// What libc has, past our own definitions.
+pub(crate) mod real {
+    use super::*;
+
+    fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+        let known = cache.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return known;
+        }
+        // SAFETY: `name` ends with a zero byte.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        if found.is_null() {
+            // Only functions that libc exports call on here: theirs would be missing from every program.
+            std::process::abort();
+        }
+        cache.store(found, Ordering::Relaxed);
+        found
+    }
+
+    real! {
+        open: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+        open64: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+        openat: fn(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+        openat64: fn(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+        __open_2: fn(path: *const c_char, flags: c_int) -> c_int;
+        __open64_2: fn(path: *const c_char, flags: c_int) -> c_int;
+        stat: fn(path: *const c_char, out: *mut c_void) -> c_int;
+        stat64: fn(path: *const c_char, out: *mut c_void) -> c_int;
+        __xstat: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
+        __xstat64: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
+        access: fn(path: *const c_char, mode: c_int) -> c_int;
+        ioctl: fn(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
+        mmap: fn(at: *mut c_void, len: size_t, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void;
+        munmap: fn(at: *mut c_void, len: size_t) -> c_int;
+        close: fn(fd: c_int) -> c_int;
+        socket: fn(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+        sigaction: fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+        signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    }
+}
+
+/// What a character device that libibverbs is to take for one of ours really is; its numbers are in sysfs.
+const STAND_IN: &CStr = c"/dev/null";
+
+/// The device that `path` names: `/dev/infiniband/uverbsN`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn named(path: *const c_char) -> Option<u32> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    let path = unsafe { CStr::from_ptr(path) };
+    device_file::index(path.to_bytes())
+}
+
+/// `path`, or what stands in for it if it names a device of ours.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn redirected(path: *const c_char) -> *const c_char {
+    // SAFETY: passed on to the caller.
+    if unsafe { named(path) }.is_some() { STAND_IN.as_ptr() } else { path }
+}
+
+/// What libc's functions return for `result`.
+fn answer(result: Result<c_int, Errno>) -> c_int {
+    result.unwrap_or_else(|error| {
+        error.set();
+        -1
+    })
+}
+
+/// Opens the device that `path` names, or leaves it to `otherwise`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: passed on to the caller.
+    let Some(index) = (unsafe { named(path) }) else { return otherwise() };
+    // SAFETY: the stand-in is a string that ends with a zero byte.
+    let fd = unsafe { real::open(STAND_IN.as_ptr(), flags & !libc::O_CREAT, 0) };
+    if fd < 0 {
+        return fd;
+    }
+    answer(device_file::open(index, fd).map(|()| fd).inspect_err(|_| {
+        // SAFETY: closes what was opened above.
+        unsafe { real::close(fd) };
+    }))
+}
+
+/// Declares functions that open a file. Each is libc's function of that name.
+macro_rules! opens {
+    ($($name:ident([$($before:ident: $before_ty:ty)?] path, flags $(, $after:ident: $after_ty:ty)?);)*) => {
+        $(
+            /// # Safety
+            /// As that of libc.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(
+                $($before: $before_ty,)? path: *const c_char, flags: c_int $(, $after: $after_ty)?
+            ) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                unsafe { open_with(path, flags, || real::$name($($before,)? path, flags $(, $after)?)) }
+            }
+        )*
+    };
+}
+
+opens! {
+    open([] path, flags, mode: mode_t);
+    open64([] path, flags, mode: mode_t);
+    openat([dir: c_int] path, flags, mode: mode_t);
+    openat64([dir: c_int] path, flags, mode: mode_t);
+    __open_2([] path, flags);
+    __open64_2([] path, flags);
+}
+
+/// Declares functions that look at a path, which for a device of ours is that of its stand-in.
+macro_rules! looks {
+    ($($name:ident([$($before:ident: $before_ty:ty)?] path, $after:ident: $after_ty:ty);)*) => {
+        $(
+            /// # Safety
+            /// As that of libc.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(
+                $($before: $before_ty,)? path: *const c_char, $after: $after_ty
+            ) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                unsafe { real::$name($($before,)? redirected(path), $after) }
+            }
+        )*
+    };
+}
+
+looks! {
+    stat([] path, out: *mut c_void);
+    stat64([] path, out: *mut c_void);
+    __xstat([version: c_int] path, out: *mut c_void);
+    __xstat64([version: c_int] path, out: *mut c_void);
+    access([] path, mode: c_int);
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
+    match fds::get(fd) {
+        Some(File::Device(context)) if request == crate::abi::RDMA_VERBS_IOCTL => {
+            answer(ioctl::run(&context, arg as u64).map(|()| 0))
+        }
+        Some(File::Device(_)) => answer(Err(Errno::ENOTTY)),
+        // SAFETY: arguments are passed on from the caller.
+        _ => unsafe { real::ioctl(fd, request, arg) },
+    }
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn mmap(
+    at: *mut c_void,
+    len: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    let Some(File::Device(context)) = fds::get(fd) else {
+        // SAFETY: arguments are passed on from the caller.
+        return unsafe { real::mmap(at, len, protection, flags, fd, offset) };
+    };
+    uar::map(&context, at, len, protection, flags, offset as u64).unwrap_or_else(|error| {
+        log::debug!("mmap at {offset:#x}: {error:?}");
+        error.set();
+        libc::MAP_FAILED
+    })
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn mmap64(
+    at: *mut c_void,
+    len: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: passed on; on the 64-bit machines that we are for, both are one function.
+    unsafe { mmap(at, len, protection, flags, fd, offset) }
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
+    strict::unwatch(at as usize, len);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::munmap(at, len) }
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+    if let Some(File::Device(context)) = fds::remove(fd) {
+        device_file::close(&context);
+    }
+    // SAFETY: the argument is passed on from the caller.
+    unsafe { real::close(fd) }
+}
+
+/// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.
+///
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    const NETLINK_RDMA: c_int = 20;
+    if domain == libc::AF_NETLINK && protocol == NETLINK_RDMA && device_file::settings().is_some() {
+        return answer(Err(Errno::EPROTONOSUPPORT));
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::socket(domain, kind, protocol) }
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    // SAFETY: pointers are passed on from the caller.
+    if unsafe { strict::exchange_action(signal, new, old) } {
+        return 0;
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::sigaction(signal, new, old) }
+}
+
+/// # Safety
+/// As that of libc.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+    // SAFETY: all zeros are a valid action.
+    let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+    new.sa_sigaction = handler;
+    new.sa_flags = libc::SA_RESTART;
+    // SAFETY: both actions are locals.
+    if unsafe { strict::exchange_action(signal, &new, &mut old) } {
+        return old.sa_sigaction;
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::signal(signal, handler) }
+}

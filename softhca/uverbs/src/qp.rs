@@ -1,0 +1,174 @@
+//! Queue pairs: creation and destruction.
+
+use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT};
+use crate::abi_mlx5::{CreateQp, CreateQpResp, qp_flag};
+use crate::context::Context;
+use crate::cq::Cq;
+use crate::device::{MAX_QUEUE_WR, MAX_RQ_WQE};
+use crate::errno::Errno;
+use crate::events::Source;
+use crate::hca::{Hca, Origin, Pinned};
+use crate::ioctl::Request;
+use crate::memory::Pd;
+use crate::srq::Srq;
+use crate::uar::Register;
+use softhca::context::{QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// Bytes of a send queue's building block.
+const WQEBB_BYTES: u64 = 64;
+
+/// A queue pair.
+pub(crate) struct Qp {
+    /// Its QPN.
+    pub(crate) number: u32,
+    /// What the program was given.
+    pub(crate) cap: QpCap,
+    /// All requests complete with a CQE.
+    pub(crate) signal_all: bool,
+    events: Arc<Source>,
+    _pinned: [Pinned; 2],
+    /// Given back when the QP goes.
+    _register: Register,
+    /// Kept busy.
+    _pd: Arc<Pd>,
+    _cqs: [Arc<Cq>; 2],
+    _srq: Option<Arc<Srq>>,
+}
+
+impl Qp {
+    pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        hca.command(|device| device.destroy_qp(self.number))?;
+        hca.forget(&[Origin::Qp(self.number)]);
+        Ok(())
+    }
+
+    fn reported(&self) -> EventsReported {
+        EventsReported { events_reported: self.events.retire() }
+    }
+}
+
+/// log2 of a ring's size, which must be a power of two; `None` for no ring.
+fn log_ring(count: u32) -> Result<Option<u8>, Errno> {
+    match count {
+        0 => Ok(None),
+        _ if count.is_power_of_two() && count <= MAX_QUEUE_WR => Ok(Some(count.trailing_zeros() as u8)),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// Most bytes of data that fit into a CQE of `cqe_bytes`.
+fn scatter_limit(cqe_bytes: u32) -> u32 {
+    if cqe_bytes == 128 { 64 } else { 32 }
+}
+
+fn transport(qp_type: u64) -> Result<Transport, Errno> {
+    match qp_type {
+        2 => Ok(Transport::Rc),
+        3 => Ok(Transport::Uc),
+        4 => Ok(Transport::Ud),
+        // Raw packets, XRC, driver's own (DC).
+        8..=10 | 0xff => Err(Errno::EOPNOTSUPP),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// `QP_CREATE`: 0 handle, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle, 8 capabilities, 9 type, 10 flags,
+/// 12 asynchronous event file, 13 capabilities given, 14 QPN.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
+    let hca = &context.hca;
+    let driver: CreateQp = request.input(UHW_IN)?;
+    let transport = transport(request.input(9)?)?;
+    let cap: QpCap = request.input(8)?;
+    let user_handle: u64 = request.input(7)?;
+    let flags: u32 = request.optional(10)?.unwrap_or(0);
+    // Some of them would be other kinds of QPs, some other layouts of WQEs: not to be ignored.
+    if flags & !FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
+    let pd: Arc<Pd> = context.get(request.handle(2)?)?;
+    let send_cq: Arc<Cq> = context.get(request.handle(4)?)?;
+    let recv_cq: Arc<Cq> = context.get(request.handle(5)?)?;
+    let srq: Option<Arc<Srq>> = request.optional_handle(3).map(|handle| context.get(handle)).transpose()?;
+    let events = Source::new(context.async_events(request, 12)?, user_handle);
+
+    let log_stride = driver.rq_wqe_shift;
+    let log_rq = if srq.is_some() { None } else { log_ring(driver.rq_wqe_count)? };
+    if log_rq.is_some() && !(4..=MAX_RQ_WQE.ilog2()).contains(&log_stride) {
+        return Err(Errno::EINVAL);
+    }
+    let rq_bytes = log_rq.map_or(0, |log| 1 << (u32::from(log) + log_stride));
+    let log_sq = log_ring(driver.sq_wqe_count)?;
+    let sq_bytes = log_sq.map_or(0, |log| WQEBB_BYTES << log);
+    let sq_buf = driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?;
+    let rq = match (&srq, log_rq) {
+        (Some(srq), _) => ReceiveSource::Shared { srqn: srq.number },
+        (None, Some(log_size)) => {
+            ReceiveSource::Own(RqContext { buf: driver.buf_addr, log_size, log_stride: log_stride as u8 })
+        }
+        (None, None) => ReceiveSource::None,
+    };
+
+    // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to.
+    let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
+    let scatter_req =
+        scatter && transport == Transport::Rc && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
+    let scatter_res = scatter && transport != Transport::Ud;
+
+    let register = Register::choose(context, &driver)?;
+    let pinned = [Pinned::new(hca, driver.buf_addr, rq_bytes + sq_bytes)?, Pinned::new(hca, driver.db_addr, 8)?];
+    let number = hca.command(|device| {
+        device.create_qp(QpContext {
+            transport,
+            pd: pd.number,
+            send_cqn: send_cq.number,
+            recv_cqn: recv_cq.number,
+            sq: log_sq.map(|log_size| SqContext { buf: sq_buf, log_size }),
+            rq,
+            dbr: driver.db_addr,
+            uar: register.page(),
+            uidx: driver.uidx & 0xff_ffff,
+            // libmlx5 asks for a CQE in every WQE.
+            signal_all: false,
+            scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
+            scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
+        })
+    })?;
+    let bfreg_index = register.number();
+    let qp = Arc::new(Qp {
+        number,
+        cap,
+        signal_all,
+        events,
+        _pinned: pinned,
+        _register: register,
+        _pd: pd,
+        _cqs: [send_cq, recv_cq],
+        _srq: srq,
+    });
+    hca.know(Origin::Qp(number), &qp.events);
+    request.put_handle(0, context.insert(qp))?;
+    request.put(13, &cap)?;
+    request.put(14, &number)?;
+    request.put(UHW_OUT, &CreateQpResp { bfreg_index, ..FromZeros::new_zeroed() })
+}
+
+fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+    Ok(context.destroy(handle, |qp: &Arc<Qp>| qp.release(&context.hca))?.reported())
+}
+
+/// `QP_DESTROY`: 0 handle, 1 events that the program has read.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let response = destroy_qp(context, request.handle(0)?)?;
+    request.put(1, &response)
+}
+
+/// `DESTROY_QP`.
+pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: Destroy = request.core_in()?;
+    let response = destroy_qp(context, wanted.handle)?;
+    request.core_out(&response)
+}

@@ -1,0 +1,22 @@
+//! Strict mode needs a CPU that can be made to execute one instruction: see `strict.rs`.
+
+use crate::errno::Errno;
+use crate::hca::Hca;
+use std::sync::Arc;
+
+/// Refuses.
+pub(crate) fn watch(_: &Arc<Hca>, _: usize, _: u32, _: usize) -> Result<(), Errno> {
+    log::error!("strict mode traps stores by single-stepping, which is there for x86-64 only");
+    Err(Errno::EOPNOTSUPP)
+}
+
+/// Nothing is ever watched.
+pub(crate) fn unwatch(_: usize, _: usize) {}
+
+/// No signal is taken over.
+///
+/// # Safety
+/// None needed.
+pub(crate) unsafe fn exchange_action(_: i32, _: *const libc::sigaction, _: *mut libc::sigaction) -> bool {
+    false
+}
