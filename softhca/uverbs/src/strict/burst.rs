@@ -81,7 +81,7 @@ mod tests {
 
     /// A control segment of a WQE of `ds` units.
     fn wqe(ds: u8, len: usize) -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..len as u8).collect();
+        let mut bytes: Vec<u8> = (0..len).map(|at| at as u8).collect();
         bytes[7] = ds;
         bytes
     }
