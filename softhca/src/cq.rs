@@ -24,6 +24,15 @@ enum Armed {
     Any,
 }
 
+/// CQEs that were written, and not consumed, when an arming arrived.
+#[derive(Clone, Copy, Debug)]
+struct Missed {
+    /// Index after the last of them that counts.
+    end: u32,
+    /// When the event for them is due, unless the host has consumed them.
+    due: Duration,
+}
+
 /// A CQ.
 #[derive(Clone, Debug)]
 pub struct Cq {
@@ -33,6 +42,7 @@ pub struct Cq {
     /// Index after the last CQE that counts as solicited, if any was written.
     solicited: Option<u32>,
     armed: Armed,
+    missed: Option<Missed>,
     /// Arm word last seen in the record.
     arm_word: u32,
     /// It overran, or its ring or record was not reachable.
@@ -43,7 +53,16 @@ pub struct Cq {
 
 impl Cq {
     pub(crate) fn new(context: CqContext) -> Self {
-        Self { context, producer: 0, solicited: None, armed: Armed::No, arm_word: ARM_POISON, failed: false, users: 0 }
+        Self {
+            context,
+            producer: 0,
+            solicited: None,
+            armed: Armed::No,
+            missed: None,
+            arm_word: ARM_POISON,
+            failed: false,
+            users: 0,
+        }
     }
 
     /// What it was created from.
@@ -94,29 +113,50 @@ impl Cq {
         wakes.then(|| self.fire(cqn))
     }
 
-    /// The arm word reached the device. The event that follows at once, if any.
+    /// The arm word reached the device, and is heeded from now on.
     ///
     /// The word names the consumer index up to which the host has polled. Only CQEs from there on count, and one that
     /// is already written does: the host may have polled its last CQE just before the device wrote this one (Linux
-    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again).
-    pub(crate) fn arm(&mut self, cqn: u32, word: u32) -> Result<Option<Event>, u32> {
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). The event for one
+    /// that is written is due at `due`, see [`Self::due_event`].
+    pub(crate) fn arm(&mut self, word: u32, due: Duration) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
         }
         if self.failed {
-            return Ok(None);
+            return Ok(());
         }
         let consumer = word & INDEX_MASK;
         let unseen =
             |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
-        let missed = if word & ARM_SOLICITED != 0 {
+        let end = if word & ARM_SOLICITED != 0 {
             self.armed = Armed::Solicited;
-            self.solicited.is_some_and(unseen)
+            self.solicited
         } else {
             self.armed = Armed::Any;
-            unseen(self.producer)
+            Some(self.producer)
         };
-        Ok(missed.then(|| self.fire(cqn)))
+        self.missed = end.filter(|&end| unseen(end)).map(|end| Missed { end, due });
+        Ok(())
+    }
+
+    /// The event for CQEs that were there before the CQ was armed, if it is due.
+    ///
+    /// None comes for CQEs that the host has consumed meanwhile: a program that arms and then polls would be woken for
+    /// nothing. On a real device the way of an event to the program is longer than that.
+    pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
+        let Missed { end, due } = self.missed?;
+        let consumed = |consumer: u32| consumer.wrapping_sub(end) & INDEX_MASK < 1 << self.context.log_size;
+        if memory.load_be32(self.context.dbr).is_ok_and(consumed) {
+            self.missed = None;
+            return None;
+        }
+        (now >= due).then(|| self.fire(cqn))
+    }
+
+    /// When the next event is due that no CQE will raise.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.missed.map(|missed| missed.due)
     }
 
     /// Writes the CQE that ends the old ring and goes on in that of `context`.
@@ -140,13 +180,13 @@ impl Cq {
     }
 
     /// Looks at the record's arm word and arms if it has changed.
-    pub(crate) fn poll_arm_word(&mut self, cqn: u32, memory: &dyn HostMemory) -> Result<Option<Event>, u32> {
+    pub(crate) fn poll_arm_word(&mut self, memory: &dyn HostMemory, due: Duration) -> Result<(), u32> {
         match memory.load_be32(self.context.dbr.wrapping_add(4)) {
             Ok(word) if word != self.arm_word => {
                 self.arm_word = word;
-                self.arm(cqn, word)
+                self.arm(word, due)
             }
-            _ => Ok(None),
+            _ => Ok(()),
         }
     }
 
@@ -171,6 +211,7 @@ impl Cq {
 
     fn fire(&mut self, cqn: u32) -> Event {
         self.armed = Armed::No;
+        self.missed = None;
         Event::Completion { cqn }
     }
 
@@ -209,6 +250,16 @@ mod tests {
 
     fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
         cq.write(CQN, c, memory, Duration::ZERO)
+    }
+
+    fn arm(cq: &mut Cq, memory: &TestMemory, word: u32) -> Result<Option<Event>, u32> {
+        cq.arm(word, Duration::ZERO)?;
+        Ok(cq.due_event(CQN, memory, Duration::ZERO))
+    }
+
+    fn poll(cq: &mut Cq, memory: &TestMemory) -> Result<Option<Event>, u32> {
+        cq.poll_arm_word(memory, Duration::ZERO)?;
+        Ok(cq.due_event(CQN, memory, Duration::ZERO))
     }
 
     fn consume(memory: &TestMemory, index: u32) {
@@ -263,7 +314,7 @@ mod tests {
     fn an_arm_gives_one_event_for_the_next_cqe() {
         let (mut cq, memory) = setup(true);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None, "not armed");
-        assert_eq!(cq.arm(CQN, 1), Ok(None), "the CQE before index 1 was consumed");
+        assert_eq!(arm(&mut cq, &memory, 1), Ok(None), "the CQE before index 1 was consumed");
         assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }));
         assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
     }
@@ -272,23 +323,43 @@ mod tests {
     fn an_arm_that_comes_late_is_not_lost() {
         let (mut cq, memory) = setup(true);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-        assert_eq!(cq.arm(CQN, 1 << 28), Ok(Some(Event::Completion { cqn: CQN })), "CQE 0 was not consumed");
+        assert_eq!(arm(&mut cq, &memory, 1 << 28), Ok(Some(Event::Completion { cqn: CQN })), "CQE 0 was not consumed");
         assert_eq!(write(&mut cq, &memory, &completion(1)), None);
         // An index the device has not reached yet is no reason to wake.
-        assert_eq!(cq.arm(CQN, 0x0000_0003), Ok(None));
+        assert_eq!(arm(&mut cq, &memory, 0x0000_0003), Ok(None));
+    }
+
+    #[test]
+    fn a_host_that_polls_after_arming_is_not_woken_for_what_it_took() {
+        let (mut cq, memory) = setup(true);
+        let due = Duration::from_micros(9);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        cq.arm(0, due).unwrap();
+        assert_eq!((cq.deadline(), cq.due_event(CQN, &memory, Duration::ZERO)), (Some(due), None));
+        consume(&memory, 1);
+        assert_eq!((cq.due_event(CQN, &memory, due), cq.deadline()), (None, None));
+        assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }), "still armed");
+        // The host stays away: it is woken when the time has come, once.
+        cq.arm(1, due).unwrap();
+        assert_eq!(cq.due_event(CQN, &memory, due), Some(Event::Completion { cqn: CQN }));
+        assert_eq!(cq.due_event(CQN, &memory, due), None);
     }
 
     #[test]
     fn solicited_only() {
         let (mut cq, memory) = setup(true);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-        assert_eq!(cq.arm(CQN, ARM_SOLICITED), Ok(None), "CQE 0 is not solicited");
+        assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED), Ok(None), "CQE 0 is not solicited");
         assert_eq!(write(&mut cq, &memory, &completion(1)), None);
         assert_eq!(write(&mut cq, &memory, &error()), Some(Event::Completion { cqn: CQN }), "errors count");
         assert_eq!(write(&mut cq, &memory, &completion(3)), None);
-        assert_eq!(cq.arm(CQN, ARM_SOLICITED | 2), Ok(Some(Event::Completion { cqn: CQN })), "CQE 2 was missed");
-        assert_eq!(cq.arm(CQN, ARM_SOLICITED | 3), Ok(None));
-        assert_eq!(cq.arm(CQN, 0x8000_0000), Err(0x8000_0000));
+        assert_eq!(
+            arm(&mut cq, &memory, ARM_SOLICITED | 2),
+            Ok(Some(Event::Completion { cqn: CQN })),
+            "CQE 2 was missed"
+        );
+        assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED | 3), Ok(None));
+        assert_eq!(arm(&mut cq, &memory, 0x8000_0000), Err(0x8000_0000));
     }
 
     #[test]
@@ -296,11 +367,11 @@ mod tests {
         let (mut cq, memory) = setup(true);
         cq.poison_arm_word(&memory).unwrap();
         assert_eq!(memory.bytes()[RECORD..RECORD + 8], [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
-        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(None));
+        assert_eq!(poll(&mut cq, &memory), Ok(None));
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
         memory.put(RECORD + 4, &[0; 4]);
-        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(Some(Event::Completion { cqn: CQN })));
-        assert_eq!(cq.poll_arm_word(CQN, &memory), Ok(None), "the same word does not arm again");
+        assert_eq!(poll(&mut cq, &memory), Ok(Some(Event::Completion { cqn: CQN })));
+        assert_eq!(poll(&mut cq, &memory), Ok(None), "the same word does not arm again");
     }
 
     #[test]

@@ -381,13 +381,21 @@ impl Device {
             }
             self.first_qp = self.qps.range_mut(first + 1..u32::MAX).next().map_or(0, |(qpn, _)| qpn);
         }
+        let Host { cqs, memory, events, .. } = &mut self.host;
+        for (cqn, cq) in cqs.iter_mut() {
+            if let Some(event) = cq.due_event(cqn, &**memory, now) {
+                events.push_back(event);
+                worked = true;
+            }
+        }
         worked | self.flush()
     }
 
-    /// When the next timer of a QP runs out, on the clock that [`Self::step`] is given.
+    /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.qps.iter().filter_map(|(_, entry)| entry.qp.deadline()).min()
+        let qps = self.qps.iter().filter_map(|(_, entry)| entry.qp.deadline());
+        qps.chain(self.host.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
     }
 
     /// Whether packets wait for later steps though nothing else is left to do: the wire holds some back, or has no room.

@@ -8,10 +8,15 @@ use crate::uar::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, blueflame_halves,
 };
 use crate::wqe::{WQEBB_BYTES, copy_from_ring};
+use std::time::Duration;
 use thiserror::Error;
 
 /// Complaints kept until they are taken; more are only logged.
 const MAX_COMPLAINTS: usize = 256;
+
+/// How long the event of a CQ that was armed when it already held CQEs takes: longer than a program, on busy cores, needs
+/// from arming to polling.
+const LATE_ARM: Duration = Duration::from_millis(1);
 
 /// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -156,7 +161,11 @@ impl Device {
     pub(crate) fn scan_doorbells(&mut self) -> bool {
         match self.config().doorbells {
             DoorbellSource::Registers => self.scan_registers(),
-            DoorbellSource::Records => self.scan_records(),
+            DoorbellSource::Records => {
+                // What was found shows in the work that follows.
+                self.scan_records();
+                false
+            }
             DoorbellSource::Calls => false,
         }
     }
@@ -186,8 +195,7 @@ impl Device {
     }
 
     /// Looks at every send doorbell record and arm word.
-    fn scan_records(&mut self) -> bool {
-        let mut found = false;
+    fn scan_records(&mut self) {
         for (_, entry) in self.qps.iter_mut().filter(|(_, e)| e.context.sq.is_some()) {
             // A record that cannot be read is no doorbell. One that has not changed is none, either; the QP knows.
             if let Ok(word) = self.host.memory.load_be32(entry.context.dbr.wrapping_add(4)) {
@@ -195,31 +203,36 @@ impl Device {
             }
         }
         let mut bad = Vec::new();
+        let due = self.arm_due();
         for (cqn, cq) in self.host.cqs.iter_mut() {
-            match cq.poll_arm_word(cqn, &*self.host.memory) {
-                Ok(event) => {
-                    found |= event.is_some();
-                    self.host.events.extend(event);
-                }
-                Err(word) => bad.push(Complaint::BadArmWord { cqn, word }),
+            if let Err(word) = cq.poll_arm_word(&*self.host.memory, due) {
+                bad.push(Complaint::BadArmWord { cqn, word });
             }
         }
         bad.into_iter().for_each(|c| self.complain(c));
-        found
+    }
+
+    /// When an arming that arrives now raises the event for CQEs that are there already. Callers that step the device
+    /// see it in the same step; hosts on threads of their own get the time to poll after they have armed.
+    fn arm_due(&self) -> Duration {
+        match self.config().doorbells {
+            DoorbellSource::Registers => self.host.now,
+            DoorbellSource::Records | DoorbellSource::Calls => self.host.now + LATE_ARM,
+        }
     }
 
     /// An arm doorbell.
     fn ring_cq(&mut self, uar: u32, stored: &[u8]) {
         let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
         let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
+        let due = self.arm_due();
         let Some(cq) = self.host.cqs.get_mut(cqn) else {
             return self.complain(Complaint::NoSuchCq { uar, cqn });
         };
         let expected = cq.context().uar;
         let record = self.host.memory.load_be32(cq.context().dbr.wrapping_add(4));
-        match cq.arm(cqn, word) {
-            Ok(event) => self.host.events.extend(event),
-            Err(word) => self.complain(Complaint::BadArmWord { cqn, word }),
+        if let Err(word) = cq.arm(word, due) {
+            self.complain(Complaint::BadArmWord { cqn, word });
         }
         if expected != uar {
             self.complain(Complaint::WrongUar { uar, number: cqn, expected });

@@ -1,0 +1,144 @@
+//! Runs a program of the two-ended kind, server and client, each with software devices on a network of their own.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a pair may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How devices are made, and the network they are on.
+pub struct Device<'a> {
+    options: &'a [&'a str],
+    fabric: tempfile::TempDir,
+}
+
+impl<'a> Device<'a> {
+    /// Devices made with these options of the launcher, on a network of their own.
+    pub fn new(options: &'a [&'a str]) -> Self {
+        Self { options, fabric: tempfile::tempdir().expect("a directory for the network") }
+    }
+}
+
+/// The object that was built together with this test.
+fn preload() -> PathBuf {
+    let test = std::env::current_exe().expect("this test's path");
+    let object = test.with_file_name("libsofthca_uverbs.so");
+    assert!(object.exists(), "{} was not built", object.display());
+    object
+}
+
+fn launcher(options: &[&str], fabric: &Path, command: &[&str]) -> Command {
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_softhca-run"));
+    launcher.args(options).arg("--preload").arg(preload()).arg("--fabric").arg(fabric).arg("--").args(command);
+    launcher.stdin(Stdio::null());
+    launcher
+}
+
+/// A started program, with what it prints going to a file.
+struct Started {
+    child: Child,
+    output: File,
+}
+
+impl Started {
+    fn new(mut command: Command) -> Self {
+        let output = tempfile::tempfile().expect("a file for the output");
+        let to_file = || Stdio::from(output.try_clone().expect("the output's descriptor"));
+        let child = command.stdout(to_file()).stderr(to_file()).spawn().expect("the launcher starts");
+        Self { child, output }
+    }
+
+    fn output(&mut self) -> String {
+        let mut text = Vec::new();
+        self.output.rewind().and_then(|()| self.output.read_to_end(&mut text)).expect("the output can be read");
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Waits until it has ended; `None` if it has not by `deadline`.
+    fn wait(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait().expect("the launcher can be waited for") {
+                return Some(status);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            // The launcher passes it on.
+            // SAFETY: a child of ours that was not waited for.
+            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Runs one program; its exit code, `None` after `patience`, and output.
+pub fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
+    let fabric = tempfile::tempdir().expect("a directory for the network");
+    let mut started = Started::new(launcher(options, fabric.path(), command));
+    let status = started.wait(Instant::now() + patience);
+    (status.and_then(|status| status.code()), started.output())
+}
+
+/// Whether a process listens on TCP port `port`. Asked of the kernel: a connection to try would be taken for the
+/// client's.
+fn listens(port: u16) -> bool {
+    const LISTEN: &str = "0A";
+    let port = format!(":{port:04X}");
+    ["/proc/net/tcp", "/proc/net/tcp6"].iter().filter_map(|table| std::fs::read_to_string(table).ok()).any(|table| {
+        table.lines().any(|line| {
+            let mut fields = line.split_whitespace().skip(1);
+            fields.next().is_some_and(|local| local.ends_with(&port)) && fields.nth(1) == Some(LISTEN)
+        })
+    })
+}
+
+/// Runs `tool` as server and as client; the output of both. One pair at a time: they take turns on few cores badly.
+///
+/// # Panics
+/// If either does not end well and in time, or the device complains.
+pub fn pair(device: &Device, tool: &str, arguments: &[&str]) -> [String; 2] {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");
+    let port = free.port().to_string();
+    let start = |last: &[&str]| {
+        let command = [&[tool, "-p", &port], arguments, last].concat();
+        Started::new(launcher(device.options, device.fabric.path(), &command))
+    };
+    let deadline = Instant::now() + PATIENCE;
+    let mut server = start(&[]);
+    while !listens(free.port()) {
+        let ended = server.child.try_wait().expect("the launcher can be waited for");
+        let late = Instant::now() > deadline;
+        assert!(ended.is_none() && !late, "{tool} {arguments:?} does not listen:\n{}", server.output());
+        thread::sleep(Duration::from_millis(5));
+    }
+    let mut client = start(&["127.0.0.1"]);
+    let ends = [client.wait(deadline), server.wait(deadline)];
+    let [client, server] = [client.output(), server.output()];
+    let shown = format!("client:\n{client}\nserver:\n{server}");
+    let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+    assert!(well, "{:?} {tool} {arguments:?} ended with {ends:?}\n{shown}", device.options);
+    assert!(!shown.contains("complaint"), "{tool} {arguments:?}:\n{shown}");
+    [server, client]
+}
+
+/// The rows of numbers under perftest's table heads.
+pub fn results(output: &str) -> Vec<Vec<f64>> {
+    let rows = output.lines().skip_while(|line| !line.trim_start().starts_with("#bytes"));
+    rows.filter_map(|line| line.split_whitespace().map(|field| field.parse().ok()).collect::<Option<Vec<f64>>>())
+        .filter(|row| row.len() > 2)
+        .collect()
+}

@@ -1,0 +1,208 @@
+//! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one another
+//! through it, and find the data that they expect.
+
+mod pair;
+
+use pair::{Device, launch, pair};
+use std::time::Duration;
+
+/// Options of a device on which everything is trapped and checked.
+const STRICT: &[&str] = &["--strict"];
+/// Options of a device whose network loses, doubles and reorders: per mille of all frames.
+const LOSSY: &[&str] = &["--faults", "drop=5,dup=5,reorder=5,delay=2,seed=7"];
+/// Doorbell registers that come with the context, and are shared.
+const STATIC: &[&str] = &["--static-uars"];
+
+/// rdma-core's ping-pongs check with `-c` that what arrives is what was sent.
+const PINGPONGS: &[(&str, &[&str])] = &[
+    ("ibv_rc_pingpong", &["-c"]),
+    ("ibv_rc_pingpong", &["-c", "-e"]),
+    ("ibv_rc_pingpong", &["-c", "-N"]),
+    ("ibv_rc_pingpong", &["-c", "-t"]),
+    ("ibv_rc_pingpong", &["-c", "-s", "100000"]),
+    ("ibv_rc_pingpong", &["-c", "-e", "-N", "-s", "100000", "-m", "1024"]),
+    ("ibv_uc_pingpong", &["-c"]),
+    ("ibv_uc_pingpong", &["-c", "-e"]),
+    ("ibv_ud_pingpong", &["-c"]),
+    ("ibv_ud_pingpong", &["-c", "-e"]),
+    ("ibv_srq_pingpong", &["-c"]),
+    ("ibv_srq_pingpong", &["-c", "-e"]),
+];
+
+/// Of those, what survives a network that loses frames.
+const RELIABLE_PINGPONGS: &[(&str, &[&str])] = &[
+    ("ibv_rc_pingpong", &["-c"]),
+    ("ibv_rc_pingpong", &["-c", "-e"]),
+    ("ibv_rc_pingpong", &["-c", "-s", "100000"]),
+    ("ibv_srq_pingpong", &["-c"]),
+];
+
+const PERFTEST: &[(&str, &[&str])] = &[
+    ("ib_send_lat", &[]),
+    ("ib_send_lat", &["-e"]),
+    ("ib_send_lat", &["--use_old_post_send"]),
+    ("ib_send_lat", &["--use-srq"]),
+    ("ib_send_lat", &["-c", "UC"]),
+    ("ib_send_lat", &["-c", "UD"]),
+    ("ib_write_lat", &[]),
+    ("ib_write_lat", &["--use_old_post_send"]),
+    ("ib_write_lat", &["-c", "UC"]),
+    ("ib_read_lat", &[]),
+    ("ib_read_lat", &["-e"]),
+    ("ib_atomic_lat", &[]),
+    ("ib_atomic_lat", &["-A", "CMP_AND_SWAP"]),
+    ("ib_send_bw", &[]),
+    ("ib_send_bw", &["-q", "8"]),
+    ("ib_send_bw", &["-e"]),
+    ("ib_send_bw", &["-b"]),
+    ("ib_send_bw", &["--use_old_post_send"]),
+    ("ib_send_bw", &["--use-srq"]),
+    ("ib_send_bw", &["-c", "UC"]),
+    ("ib_send_bw", &["-c", "UD"]),
+    ("ib_write_bw", &[]),
+    ("ib_write_bw", &["-q", "8"]),
+    ("ib_write_bw", &["--use_old_post_send"]),
+    ("ib_write_bw", &["-c", "UC"]),
+    ("ib_read_bw", &[]),
+    ("ib_read_bw", &["-q", "8"]),
+    ("ib_read_bw", &["-e"]),
+    ("ib_atomic_bw", &[]),
+    ("ib_atomic_bw", &["-q", "8"]),
+];
+
+/// All message sizes from 2 bytes to 8 MiB.
+const ALL_SIZES: &[(&str, &[&str])] =
+    &[("ib_send_bw", &["-a"]), ("ib_write_bw", &["-a"]), ("ib_read_bw", &["-a"]), ("ib_write_lat", &["-a"])];
+
+/// Of perftest, what survives a network that loses frames.
+const RELIABLE_PERFTEST: &[(&str, &[&str])] = &[
+    ("ib_send_lat", &[]),
+    ("ib_send_bw", &["-q", "8"]),
+    ("ib_write_lat", &[]),
+    ("ib_write_bw", &["-q", "8"]),
+    ("ib_read_lat", &[]),
+    ("ib_read_bw", &["-q", "8"]),
+    ("ib_atomic_lat", &[]),
+    ("ib_atomic_bw", &["-q", "8"]),
+];
+
+fn pingpongs(device: &[&'static str], cases: &[(&str, &[&str])]) {
+    let iterations = 200;
+    for &(tool, arguments) in cases {
+        let arguments: Vec<&str> = [&["-n", "200"], arguments].concat();
+        for output in pair(&Device::new(device), tool, &arguments) {
+            assert!(output.contains(&format!("{iterations} iters in")), "{tool} {arguments:?}:\n{output}");
+            // What it prints when the bytes differ; it goes on then.
+            assert!(!output.contains("invalid data"), "{tool} {arguments:?}:\n{output}");
+        }
+    }
+}
+
+fn perftest(device: &[&'static str], iterations: u32, cases: &[(&str, &[&str])]) {
+    let count = iterations.to_string();
+    for &(tool, arguments) in cases {
+        let arguments: Vec<&str> = [&["-n", &count, "-F"], arguments].concat();
+        let [_, client] = pair(&Device::new(device), tool, &arguments);
+        let results = pair::results(&client);
+        let sizes = if arguments.contains(&"-a") { 23 } else { 1 };
+        assert_eq!(results.len(), sizes, "{tool} {arguments:?}:\n{client}");
+        for result in results {
+            // Bytes, iterations (of all queues), then what was measured.
+            assert!(result[1] >= f64::from(iterations) && result[2..].iter().any(|&value| value > 0.0), "{client}");
+        }
+    }
+}
+
+#[test]
+fn pingpong() {
+    pingpongs(&[], PINGPONGS);
+}
+
+#[test]
+fn pingpong_strict() {
+    pingpongs(STRICT, PINGPONGS);
+}
+
+#[test]
+fn pingpong_lossy() {
+    pingpongs(LOSSY, RELIABLE_PINGPONGS);
+}
+
+#[test]
+fn pingpong_on_ethernet() {
+    // GID 1 is of type RoCE v2 and made of the MAC address, 3 of the IPv4 address.
+    let ethernet = &["--link", "ethernet", "--devices", "2", "--ports", "2"];
+    let cases: &[(&str, &[&str])] = &[
+        ("ibv_rc_pingpong", &["-c", "-g", "1"]),
+        ("ibv_rc_pingpong", &["-c", "-g", "3", "-d", "mlx5_1", "-i", "2"]),
+        ("ibv_ud_pingpong", &["-c", "-g", "1"]),
+        ("ibv_srq_pingpong", &["-c", "-g", "3"]),
+    ];
+    pingpongs(ethernet, cases);
+}
+
+#[test]
+fn pingpong_with_static_registers() {
+    pingpongs(STATIC, RELIABLE_PINGPONGS);
+    pingpongs(&["--static-uars", "--strict"], RELIABLE_PINGPONGS);
+}
+
+#[test]
+fn perftest_programs() {
+    perftest(&[], 200, PERFTEST);
+}
+
+#[test]
+fn perftest_strict() {
+    perftest(STRICT, 100, PERFTEST);
+}
+
+#[test]
+fn perftest_lossy() {
+    perftest(LOSSY, 200, RELIABLE_PERFTEST);
+}
+
+#[test]
+fn perftest_all_sizes() {
+    perftest(&[], 10, ALL_SIZES);
+}
+
+#[test]
+fn perftest_with_static_registers() {
+    // More queues than registers, so that some are shared.
+    perftest(STATIC, 100, &[("ib_write_bw", &["-q", "32", "-s", "64"]), ("ib_send_lat", &["-e"])]);
+}
+
+#[test]
+fn devices_are_found() {
+    let (code, output) = launch(&["--devices", "3"], &["ibv_devices"], Duration::from_secs(20));
+    assert_eq!(code, Some(0), "{output}");
+    for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
+        assert!(output.contains(device), "{output}");
+    }
+}
+
+#[test]
+fn devices_describe_themselves() {
+    let infiniband = ["transport:\t\t\tInfiniBand (0)", "vendor_part_id:\t\t\t4119", "PORT_ACTIVE (4)", "port_lid:\t\t3"];
+    let ethernet = ["link_layer:\t\tEthernet", "::ffff:10.95.1.2, RoCE v2", "fe80::5fff:fe03:102, RoCE v2"];
+    for (link, expected) in [("infiniband", &infiniband[..]), ("ethernet", &ethernet[..])] {
+        let options = ["--link", link, "--devices", "2", "--ports", "2"];
+        let (code, output) = launch(&options, &["ibv_devinfo", "-v"], Duration::from_secs(20));
+        assert_eq!(code, Some(0), "{output}");
+        for line in expected {
+            assert!(output.contains(line), "{line:?} is not in:\n{output}");
+        }
+    }
+}
+
+#[test]
+fn the_programs_end_is_passed_on() {
+    let end = |command: &[&str]| launch(&[], command, Duration::from_secs(20)).0;
+    assert_eq!(end(&["true"]), Some(0));
+    assert_eq!(end(&["sh", "-c", "exit 7"]), Some(7));
+    assert_eq!(end(&["sh", "-c", "kill -TERM $$"]), Some(128 + libc::SIGTERM));
+    assert_eq!(end(&["/nowhere/at/all"]), Some(127));
+    assert_eq!(end(&["/etc/passwd"]), Some(126));
+    assert_eq!(launch(&["--faults", "drop=2000"], &["true"], Duration::from_secs(20)).0, Some(2));
+}
