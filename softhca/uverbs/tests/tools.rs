@@ -184,7 +184,8 @@ fn devices_are_found() {
 
 #[test]
 fn devices_describe_themselves() {
-    let infiniband = ["transport:\t\t\tInfiniBand (0)", "vendor_part_id:\t\t\t4119", "PORT_ACTIVE (4)", "port_lid:\t\t3"];
+    let infiniband =
+        ["transport:\t\t\tInfiniBand (0)", "vendor_part_id:\t\t\t4119", "PORT_ACTIVE (4)", "port_lid:\t\t3"];
     let ethernet = ["link_layer:\t\tEthernet", "::ffff:10.95.1.2, RoCE v2", "fe80::5fff:fe03:102, RoCE v2"];
     for (link, expected) in [("infiniband", &infiniband[..]), ("ethernet", &ethernet[..])] {
         let options = ["--link", link, "--devices", "2", "--ports", "2"];
