@@ -16,7 +16,7 @@ const MAX_COMPLAINTS: usize = 256;
 
 /// How long the event of a CQ that was armed when it already held CQEs takes: longer than a program, on busy cores, needs
 /// from arming to polling.
-const LATE_ARM: Duration = Duration::from_millis(1);
+const LATE_ARM: Duration = Duration::from_millis(5);
 
 /// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -154,7 +154,10 @@ fn perftest_programs() {
 
 #[test]
 fn perftest_strict() {
-    perftest(STRICT, 100, PERFTEST);
+    // Traps make it likely that an event of the receiving CQ comes while ib_send_lat waits for one of the sending CQ; it
+    // polls that one, finds nothing, and looks at a completion that it has not initialised.
+    let cases: Vec<_> = PERFTEST.iter().copied().filter(|&case| case != ("ib_send_lat", &["-e"][..])).collect();
+    perftest(STRICT, 100, &cases);
 }
 
 #[test]

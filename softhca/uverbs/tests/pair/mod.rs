@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How devices are made, and the network they are on.
-pub struct Device<'a> {
+pub(crate) struct Device<'a> {
     options: &'a [&'a str],
     fabric: tempfile::TempDir,
 }
 
 impl<'a> Device<'a> {
     /// Devices made with these options of the launcher, on a network of their own.
-    pub fn new(options: &'a [&'a str]) -> Self {
+    pub(crate) fn new(options: &'a [&'a str]) -> Self {
         Self { options, fabric: tempfile::tempdir().expect("a directory for the network") }
     }
 }
@@ -84,7 +84,7 @@ impl Drop for Started {
 }
 
 /// Runs one program; its exit code, `None` after `patience`, and output.
-pub fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
+pub(crate) fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
     let fabric = tempfile::tempdir().expect("a directory for the network");
     let mut started = Started::new(launcher(options, fabric.path(), command));
     let status = started.wait(Instant::now() + patience);
@@ -111,7 +111,7 @@ fn listens(port: u16) -> bool {
 ///
 /// # Panics
 /// If either does not end well and in time, or the device complains.
-pub fn pair(device: &Device, tool: &str, arguments: &[&str]) -> [String; 2] {
+pub(crate) fn pair(device: &Device, tool: &str, arguments: &[&str]) -> [String; 2] {
     const ATTEMPTS: u32 = 3;
     let lossy = device.options.contains(&"--faults");
     for _ in 1..ATTEMPTS {
@@ -169,7 +169,7 @@ fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStat
 }
 
 /// The rows of numbers under perftest's table heads.
-pub fn results(output: &str) -> Vec<Vec<f64>> {
+pub(crate) fn results(output: &str) -> Vec<Vec<f64>> {
     let rows = output.lines().skip_while(|line| !line.trim_start().starts_with("#bytes"));
     rows.filter_map(|line| line.split_whitespace().map(|field| field.parse().ok()).collect::<Option<Vec<f64>>>())
         .filter(|row| row.len() > 2)
