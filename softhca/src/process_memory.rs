@@ -229,15 +229,19 @@ static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
 
 fn populate_works() -> bool {
     let (page, flags) = (page_bytes(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address that the kernel chooses replaces nothing; nothing accesses it.
-    let addr = unsafe { libc::mmap(std::ptr::null_mut(), page, libc::PROT_NONE, flags, -1, 0) };
-    if addr == libc::MAP_FAILED {
-        return false;
-    }
-    let refused = !advise(addr.addr(), page, libc::MADV_POPULATE_READ) && errno() != libc::EINVAL;
-    // SAFETY: unmaps what was mapped above.
-    unsafe { libc::munmap(addr, page) };
-    refused
+    let [bad, good] = [libc::PROT_NONE, libc::PROT_READ].map(|protection| {
+        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing; nothing accesses it.
+        let addr = unsafe { libc::mmap(std::ptr::null_mut(), page, protection, flags, -1, 0) };
+        if addr == libc::MAP_FAILED {
+            return None;
+        }
+        let populated = advise(addr.addr(), page, libc::MADV_POPULATE_READ);
+        // SAFETY: unmaps what was mapped above.
+        unsafe { libc::munmap(addr, page) };
+        Some(populated)
+    });
+    // A kernel that does not know the advice refuses both, an emulator that ignores it neither.
+    (bad, good) == (Some(false), Some(true))
 }
 
 /// `madvise` with an advice that changes no contents. True on success.

@@ -1,5 +1,5 @@
 //! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one another
-//! through it, and find the data that they expect.
+//! through it, and find the data that they expect. A C program of our own makes the calls that they do not make.
 
 mod pair;
 
@@ -198,6 +198,41 @@ fn devices_describe_themselves() {
             assert!(output.contains(line), "{line:?} is not in:\n{output}");
         }
     }
+}
+
+/// `api.c`, compiled; it is there as long as the directory.
+fn api() -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().expect("a directory for the program");
+    let program = directory.path().join("api").display().to_string();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api.c");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let arguments = ["-Wall", "-Wextra", "-O1", "-o", &program, source, "-libverbs", "-lmlx5"];
+    let compiled = std::process::Command::new(&compiler).args(arguments).status();
+    assert!(compiled.is_ok_and(|status| status.success()), "{compiler} {arguments:?}");
+    (directory, program)
+}
+
+#[test]
+fn calls_are_answered_as_by_the_kernel() {
+    let (_directory, program) = api();
+    for options in [&[][..], STRICT] {
+        let (code, output) = launch(options, &[&program], Duration::from_secs(60));
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
+    }
+    for options in [STATIC, &["--static-uars", "--strict"]] {
+        let (code, output) = launch(options, &[&program, "static"], Duration::from_secs(60));
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
+    }
+}
+
+#[test]
+fn strict_mode_complains_of_a_wrong_doorbell() {
+    let (_directory, program) = api();
+    let (code, output) = launch(STRICT, &[&program, "ring-wrongly"], Duration::from_secs(60));
+    assert_eq!(code, Some(70), "{output}");
+    assert!(output.contains("1 complaint(s)") && output.contains("QP 0xfffe, which does not exist"), "{output}");
+    // Nobody looks at stores otherwise.
+    assert_eq!(launch(&[], &[&program, "ring-wrongly"], Duration::from_secs(60)), (Some(0), String::new()));
 }
 
 #[test]

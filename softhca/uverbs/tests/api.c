@@ -1,0 +1,384 @@
+/*
+ * Calls of libibverbs and libmlx5 that the tools do not make, or not with wrong arguments, on the software device.
+ * Prints what went otherwise than expected; the exit code is 1 then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static int failures;
+
+#define EXPECT(condition)                                                                     \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
+			failures++;                                                           \
+		}                                                                             \
+	} while (0)
+
+/* Without what this makes, nothing else can be tried. */
+#define NEED(pointer)                                                             \
+	({                                                                        \
+		errno = 0;                                                        \
+		__typeof__(pointer) made = (pointer);                             \
+		if (!made) {                                                      \
+			printf("line %d: %s: errno %d\n", __LINE__, #pointer, errno); \
+			exit(1);                                                  \
+		}                                                                 \
+		made;                                                             \
+	})
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static char memory[1 << 16] __attribute__((aligned(4096)));
+
+static struct ibv_qp *make_qp(struct ibv_pd *domain, struct ibv_cq *cq, struct ibv_srq *srq, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq, .recv_cq = cq, .srq = srq, .qp_type = type,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 64 },
+	};
+	return ibv_create_qp(domain, &attr);
+}
+
+/* Connects an RC QP, in one direction. */
+static void connect_to(struct ibv_qp *qp, struct ibv_qp *peer)
+{
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(context, 1, &port) == 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp_num,
+		.rq_psn = 0x123456, .max_dest_rd_atomic = 4, .min_rnr_timer = 12,
+		.ah_attr = { .dlid = port.lid, .port_num = 1, .sl = 3 } };
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 5, .rnr_retry = 6,
+		.sq_psn = 0x123456, .max_rd_atomic = 3 };
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+}
+
+static void connect_to_itself(struct ibv_qp *qp)
+{
+	connect_to(qp, qp);
+}
+
+static int post_write(struct ibv_qp *qp, struct ibv_mr *mr, char *from, char *to, uint32_t len, unsigned flags)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)from, .length = len, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = { .wr_id = len, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = flags, .wr.rdma = { .remote_addr = (uintptr_t)to, .rkey = mr->rkey } };
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+static struct ibv_wc wait_for(struct ibv_cq *cq)
+{
+	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
+	for (long tries = 0; tries < 2000000000L; tries++)
+		if (ibv_poll_cq(cq, 1, &wc) == 1)
+			break;
+	return wc;
+}
+
+static void regions(void)
+{
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
+	errno = 0;
+	EXPECT(ibv_dealloc_pd(pd) == EBUSY);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE) != 0 &&
+	       errno == EOPNOTSUPP);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, memory, 16, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL);
+	char *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, hole, 4096, 0) && errno == EFAULT);
+	munmap(hole, 4096);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, hole, 4096, 0) && errno == EFAULT);
+	mr = NEED(ibv_reg_mr_iova(pd, memory + 64, 64, 0x7000000000000040, IBV_ACCESS_RELAXED_ORDERING));
+	EXPECT(ibv_dereg_mr(mr) == 0);
+}
+
+static void completion_queues(void)
+{
+	struct ibv_comp_channel *channel = NEED(ibv_create_comp_channel(context));
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 15, NULL, channel, 1));
+	EXPECT(cq->cqe == 15);
+	errno = 0;
+	EXPECT(!ibv_create_cq(context, 15, NULL, NULL, 99) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_create_cq(context, 1 << 23, NULL, NULL, 0) && errno == EINVAL);
+	struct ibv_modify_cq_attr moderation = { .attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { .cq_count = 16, .cq_period = 10 } };
+	EXPECT(ibv_modify_cq(cq, &moderation) == 0);
+
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	connect_to_itself(qp);
+	EXPECT(ibv_destroy_cq(cq) == EBUSY);
+
+	/* Completions on both sides of a resize, in order. */
+	memset(memory, 0x5a, 4096);
+	for (int i = 1; i <= 5; i++)
+		EXPECT(post_write(qp, mr, memory, memory + 8192, i, IBV_SEND_SIGNALED) == 0);
+	while (((volatile char *)memory)[8192 + 4] != 0x5a)
+		;
+	EXPECT(ibv_resize_cq(cq, 100) == 0);
+	EXPECT(cq->cqe == 127);
+	for (int i = 6; i <= 10; i++)
+		EXPECT(post_write(qp, mr, memory, memory + 8192, i, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
+	for (int i = 1; i <= 10; i++) {
+		struct ibv_wc wc = wait_for(cq);
+		EXPECT(wc.status == IBV_WC_SUCCESS && wc.wr_id == (uint64_t)i);
+	}
+
+	/* An event that nobody reads does not keep the CQ. */
+	struct ibv_cq *got;
+	void *ignored;
+	EXPECT(ibv_req_notify_cq(cq, 0) == 0);
+	EXPECT(post_write(qp, mr, memory, memory + 8192, 8, IBV_SEND_SIGNALED) == 0);
+	EXPECT(ibv_get_cq_event(channel, &got, &ignored) == 0 && got == cq);
+	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	EXPECT(ibv_req_notify_cq(cq, 0) == 0);
+	EXPECT(post_write(qp, mr, memory, memory + 8192, 8, IBV_SEND_SIGNALED) == 0);
+	struct pollfd readable = { .fd = channel->fd, .events = POLLIN };
+	EXPECT(poll(&readable, 1, 5000) == 1);
+	ibv_ack_cq_events(cq, 1);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+	EXPECT(poll(&readable, 1, 0) == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ibv_destroy_comp_channel(channel) == 0);
+}
+
+static void queue_pairs(void)
+{
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	struct ibv_qp_init_attr init;
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
+	attr.qp_state = IBV_QPS_INIT;
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
+	connect_to_itself(qp);
+	EXPECT(ibv_query_qp(qp, &attr, (1 << 21) - 1, &init) == 0);
+	EXPECT(attr.qp_state == IBV_QPS_RTS && attr.path_mtu == IBV_MTU_1024 && attr.dest_qp_num == qp->qp_num);
+	EXPECT(attr.rq_psn == 0x123456 && attr.sq_psn == 0x123456 && attr.port_num == 1 && attr.ah_attr.sl == 3);
+	EXPECT(attr.timeout == 14 && attr.retry_cnt == 5 && attr.rnr_retry == 6 && attr.min_rnr_timer == 12);
+	EXPECT(attr.max_rd_atomic == 3 && attr.max_dest_rd_atomic == 4);
+	EXPECT(attr.qp_access_flags == (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+	EXPECT(init.cap.max_send_wr >= 16 && init.cap.max_inline_data >= 64 && init.qp_type == IBV_QPT_RC);
+
+	/* The access error of a peer, on both ends: a completion, and an event. */
+	struct ibv_qp *peer = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	connect_to(peer, qp);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
+	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0);
+	connect_to(qp, peer);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE));
+	EXPECT(post_write(peer, mr, memory, memory + 64, 8, IBV_SEND_SIGNALED) == 0);
+	EXPECT(wait_for(cq).status == IBV_WC_REM_ACCESS_ERR);
+	struct ibv_async_event event;
+	EXPECT(ibv_get_async_event(context, &event) == 0);
+	EXPECT(event.event_type == IBV_EVENT_QP_ACCESS_ERR && event.element.qp == qp);
+	ibv_ack_async_event(&event);
+	EXPECT(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_ERR);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ibv_destroy_qp(peer) == 0);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+}
+
+static void shared_receive_queues(void)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 20, .max_sge = 3 } };
+	struct ibv_srq *srq = NEED(ibv_create_srq(pd, &init));
+	EXPECT(init.attr.max_wr == 31 && init.attr.max_sge == 3);
+	/* The kernel counts libmlx5's wait queue in. */
+	struct ibv_srq_attr attr = { .srq_limit = 2 };
+	EXPECT(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT) == 0);
+	attr.srq_limit = 0;
+	EXPECT(ibv_query_srq(srq, &attr) == 0 && attr.srq_limit == 2 && attr.max_wr == 63 && attr.max_sge == 3);
+	attr.srq_limit = 64;
+	EXPECT(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT) == EINVAL);
+	EXPECT(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR) == EINVAL);
+
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, srq, IBV_QPT_RC));
+	EXPECT(ibv_destroy_srq(srq) == EBUSY);
+	connect_to_itself(qp);
+	/* The second message leaves fewer WQEs than the limit. */
+	struct ibv_recv_wr *bad_recv, recv = { .wr_id = 1 };
+	for (int i = 0; i < 3; i++)
+		EXPECT(ibv_post_srq_recv(srq, &recv, &bad_recv) == 0);
+	struct ibv_send_wr *bad, send = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+	for (int i = 0; i < 2; i++)
+		EXPECT(ibv_post_send(qp, &send, &bad) == 0);
+	for (int i = 0; i < 4; i++)
+		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	struct ibv_async_event event;
+	EXPECT(ibv_get_async_event(context, &event) == 0);
+	EXPECT(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
+	ibv_ack_async_event(&event);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_srq(srq) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+}
+
+/* Registers: as many thread domains as one likes, each with its own; NC pages; more QPs than registers. */
+static void registers(int dynamic)
+{
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 1023, NULL, NULL, 0));
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct { struct ibv_td *td; struct ibv_pd *domain; struct ibv_qp *qp; struct mlx5dv_qp raw; } threads[20] = {};
+	for (int i = 0; i < 20; i++) {
+		struct ibv_td_init_attr none = {};
+		threads[i].td = NEED(ibv_alloc_td(context, &none));
+		struct ibv_parent_domain_init_attr parent = { .pd = pd, .td = threads[i].td };
+		threads[i].domain = NEED(ibv_alloc_parent_domain(context, &parent));
+		threads[i].qp = NEED(make_qp(threads[i].domain, cq, NULL, IBV_QPT_RC));
+		struct mlx5dv_obj object = { .qp = { .in = threads[i].qp, .out = &threads[i].raw } };
+		EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
+		EXPECT(threads[i].raw.bf.size == 256);
+		for (int j = 0; j < i; j++)
+			EXPECT(threads[i].raw.bf.reg != threads[j].raw.bf.reg);
+	}
+	struct ibv_qp *shared[40];
+	for (int i = 0; i < 40; i++) {
+		shared[i] = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+		connect_to_itself(shared[i]);
+	}
+	for (int i = 0; i < 40; i++)
+		EXPECT(post_write(shared[i], mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
+	for (int i = 0; i < 40; i++)
+		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	connect_to_itself(threads[19].qp);
+	EXPECT(post_write(threads[19].qp, mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
+	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	if (dynamic) {
+		struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, MLX5DV_UAR_ALLOC_TYPE_NC));
+		mlx5dv_devx_free_uar(uar);
+	}
+	for (int i = 0; i < 40; i++)
+		EXPECT(ibv_destroy_qp(shared[i]) == 0);
+	for (int i = 0; i < 20; i++) {
+		EXPECT(ibv_destroy_qp(threads[i].qp) == 0);
+		EXPECT(ibv_dealloc_pd(threads[i].domain) == 0);
+		EXPECT(ibv_dealloc_td(threads[i].td) == 0);
+	}
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+}
+
+/* The newer ways to make and to use queues. */
+static void extended_queues(void)
+{
+	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 32, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN };
+	struct mlx5dv_cq_init_attr wide = { .comp_mask = MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE, .cqe_size = 128 };
+	struct ibv_cq_ex *cq = NEED(mlx5dv_create_cq(context, &cq_attr, &wide));
+	struct mlx5dv_cq raw;
+	struct mlx5dv_obj object = { .cq = { .in = ibv_cq_ex_to_cq(cq), .out = &raw } };
+	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == 0 && raw.cqe_size == 128 && raw.cqe_cnt == 64);
+
+	struct ibv_qp_init_attr_ex attr = { .send_cq = ibv_cq_ex_to_cq(cq), .recv_cq = ibv_cq_ex_to_cq(cq), .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 }, .pd = pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE };
+	struct mlx5dv_qp_init_attr scatter = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+		.create_flags = MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE };
+	struct ibv_qp *qp = NEED(mlx5dv_create_qp(context, &attr, &scatter));
+	connect_to_itself(qp);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+	strcpy(memory, "by ibv_wr");
+	ibv_wr_start(ex);
+	ex->wr_id = 77;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(ex, mr->rkey, (uintptr_t)memory + 8192);
+	ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)memory, 10);
+	EXPECT(ibv_wr_complete(ex) == 0);
+	struct ibv_poll_cq_attr none = {};
+	while (ibv_start_poll(cq, &none) == ENOENT)
+		;
+	EXPECT(cq->status == IBV_WC_SUCCESS && cq->wr_id == 77 && ibv_wc_read_completion_ts(cq) != 0);
+	ibv_end_poll(cq);
+	EXPECT(strcmp(memory + 8192, "by ibv_wr") == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
+
+	/* What the device does not have is refused. */
+	attr.qp_type = IBV_QPT_RAW_PACKET;
+	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+	cq = NEED(ibv_create_cq_ex(context, &(struct ibv_cq_init_attr_ex){ .cqe = 8 }));
+	attr.send_cq = attr.recv_cq = ibv_cq_ex_to_cq(cq);
+	errno = 0;
+	EXPECT(!ibv_create_qp_ex(context, &attr) && errno == EOPNOTSUPP);
+	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
+	errno = 0;
+	EXPECT(!ibv_alloc_mw(pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP);
+	errno = 0;
+	EXPECT(!ibv_open_xrcd(context, &(struct ibv_xrcd_init_attr){ .fd = -1, .oflags = O_CREAT,
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS }) && errno == EOPNOTSUPP);
+}
+
+static void gids(void)
+{
+	struct ibv_gid_entry entries[16], entry;
+	union ibv_gid gid;
+	uint16_t pkey;
+	ssize_t count = ibv_query_gid_table(context, entries, 16, 0);
+	EXPECT(count >= 1);
+	EXPECT(ibv_query_gid_ex(context, 1, 0, &entry, 0) == 0);
+	EXPECT(ibv_query_gid(context, 1, 0, &gid) == 0 && memcmp(&gid, &entry.gid, 16) == 0);
+	EXPECT(memcmp(&gid, &entries[0].gid, 16) == 0);
+	EXPECT(ibv_query_gid_ex(context, 1, 7, &entry, 0) == ENODATA);
+	EXPECT(ibv_query_gid_ex(context, 9, 0, &entry, 0) == EINVAL);
+	EXPECT(ibv_query_pkey(context, 1, 0, &pkey) == 0 && pkey == 0xffff);
+}
+
+/* A doorbell for a QP that does not exist: for strict mode to complain of. */
+static void ring_wrongly(void)
+{
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	struct mlx5dv_qp raw = {};
+	struct mlx5dv_obj object = { .qp = { .in = qp, .out = &raw } };
+	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
+	*(volatile uint64_t *)raw.bf.reg = htobe64(0x0000000800fffe03);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
+	context = NEED(ibv_open_device(NEED(list[0])));
+	ibv_free_device_list(list);
+	pd = NEED(ibv_alloc_pd(context));
+	if (strcmp(what, "ring-wrongly") == 0) {
+		ring_wrongly();
+	} else {
+		gids();
+		regions();
+		completion_queues();
+		queue_pairs();
+		shared_receive_queues();
+		registers(strcmp(what, "static") != 0);
+		extended_queues();
+	}
+	EXPECT(ibv_dealloc_pd(pd) == 0);
+	EXPECT(ibv_close_device(context) == 0);
+	return failures != 0;
+}
