@@ -115,7 +115,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         max_srq_wr: MAX_QUEUE_WR - 1,
         // A receive WQE of an SRQ begins with a 16-byte segment that links it.
         max_srq_sge: u32::from(MAX_RQ_WQE) / 16 - 1,
-        max_pkeys: 128,
+        max_pkeys: 1,
         local_ca_ack_delay: 16,
         phys_port_cnt: hca.settings.ports as u8,
         ..FromZeros::new_zeroed()

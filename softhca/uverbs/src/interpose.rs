@@ -16,7 +16,7 @@ macro_rules! real {
             /// The function of libc.
             ///
             /// # Safety
-            /// As that of libc.
+            /// As for libc's function.
             pub(crate) unsafe fn $name($($arg: $ty),*) -> $ret {
                 static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -129,8 +129,10 @@ unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() 
 macro_rules! opens {
     ($($name:ident([$($before:ident: $before_ty:ty)?] path, flags $(, $after:ident: $after_ty:ty)?);)*) => {
         $(
+            /// Opens a device of ours, or what libc opens.
+            ///
             /// # Safety
-            /// As that of libc.
+            /// As for libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)? path: *const c_char, flags: c_int $(, $after: $after_ty)?
@@ -155,8 +157,10 @@ opens! {
 macro_rules! looks {
     ($($name:ident([$($before:ident: $before_ty:ty)?] path, $after:ident: $after_ty:ty);)*) => {
         $(
+            /// Looks at the stand-in of a device of ours, or at what libc looks at.
+            ///
             /// # Safety
-            /// As that of libc.
+            /// As for libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)? path: *const c_char, $after: $after_ty
@@ -176,8 +180,10 @@ looks! {
     access([] path, mode: c_int);
 }
 
+/// Answers commands to our devices.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
     match fds::get(fd) {
@@ -190,8 +196,10 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
     }
 }
 
+/// Maps UAR pages of our devices.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mmap(
     at: *mut c_void,
@@ -212,8 +220,10 @@ pub unsafe extern "C" fn mmap(
     })
 }
 
+/// Maps UAR pages of our devices.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mmap64(
     at: *mut c_void,
@@ -227,8 +237,10 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(at, len, protection, flags, fd, offset) }
 }
 
+/// Ends the watch on what is unmapped.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     strict::unwatch(at as usize, len);
@@ -236,8 +248,10 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     unsafe { real::munmap(at, len) }
 }
 
+/// Closes our devices and event files.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     if let Some(File::Device(context)) = fds::remove(fd) {
@@ -250,7 +264,7 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
 /// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.
 ///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     const NETLINK_RDMA: c_int = 20;
@@ -261,8 +275,10 @@ pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> 
     unsafe { real::socket(domain, kind, protocol) }
 }
 
+/// Keeps the signals of strict mode ours; the program's action is called for what is not.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     // SAFETY: pointers are passed on from the caller.
@@ -273,8 +289,10 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, o
     unsafe { real::sigaction(signal, new, old) }
 }
 
+/// Keeps the signals of strict mode ours, likewise.
+///
 /// # Safety
-/// As that of libc.
+/// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     // SAFETY: all zeros are a valid action.

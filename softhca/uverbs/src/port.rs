@@ -26,7 +26,7 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     let link = hca.settings.link;
     let infiniband = link == Link::Infiniband;
     Ok(QueryPortResp {
-        // Sub-NUMA clusters, CM, IP-based GIDs: what a port of this kind says on a ConnectX-5.
+        // What a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
         port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
         max_msg_sz: 1 << 30,
         gid_tbl_len: gid_table_len(link),

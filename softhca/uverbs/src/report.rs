@@ -1,19 +1,14 @@
-//! What strict mode found wrong, told to whoever started the program.
+//! What strict mode found wrong, kept for whoever started the program. The device logs it, too.
 
-use crate::context::lock;
 use crate::device_file;
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::sync::Mutex;
 
-/// Reports a complaint: on standard error, and as a line in the file that the launcher reads, if there is one.
+/// Adds a complaint, as a line, to the file that the launcher reads.
 pub(crate) fn complaint(what: &str) {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = lock(&ONE_AT_A_TIME);
-    eprintln!("softhca: {what}");
     let Some(path) = device_file::settings().and_then(|settings| settings.report.as_ref()) else { return };
     let line = format!("{what}\n");
-    // Appending is atomic with respect to the program's other processes.
+    // In one write, so that lines of several devices and processes do not mix.
     let written =
         OpenOptions::new().append(true).create(true).open(path).and_then(|mut f| f.write_all(line.as_bytes()));
     if let Err(error) = written {

@@ -200,7 +200,7 @@ pub(crate) enum Register {
     Page(u32),
     /// In one of the context's pages.
     Static {
-        /// The context it belongs to; it outlives its QPs, but not the other way round.
+        /// The context it belongs to, which itself holds the QPs.
         context: std::sync::Weak<Context>,
         /// Page.
         page: u32,

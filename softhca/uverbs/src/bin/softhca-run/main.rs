@@ -40,7 +40,7 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Directory in which the devices of one network meet [default: /dev/shm/softhca-<user id>]
+    /// Directory in which the devices of one network meet [default: /dev/shm/softhca-UID]
     #[arg(long, value_name = "DIR")]
     fabric: Option<PathBuf>,
 
