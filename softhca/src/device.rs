@@ -180,7 +180,7 @@ impl Device {
         Ok(key)
     }
 
-    /// What a memory key was created from.
+    /// What a memory key was created from, less what an invalidation took from it.
     #[must_use]
     pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
         self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)

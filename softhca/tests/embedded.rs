@@ -313,6 +313,21 @@ fn keys_protect_memory() {
     assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd0), 0x04), "local protection error");
 }
 
+/// Deregistering gives back all that was registered, also when a peer has taken the memory away from the key before.
+#[test]
+fn an_invalidated_key_is_deregistered_whole() {
+    let mut l = Loop::new(|_| ());
+    let buf = l.hca.buffer(64).unwrap();
+    Receiver::new(&l.b.parts).post(&[]);
+    l.a.post(0x01, buf.rkey(), &[]);
+    l.run();
+    assert_eq!(summary(&l.cq_b.expect()).3, 0x40, "SEND with invalidate");
+    let reach = |l: &mut Loop| l.hca.device().memory().read(buf.addr(), &mut [0; 64]);
+    reach(&mut l).unwrap();
+    l.hca.deregister(buf.lkey()).unwrap();
+    reach(&mut l).unwrap_err();
+}
+
 #[test]
 fn two_devices_and_uc() {
     let (mut x, mut y) = EmbeddedDevice::pair().unwrap();

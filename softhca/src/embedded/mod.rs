@@ -53,12 +53,20 @@ pub struct EmbeddedDevice {
     device: Device,
     /// Rings and records.
     rings: Vec<Arc<Allocation>>,
-    /// Registered memory of [`Buffer`]s, by key.
-    buffers: BTreeMap<u32, Arc<Allocation>>,
+    /// Registered memory, by key.
+    regions: BTreeMap<u32, Region>,
     /// Registers, by QPN.
     registers: BTreeMap<u32, Register>,
     pd: u32,
     now: Duration,
+}
+
+/// What was mapped for a key. The key itself does not tell for good: a peer's invalidation takes its length.
+struct Region {
+    addr: u64,
+    len: usize,
+    /// The memory, if it is a [`Buffer`]'s.
+    _memory: Option<Arc<Allocation>>,
 }
 
 #[derive(Clone, Copy)]
@@ -91,7 +99,7 @@ impl EmbeddedDevice {
         Ok(Self {
             device,
             rings: Vec::new(),
-            buffers: BTreeMap::new(),
+            regions: BTreeMap::new(),
             registers: BTreeMap::new(),
             pd,
             now: Duration::ZERO,
@@ -172,22 +180,34 @@ impl EmbeddedDevice {
     pub unsafe fn register(&mut self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<u32, Error> {
         let addr = ptr.as_ptr().expose_provenance() as u64;
         // SAFETY: the caller's promise.
+        unsafe { self.register_region(Region { addr, len, _memory: None }, access) }
+    }
+
+    /// Maps a region, makes a key for it and keeps both.
+    ///
+    /// # Safety
+    /// As for [`Self::register`].
+    unsafe fn register_region(&mut self, region: Region, access: Access) -> Result<u32, Error> {
+        let Region { addr, len, .. } = region;
+        // SAFETY: the caller's promise.
         unsafe { self.device.memory().map(addr, len) }?;
         let context = MkeyContext { pd: self.pd, iova: addr, addr, len: len as u64, access };
-        self.device.create_mkey(context).inspect_err(|_| self.device.memory().unmap(addr, len))
+        let key = self.device.create_mkey(context).inspect_err(|_| self.device.memory().unmap(addr, len))?;
+        self.regions.insert(key, region);
+        Ok(key)
     }
 
     /// Undoes [`Self::register`], or ends the device's use of a [`Buffer`].
     ///
     /// # Errors
-    /// [`Error::NoSuch`].
+    /// [`Error::NoSuch`] for keys that were not made so, or no longer are.
     pub fn deregister(&mut self, key: u32) -> Result<(), Error> {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let MkeyContext { addr, len, .. } = *self.device.mkey(key).ok_or(missing)?;
-        self.device.destroy_mkey(key)?;
-        self.device.memory().unmap(addr, len as usize);
-        self.buffers.remove(&key);
-        Ok(())
+        let region = self.regions.remove(&key).ok_or(missing)?;
+        // Gone already if the caller destroyed it on the device; the memory is to be unmapped all the same.
+        let destroyed = self.device.destroy_mkey(key);
+        self.device.memory().unmap(region.addr, region.len);
+        destroyed
     }
 
     /// `len` bytes of registered memory, zeroed. With every access right: [`Self::buffer_with`] takes others.
@@ -204,9 +224,9 @@ impl EmbeddedDevice {
     /// [`Error::BadValue`] for access rights that contradict each other; [`Error::Exhausted`].
     pub fn buffer_with(&mut self, len: usize, access: Access) -> Result<Buffer, Error> {
         let memory = Arc::new(Allocation::new(len, page_bytes()));
-        // SAFETY: the allocation is kept in `buffers` until the key is gone, and nobody makes a reference to it.
-        let key = unsafe { self.register(memory.ptr(), memory.len(), access) }?;
-        self.buffers.insert(key, Arc::clone(&memory));
+        let region = Region { addr: memory.addr(), len: memory.len(), _memory: Some(Arc::clone(&memory)) };
+        // SAFETY: the allocation is kept in `regions` until the key is gone, and nobody makes a reference to it.
+        let key = unsafe { self.register_region(region, access) }?;
         Ok(Buffer { memory, key })
     }
 
