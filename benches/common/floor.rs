@@ -42,7 +42,9 @@ pub(crate) struct FloorSq {
     half_bytes: usize,
     /// Second word of the control segment.
     qpn_ds: u32,
-    pi: u16,
+    /// Index, of which 16 bits count. A wider field, since rustc loads a `u16` with its padding: 32 bits just after a store
+    /// of 16, which the CPU cannot forward.
+    pi: u32,
 }
 
 impl FloorSq {
@@ -60,7 +62,7 @@ impl FloorSq {
 
     #[inline(always)]
     fn first_word(&self) -> u64 {
-        join((u32::from(self.pi) << 8 | RDMA_WRITE).to_be(), self.qpn_ds)
+        join(((self.pi & 0xffff) << 8 | RDMA_WRITE).to_be(), self.qpn_ds)
     }
 
     /// A signalled WRITE of 8 bytes inline.
@@ -84,7 +86,7 @@ impl FloorSq {
         let [first, flags, addr, key, ..] = *prepared;
         let [a, b, c, d, e, f, g, h] = m.payload;
         let inline = join((INLINE | 8).to_be(), u32::from_ne_bytes([a, b, c, d]));
-        let index = join((u32::from(self.pi) << 8).to_be(), 0);
+        let index = join(((self.pi & 0xffff) << 8).to_be(), 0);
         [first | index, flags, addr, key, inline, join(u32::from_ne_bytes([e, f, g, h]), 0)]
     }
 
@@ -104,7 +106,7 @@ impl FloorSq {
     /// Stores a WQE to the ring.
     #[inline(always)]
     pub(crate) fn put(&mut self, wqe: &[u64; WQE_WORDS]) {
-        let slot = usize::from(self.pi) % ENTRIES;
+        let slot = self.pi as usize % ENTRIES;
         for (i, &word) in wqe.iter().enumerate() {
             // SAFETY: the slot is inside of the ring and `i` inside of its eight words.
             unsafe { self.ring.add(slot * WQEBB_WORDS + i).write(word) };
@@ -123,7 +125,7 @@ impl FloorSq {
     pub(crate) fn record(&self) {
         arch::to_device();
         // SAFETY: the record's word, which stays.
-        unsafe { self.record.write_volatile(u32::from(self.pi).to_be()) };
+        unsafe { self.record.write_volatile((self.pi & 0xffff).to_be()) };
     }
 
     /// Rings by 8 bytes.
