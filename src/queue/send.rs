@@ -20,10 +20,12 @@ const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 /// only, make the register with a size of zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlueFlamePolicy {
-    /// For inline requests only, libmlx5's default: the device then needs no fetch at all.
+    /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
+    /// `MLX5_POST_SEND_PREFER_BF=0`.
     #[default]
     Inline,
-    /// Whenever it fits (libmlx5's `MLX5_POST_SEND_PREFER_BF`): saves the fetch of the WQE, not that of the data.
+    /// Whenever it fits: saves the fetch of the WQE, not that of the data. libmlx5's default (rdma-core
+    /// `providers/mlx5/mlx5.c`, `get_always_bf`).
     Prefer,
 }
 

@@ -1,0 +1,235 @@
+//! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
+
+use blueflame::db::RegisterParts;
+
+use crate::post::Way;
+use crate::request::{Data, Kind, Wr};
+
+/// Bytes of a WQEBB.
+const WQEBB: usize = 64;
+/// What rings and registers are filled with before.
+pub(crate) const FILL: u8 = 0xa5;
+
+/// Whether a byte of a ring is the same in both, or why not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rule {
+    Same,
+    /// The queue pair's number; each has its own.
+    Number(u8, u8),
+    /// libmlx5 leaves it, this crate stores zero.
+    ZeroHere,
+}
+
+/// Where a WQE is in the ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// WQEBB it starts at.
+    pub(crate) slot: usize,
+    /// 16-byte units.
+    pub(crate) ds: usize,
+}
+
+impl Place {
+    pub(crate) fn wqebbs(self) -> usize {
+        self.ds.div_ceil(4)
+    }
+}
+
+/// 16-byte units that `wr` takes.
+pub(crate) fn units(wr: &Wr) -> usize {
+    let operands = match wr.kind {
+        Kind::Nop => return 1,
+        Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) => 0,
+        Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
+        Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
+    };
+    1 + operands
+        + match &wr.data {
+            Data::Inline(bytes) if bytes.is_empty() => 0,
+            Data::Inline(bytes) => (4 + bytes.len()).div_ceil(16),
+            Data::Sges(sges) => sges.iter().filter(|sge| sge.bytes != 0).count(),
+        }
+}
+
+/// The rules for each byte of a send ring, kept up as WQEs are written.
+pub(crate) struct RingRules {
+    rules: Vec<Rule>,
+    /// The numbers of libmlx5's queue pair and of ours.
+    numbers: [u32; 2],
+}
+
+impl RingRules {
+    pub(crate) fn new(wqebbs: u32, numbers: [u32; 2]) -> Self {
+        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers }
+    }
+
+    /// Both have written `wr` at `place`, libmlx5 by `way`.
+    pub(crate) fn written(&mut self, wr: &Wr, place: Place, way: Way) {
+        let len = self.rules.len();
+        let at = |offset: usize| (place.slot * WQEBB + offset) % len;
+        for offset in 0..place.ds * 16 {
+            self.rules[at(offset)] = Rule::Same;
+        }
+        let [theirs, ours] = self.numbers.map(u32::to_be_bytes);
+        for n in 1..4 {
+            self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
+        }
+        if let (Data::Inline(bytes), Some(end)) = (&wr.data, payload_end(wr)) {
+            debug_assert!(!bytes.is_empty());
+            for offset in end..place.ds * 16 {
+                self.rules[at(offset)] = Rule::ZeroHere;
+            }
+        }
+        let names_imm = matches!(wr.kind, Kind::Nop | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..));
+        if way == Way::WrBuilders && !names_imm {
+            for offset in 12..16 {
+                self.rules[at(offset)] = Rule::ZeroHere;
+            }
+        }
+        if let Kind::FetchAdd(..) = wr.kind {
+            for offset in 40..48 {
+                self.rules[at(offset)] = Rule::ZeroHere;
+            }
+        }
+    }
+
+    /// Compares whole rings.
+    pub(crate) fn compare(&self, theirs: &[u8], ours: &[u8]) -> Result<(), String> {
+        assert_eq!([theirs.len(), ours.len()], [self.rules.len(); 2]);
+        let wrong = |n: &usize| !self.holds(*n, theirs[*n], ours[*n]);
+        match (0..self.rules.len()).find(wrong) {
+            None => Ok(()),
+            Some(n) => Err(format!(
+                "ring byte {n:#x} (WQEBB {}, byte {:#x}): libmlx5 {:#04x}, this crate {:#04x}, to be {:?}\nlibmlx5    \
+                 {:02x?}\nthis crate {:02x?}",
+                n / WQEBB,
+                n % WQEBB,
+                theirs[n],
+                ours[n],
+                self.rules[n],
+                &theirs[n / WQEBB * WQEBB..][..WQEBB],
+                &ours[n / WQEBB * WQEBB..][..WQEBB],
+            )),
+        }
+    }
+
+    fn holds(&self, n: usize, theirs: u8, ours: u8) -> bool {
+        match self.rules[n] {
+            Rule::Same => theirs == ours,
+            Rule::Number(a, b) => (theirs, ours) == (a, b),
+            Rule::ZeroHere => ours == 0,
+        }
+    }
+
+    /// Compares what one doorbell left of a poisoned register, given the WQE it was rung for (the last one). `turned` is
+    /// whether the two ring different halves, if that is known already.
+    pub(crate) fn compare_register(
+        &self,
+        last: Place,
+        theirs: &[u8],
+        ours: &[u8],
+        turned: &mut Option<bool>,
+    ) -> Result<Rung, String> {
+        let half = theirs.len() / 2;
+        let touched = |bytes: &[u8]| (bytes[..half] != *poison(half), bytes[half..] != *poison(half));
+        let halves = [touched(theirs), touched(ours)];
+        let [Some(their_half), Some(our_half)] = halves.map(|halves| match halves {
+            (true, false) => Some(0),
+            (false, true) => Some(half),
+            _ => None,
+        }) else {
+            return Err(format!(
+                "halves stored to (lower, upper): libmlx5 {:?}, this crate {:?}",
+                halves[0], halves[1]
+            ));
+        };
+        if *turned.get_or_insert(their_half != our_half) != (their_half != our_half) {
+            return Err(format!("half stored to, at: libmlx5 {their_half:#x}, this crate {our_half:#x}"));
+        }
+        let (theirs, ours) = (&theirs[their_half..][..half], &ours[our_half..][..half]);
+        let stored = |bytes: &[u8]| if bytes[8..] == *poison(half - 8) { 8 } else { last.ds * 16 };
+        let rung = [stored(theirs), stored(ours)];
+        if rung[0] != rung[1] {
+            return Err(format!("doorbell bytes: libmlx5 {}, this crate {}", rung[0], rung[1]));
+        }
+        let len = self.rules.len();
+        let wrong = |n: &usize| !self.holds((last.slot * WQEBB + n) % len, theirs[*n], ours[*n]);
+        if let Some(n) = (0..rung[0]).find(wrong) {
+            return Err(format!(
+                "register byte {n:#x}: libmlx5 {:#04x}, this crate {:#04x}\n{theirs:02x?}\n{ours:02x?}",
+                theirs[n], ours[n]
+            ));
+        }
+        let rest = if rung[0] == 8 { 8 } else { last.wqebbs() * WQEBB };
+        for (who, bytes) in [("libmlx5", theirs), ("this crate", ours)] {
+            if bytes[rest..] != *poison(half - rest) {
+                return Err(format!("{who} stored past {rest} bytes of the register: {bytes:02x?}"));
+            }
+        }
+        Ok(if rung[0] == 8 { Rung::Doorbell } else { Rung::BlueFlame })
+    }
+}
+
+/// How a register was rung.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rung {
+    Doorbell,
+    BlueFlame,
+    /// The register cannot be read.
+    Unseen,
+}
+
+fn poison(len: usize) -> &'static [u8] {
+    const POISON: [u8; 4096] = [FILL; 4096];
+    &POISON[..len]
+}
+
+/// Where inline data ends, counted from the WQE's start.
+fn payload_end(wr: &Wr) -> Option<usize> {
+    match &wr.data {
+        Data::Inline(bytes) if !bytes.is_empty() => {
+            let head = units(&Wr { data: Data::Sges(Vec::new()), ..wr.clone() });
+            Some(head * 16 + 4 + bytes.len())
+        }
+        _ => None,
+    }
+}
+
+/// A register that can be poisoned and read back.
+#[derive(Clone, Copy)]
+pub(crate) struct Window(RegisterParts);
+
+impl Window {
+    /// `None` if the page is not open.
+    pub(crate) fn new(parts: RegisterParts) -> Option<Self> {
+        Self::is_open(parts.reg.addr().get()).then_some(Self(parts))
+    }
+
+    /// Whether the mapped page of this address can be accessed with no trap: not in strict mode.
+    pub(crate) fn is_open(address: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
+        maps.lines().any(|line| {
+            let (range, rest) = line.split_once(' ').expect("range, permissions");
+            let (start, end) = range.split_once('-').expect("start-end");
+            let number = |text| usize::from_str_radix(text, 16).expect("hexadecimal");
+            (number(start)..number(end)).contains(&address) && rest.as_bytes()[1] == b'w'
+        })
+    }
+
+    fn len(self) -> usize {
+        2 * self.0.size as usize
+    }
+
+    pub(crate) fn poison(self) {
+        for n in 0..self.len() {
+            // SAFETY: both halves of the mapped register; the owner does not ring now, and the software device takes
+            // doorbells from the records in this mode.
+            unsafe { self.0.reg.add(n).write_volatile(FILL) };
+        }
+    }
+
+    pub(crate) fn read(self) -> Vec<u8> {
+        // SAFETY: as above; mapped for writing, which on Linux's architectures with an MMU here is readable as well.
+        (0..self.len()).map(|n| unsafe { self.0.reg.add(n).read_volatile() }).collect()
+    }
+}

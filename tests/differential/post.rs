@@ -1,0 +1,248 @@
+//! Posting through libmlx5: `ibv_post_send`, `ibv_wr_*` and `ibv_post_recv`.
+
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::wqe::{Fence, Sge};
+use rdma_sys as sys;
+
+use crate::request::{Data, Kind, Wr};
+
+/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
+#[repr(C)]
+struct Mlx5dvQpEx {
+    comp_mask: u64,
+    others: [*const c_void; 8],
+    wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
+}
+
+#[link(name = "mlx5")]
+unsafe extern "C" {
+    fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
+}
+
+/// Which of libmlx5's two ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Way {
+    /// `ibv_post_send` of a list.
+    PostSend,
+    /// `ibv_wr_start`, builders and setters, `ibv_wr_complete`.
+    WrBuilders,
+}
+
+fn flags(wr: &Wr) -> u32 {
+    let mut flags = 0;
+    if wr.signaled {
+        flags |= sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+    }
+    if wr.solicited {
+        flags |= sys::ibv_send_flags::IBV_SEND_SOLICITED.0;
+    }
+    match wr.fence {
+        Fence::None => {}
+        Fence::SmallAndReads => flags |= sys::ibv_send_flags::IBV_SEND_FENCE.0,
+        other => panic!("verbs has no {other:?}"),
+    }
+    if matches!(wr.data, Data::Inline(_)) {
+        flags |= sys::ibv_send_flags::IBV_SEND_INLINE.0;
+    }
+    flags
+}
+
+pub(crate) fn sge(sge: &Sge) -> sys::ibv_sge {
+    sys::ibv_sge { addr: sge.addr, length: sge.bytes, lkey: sge.lkey.0 }
+}
+
+/// The data as libmlx5 takes it: inline data in up to three pieces, some of which may be empty, but not more than `max_sge`.
+fn pieces(wr: &Wr, max_sge: usize) -> Vec<sys::ibv_sge> {
+    match &wr.data {
+        Data::Sges(sges) => sges.iter().map(sge).collect(),
+        Data::Inline(bytes) => {
+            let count = wr.id as usize % max_sge.min(3) + 1;
+            let cut = |n: usize| bytes.len() * n / count;
+            let piece = |n| {
+                let bytes = &bytes[cut(n)..cut(n + 1)];
+                sys::ibv_sge { addr: bytes.as_ptr().expose_provenance() as u64, length: bytes.len() as u32, lkey: 0 }
+            };
+            (0..count).map(piece).collect()
+        }
+    }
+}
+
+/// Posts `list`, with one doorbell, to a queue that takes `max_sge` gather entries.
+pub(crate) fn send(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Wr], max_sge: u32) {
+    match way {
+        Way::PostSend => post_send(qp, list, max_sge as usize),
+        Way::WrBuilders => wr_builders(qp, list, max_sge as usize),
+    }
+}
+
+fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
+    use sys::ibv_wr_opcode as op;
+    let mut sges: Vec<_> = list.iter().map(|wr| pieces(wr, max_sge)).collect();
+    let mut wrs: Vec<sys::ibv_send_wr> = Vec::new();
+    for (wr, sges) in list.iter().zip(&mut sges) {
+        // SAFETY: numbers and pointers, for which zero is a value.
+        let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
+        (raw.wr_id, raw.send_flags) = (wr.id, flags(wr));
+        (raw.sg_list, raw.num_sge) = (sges.as_mut_ptr(), sges.len() as i32);
+        let rdma = |at: blueflame::wqe::Remote| sys::rdma_t { remote_addr: at.addr, rkey: at.rkey.0 };
+        let imm = |imm: u32| sys::imm_data_invalidated_rkey_union_t { imm_data: imm.to_be() };
+        let atomic = |at: blueflame::wqe::Remote, compare_add, swap| sys::atomic_t {
+            remote_addr: at.addr,
+            compare_add,
+            swap,
+            rkey: at.rkey.0,
+        };
+        raw.opcode = match wr.kind {
+            Kind::Nop => panic!("ibv_post_send has no NOP"),
+            Kind::Send => op::IBV_WR_SEND,
+            Kind::SendImm(value) => {
+                raw.imm_data_invalidated_rkey_union = imm(value);
+                op::IBV_WR_SEND_WITH_IMM
+            }
+            Kind::SendInval(rkey) => {
+                raw.imm_data_invalidated_rkey_union =
+                    sys::imm_data_invalidated_rkey_union_t { invalidated_rkey: rkey.0 };
+                op::IBV_WR_SEND_WITH_INV
+            }
+            Kind::Write(at) => {
+                raw.wr.rdma = rdma(at);
+                op::IBV_WR_RDMA_WRITE
+            }
+            Kind::WriteImm(at, value) => {
+                raw.wr.rdma = rdma(at);
+                raw.imm_data_invalidated_rkey_union = imm(value);
+                op::IBV_WR_RDMA_WRITE_WITH_IMM
+            }
+            Kind::Read(at) => {
+                raw.wr.rdma = rdma(at);
+                op::IBV_WR_RDMA_READ
+            }
+            Kind::CompareSwap(at, compare, swap) => {
+                raw.wr.atomic = atomic(at, compare, swap);
+                op::IBV_WR_ATOMIC_CMP_AND_SWP
+            }
+            Kind::FetchAdd(at, add) => {
+                raw.wr.atomic = atomic(at, add, 0);
+                op::IBV_WR_ATOMIC_FETCH_AND_ADD
+            }
+        };
+        wrs.push(raw);
+    }
+    let first = wrs.as_mut_ptr();
+    for n in 1..wrs.len() {
+        wrs[n - 1].next = first.wrapping_add(n);
+    }
+    let mut bad = null_mut();
+    // SAFETY: the queue pair is alive; the list, its entries and inline bytes live until the call returns; registered
+    // memory that entries name lives as long as the queue pair.
+    assert_eq!(unsafe { sys::ibv_post_send(qp.as_ptr(), first, &raw mut bad) }, 0, "ibv_post_send of {list:?}");
+}
+
+fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
+    // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in; entries
+    // and inline bytes live until `complete`, and registered memory as long as the queue pair.
+    unsafe {
+        let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
+        sys::ibv_wr_start(ex);
+        for wr in list {
+            (*ex).wr_id = wr.id;
+            (*ex).wr_flags = flags(wr) & !sys::ibv_send_flags::IBV_SEND_INLINE.0;
+            match wr.kind {
+                Kind::Nop => {
+                    raw_nop(ex, wr);
+                    continue;
+                }
+                Kind::Send => sys::ibv_wr_send(ex),
+                Kind::SendImm(imm) => sys::ibv_wr_send_imm(ex, imm.to_be()),
+                Kind::SendInval(rkey) => sys::ibv_wr_send_inv(ex, rkey.0),
+                Kind::Write(at) => sys::ibv_wr_rdma_write(ex, at.rkey.0, at.addr),
+                Kind::WriteImm(at, imm) => sys::ibv_wr_rdma_write_imm(ex, at.rkey.0, at.addr, imm.to_be()),
+                Kind::Read(at) => sys::ibv_wr_rdma_read(ex, at.rkey.0, at.addr),
+                Kind::CompareSwap(at, compare, swap) => {
+                    sys::ibv_wr_atomic_cmp_swp(ex, at.rkey.0, at.addr, compare, swap);
+                }
+                Kind::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
+            }
+            set_data(ex, wr, max_sge);
+        }
+        assert_eq!(sys::ibv_wr_complete(ex), 0, "ibv_wr_complete of {list:?}");
+    }
+}
+
+/// # Safety
+/// A request was just begun on `ex`; `wr`'s data lives until it is completed.
+unsafe fn set_data(ex: *mut sys::ibv_qp_ex, wr: &Wr, max_sge: usize) {
+    let pieces = pieces(wr, max_sge);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (&wr.data, &pieces[..]) {
+            (Data::Inline(_), [one]) => {
+                sys::ibv_wr_set_inline_data(ex, pointer(one), one.length as usize);
+            }
+            (Data::Inline(_), _) => {
+                let list: Vec<_> = pieces
+                    .iter()
+                    .map(|piece| sys::ibv_data_buf { addr: pointer(piece), length: piece.length as usize })
+                    .collect();
+                sys::ibv_wr_set_inline_data_list(ex, list.len(), list.as_ptr());
+            }
+            (Data::Sges(_), [one]) if wr.id & 1 == 0 => {
+                sys::ibv_wr_set_sge(ex, one.lkey, one.addr, one.length);
+            }
+            (Data::Sges(_), _) => sys::ibv_wr_set_sge_list(ex, pieces.len(), pieces.as_ptr()),
+        }
+    }
+}
+
+fn pointer(piece: &sys::ibv_sge) -> *mut c_void {
+    core::ptr::with_exposed_provenance_mut(piece.addr as usize)
+}
+
+/// A NOP is a WQE of its own making: libmlx5 adds the index, the rest is from here.
+///
+/// # Safety
+/// `ex` is alive, posting has begun, and it was created with raw WQEs.
+unsafe fn raw_nop(ex: *mut sys::ibv_qp_ex, wr: &Wr) {
+    let flags = flags(wr);
+    // Bits as `enum mlx5dv_wqe_ctrl_flags` names them: 8 CQ update, 2 solicited, 0x80 fence.
+    let fm_ce_se = [
+        (sys::ibv_send_flags::IBV_SEND_SIGNALED.0, 8_u32),
+        (sys::ibv_send_flags::IBV_SEND_SOLICITED.0, 2),
+        (sys::ibv_send_flags::IBV_SEND_FENCE.0, 0x80),
+    ]
+    .iter()
+    .filter(|(flag, _)| flags & flag != 0)
+    .map(|(_, bits)| bits)
+    .sum::<u32>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let control = [0, (*ex).qp_base.qp_num << 8 | 1, fm_ce_se, 0].map(u32::to_be);
+        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        (*dv).wr_raw_wqe.expect("raw WQEs")(dv, control.as_ptr().cast());
+    }
+}
+
+/// A receive request: its tag and where the data goes.
+pub(crate) type Receive = (u64, Vec<Sge>);
+
+/// Posts `list` by `ibv_post_recv` or `ibv_post_srq_recv`, whichever `call` is.
+pub(crate) fn receive(list: &[Receive], call: impl FnOnce(*mut sys::ibv_recv_wr) -> i32) {
+    let mut sges: Vec<Vec<_>> = list.iter().map(|(_, sges)| sges.iter().map(sge).collect()).collect();
+    let mut wrs: Vec<_> = list
+        .iter()
+        .zip(&mut sges)
+        .map(|((id, _), sges)| sys::ibv_recv_wr {
+            wr_id: *id,
+            next: null_mut(),
+            sg_list: sges.as_mut_ptr(),
+            num_sge: sges.len() as i32,
+        })
+        .collect();
+    let first = wrs.as_mut_ptr();
+    for n in 1..wrs.len() {
+        wrs[n - 1].next = first.wrapping_add(n);
+    }
+    assert_eq!(call(first), 0, "posting receives {list:?}");
+}

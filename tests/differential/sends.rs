@@ -1,0 +1,341 @@
+//! Send queues: any request, posted both of libmlx5's ways and by this crate, at any position of rings of many sizes.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use blueflame::types::Rkey;
+use blueflame::verbs::VerbsTransport;
+use blueflame::wqe::{Fence, Rc, Remote, Sge, Uc};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+
+use crate::compare::{Rung, units};
+use crate::post::{Receive, Way};
+use crate::request::{Data, Kind, Service, Wr};
+use crate::twin::{PREFER_BF, Twins};
+use crate::verbs::{Fabric, Geometry};
+
+/// Lists posted to each geometry.
+const LISTS: u32 = 2000;
+/// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
+const LOCAL: usize = 0;
+const REMOTE: usize = 256 << 10;
+const RECEIVED: usize = 512 << 10;
+/// Bytes in each.
+const AREA: usize = 256 << 10;
+/// The longest entry, and the most WQEBBs of a WQE.
+const ENTRY_BYTES: u32 = 300;
+const MAX_WQEBBS: usize = 16;
+
+/// What one doorbell is rung for.
+#[derive(Clone, Debug)]
+struct List {
+    way: Way,
+    batch: bool,
+    wrs: Vec<Wr>,
+    /// Lengths of the first receive entries, by request; a last one takes the rest.
+    receives: Vec<Vec<u32>>,
+}
+
+/// What has been seen.
+#[derive(Default)]
+struct Coverage {
+    lists: u32,
+    requests: u32,
+    slots: BTreeSet<usize>,
+    around_the_end: u32,
+    blueflame: u32,
+    doorbells: u32,
+}
+
+fn data(fabric: &Fabric, max_sge: u32, max_inline: u32) -> impl Strategy<Value = Data> + use<> {
+    let entries = entries(fabric, max_sge);
+    let len = prop_oneof![0..=max_inline, 0..=max_inline.min(64), Just(0), Just(max_inline)];
+    let bytes = len.prop_flat_map(|len| vec(any::<u8>(), len as usize));
+    prop_oneof![entries.prop_map(Data::Sges), bytes.prop_map(Data::Inline)]
+}
+
+fn entries(fabric: &Fabric, max: u32) -> impl Strategy<Value = Vec<Sge>> + use<> {
+    let (start, lkey) = (fabric.buffer.addr() + LOCAL as u64, fabric.buffer.lkey());
+    let bytes = prop_oneof![4 => 1..=ENTRY_BYTES, 1 => Just(0)];
+    let entry = (0..AREA as u64 - u64::from(ENTRY_BYTES), bytes).prop_map(move |(offset, bytes)| Sge {
+        addr: start + offset,
+        bytes,
+        lkey,
+    });
+    prop_oneof![3 => vec(entry.clone(), 0..=max as usize), 1 => vec(entry, max as usize)]
+}
+
+fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+    let (start, rkey) = (fabric.buffer.addr() + REMOTE as u64, fabric.buffer.rkey());
+    let remote = || (0..(AREA / 2) as u64).prop_map(move |offset| Remote { addr: start + offset, rkey });
+    let data = || data(fabric, max_sge, max_inline);
+    let nothing = Data::Sges(Vec::new());
+    let common = prop_oneof![
+        1 => Just((Kind::Nop, nothing)),
+        3 => data().prop_map(|data| (Kind::Send, data)),
+        2 => (any::<u32>(), data()).prop_map(|(imm, data)| (Kind::SendImm(imm), data)),
+        4 => (remote(), data()).prop_map(|(at, data)| (Kind::Write(at), data)),
+        2 => (remote(), any::<u32>(), data()).prop_map(|(at, imm, data)| (Kind::WriteImm(at, imm), data)),
+    ];
+    if !reliable {
+        return common.boxed();
+    }
+    let key = Rkey(fabric.victim.rkey().0);
+    let word = move || (0..(AREA / 8) as u64).prop_map(move |n| Remote { addr: start + 8 * n, rkey });
+    let (result, lkey) = (fabric.buffer.addr() + LOCAL as u64, fabric.buffer.lkey());
+    let result =
+        move || (0..AREA as u64 / 8).prop_map(move |n| Data::Sges(vec![Sge { addr: result + 8 * n, bytes: 8, lkey }]));
+    prop_oneof![
+        12 => common,
+        1 => data().prop_map(move |data| (Kind::SendInval(key), data)),
+        3 => (remote(), entries(fabric, max_sge)).prop_map(|(at, sges)| (Kind::Read(at), Data::Sges(sges))),
+        2 => (word(), any::<u64>(), any::<u64>(), result())
+            .prop_map(|(at, compare, swap, data)| (Kind::CompareSwap(at, compare, swap), data)),
+        2 => (word(), any::<u64>(), result()).prop_map(|(at, add, data)| (Kind::FetchAdd(at, add), data)),
+    ]
+    .boxed()
+}
+
+fn list(
+    fabric: &Fabric,
+    reliable: bool,
+    geometry: &Geometry,
+    granted: (u32, u32),
+) -> impl Strategy<Value = List> + use<> {
+    let (max_sge, max_inline) = granted;
+    let flags =
+        (any::<u64>(), any::<bool>(), any::<bool>(), prop_oneof![Just(Fence::None), Just(Fence::SmallAndReads)]);
+    let wr = (request(fabric, reliable, max_sge, max_inline), flags)
+        .prop_map(|((kind, data), (id, signaled, solicited, fence))| Wr { kind, data, id, signaled, solicited, fence });
+    let first_entries = vec(0..64_u32, 0..geometry.recv_sge as usize);
+    let way = prop_oneof![Just(Way::PostSend), Just(Way::WrBuilders)];
+    let size = prop_oneof![3 => Just(1_usize), 2 => 2..=5_usize];
+    size.prop_flat_map(move |size| (way.clone(), any::<bool>(), vec((wr.clone(), first_entries.clone()), size)))
+        .prop_map(|(way, batch, pairs)| {
+            let (wrs, receives) = pairs.into_iter().unzip();
+            List { way, batch, wrs, receives }
+        })
+}
+
+fn message_bytes(data: &Data) -> u32 {
+    match data {
+        Data::Inline(bytes) => bytes.len() as u32,
+        Data::Sges(sges) => sges.iter().map(|sge| sge.bytes).sum(),
+    }
+}
+
+fn consumes_receive(kind: &Kind) -> bool {
+    matches!(kind, Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..))
+}
+
+/// Twins, and what was done with them.
+struct Run<T: VerbsTransport + Service> {
+    twins: Twins<T>,
+    geometry: Geometry,
+    coverage: Coverage,
+}
+
+impl<T: VerbsTransport + Service> Run<T> {
+    /// Takes from `list` what fits the queues now.
+    fn fit(&self, list: &List) -> (Vec<Wr>, Vec<Vec<u32>>) {
+        let most = self.twins.theirs.raw.cap.max_send_wr as usize;
+        let (mut wqebbs, mut count) = self.twins.held;
+        let (mut wrs, mut receives) = (Vec::new(), Vec::new());
+        for (wr, entries) in list.wrs.iter().zip(&list.receives) {
+            let takes = units(wr).div_ceil(4);
+            let no_nop = list.way == Way::PostSend && wr.kind == Kind::Nop;
+            let no_receive = consumes_receive(&wr.kind) && receives.len() == self.geometry.receives as usize;
+            if no_nop || no_receive || units(wr) > 63 || wqebbs + takes > self.twins.wqebbs() || count == most {
+                continue;
+            }
+            (wqebbs, count) = (wqebbs + takes, count + 1);
+            // A NOP of libmlx5 is a raw WQE, to which it does not add the queue's flags.
+            let signaled = wr.signaled || wr.kind == Kind::Nop && self.geometry.signal_all;
+            wrs.push(Wr { signaled, ..wr.clone() });
+            if consumes_receive(&wr.kind) {
+                receives.push(entries.clone());
+            }
+        }
+        if let Some(last) = wrs.last_mut()
+            && (wqebbs + MAX_WQEBBS > self.twins.wqebbs() || count + 5 > most)
+        {
+            last.signaled = true;
+        }
+        (wrs, receives)
+    }
+
+    /// Receives for the messages of `wrs`, exactly one each, long enough.
+    fn receives(&self, fabric: &Fabric, wrs: &[Wr], first: Vec<Vec<u32>>) -> Vec<Receive> {
+        let messages = wrs.iter().filter(|wr| consumes_receive(&wr.kind));
+        let mut receives = Vec::new();
+        for (n, (wr, mut lengths)) in messages.zip(first).enumerate() {
+            lengths.push(message_bytes(&wr.data).saturating_sub(lengths.iter().sum()));
+            let mut at = RECEIVED + n * (32 << 10);
+            let entry = |bytes: u32| {
+                let sge = fabric.buffer.sge_of(at..at + bytes as usize);
+                at += bytes as usize;
+                sge
+            };
+            receives.push((!wr.id, lengths.into_iter().map(entry).collect()));
+        }
+        receives
+    }
+
+    fn step(&mut self, fabric: &Fabric, list: &List) -> Result<(), String> {
+        let (wrs, first) = self.fit(list);
+        if wrs.is_empty() {
+            return Ok(());
+        }
+        let receives = self.receives(fabric, &wrs, first);
+        if !receives.is_empty() {
+            self.twins.receive(&receives)?;
+        }
+        let (pi, ring) = (self.twins.pi, self.twins.wqebbs());
+        match self.twins.send(list.way, list.batch, &wrs).map_err(|why| format!("at index {pi:#x}: {why}"))? {
+            Rung::Doorbell => self.coverage.doorbells += 1,
+            Rung::BlueFlame => self.coverage.blueflame += 1,
+            Rung::Unseen => {}
+        }
+        let mut at = pi;
+        for wr in &wrs {
+            let takes = units(wr).div_ceil(4);
+            self.coverage.slots.insert(at % ring);
+            self.coverage.around_the_end += u32::from(at % ring + takes > ring);
+            at += takes;
+        }
+        self.coverage.lists += 1;
+        self.coverage.requests += wrs.len() as u32;
+        self.complete(&wrs, receives.len())
+    }
+
+    fn complete(&mut self, wrs: &[Wr], receives: usize) -> Result<(), String> {
+        let good = |what, completion: crate::completions::Completion| {
+            if completion.status == 0 { Ok(()) } else { Err(format!("{what} failed: {completion:?}")) }
+        };
+        let signaled = |wr: &Wr| wr.signaled || self.geometry.signal_all;
+        let last = wrs.iter().rposition(signaled);
+        for _ in 0..wrs.iter().filter(|wr| signaled(wr)).count() {
+            good("request", self.twins.send_completion()?)?;
+        }
+        if let Some(last) = last {
+            let after = &wrs[last + 1..];
+            self.twins.held = (after.iter().map(|wr| units(wr).div_ceil(4)).sum(), after.len());
+        }
+        for _ in 0..receives {
+            good("receive", self.twins.recv_completion()?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Posts many lists to twins of `geometry`, beginning at WQEBB index `begin` or a little before.
+fn run<T: VerbsTransport + Service>(name: &str, geometry: Geometry, begin: usize) {
+    let started = Instant::now();
+    let fabric = Fabric::new();
+    let new = |fresh| {
+        let twins = Twins::<T>::new(&fabric, &geometry, fresh);
+        let mut run = Run { twins, geometry, coverage: Coverage::default() };
+        advance(&fabric, &mut run, begin);
+        run
+    };
+    let state = RefCell::new(new(true));
+    let granted = {
+        let cap = &state.borrow().twins.theirs.raw.cap;
+        (cap.max_send_sge, cap.max_inline_data)
+    };
+    let mut runner =
+        TestRunner::new(Config { cases: LISTS, failure_persistence: None, max_shrink_iters: 40, ..Config::default() });
+    let strategy = list(&fabric, T::RELIABLE, &geometry, granted);
+    let outcome = runner.run(&strategy, |list| {
+        let stepped = state.borrow_mut().step(&fabric, &list);
+        stepped.map_err(|why| {
+            // For shrinking: rings that differ would differ for ever.
+            state.replace(new(false));
+            TestCaseError::fail(why)
+        })
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(why, list)) => panic!("{:?}, {name}: {why}\nof {list:?}\non {geometry:?}", T::TRANSPORT),
+        Err(TestError::Abort(why)) => panic!("{name}: {why}"),
+    }
+    let run = state.into_inner();
+    let (seen, ring) = (&run.coverage, run.twins.wqebbs());
+    println!(
+        "{:?}, {name}: {} lists, {} requests on {ring} WQEBBs ({} gather entries, {} bytes inline): {} slots, {} WQEs around the \
+         end, {} BlueFlame copies, {} doorbells, {:.1} s",
+        T::TRANSPORT,
+        seen.lists,
+        seen.requests,
+        granted.0,
+        granted.1,
+        seen.slots.len(),
+        seen.around_the_end,
+        seen.blueflame,
+        seen.doorbells,
+        started.elapsed().as_secs_f32()
+    );
+    assert!(seen.lists >= LISTS / 2, "most lists fit");
+    assert_eq!(seen.slots.len(), ring, "WQEs start at every WQEBB");
+    assert!(
+        ring == 1 || granted.0.max(granted.1 / 16) < 4 || seen.around_the_end > 5,
+        "WQEs wrap around the ring's end"
+    );
+    let readable = seen.blueflame + seen.doorbells > 0;
+    assert!(!readable || granted.1 == 0 || seen.blueflame > 10, "WQEs are copied to BlueFlame");
+    assert_eq!(run.twins.qpn().get(), run.twins.ours.raw.number());
+}
+
+/// Posts the largest inline WRITEs until the index is close to `begin`.
+fn advance<T: VerbsTransport + Service>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
+    let len = run.twins.theirs.raw.cap.max_inline_data as usize;
+    let remote = Remote { addr: fabric.buffer.addr() + REMOTE as u64, rkey: fabric.buffer.rkey() };
+    let wr = |id| Wr::new(Kind::Write(remote), Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64);
+    while begin > run.twins.pi + 4 * MAX_WQEBBS {
+        let wrs: Vec<_> = (0..4).map(|n| wr(run.twins.pi + n)).collect();
+        let list = List { way: Way::PostSend, batch: true, receives: vec![Vec::new(); 4], wrs };
+        run.step(fabric, &list).expect("inline WRITEs");
+    }
+}
+
+#[test]
+fn reliable_connections() {
+    let small = Geometry { sends: 1, send_sge: 1, receives: 1, recv_sge: 1, ..Geometry::default() };
+    run::<Rc>("one WQEBB", small, 0);
+    run::<Rc>("tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
+    run::<Rc>("inline", Geometry { sends: 5, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
+    run::<Rc>("many entries", Geometry { sends: 6, send_sge: 20, inline: 100, ..Geometry::default() }, 0);
+    let all = Geometry { inline: 60, signal_all: true, scatter_to_cqe: true, ..Geometry::default() };
+    run::<Rc>("all signalled, data in CQEs", all, 0);
+    run::<Rc>("128-byte CQEs", Geometry { inline: 400, cqe_bytes: 128, ..Geometry::default() }, 0);
+}
+
+#[test]
+fn unreliable_connections() {
+    run::<Uc>("tiny", Geometry { sends: 2, send_sge: 4, inline: 20, ..Geometry::default() }, 0);
+    run::<Uc>("inline", Geometry { sends: 7, inline: 500, recv_sge: 4, ..Geometry::default() }, 0);
+}
+
+/// libmlx5 copies whatever fits to BlueFlame unless it is told not to when it opens a device: hence another process.
+#[test]
+fn blueflame_for_inline_requests_only() {
+    if std::env::var_os(PREFER_BF).is_some() {
+        return;
+    }
+    let test = std::env::current_exe().expect("this test");
+    let status = std::process::Command::new(test)
+        .args(["--exact", "sends::unreliable_connections", "sends::reliable_connections", "--nocapture"])
+        .env(PREFER_BF, "0")
+        .status()
+        .expect("run");
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn the_index_wraps() {
+    let large = Geometry { sends: 8, inline: 900, send_sge: 30, ..Geometry::default() };
+    run::<Rc>("index around 2^16", large, 0x1_0000 - 500);
+}

@@ -1,0 +1,243 @@
+//! Two queue pairs of one geometry, each connected to itself: one driven by libmlx5, one by this crate.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Cqe;
+use blueflame::db::RegisterParts;
+use blueflame::queue::{BlueFlamePolicy, RecvQueue, SendQueue};
+use blueflame::types::{Psn, Qpn, WrId};
+use blueflame::verbs::{Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use rdma_sys as sys;
+
+use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
+use crate::completions::{self, Completion};
+use crate::post::{self, Receive, Way};
+use crate::request::{Service, Wr};
+use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
+
+/// Set to 0, libmlx5 copies inline requests only.
+pub(crate) const PREFER_BF: &str = "MLX5_POST_SEND_PREFER_BF";
+
+/// libmlx5's.
+pub(crate) struct Theirs {
+    /// For state changes; its queues were dropped unused.
+    pub(crate) handle: Qp,
+    pub(crate) raw: RawQp,
+    pub(crate) send_cq: PolledCq,
+    pub(crate) recv_cq: PolledCq,
+}
+
+/// This crate's.
+pub(crate) struct Ours<T: VerbsTransport> {
+    pub(crate) sq: Owned<SendQueue<T>, Qp>,
+    pub(crate) rq: Owned<RecvQueue, Qp>,
+    pub(crate) handle: Qp,
+    pub(crate) raw: RawQp,
+    pub(crate) send_cq: OwnedCq,
+    pub(crate) recv_cq: OwnedCq,
+}
+
+pub(crate) struct Twins<T: VerbsTransport + Service> {
+    pub(crate) theirs: Theirs,
+    pub(crate) ours: Ours<T>,
+    rules: RingRules,
+    windows: Option<[Window; 2]>,
+    /// Whether the twins ring different halves of their registers; not known at first if libmlx5 has used its register
+    /// before, as it goes on where it was.
+    turned: Option<bool>,
+    /// Index of the next WQEBB, modulo 2^16.
+    pub(crate) pi: usize,
+    /// WQEBBs and requests posted since the last completion: they still take up space.
+    pub(crate) held: (usize, usize),
+}
+
+/// When libmlx5 copies WQEs to BlueFlame: it reads the same variable (`providers/mlx5/mlx5.c`, `get_always_bf`).
+fn policy() -> BlueFlamePolicy {
+    match std::env::var(PREFER_BF) {
+        Ok(value) if value == "0" => BlueFlamePolicy::Inline,
+        _ => BlueFlamePolicy::Prefer,
+    }
+}
+
+/// Bytes of a work queue.
+fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
+    let len = (wq.wqe_cnt * wq.stride) as usize;
+    // SAFETY: the ring that libmlx5 allocated; the device only reads it, and no driver writes it now.
+    (0..len).map(|n| unsafe { wq.buf.cast::<u8>().add(n).read_volatile() }).collect()
+}
+
+fn fill(wq: &ffi::Mlx5dvWq) {
+    // SAFETY: the ring that libmlx5 allocated, before anything is posted.
+    unsafe { wq.buf.cast::<u8>().write_bytes(FILL, (wq.wqe_cnt * wq.stride) as usize) };
+}
+
+/// Both words of a doorbell record.
+pub(crate) fn record(parts: &ffi::Mlx5dvQp) -> [u32; 2] {
+    // SAFETY: two words that libmlx5 allocated.
+    [0, 1].map(|n| u32::from_be(unsafe { parts.dbrec.add(n).read_volatile() }))
+}
+
+fn same<V: PartialEq + core::fmt::Debug>(what: &str, theirs: V, ours: V) -> Result<(), String> {
+    if theirs == ours { Ok(()) } else { Err(format!("{what}: libmlx5 {theirs:02x?}, this crate {ours:02x?}")) }
+}
+
+impl<T: VerbsTransport + Service> Twins<T> {
+    /// `fresh`: no queue pair of the fabric's device was rung for yet.
+    pub(crate) fn new(fabric: &Fabric, geometry: &Geometry, fresh: bool) -> Self {
+        const CQES: u32 = 1024;
+        let (send_cq, recv_cq) = (
+            PolledCq::new(&fabric.device, CQES, geometry.cqe_bytes),
+            PolledCq::new(&fabric.device, CQES, geometry.cqe_bytes),
+        );
+        let srq = core::ptr::null_mut();
+        let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), srq, geometry);
+        // SAFETY: alive as long as the handle in `Theirs`, where it comes first. The queues are dropped here and never post.
+        let QueuePair { qp: handle, .. } = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
+        let theirs = Theirs { handle, raw, send_cq, recv_cq };
+
+        let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
+        let (send_cq, recv_cq) = (cq(), cq());
+        let (raw_send, raw_recv) = (send_cq.handle().as_raw(), recv_cq.handle().as_raw());
+        let raw = RawQp::new(fabric, T::QP_TYPE, raw_send, raw_recv, srq, geometry);
+        // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
+        let QueuePair { qp: handle, mut sq, rq } = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
+        sq.set_blueflame_policy(policy());
+        let ours = Ours { sq, rq: rq.expect("a receive queue"), handle, raw, send_cq, recv_cq };
+
+        for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {
+            assert_eq!((a.wqe_cnt, a.stride), (b.wqe_cnt, b.stride), "twins of one geometry");
+            fill(&a);
+            fill(&b);
+        }
+        assert_eq!(theirs.raw.parts.bf.size, ours.raw.parts.bf.size);
+        assert_eq!(u32::from(ours.sq.capacity().0), theirs.raw.parts.sq.wqe_cnt);
+        assert_eq!(ours.sq.limits().max_inline, theirs.raw.cap.max_inline_data);
+        assert_eq!(ours.sq.limits().max_sge, theirs.raw.cap.max_send_sge);
+
+        let path = fabric.path();
+        for qp in [&theirs.handle, &ours.handle] {
+            let itself = qp.endpoint(&path, Psn::truncate(0xff_fff0));
+            qp.to_init(&path).expect("INIT");
+            qp.connect(&path, &itself, &itself).expect("connect");
+        }
+        let numbers = [theirs.raw.number(), ours.raw.number()];
+        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers);
+        let window = |raw: &RawQp| {
+            let reg = raw.parts.bf.reg.cast();
+            Window::new(RegisterParts {
+                reg: std::ptr::NonNull::new(reg).expect("a register"),
+                size: raw.parts.bf.size,
+            })
+        };
+        let windows = window(&theirs.raw).zip(window(&ours.raw)).map(|(a, b)| [a, b]);
+        Self { theirs, ours, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
+    }
+
+    /// WQEBBs of the rings.
+    pub(crate) fn wqebbs(&self) -> usize {
+        self.theirs.raw.parts.sq.wqe_cnt as usize
+    }
+
+    /// Posts `list` to both, with one doorbell each, and compares rings, records and registers. `batch`: this crate posts a
+    /// list of one by a batch, too. Says how the registers were rung.
+    pub(crate) fn send(&mut self, way: Way, batch: bool, list: &[Wr]) -> Result<Rung, String> {
+        if let Some(windows) = &self.windows {
+            windows.iter().for_each(|window| window.poison());
+        }
+        post::send(self.theirs.raw.raw, way, list, self.theirs.raw.cap.max_send_sge);
+        if let ([wr], false) = (list, batch) {
+            // SAFETY: registered memory of the fabric, which outlives the queues, and which nothing looks at meanwhile; so
+            // below.
+            unsafe { T::put(&mut *self.ours.sq, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
+        } else {
+            let mut batch = self.ours.sq.batch();
+            for wr in list {
+                // SAFETY: as above.
+                unsafe { T::put(&mut batch, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
+            }
+            batch.ring();
+        }
+        let mut last = Place { slot: 0, ds: 0 };
+        for wr in list {
+            last = Place { slot: self.pi % self.wqebbs(), ds: units(wr) };
+            self.rules.written(wr, last, way);
+            self.pi = (self.pi + last.wqebbs()) & 0xffff;
+            self.held = (self.held.0 + last.wqebbs(), self.held.1 + 1);
+        }
+        self.rules.compare(&ring(&self.theirs.raw.parts.sq), &ring(&self.ours.raw.parts.sq))?;
+        same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))?;
+        same("producer index", self.pi as u32, record(&self.ours.raw.parts)[1])?;
+        match &self.windows {
+            Some([theirs, ours]) => self.rules.compare_register(last, &theirs.read(), &ours.read(), &mut self.turned),
+            None => Ok(Rung::Unseen),
+        }
+    }
+
+    /// Posts receives to both, and compares rings and records.
+    pub(crate) fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
+        let raw = self.theirs.raw.raw.as_ptr();
+        let mut bad = core::ptr::null_mut();
+        // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
+        post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });
+        let mut batch = self.ours.rq.batch();
+        for (id, sges) in list {
+            // SAFETY: the fabric's memory, as above.
+            unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+        }
+        batch.ring();
+        same("receive ring", ring(&self.theirs.raw.parts.rq), ring(&self.ours.raw.parts.rq))?;
+        same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))
+    }
+
+    /// The next completion of the send queues, after which what was posted up to it is free again.
+    pub(crate) fn send_completion(&mut self) -> Result<Completion, String> {
+        let (mut cqe, wc) = wait("libmlx5's send completion", || self.theirs.send_cq.poll())?;
+        let theirs = completions::agree(&mut cqe, &wc)?;
+        let (ours, index) = wait("our send completion", || one(&mut self.ours.send_cq))?;
+        let retired = self.ours.sq.retire(index).map_err(|error| error.to_string())?;
+        same("wr_id", wc.wr_id, retired.wr_id.0)?;
+        self.held = (0, 0);
+        self.alike(theirs, ours)
+    }
+
+    /// The next completion of the receive queues.
+    pub(crate) fn recv_completion(&mut self) -> Result<Completion, String> {
+        let (mut cqe, wc) = wait("libmlx5's receive completion", || self.theirs.recv_cq.poll())?;
+        let theirs = completions::agree(&mut cqe, &wc)?;
+        let (ours, _) = wait("our receive completion", || one(&mut self.ours.recv_cq))?;
+        let id = self.ours.rq.retire().map_err(|error| error.to_string())?;
+        same("wr_id", wc.wr_id, id.0)?;
+        self.alike(theirs, ours)
+    }
+
+    /// Two completions of the same request, which differ in the queue pair's number.
+    fn alike(&self, theirs: Completion, ours: Completion) -> Result<Completion, String> {
+        same("QPN", (theirs.qp_num, ours.qp_num), (self.theirs.raw.number(), self.ours.raw.number()))?;
+        same("completion", Completion { qp_num: 0, ..theirs }, Completion { qp_num: 0, ..ours })?;
+        Ok(theirs)
+    }
+
+    pub(crate) fn qpn(&self) -> Qpn {
+        self.ours.sq.qpn()
+    }
+}
+
+/// The next completion of one of our queues: what it says, and the index of its WQE.
+fn one(cq: &mut OwnedCq) -> Option<(Completion, u16)> {
+    let mut found = None;
+    cq.drain(1, |cqe: Cqe<'_>| found = Some((completions::of_view(&cqe), cqe.wqe_counter())));
+    found
+}
+
+pub(crate) fn wait<R>(what: &str, mut ready: impl FnMut() -> Option<R>) -> Result<R, String> {
+    let begin = Instant::now();
+    loop {
+        if let Some(result) = ready() {
+            return Ok(result);
+        }
+        if begin.elapsed() > Duration::from_secs(20) {
+            return Err(format!("no {what}"));
+        }
+        std::thread::yield_now();
+    }
+}

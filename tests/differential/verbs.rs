@@ -1,0 +1,276 @@
+//! Verbs objects as a C program makes them, for libmlx5 to post to and poll; or for the crate to adopt.
+
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::verbs::{Access, Buffer, Device, LinkLayer, Path, Pool, ProtectionDomain, ffi};
+use rdma_sys as sys;
+
+/// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
+const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
+const WITH_RAW_WQE: u64 = 1 << 3;
+
+/// The device, a domain, and memory that requests may name.
+pub(crate) struct Fabric {
+    pub(crate) device: Device,
+    pub(crate) pd: ProtectionDomain,
+    pub(crate) buffer: Buffer,
+    /// Registered only for its key to be invalidated.
+    pub(crate) victim: Buffer,
+}
+
+impl Fabric {
+    pub(crate) fn new() -> Self {
+        let device = match Device::open_first() {
+            Ok(device) => device,
+            Err(error) => {
+                panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run")
+            }
+        };
+        let pd = device.protection_domain().expect("a PD");
+        let memory = |bytes| Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
+        let (buffer, victim) = (memory(1 << 20), memory(4096));
+        Self { device, pd, buffer, victim }
+    }
+
+    pub(crate) fn path(&self) -> Path {
+        let port = self.device.port(1).expect("port 1");
+        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| self.device.default_gid(&port).expect("a GID"));
+        Path::new(port, sgid)
+    }
+}
+
+/// What both twins ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Geometry {
+    pub(crate) sends: u32,
+    pub(crate) send_sge: u32,
+    pub(crate) inline: u32,
+    pub(crate) receives: u32,
+    pub(crate) recv_sge: u32,
+    pub(crate) signal_all: bool,
+    pub(crate) scatter_to_cqe: bool,
+    pub(crate) cqe_bytes: u16,
+}
+
+impl Default for Geometry {
+    fn default() -> Self {
+        Self {
+            sends: 8,
+            send_sge: 2,
+            inline: 0,
+            receives: 8,
+            recv_sge: 2,
+            signal_all: false,
+            scatter_to_cqe: false,
+            cqe_bytes: 64,
+        }
+    }
+}
+
+/// A queue pair with a doorbell register of its own.
+pub(crate) struct RawQp {
+    pub(crate) raw: NonNull<sys::ibv_qp>,
+    pub(crate) parts: ffi::Mlx5dvQp,
+    /// As granted.
+    pub(crate) cap: sys::ibv_qp_cap,
+    parent: *mut sys::ibv_pd,
+    td: *mut sys::ibv_td,
+    pd: ProtectionDomain,
+}
+
+impl RawQp {
+    pub(crate) fn new(
+        fabric: &Fabric,
+        kind: sys::ibv_qp_type::Type,
+        send_cq: *mut sys::ibv_cq,
+        recv_cq: *mut sys::ibv_cq,
+        srq: *mut sys::ibv_srq,
+        geometry: &Geometry,
+    ) -> Self {
+        let context = fabric.device.as_raw();
+        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are plain
+        // numbers and pointers to live objects, for which zero is a value, and live until the calls return.
+        unsafe {
+            let td = ffi::alloc_td(context);
+            assert!(!td.is_null(), "ibv_alloc_td");
+            let parent = ffi::alloc_parent_domain(context, fabric.pd.as_raw(), td);
+            assert!(!parent.is_null(), "ibv_alloc_parent_domain");
+            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            (attr.send_cq, attr.recv_cq, attr.srq) = (send_cq, recv_cq, srq);
+            attr.cap = sys::ibv_qp_cap {
+                max_send_wr: geometry.sends,
+                max_recv_wr: if srq.is_null() { geometry.receives } else { 0 },
+                max_send_sge: geometry.send_sge,
+                max_recv_sge: if srq.is_null() { geometry.recv_sge } else { 0 },
+                max_inline_data: geometry.inline,
+            };
+            attr.qp_type = kind;
+            attr.sq_sig_all = geometry.signal_all.into();
+            attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
+                | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+                .0;
+            attr.pd = parent;
+            use sys::ibv_qp_create_send_ops_flags as ops;
+            let mut wanted = ops::IBV_QP_EX_WITH_SEND
+                | ops::IBV_QP_EX_WITH_SEND_WITH_IMM
+                | ops::IBV_QP_EX_WITH_RDMA_WRITE
+                | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+            if kind == sys::ibv_qp_type::IBV_QPT_RC {
+                wanted = wanted
+                    | ops::IBV_QP_EX_WITH_SEND_WITH_INV
+                    | ops::IBV_QP_EX_WITH_RDMA_READ
+                    | ops::IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
+                    | ops::IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+            }
+            attr.send_ops_flags = wanted.0.into();
+            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+                create_flags: if geometry.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
+                send_ops_flags: WITH_RAW_WQE,
+                ..Default::default()
+            };
+            let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
+            let raw = NonNull::new(raw).unwrap_or_else(|| {
+                panic!("mlx5dv_create_qp of {geometry:?}: {}", std::io::Error::last_os_error());
+            });
+            let mut parts: ffi::Mlx5dvQp = core::mem::zeroed();
+            let mut obj = ffi::Mlx5dvObj {
+                qp: ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts },
+                ..ffi::Mlx5dvObj::NONE
+            };
+            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP), 0);
+            Self { raw, parts, cap: attr.cap, parent, td, pd: fabric.pd.clone() }
+        }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        // SAFETY: alive; written once.
+        unsafe { (*self.raw.as_ptr()).qp_num }
+    }
+}
+
+impl Drop for RawQp {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once, users before what they use; queues that adopted it are dropped before.
+        unsafe {
+            assert_eq!(sys::ibv_destroy_qp(self.raw.as_ptr()), 0);
+            assert_eq!(sys::ibv_dealloc_pd(self.parent), 0);
+            assert_eq!(ffi::dealloc_td(self.pd.device().as_raw(), self.td), 0);
+        }
+    }
+}
+
+/// A completion queue that libmlx5 polls, of which each CQE is copied before.
+pub(crate) struct PolledCq {
+    raw: NonNull<sys::ibv_cq>,
+    pub(crate) parts: ffi::Mlx5dvCq,
+    ci: u32,
+    _device: Device,
+}
+
+/// The bytes of one CQE.
+#[repr(align(128))]
+#[derive(Clone)]
+pub(crate) struct CqeBytes {
+    pub(crate) bytes: [u8; 128],
+    pub(crate) size: usize,
+}
+
+impl PolledCq {
+    pub(crate) fn new(device: &Device, cqes: u32, cqe_bytes: u16) -> Self {
+        // SAFETY: the context is open; attributes are plain numbers and pointers, for which zero is a value, and live until
+        // the calls return.
+        unsafe {
+            let mut attr: sys::ibv_cq_init_attr_ex = core::mem::zeroed();
+            attr.cqe = cqes;
+            let mut mlx5 = ffi::Mlx5dvCqInitAttr {
+                comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+                cqe_size: cqe_bytes,
+                ..Default::default()
+            };
+            let raw = ffi::mlx5dv_create_cq(device.as_raw(), &raw mut attr, &raw mut mlx5);
+            let raw: NonNull<sys::ibv_cq> = NonNull::new(raw.cast()).expect("mlx5dv_create_cq");
+            let mut parts: ffi::Mlx5dvCq = core::mem::zeroed();
+            let mut obj = ffi::Mlx5dvObj {
+                cq: ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts },
+                ..ffi::Mlx5dvObj::NONE
+            };
+            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ), 0);
+            Self { raw, parts, ci: 0, _device: device.clone() }
+        }
+    }
+
+    pub(crate) fn as_raw(&self) -> *mut sys::ibv_cq {
+        self.raw.as_ptr()
+    }
+
+    /// CQE `n` after the next, once the device has written it.
+    fn slot(&self, n: u32) -> *mut u8 {
+        let slot = (self.ci + n) & (self.parts.cqe_cnt - 1);
+        self.parts.buf.cast::<u8>().wrapping_add((slot * self.parts.cqe_size) as usize)
+    }
+
+    /// Whether the device has written CQE `n` after the next.
+    pub(crate) fn is_written(&self, n: u32) -> bool {
+        // SAFETY: the last byte of a slot in the ring.
+        let op_own = unsafe { self.slot(n).add(self.parts.cqe_size as usize - 1).read_volatile() };
+        let phase = u8::from((self.ci + n) & self.parts.cqe_cnt != 0);
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+        op_own >> 4 != 15 && op_own & 1 == phase
+    }
+
+    /// A copy of the next CQE, if there is one.
+    pub(crate) fn peek(&self) -> Option<CqeBytes> {
+        if !self.is_written(0) {
+            return None;
+        }
+        let mut copy = CqeBytes { bytes: [0; 128], size: self.parts.cqe_size as usize };
+        // SAFETY: a whole slot of the ring, which the device has finished; sizes are 64 or 128.
+        unsafe { core::ptr::copy_nonoverlapping(self.slot(0), copy.bytes.as_mut_ptr(), copy.size) };
+        Some(copy)
+    }
+
+    /// Overwrites bytes of CQE `n` after the next, which must be written: offsets in its last 64 bytes.
+    pub(crate) fn patch(&mut self, n: u32, at: usize, bytes: &[u8]) {
+        assert!(self.is_written(n) && at + bytes.len() <= 64);
+        // SAFETY: within a slot of the ring that the device has finished.
+        unsafe {
+            let to = self.slot(n).add(self.parts.cqe_size as usize - 64 + at);
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
+        }
+    }
+
+    /// The next completion, by `ibv_poll_cq`, and the CQE's bytes.
+    pub(crate) fn poll(&mut self) -> Option<(CqeBytes, sys::ibv_wc)> {
+        let copy = self.peek()?;
+        // SAFETY: numbers, for which zero is a value.
+        let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };
+        // SAFETY: the queue is alive, `wc` has room for one.
+        assert_eq!(unsafe { sys::ibv_poll_cq(self.as_raw(), 1, &raw mut wc) }, 1, "libmlx5 sees the CQE, too");
+        self.ci += 1;
+        Some((copy, wc))
+    }
+
+    /// Asks for an event, by `ibv_req_notify_cq`.
+    pub(crate) fn arm(&mut self, solicited_only: bool) {
+        // SAFETY: the queue is alive.
+        assert_eq!(unsafe { sys::ibv_req_notify_cq(self.as_raw(), solicited_only.into()) }, 0);
+    }
+}
+
+impl Drop for PolledCq {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`; queue pairs of it are dropped before.
+        assert_eq!(unsafe { sys::ibv_destroy_cq(self.as_raw()) }, 0);
+    }
+}
+
+/// Makes a shared receive queue of libmlx5; destroyed by the caller.
+pub(crate) fn create_srq(fabric: &Fabric, receives: u32, max_sge: u32) -> NonNull<sys::ibv_srq> {
+    let mut attr = sys::ibv_srq_init_attr {
+        srq_context: null_mut(),
+        attr: sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 },
+    };
+    // SAFETY: the domain is alive; the attributes live until the call returns.
+    NonNull::new(unsafe { sys::ibv_create_srq(fabric.pd.as_raw(), &raw mut attr) }).expect("ibv_create_srq")
+}
