@@ -102,7 +102,7 @@ fn bare(rig: SendRig, mut ring: impl FnMut(&mut FloorSq, u64)) -> impl FnMut(u64
 fn ring<F: FlushMode>(
     rig: SendRig,
     mut register: ExclusiveRegister<F>,
-    mut store: impl FnMut(Half, u64),
+    mut store: impl FnMut(Half<'_>, u64),
 ) -> impl FnMut(u64) -> u64 {
     // SAFETY: the record stays, and nothing else stores to it.
     let mut record = unsafe { DoorbellRecord::send(rig.dbrec) };
@@ -112,7 +112,8 @@ fn ring<F: FlushMode>(
         for n in 0..operations {
             *pi = pi.wrapping_add(1);
             arch::to_device();
-            record.store(*pi);
+            // SAFETY: no device looks at this memory.
+            unsafe { record.store(*pi) };
             register.ring(|half| store(half, n));
         }
         0

@@ -104,7 +104,8 @@
 //! # What is safe
 //!
 //! Making a queue of raw parts is `unsafe` (`from_parts`): it takes rings and registers by address. Posting is `unsafe`,
-//! too: the device will use the memory a request names until the request has completed, and no borrow lasts that long.
+//! too: the device will use the memory a request names until the request has completed, and no borrow lasts that long;
+//! nor can a queue tell a completion's index from any other number, so whoever posts vouches for what was retired.
 //! Everything else is safe, and does not trust what the device writes: no bytes in a CQE can make it read or write out
 //! of bounds, loop or panic.
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -20,6 +20,7 @@ pub struct CqParts {
     pub cq_uar: NonNull<u8>,
     /// The completion queue's number, 24 bits.
     pub cqn: Cqn,
-    /// The consumer index to begin at: 0 for a queue that nobody has polled.
+    /// The consumer index to begin at: 0 for a queue that nobody has polled. Arm requests are numbered from 0, so the
+    /// queue must not have raised an event yet, else the first ones pass for old.
     pub ci: CqCi,
 }

@@ -102,7 +102,7 @@ impl<F: FlushMode> Register for ExclusiveRegister<F> {
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
         arch::mmio_wc_start();
         store(Half::new(self.halves.due()));
         if F::FLUSH {

@@ -37,9 +37,14 @@ impl DoorbellRecord {
     /// Stores the producer index: WQEBBs of a send queue, WQEs of a receive queue; 16 bits.
     ///
     /// The WQEs must be visible to the device first: [`arch::to_device`](crate::arch::to_device).
+    ///
+    /// # Safety
+    /// The WQEs before `pi` must be complete, and name memory that stays registered and alive until they complete: the
+    /// device may read the record, and act on it, at any time, not only when its register is rung.
     #[inline]
-    pub fn store(&mut self, pi: u16) {
-        // SAFETY: the constructors' callers vouch for the word. It is a scalar that the device reads whole.
+    pub unsafe fn store(&mut self, pi: u16) {
+        // SAFETY: the constructors' callers vouch for the word, this call's for what the device will do. It is a scalar
+        // that the device reads whole.
         let word = unsafe { VolatilePtr::new(self.0) };
         word.write(u32::from(pi).to_be());
     }

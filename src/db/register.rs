@@ -1,3 +1,4 @@
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::sealed::Sealed;
@@ -18,17 +19,26 @@ pub trait Register: Sealed {
     /// due.
     ///
     /// The doorbell record must have been stored before.
-    fn ring(&mut self, store: impl FnOnce(Half));
+    fn ring(&mut self, store: impl FnOnce(Half<'_>));
 }
 
-/// The half of a register that is due, for one doorbell.
+/// The half of a register that is due, for one doorbell. It is lent: outside of the turn it was given for, it would store
+/// without the lock and the barriers that belong to it.
+///
+/// ```compile_fail,E0521
+/// # use blueflame::db::Register;
+/// fn keep(mut register: impl Register) {
+///     let mut kept = None;
+///     register.ring(|half| kept = Some(half));
+/// }
+/// ```
 #[derive(Debug)]
-pub struct Half(NonNull<u64>);
+pub struct Half<'turn>(NonNull<u64>, PhantomData<&'turn mut u64>);
 
-impl Half {
+impl Half<'_> {
     #[inline]
     pub(super) const fn new(half: NonNull<u64>) -> Self {
-        Self(half)
+        Self(half, PhantomData)
     }
 
     /// The 8-byte doorbell: the first word of the (last) WQE's control segment, in memory order. The device fetches the

@@ -40,7 +40,7 @@ impl SharedRegister {
     }
 
     #[inline]
-    fn ring_locked(&self, store: impl FnOnce(Half)) {
+    fn ring_locked(&self, store: impl FnOnce(Half<'_>)) {
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             while self.locked.load(Ordering::Relaxed) {
                 hint::spin_loop();
@@ -76,7 +76,7 @@ impl Register for &SharedRegister {
     }
 
     #[inline]
-    fn ring(&mut self, store: impl FnOnce(Half)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
         self.ring_locked(store);
     }
 }
@@ -91,7 +91,7 @@ impl Register for std::sync::Arc<SharedRegister> {
     }
 
     #[inline]
-    fn ring(&mut self, store: impl FnOnce(Half)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
         self.ring_locked(store);
     }
 }

@@ -79,8 +79,9 @@ impl RecvQueue {
     /// For as long as the queue lives:
     /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
     ///   to nobody;
-    /// - `shadow` is `wqe_cnt` tags of memory that nothing else, and no device, touches;
-    /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start.
+    /// - `shadow` is `wqe_cnt` tags of memory, aligned for them, that nothing else, and no device, touches;
+    /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
+    /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
         let RqParts { buf, wqe_cnt, stride, dbrec, head, shadow } = parts;
         if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
@@ -103,6 +104,9 @@ impl RecvQueue {
     ///
     /// The device may write to the memory of `sges` from now until the request completes (or the queue pair is reset or
     /// destroyed): until then it stays registered, and nobody reads, writes, frees or reuses it.
+    ///
+    /// [`retire`](Self::retire) was called for completions of this queue only: else the device may still be reading the
+    /// WQE that this one overwrites.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -209,6 +213,7 @@ impl RecvBatch<'_> {
         }
         queue.head = head;
         arch::to_device();
-        queue.record.store(head as u16);
+        // SAFETY: all WQEs before `head` are written, and `push`'s callers vouch for the memory they name.
+        unsafe { queue.record.store(head as u16) };
     }
 }

@@ -190,13 +190,17 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
     /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
     /// into), until the request has completed. What it does to the peer's memory is the peer's consent by its key.
+    ///
+    /// [`retire`](Self::retire) was called with indices of completions of this queue only: else the device may still be
+    /// reading the WQE that this one overwrites.
     #[inline(always)]
     pub unsafe fn post<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         let pi = self.pi;
         let units = request.units(&self.limits)?;
         if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
             let words = self.put_line(pi, request)?;
-            self.publish(pi.add(Wqebbs(1)));
+            // SAFETY: just put; the caller vouches for the memory the request names.
+            unsafe { self.publish(pi.add(Wqebbs(1))) };
             if units > 1 && (W::INLINE || self.prefer_blueflame) && self.register.size() >= WQEBB_BYTES {
                 // SAFETY: `publish` has made the WQE and its index visible; the size is checked; the caller vouches for
                 // the memory the request names.
@@ -207,9 +211,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             }
         } else {
             let put = self.put_long(pi, request, units)?;
-            self.publish(pi.add(put.ds.wqebbs()));
-            // SAFETY: published; `put` is the only request; the caller vouches for the memory it names.
-            unsafe { self.ring_one(&put) };
+            // SAFETY: just put, the only request; the caller vouches for the memory it names.
+            unsafe {
+                self.publish(pi.add(put.ds.wqebbs()));
+                self.ring_one(&put);
+            }
         }
         Ok(())
     }
@@ -231,14 +237,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// [`PostError::Full`] or [`PostError::LargerThanRing`]; nothing has been written then.
     ///
     /// # Safety
-    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number.
+    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number. And of
+    /// [`retire`](Self::retire), as for [`post`](Self::post).
     #[inline(always)]
     pub unsafe fn fire<O: LegalOn<T>, const N: usize>(
         &mut self,
         template: &Template<O, N>,
         payload: &[u8; N],
     ) -> Result<(), PostError> {
-        // SAFETY: the request is inline, so it names no memory of this side.
+        // SAFETY: the request is inline, so it names no memory of this side; the caller vouches for what was retired.
         unsafe { self.post(&template.load(payload)) }
     }
 
@@ -345,11 +352,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 
     /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
+    ///
+    /// # Safety
+    /// All before `pi` are put, and name memory that stays valid until they complete.
     #[inline(always)]
-    pub(super) fn publish(&mut self, pi: SqPi) {
+    pub(super) unsafe fn publish(&mut self, pi: SqPi) {
         self.pi = pi;
         arch::to_device();
-        self.db.store(pi.0);
+        // SAFETY: the caller's.
+        unsafe { self.db.store(pi.0) };
     }
 
     /// Rings for the only request published, by BlueFlame where the policy and the register allow

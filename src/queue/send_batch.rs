@@ -99,9 +99,9 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     #[inline]
     pub fn ring(self) {
         let Some(last) = self.last else { return };
-        self.sq.publish(self.pi);
-        // SAFETY: all are published, and `push`'s callers vouch for the memory they name.
+        // SAFETY: all are put, then published, and `push`'s callers vouch for the memory they name.
         unsafe {
+            self.sq.publish(self.pi);
             if self.requests == 1 {
                 self.sq.ring_one(&last);
             } else {

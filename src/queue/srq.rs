@@ -131,9 +131,10 @@ impl SharedRecvQueue {
     /// For as long as the queue lives:
     /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as this shared
     ///   receive queue's, or to nobody;
-    /// - `shadow` is `wqe_cnt` records of memory that nothing else, and no device, touches;
+    /// - `shadow` is `wqe_cnt` records of memory, aligned for them, that nothing else, and no device, touches;
     /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing is posted
-    ///   at the start.
+    ///   at the start;
+    /// - it was created without WQE signatures (libmlx5's `MLX5_SRQ_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: SrqParts) -> Result<Self, RecvPartsError> {
         let SrqParts { buf, wqe_cnt, stride, head, tail, dbrec, srqn, counter, shadow } = parts;
         if !(2..=MAX_WQES).contains(&wqe_cnt) {
@@ -188,6 +189,9 @@ impl SharedRecvQueue {
     ///
     /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed):
     /// until then it stays registered, and nobody reads, writes, frees or reuses it.
+    ///
+    /// [`retire`](Self::retire) was called with indices of completions of this queue only: else the device may still be
+    /// reading the WQE that this one overwrites.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -366,6 +370,7 @@ impl SrqBatch<'_> {
         queue.posted += u32::from(pushed);
         queue.counter = queue.counter.wrapping_add(pushed);
         arch::to_device();
-        queue.record.store(queue.counter);
+        // SAFETY: the WQEs that it counts are written, and `push`'s callers vouch for the memory they name.
+        unsafe { queue.record.store(queue.counter) };
     }
 }
