@@ -69,7 +69,8 @@ impl BitOr for Access {
 ///
 /// # Safety
 /// [`Self::range`] always gives the same range, which is valid for reads and writes from when the value is made until it
-/// is dropped, moved or not, and nobody else reads or writes it through a Rust reference during that time.
+/// is dropped, moved or not. During that time nobody else reads or writes it through a Rust reference, nor by pointer at the
+/// same time as a [`Buffer`] of it does; the buffers of a second registration of the same memory count as somebody else.
 pub unsafe trait Memory: Send + 'static {
     /// The first byte and the number of bytes.
     fn range(&mut self) -> (NonNull<u8>, usize);
@@ -95,7 +96,8 @@ impl RawMemory {
     ///
     /// # Safety
     /// The memory is valid for reads and writes until every [`Buffer`] of the registration is dropped, and until then
-    /// nobody else accesses it through a Rust reference. It may belong to any allocator and is not freed.
+    /// nobody else accesses it through a Rust reference, nor by pointer at the same time as such a buffer does: who
+    /// registers the same memory twice keeps the two apart. It may belong to any allocator and is not freed.
     #[must_use]
     pub const unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
         Self { start, len }

@@ -48,6 +48,17 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
     checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
 }
 
+/// Refuses queues whose WQEs libmlx5 has the device check signatures of: this crate does not compute them. libmlx5 goes by
+/// `variable` of the environment when it makes a queue, and tells nobody (rdma-core `providers/mlx5/verbs.c`,
+/// `qp_sig_enabled`, `srq_sig_enabled`).
+pub(crate) fn unsigned(object: &'static str, variable: &'static str) -> Result<(), Error> {
+    if std::env::var_os(variable).is_some() {
+        let why = format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it");
+        return Err(Error::Parts { object, why });
+    }
+    Ok(())
+}
+
 /// Raw parts of a queue pair.
 ///
 /// # Safety
@@ -92,4 +103,16 @@ pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<ffi::Mlx5dvSrq
         return Err(Error::Parts { object: "shared receive queue", why: "no number; libmlx5 is too old".into() });
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_refused_by_the_variable_that_asks_for_them() {
+        assert_eq!(unsigned("queue pair", "BLUEFLAME_TEST_OF_A_VARIABLE_THAT_IS_NOT_SET"), Ok(()));
+        let error = unsigned("queue pair", "PATH").expect_err("every test has a path");
+        assert!(error.to_string().contains("the environment variable PATH"), "{error}");
+    }
 }

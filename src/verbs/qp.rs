@@ -285,6 +285,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
 ///   nor moved to RESET.
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
 /// - Nobody posts to it in any other way from here on.
+/// - It was made without WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them).
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,
 ///   `ibv_alloc_parent_domain`). If that is not known, use [`adopt_qp_shared`].
 pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<QueuePair<T>, Error> {
@@ -360,6 +361,7 @@ impl<T: VerbsTransport> Made<T> {
             _claim: None,
             _under: under,
         };
+        parts::unsigned(OBJECT, "MLX5_QP_SIGNATURE")?;
         // SAFETY: the caller vouches for the queue pair.
         let parts = unsafe { parts::of_qp(raw) }?;
         // SAFETY: as above; written once.

@@ -73,6 +73,7 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("ibv_create_srq", unsafe { sys::ibv_create_srq(self.handle.raw(), &raw mut attr) })?;
         let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), shadow: None, _pd: Arc::clone(&self.handle) };
+        parts::unsigned(OBJECT, "MLX5_SRQ_SIGNATURE")?;
         // SAFETY: just made, by libmlx5.
         let raw = unsafe { parts::of_srq(handle.raw) }?;
         handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
