@@ -5,8 +5,7 @@
 //! figures. And nanoseconds drift with the machine's other work. What counts is the ratio of a case to its floor, measured
 //! in turns in one run of one program.
 
-// Each benchmark uses its own part of this.
-#![allow(dead_code)]
+#![expect(dead_code, reason = "each benchmark uses its own part of this")]
 
 pub(crate) mod compare;
 pub(crate) mod floor;

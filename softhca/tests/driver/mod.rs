@@ -1,9 +1,6 @@
 //! The least of a driver: puts WQEs that were written out byte by byte into the raw parts of an embedded device, rings,
 //! and reads CQEs. It keeps no account of space; tests post less than the rings hold.
 
-// Each test program uses its own part of this.
-#![allow(dead_code)]
-
 use softhca::embedded::{CqParts, QpParts, Ring, SrqParts};
 use std::ptr::NonNull;
 
