@@ -37,8 +37,7 @@ pub unsafe fn mmio_write64(dst: *mut u64, value_in_memory_order: u64) {
 /// Writes one 64-byte block to a BlueFlame register, by 8-byte stores at ascending addresses.
 ///
 /// The words should be in registers already: a block that is read back from the ring while its stores are still in
-/// flight costs a failed store forwarding (see `docs/architecture.md`). Ordering is the caller's, as for
-/// [`mmio_write64`].
+/// flight can cost a failed store forwarding. Ordering is the caller's, as for [`mmio_write64`].
 ///
 /// # Safety
 ///
