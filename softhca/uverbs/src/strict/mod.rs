@@ -10,8 +10,10 @@
 //! the thread goes on step by step, until the copy is complete, a fence comes up, or [`TRAILING_STEPS`] instructions have
 //! passed without a store.
 //!
-//! While a page is open for one thread, another one's store to it does not trap. It is seen all the same when the page
-//! is closed, unless it is overwritten within the microseconds in between.
+//! Threads take turns, a doorbell each: one that stores while another is in the middle of a copy waits in its handler, so
+//! that the pieces of copies reach the device in the order in which they were stored. While a page is open for one thread,
+//! another one's store to it does not trap. It is seen all the same when the page is closed, unless it is overwritten
+//! within the microseconds in between.
 //!
 //! Handlers take no lock of the program's and allocate nothing: the tables here are static.
 
@@ -58,8 +60,8 @@ static PAGES: [Page; MAX_PAGES] = [const {
 /// Entries of [`PAGES`] from here on were never used.
 static PAGES_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Held from the opening of a page to its closing, by one thread at a time.
-static OPEN: AtomicBool = AtomicBool::new(false);
+/// Held from a doorbell's first store until the device has it, by one thread at a time.
+static TURN: AtomicBool = AtomicBool::new(false);
 
 /// The pattern in word `word` of a page: stored values are unlikely to be the same.
 fn pattern(word: usize) -> u32 {
@@ -145,7 +147,7 @@ struct Stepping {
     trailing: u32,
     /// The trap flag was set by the program, or its debugger, already.
     was_stepped: bool,
-    /// Signals that were blocked before the page was opened.
+    /// Signals that were blocked before the doorbell's first store.
     blocked: libc::sigset_t,
 }
 
@@ -172,12 +174,27 @@ enum Next {
 }
 
 impl Stepping {
-    /// A store to `page` was refused: lets it through.
-    fn open(&mut self, page: &'static Page) {
-        while OPEN.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    /// Whether the thread is in the middle of a doorbell, and has the [`TURN`].
+    fn is_under_way(&self) -> bool {
+        self.open.is_some() || self.burst.is_some()
+    }
+
+    /// Waits for the thread's turn.
+    fn begin(&mut self) {
+        while TURN.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             // SAFETY: takes no arguments; allowed in signal handlers.
             unsafe { libc::sched_yield() };
         }
+    }
+
+    /// The doorbell is over: hands it over, and the turn to another thread.
+    fn end(&mut self) {
+        self.flush();
+        TURN.store(false, Ordering::Release);
+    }
+
+    /// A store to `page` was refused: lets it through.
+    fn open(&mut self, page: &'static Page) {
         page.protect(libc::PROT_READ | libc::PROT_WRITE);
         self.open = Some(page);
     }
@@ -197,7 +214,6 @@ impl Stepping {
             }
         }
         self.open = None;
-        OPEN.store(false, Ordering::Release);
         self.trailing = 0;
     }
 
@@ -229,7 +245,6 @@ impl Stepping {
         if !complete && self.trailing < TRAILING_STEPS && !flushes_stores(instruction) {
             return Next::Step;
         }
-        self.flush();
         Next::Run
     }
 }

@@ -99,25 +99,26 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
 fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_t) -> bool {
     // SAFETY: SIGSEGV's information has an address.
     let address = unsafe { info.si_addr() } as usize;
-    let stepped = stepping.open.is_some() || stepping.burst.is_some();
+    let stepped = stepping.is_under_way();
     match find(address) {
         // An instruction that stores to two pages finds the second one closed; there is none among doorbells.
         Some(page) if stepping.open.is_none() => {
             let flags = &mut context.uc_mcontext.gregs[libc::REG_EFL as usize];
             if !stepped {
                 stepping.was_stepped = *flags & TRAP_FLAG != 0;
+                stepping.blocked = context.uc_sigmask;
+                stepping.begin();
+                // No handler of the program may run while other threads wait for their turn.
+                // SAFETY: a set of the kernel's, changed in place.
+                unsafe {
+                    libc::sigfillset(&mut context.uc_sigmask);
+                    for signal in SIGNALS {
+                        libc::sigdelset(&mut context.uc_sigmask, signal);
+                    }
+                }
             }
             *flags |= TRAP_FLAG;
             stepping.open(page);
-            stepping.blocked = context.uc_sigmask;
-            // No handler of the program may run while the page is open.
-            // SAFETY: a set of the kernel's, changed in place.
-            unsafe {
-                libc::sigfillset(&mut context.uc_sigmask);
-                for signal in SIGNALS {
-                    libc::sigdelset(&mut context.uc_sigmask, signal);
-                }
-            }
             true
         }
         _ => {
@@ -132,12 +133,11 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
 
 /// SIGTRAP: the end of a step?
 fn trap(stepping: &mut Stepping, context: &mut libc::ucontext_t) -> bool {
-    if stepping.open.is_none() && stepping.burst.is_none() {
+    if !stepping.is_under_way() {
         return false;
     }
     if let Some(page) = stepping.open {
         stepping.close(page);
-        context.uc_sigmask = stepping.blocked;
     }
     let instruction = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
     if stepping.advance(instruction) == Next::Run {
@@ -150,9 +150,9 @@ fn trap(stepping: &mut Stepping, context: &mut libc::ucontext_t) -> bool {
 fn finish(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
     if let Some(page) = stepping.open {
         stepping.close(page);
-        context.uc_sigmask = stepping.blocked;
     }
-    stepping.flush();
+    stepping.end();
+    context.uc_sigmask = stepping.blocked;
     if !stepping.was_stepped {
         context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
