@@ -7,8 +7,8 @@ mod common;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
-use blueflame::SendQueue;
 use blueflame::db::{OneFence, Register};
+use blueflame::queue::{BlueFlamePolicy, SendQueue};
 use blueflame::types::{Lkey, Rkey, WrId};
 use blueflame::wqe::{Rc, Remote, Sge, Write};
 
@@ -176,7 +176,8 @@ fn typed_inline<R: Register>(sq: SendQueue<Rc, R>, messages: &Messages) -> impl 
     })
 }
 
-fn typed_gathered<R: Register>(sq: SendQueue<Rc, R>, messages: &Messages) -> impl FnMut(u64) -> u64 {
+fn typed_gathered<R: Register>(mut sq: SendQueue<Rc, R>, messages: &Messages) -> impl FnMut(u64) -> u64 {
+    sq.set_blueflame_policy(BlueFlamePolicy::Inline);
     queue::<1, R>(sq, |sq, n| {
         let m = messages.get(n);
         let sge = Sge { addr: m.local, bytes: m.bytes, lkey: Lkey(m.lkey) };

@@ -179,7 +179,7 @@ fn exclusive_register() {
         SendQueue::<Rc>::from_parts(setup.sq_parts(), register).expect("a queue")
     };
     rounds(&mut setup, &mut sq, 300);
-    sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
+    sq.set_blueflame_policy(BlueFlamePolicy::Inline);
     rounds(&mut setup, &mut sq, 300);
 }
 

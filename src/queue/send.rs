@@ -20,13 +20,13 @@ const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 /// only, make the register with a size of zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlueFlamePolicy {
-    /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
-    /// `MLX5_POST_SEND_PREFER_BF=0`.
-    #[default]
-    Inline,
     /// Whenever it fits: saves the fetch of the WQE, not that of the data. libmlx5's default (rdma-core
     /// `providers/mlx5/mlx5.c`, `get_always_bf`).
+    #[default]
     Prefer,
+    /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
+    /// `MLX5_POST_SEND_PREFER_BF=0`.
+    Inline,
 }
 
 /// What [`SendQueue::retire`] took back.
@@ -132,7 +132,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             end: pi.add(Wqebbs(wqebbs as u16)),
             mask: (wqebbs - 1) as u16,
             signal_all,
-            prefer_blueflame: false,
+            prefer_blueflame: true,
             transport: PhantomData,
         })
     }

@@ -43,7 +43,7 @@ impl Default for Shape {
             max_sge: 24,
             signal_all: false,
             register: RegisterOptions::Own,
-            policy: BlueFlamePolicy::Inline,
+            policy: BlueFlamePolicy::Prefer,
             recv_wqes: 4,
             recv_sges: 4,
             shared_recv: false,

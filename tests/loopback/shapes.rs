@@ -47,9 +47,9 @@ fn register_without_blueflame() {
 }
 
 #[test]
-fn blueflame_for_everything_that_fits() {
-    run(&Shape { policy: BlueFlamePolicy::Prefer, ..Shape::default() });
-    run(&Shape { policy: BlueFlamePolicy::Prefer, sq_wqebbs: 2, ..Shape::default() });
+fn blueflame_for_inline_requests_only() {
+    run(&Shape { policy: BlueFlamePolicy::Inline, ..Shape::default() });
+    run(&Shape { policy: BlueFlamePolicy::Inline, sq_wqebbs: 2, ..Shape::default() });
 }
 
 /// Every request completes visibly, whether it asks or not.

@@ -17,8 +17,10 @@ const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23,
 /// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
 fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O, P>, wqe: &[[u8; 16]], copied: bool) {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
+    let mut sq = rig.queue::<T>();
+    sq.set_blueflame_policy(BlueFlamePolicy::Inline);
     // SAFETY: no device looks.
-    unsafe { rig.queue::<T>().post(&request) }.expect("posted");
+    unsafe { sq.post(&request) }.expect("posted");
     let wqe = wqe.as_flattened();
     let mut ring = [OLD; 8 * 64];
     ring[4 * 64..][..wqe.len()].copy_from_slice(wqe);
@@ -172,10 +174,9 @@ fn template_writes_what_post_writes() {
 }
 
 #[test]
-fn prefer_blueflame_copies_what_is_not_inline() {
+fn blueflame_copies_what_is_not_inline_by_default() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();
-    sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
     // SAFETY: no device looks.
     unsafe { sq.post(&Send::new().gather([LOCAL])) }.expect("posted");
     assert_eq!(rig.page()[..32], rig.ring()[..32]);

@@ -155,9 +155,7 @@ impl Model {
 fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
     let rig = Rig::new(setup);
     let mut sq = rig.queue::<Rc>();
-    if prefer {
-        sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
-    }
+    sq.set_blueflame_policy(if prefer { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
     let mut model = Model {
         setup,
         prefer,
