@@ -48,9 +48,9 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
     checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
 }
 
-/// Refuses queues whose WQEs libmlx5 has the device check signatures of: this crate does not compute them. libmlx5 goes by
-/// `variable` of the environment when it makes a queue, and tells nobody (rdma-core `providers/mlx5/verbs.c`,
-/// `qp_sig_enabled`, `srq_sig_enabled`).
+/// Refuses to make or adopt queues of whose WQEs libmlx5 would have the device check signatures: this crate does not
+/// compute them. libmlx5 goes by `variable` of the environment when it makes a queue, and tells nobody (rdma-core
+/// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
 pub(crate) fn unsigned(object: &'static str, variable: &'static str) -> Result<(), Error> {
     if std::env::var_os(variable).is_some() {
         let why = format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it");

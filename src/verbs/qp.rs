@@ -233,6 +233,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     }
 
     fn create(self, own_register: Option<OwnRegister>) -> Result<Made<T>, Error> {
+        parts::unsigned(OBJECT, QP_SIGNATURE)?;
         let device = self.pd.device().query()?;
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
@@ -318,6 +319,9 @@ pub unsafe fn adopt_qp_shared<T: VerbsTransport>(
 
 const OBJECT: &str = "queue pair";
 
+/// The environment variable by which libmlx5 is told to sign the WQEs of queue pairs.
+const QP_SIGNATURE: &str = "MLX5_QP_SIGNATURE";
+
 /// A queue pair and its raw parts, before its register is known to be whose.
 struct Made<T> {
     handle: QpHandle,
@@ -332,6 +336,7 @@ impl<T: VerbsTransport> Made<T> {
     /// # Safety
     /// As [`adopt_qp`], but for the register.
     unsafe fn adopt(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
+        parts::unsigned(OBJECT, QP_SIGNATURE)?;
         // SAFETY: the caller vouches for the queue pair, which has its context and its type written once.
         let (context, kind) = unsafe { ((*qp.as_ptr()).context, (*qp.as_ptr()).qp_type) };
         if kind != T::QP_TYPE {
@@ -361,7 +366,6 @@ impl<T: VerbsTransport> Made<T> {
             _claim: None,
             _under: under,
         };
-        parts::unsigned(OBJECT, "MLX5_QP_SIGNATURE")?;
         // SAFETY: the caller vouches for the queue pair.
         let parts = unsafe { parts::of_qp(raw) }?;
         // SAFETY: as above; written once.

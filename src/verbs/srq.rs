@@ -63,6 +63,7 @@ impl ProtectionDomain {
     /// A size the device does not have, or a failed call.
     pub fn shared_recv_queue(&self, receives: u32, max_sge: u32) -> Result<OwnedSrq, Error> {
         const OBJECT: &str = "shared receive queue";
+        parts::unsigned(OBJECT, "MLX5_SRQ_SIGNATURE")?;
         let limits = self.device().query()?;
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
         in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())?;
@@ -73,7 +74,6 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("ibv_create_srq", unsafe { sys::ibv_create_srq(self.handle.raw(), &raw mut attr) })?;
         let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), shadow: None, _pd: Arc::clone(&self.handle) };
-        parts::unsigned(OBJECT, "MLX5_SRQ_SIGNATURE")?;
         // SAFETY: just made, by libmlx5.
         let raw = unsafe { parts::of_srq(handle.raw) }?;
         handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
