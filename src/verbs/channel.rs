@@ -49,7 +49,7 @@ impl Drop for ChannelHandle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqEvent {
     /// The tag the queue was made with ([`super::CqBuilder::tag`]).
-    pub tag: u64,
+    pub tag: usize,
 }
 
 impl Device {
@@ -85,7 +85,7 @@ impl CompletionChannel {
         // Acknowledged at once: destroying a queue waits until its events are, and the queue's own index says what is new.
         // SAFETY: the queue that the event is of; it cannot be gone, for its destruction waits for this call.
         unsafe { sys::ibv_ack_cq_events(cq, 1) };
-        Ok(CqEvent { tag: context.expose_provenance() as u64 })
+        Ok(CqEvent { tag: context.expose_provenance() })
     }
 
     /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.

@@ -68,7 +68,7 @@ pub struct CqBuilder<'a> {
     cqes: u32,
     cqe_bytes: u16,
     channel: Option<&'a CompletionChannel>,
-    tag: u64,
+    tag: usize,
     comp_vector: u32,
 }
 
@@ -96,9 +96,10 @@ impl<'a> CqBuilder<'a> {
         self
     }
 
-    /// What its events carry ([`super::CqEvent::tag`]), to tell queues of one channel apart. Default 0.
+    /// What its events carry ([`super::CqEvent::tag`]), to tell queues of one channel apart: libibverbs
+    /// carries it in a pointer. Default 0.
     #[must_use]
-    pub fn tag(mut self, tag: u64) -> Self {
+    pub fn tag(mut self, tag: usize) -> Self {
         self.tag = tag;
         self
     }
@@ -122,7 +123,7 @@ impl<'a> CqBuilder<'a> {
         }
         let mut attr = sys::ibv_cq_init_attr_ex {
             cqe: self.cqes,
-            cq_context: core::ptr::with_exposed_provenance_mut(self.tag as usize),
+            cq_context: core::ptr::with_exposed_provenance_mut(self.tag),
             channel: self.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
             comp_vector: self.comp_vector,
             wc_flags: 0,
