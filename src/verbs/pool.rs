@@ -33,7 +33,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Maps at least `bytes` bytes, on huge pages if there are any, touches every page, and registers them.
+    /// Maps at least `bytes` bytes, on huge pages if there are any, and registers them. Every page is present then, except
+    /// for base pages registered [`Access::ON_DEMAND`].
     ///
     /// # Errors
     /// No bytes asked for, or a failed `mmap` or registration.
@@ -75,7 +76,7 @@ impl Pool {
     }
 }
 
-/// Maps anonymous memory, every page of it present.
+/// Maps anonymous memory; huge pages are present at once.
 fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), Error> {
     let huge = bytes.next_multiple_of(1 << HUGE_PAGE_BITS);
     // Fails with ENOMEM when fewer huge pages are free, EINVAL when the kernel has none of this size.
@@ -92,6 +93,6 @@ fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), Error> {
         Ok(()) => Pages::Transparent,
         Err(_) => Pages::Base,
     };
-    // Registration pins every page, which makes it present.
+    // Registration pins every page, which makes it present, unless it is on demand.
     Ok((memory, pages))
 }

@@ -16,7 +16,7 @@ pub trait Payload: Sealed {
     /// The most 16-byte units it takes; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
 
-    /// Whether it is inline data. libmlx5 copies whole WQEs to BlueFlame only for inline requests.
+    /// Whether it is inline data, of which BlueFlame leaves the device nothing to fetch.
     const INLINE: bool;
 
     /// The 16-byte units it takes.
