@@ -143,6 +143,7 @@ impl core::error::Error for InlineError {}
 
 /// Why parts do not make a completion queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CqError {
     /// The number of CQEs is not a power of two from 1 to 2^23.
     CqeCount(u32),

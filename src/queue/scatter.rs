@@ -14,6 +14,7 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 
 /// Why a receive request was not posted. Nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecvError {
     /// Every WQE is posted; the number there is.
     Full(u32),
@@ -92,6 +93,7 @@ unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
 
 /// Why parts do not make a receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecvPartsError {
     /// The number of WQEs is not a power of two from 1 to 32768 (receive queue), or not from 2 to 32768 (shared).
     WqeCount(u32),

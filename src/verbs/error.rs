@@ -4,6 +4,7 @@ use core::fmt;
 
 /// Why setup failed. Every variant names what was asked for and, where there is one, the limit or the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// The machine has no RDMA device, or libibverbs has no driver for it.
     NoDevices,
