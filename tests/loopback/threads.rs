@@ -19,7 +19,7 @@ use crate::common::{End, Shape, sge};
 
 const MESSAGES: u64 = 2000;
 const BYTES: usize = 200;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn device(fabric: &Fabric, lid: u16) -> (EmbeddedDevice, Notify) {
     let port = PortConfig::infiniband(lid);
