@@ -6,7 +6,7 @@ pub mod cqe_parse;
 pub mod device_fetch;
 pub mod memory;
 pub mod queue_ops;
-#[allow(dead_code, reason = "shared with the tests, which use all of it")]
+#[expect(dead_code, reason = "shared with the tests, which use all of it")]
 #[path = "../../tests/common/request.rs"]
 mod request;
 pub mod wqe_build;

@@ -8,7 +8,7 @@ mod common;
 mod seeds;
 
 /// The targets' modules, which are a crate of their own under `fuzz`.
-#[allow(dead_code, unreachable_pub, missing_docs, reason = "public for the fuzz targets")]
+#[expect(unreachable_pub, reason = "public for the fuzz targets")]
 #[path = "../../fuzz/src"]
 mod targets {
     use crate::common::request;
