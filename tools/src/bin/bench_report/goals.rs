@@ -1,0 +1,104 @@
+//! The goals, as data: one row per figure.
+use std::fmt::{self, Display, Formatter};
+
+/// A figure to reach.
+pub(crate) struct Goal {
+    /// The goal that the figure is a part of.
+    pub(crate) id: &'static str,
+    /// The case that is to reach it.
+    pub(crate) group: &'static str,
+    pub(crate) x: Option<u64>,
+    pub(crate) case: &'static str,
+    pub(crate) bound: Bound,
+}
+
+/// What is to be reached.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    /// The case takes at most so many times what another case of its group does.
+    Within(f64, &'static str),
+    /// The same, against the same case elsewhere on the sweep's axis.
+    WithinPoint(f64, u64),
+    /// The case is at least so many times as fast as another case of its group.
+    Faster(f64, &'static str),
+    /// Nanoseconds a message, at most.
+    Nanoseconds(f64),
+    /// Instructions an operation, at most.
+    Instructions(u64),
+    /// Looked at by a test, and not here.
+    Tested(&'static str),
+}
+
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Within(times, case) => write!(f, "≤ {times:.2}× {case}"),
+            Self::WithinPoint(times, x) => write!(f, "≤ {times:.2}× itself at {x}"),
+            Self::Faster(times, case) => write!(f, "≥ {times:.1}× as fast as {case}"),
+            Self::Nanoseconds(ns) => write!(f, "≤ {ns:.2} ns"),
+            Self::Instructions(count) => write!(f, "≤ {count} instructions"),
+            Self::Tested(by) => f.write_str(by),
+        }
+    }
+}
+
+use Bound::{Faster, Instructions, Nanoseconds, Tested, Within, WithinPoint};
+
+const fn goal(id: &'static str, group: &'static str, case: &'static str, bound: Bound) -> Goal {
+    Goal { id, group, x: None, case, bound }
+}
+
+const fn at(id: &'static str, group: &'static str, x: u64, case: &'static str, bound: Bound) -> Goal {
+    Goal { id, group, x: Some(x), case, bound }
+}
+
+/// Where to aim.
+///
+/// P5 names no mode of libmlx5 for polls and bursts: they are held against both. Where P5 speaks of two figures, the larger
+/// one is against libmlx5 as it is by default, with its locks, and the smaller one against `MLX5_SINGLE_THREADED=1`.
+pub(crate) const GOALS: &[Goal] = &[
+    // A typed post by BlueFlame against the same stores by hand.
+    goal("P1", "post", "typed two fences", Within(1.10, "floor two fences")),
+    goal("P1", "post", "typed one fence", Within(1.10, "floor one fence")),
+    goal("P1", "post", "typed shared", Within(1.10, "floor shared")),
+    goal("P1", "post", "typed two fences", Instructions(58)),
+    goal("P1", "post", "typed one fence", Instructions(58)),
+    goal("P1", "post", "typed one fence", Within(0.80, "typed two fences")),
+    // A prepared request, patched and fired.
+    goal("P2", "post", "template two fences", Within(1.15, "template floor two fences")),
+    goal("P2", "post", "template one fence", Within(1.15, "template floor one fence")),
+    goal("P2", "post", "template two fences", Instructions(37)),
+    goal("P2", "post", "template one fence", Instructions(37)),
+    // Many requests, one doorbell.
+    goal("P3", "burst of 16", "batch", Within(1.15, "floor")),
+    goal("P3", "burst of 64", "batch", Within(1.15, "floor")),
+    goal("P3", "burst of 16 and poll", "blueflame", Nanoseconds(4.65)),
+    goal("P3", "burst of 64 and poll", "blueflame", Nanoseconds(4.65)),
+    // A completion, from this core's cache and from another's.
+    goal("P4", "poll", "drain(1) fields", Within(1.15, "floor fields")),
+    goal("P4", "poll", "poll() copy", Within(1.15, "floor copy")),
+    goal("P4", "poll", "drain(16) fields", Within(1.15, "floor fields 16")),
+    goal("P4", "poll other core", "drain(1) fields", Within(1.15, "floor fields")),
+    goal("P4", "poll other core", "poll() copy", Within(1.15, "floor copy")),
+    goal("P4", "poll other core", "drain(16) fields", Within(1.15, "floor fields 16")),
+    goal("P4", "poll", "drain(1) fields", Instructions(40)),
+    goal("P4", "poll", "poll() copy", Instructions(28)),
+    // libmlx5 on equal rings in the same process.
+    goal("P5", "post", "typed two fences", Faster(3.0, "ibv_wr single-threaded")),
+    goal("P5", "post", "typed two fences", Faster(4.5, "ibv_wr default")),
+    goal("P5", "post", "typed one fence", Faster(4.0, "ibv_wr single-threaded")),
+    goal("P5", "post", "typed one fence", Faster(6.0, "ibv_wr default")),
+    goal("P5", "post", "template two fences", Faster(5.0, "ibv_wr single-threaded")),
+    goal("P5", "post", "template two fences", Faster(8.0, "ibv_wr default")),
+    goal("P5", "poll", "drain(1) fields", Faster(8.0, "ibv_poll_cq(1) single-threaded")),
+    goal("P5", "poll", "drain(1) fields", Faster(8.0, "ibv_poll_cq(1) default")),
+    goal("P5", "poll", "drain(16) fields", Faster(5.0, "ibv_poll_cq(16) single-threaded")),
+    goal("P5", "poll", "drain(16) fields", Faster(5.0, "ibv_poll_cq(16) default")),
+    goal("P5", "burst of 64", "batch", Faster(6.0, "ibv_post_send list single-threaded")),
+    goal("P5", "burst of 64", "batch", Faster(6.0, "ibv_post_send list default")),
+    // Deep rings and many queues.
+    at("P6", "ring depth", 32768, "typed", WithinPoint(1.3, 64)),
+    at("P6", "queues", 256, "typed", WithinPoint(1.8, 1)),
+    at("P6", "queues", 1024, "typed packed", Within(0.5, "typed")),
+    goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
+];

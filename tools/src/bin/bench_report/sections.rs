@@ -1,0 +1,95 @@
+//! What belongs together on a page: which groups share a chart and a table.
+
+/// A chart, and the table of the same figures.
+pub(crate) struct Section {
+    /// Name of the chart's file, without extension.
+    pub(crate) file: &'static str,
+    pub(crate) title: &'static str,
+    /// What a figure is.
+    pub(crate) unit: &'static str,
+    pub(crate) form: Form,
+}
+
+/// How a section is shown.
+pub(crate) enum Form {
+    /// A bar per case, a panel per group: name of the group, and what it is called on the page.
+    Bars(&'static [(&'static str, &'static str)]),
+    /// A line per case of one group over its axis, with the axis' title.
+    Lines(&'static str, &'static str),
+}
+
+impl Section {
+    /// The section's groups.
+    pub(crate) fn groups(&self) -> Vec<&'static str> {
+        match self.form {
+            Form::Bars(panels) => panels.iter().map(|(group, _)| *group).collect(),
+            Form::Lines(group, _) => vec![group],
+        }
+    }
+}
+
+pub(crate) const SECTIONS: &[Section] = &[
+    Section {
+        file: "post",
+        title: "Posting one request and ringing",
+        unit: "nanoseconds a request",
+        form: Form::Bars(&[
+            ("post", "8 bytes inline, RDMA WRITE, BlueFlame"),
+            ("post one entry", "one scatter/gather entry, RDMA WRITE"),
+            ("template entry", "template: one scatter/gather entry, RDMA WRITE"),
+            ("template send", "template: SEND"),
+        ]),
+    },
+    Section {
+        file: "bursts",
+        title: "Posting many requests with one doorbell",
+        unit: "nanoseconds a request",
+        form: Form::Bars(&[
+            ("burst of 1", "1 request"),
+            ("burst of 16", "16 requests"),
+            ("burst of 64", "64 requests"),
+            ("burst of 16 and poll", "16 requests, and polling their completions"),
+            ("burst of 64 and poll", "64 requests, and polling their completions"),
+        ]),
+    },
+    Section {
+        file: "poll",
+        title: "Polling",
+        unit: "nanoseconds a completion",
+        form: Form::Bars(&[
+            ("poll", "CQEs in this core's cache"),
+            ("poll other core", "CQEs just written by another core"),
+            ("poll empty", "nothing to poll: nanoseconds a call"),
+        ]),
+    },
+    Section {
+        file: "doorbell",
+        title: "The doorbell alone, by copy routine of this CPU",
+        unit: "nanoseconds a doorbell",
+        form: Form::Bars(&[("doorbell", "")]),
+    },
+    Section {
+        file: "ring-depth",
+        title: "Posting against the depth of the ring",
+        unit: "nanoseconds a request",
+        form: Form::Lines("ring depth", "WQEBBs in the ring"),
+    },
+    Section {
+        file: "queues",
+        title: "Posting to many queues in turn",
+        unit: "nanoseconds a request",
+        form: Form::Lines("queues", "queues"),
+    },
+    Section {
+        file: "inline-bytes",
+        title: "Posting against the bytes that are inline",
+        unit: "nanoseconds a request",
+        form: Form::Lines("inline bytes", "bytes inline"),
+    },
+    Section {
+        file: "entries",
+        title: "Posting against the number of scatter/gather entries",
+        unit: "nanoseconds a request",
+        form: Form::Lines("entries", "entries"),
+    },
+];
