@@ -145,6 +145,7 @@ impl Lab {
             ports: vec![PortConfig::infiniband(1)],
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
+            sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
         let (qps, cqs, uars) = (Vec::new(), Vec::new(), Vec::new());

@@ -111,6 +111,12 @@ pub struct DeviceConfig {
     pub doorbells: DoorbellSource,
     /// Limits.
     pub limits: Limits,
+    /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
+    /// done all of it at once. Nothing goes onto the wire, so no peer is needed, only a QP in RTS. WQEs are decoded and
+    /// checked as always, and malformed ones complete in error. What the keys permit is not checked; data is neither
+    /// gathered nor, for READs and atomics, scattered, so their buffers (and the CQE's inline data) stay as they are.
+    /// For measuring what posting and polling cost the host.
+    pub sink: bool,
 }
 
 impl DeviceConfig {
@@ -123,6 +129,7 @@ impl DeviceConfig {
             ports: vec![port],
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),
+            sink: false,
         }
     }
 }

@@ -91,6 +91,8 @@ impl Device {
             ports: config.ports.clone(),
             limits,
             now: Duration::ZERO,
+            sink: config.sink,
+            sends_completed: 0,
         };
         Ok(Self {
             host,
@@ -389,6 +391,12 @@ impl Device {
             }
         }
         worked | self.flush()
+    }
+
+    /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.
+    #[must_use]
+    pub fn sends_completed(&self) -> u64 {
+        self.host.sends_completed
     }
 
     /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.

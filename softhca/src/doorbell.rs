@@ -213,10 +213,12 @@ impl Device {
     }
 
     /// When an arming that arrives now raises the event for CQEs that are there already. Callers that step the device
-    /// see it in the same step; hosts on threads of their own get the time to poll after they have armed.
+    /// (those of a sink do, too) see it in the same step; hosts on threads of their own get the time to poll after they
+    /// have armed.
     fn arm_due(&self) -> Duration {
         match self.config().doorbells {
             DoorbellSource::Registers => self.host.now,
+            DoorbellSource::Records if self.config().sink => self.host.now,
             DoorbellSource::Records | DoorbellSource::Calls => self.host.now + LATE_ARM,
         }
     }

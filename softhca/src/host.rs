@@ -56,6 +56,10 @@ pub struct Host {
     pub limits: Limits,
     /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
     pub now: Duration,
+    /// Requests are taken for done instead of being sent: see [`crate::config::DeviceConfig::sink`].
+    pub sink: bool,
+    /// Send WQEs that have completed, in whatever way.
+    pub sends_completed: u64,
 }
 
 impl Host {

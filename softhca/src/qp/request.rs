@@ -26,7 +26,7 @@ pub(super) struct Request {
     pub(super) wqe: SendWqe,
     /// First PSN.
     pub(super) first: Psn,
-    /// PSNs it takes: its packets, or those of its answer; 0 for a NOP.
+    /// PSNs it takes: its packets, or those of its answer; 0 if there are none: a NOP, or any request in a sink.
     pub(super) span: u32,
     /// Its first packet has been sent.
     pub(super) started: bool,
@@ -75,6 +75,11 @@ impl Request {
             imm: 0,
         };
         Self { wqe, first, span: 0, started: false, failure: Some(Failure::BAD_WQE), inline_result: None, len: 0 }
+    }
+
+    /// The same with no packets, as if all of them were sent and acknowledged: it is done in its turn.
+    pub(super) fn sunk(self) -> Self {
+        Self { span: 0, ..self }
     }
 
     /// READ or atomic: only its answer acknowledges it.

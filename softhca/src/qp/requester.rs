@@ -118,6 +118,7 @@ impl Requester {
         }
         let (index, memory) = (self.next_wqe, &*host.memory);
         let request = match wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory) {
+            Ok(wqe) if host.sink => Request::new(wqe, self.next_psn, qp).sunk(),
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
                 log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
@@ -229,9 +230,9 @@ impl Requester {
             if !front.started || self.unacked.after(front.first) < front.span {
                 break;
             }
-            if let Some(done) = self.pop_front()
-                && (done.wqe.signaled || qp.context.signal_all)
-            {
+            let Some(done) = self.pop_front() else { break };
+            host.sends_completed += 1;
+            if done.wqe.signaled || qp.context.signal_all {
                 let byte_cnt = if done.is_answered() { done.len() } else { 0 };
                 host.complete(
                     qp.context.send_cqn,
@@ -338,6 +339,7 @@ impl Requester {
 }
 
 fn complete_in_error(qp: &Common, host: &mut Host, wqe_counter: u16, opcode: u8, failure: Failure) {
+    host.sends_completed += 1;
     host.complete(
         qp.context.send_cqn,
         &Completion::Error {

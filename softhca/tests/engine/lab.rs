@@ -37,6 +37,7 @@ pub(crate) struct Options {
     pub(crate) min_rnr_timer: u8,
     pub(crate) access: Access,
     pub(crate) grh: bool,
+    pub(crate) sink: bool,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -62,6 +63,7 @@ impl Default for Options {
             min_rnr_timer: 12,
             access: ALL,
             grh: false,
+            sink: false,
             faults: FaultConfig::default(),
         }
     }
@@ -108,6 +110,7 @@ impl Node {
             qpn_first: 0x100 * u32::from(lid),
             qpn_count: 0x100,
             doorbells: DoorbellSource::Records,
+            sink: options.sink,
             ..DeviceConfig::with_port(port)
         };
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;

@@ -9,6 +9,7 @@ mod hostile;
 mod lab;
 mod loss;
 mod operations;
+mod sink;
 mod states;
 mod tap;
 mod unreliable;

@@ -70,6 +70,7 @@ mod tests {
             link: Link::Ethernet,
             strict: false,
             static_uars: false,
+            sink: false,
             faults: None,
             fabric: "/nowhere".into(),
             report: None,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// QPs, CQs and SRQs of a device, each.
-const MAX_QUEUES: u32 = 1 << 18;
+pub(crate) const MAX_QUEUES: u32 = 1 << 18;
 /// WQEBBs in a send queue, and WQEs in a receive queue.
 pub(crate) const MAX_QUEUE_WR: u32 = 32768;
 /// Bytes of a send WQE.

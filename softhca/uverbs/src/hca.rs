@@ -3,6 +3,7 @@
 
 use crate::abi::async_event;
 use crate::context::lock;
+use crate::device::MAX_QUEUES;
 use crate::errno::Errno;
 use crate::events::Source;
 use crate::report;
@@ -12,13 +13,16 @@ use softhca::device::Device;
 use softhca::doorbell_queue::{Doorbell, DoorbellQueue};
 use softhca::error::Error;
 use softhca::event::{Event, QpEvent};
+use softhca::notify::Notify;
 use softhca::process_memory::ProcessMemory;
 use softhca::runner::{Runner, Step};
-use softhca::wire::Wire;
 use softhca::wire::fault::{FaultConfig, FaultInjector};
+use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
+use softhca::wire::{Address, Wire};
 use softhca_settings::{self as settings, Link, Settings};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,6 +30,9 @@ use std::time::Duration;
 
 /// Trapped stores that can wait for the device. A thread waits for its own, so there is one per thread.
 const DOORBELLS: usize = 1024;
+
+/// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
+const SINK_QPNS: Range<u32> = 0x100..MAX_QUEUES;
 
 /// What raises events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,14 +137,16 @@ pub(crate) struct Hca {
     core: Arc<DeviceMutex<Core>>,
     doorbells: Arc<DoorbellQueue>,
     rung: Arc<Rung>,
-    /// Stops the thread when dropped, which it never is: a device lives as long as the process.
-    _runner: Runner,
+    /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
+    _runner: Option<Runner>,
 }
+
+/// The devices that were opened.
+static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
 impl Hca {
     /// Device `index`, made when it is first asked for.
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
-        static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
         let mut devices = lock(&DEVICES);
         if let Some(hca) = devices.iter().find(|hca| hca.index == index) {
             return Ok(hca.clone());
@@ -154,42 +163,42 @@ impl Hca {
         let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
         let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
-        let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| {
-            log::error!("{error}");
-            Errno::EIO
-        })?;
-        let qpns = wire.qpns();
-        let notify = wire.notify();
-        let wire: Box<dyn Wire> = match &settings.faults {
-            None => Box::new(wire),
-            Some(faults) => {
-                let bad = |error: softhca::wire::fault::FaultConfigError| {
-                    log::error!("faults: {error}");
-                    Errno::EINVAL
-                };
-                let mut faults: FaultConfig = faults.parse().map_err(bad)?;
-                // The ends of a connection must not lose the same packets in step.
-                faults.seed ^= u64::from(qpns.start);
-                Box::new(FaultInjector::new(wire, faults).map_err(bad)?)
-            }
-        };
+        let Network { wire, qpns, notify } = Network::join(&settings, lids, gids)?;
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
             limits: Limits::default(),
+            sink: settings.sink,
         };
         let device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
         let rung = Arc::new(Rung::default());
         let core = Core { device, sources: HashMap::new(), rung: rung.clone() };
         let core = Arc::new(DeviceMutex::new(core));
         let doorbells = Arc::new(DoorbellQueue::new(DOORBELLS, notify.clone()));
-        let runner = Runner::start(core.clone(), notify, Some(doorbells.clone()), drop).map_err(|error| {
-            log::error!("the device's thread does not start: {error}");
-            Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))
-        })?;
+        let start = || {
+            Runner::start(core.clone(), notify, Some(doorbells.clone()), drop).map_err(|error| {
+                log::error!("the device's thread does not start: {error}");
+                Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))
+            })
+        };
+        let runner = if settings.sink { None } else { Some(start()?) };
         Ok(Self { index, settings, core, doorbells, rung, _runner: runner })
+    }
+
+    /// The devices that were opened.
+    pub(crate) fn opened() -> Vec<Arc<Self>> {
+        lock(&DEVICES).clone()
+    }
+
+    /// Steps a device that has no thread until nothing is left to do at the time `now`; gives the number of send WQEs
+    /// that completed.
+    pub(crate) fn step_until_idle(&self, now: Duration) -> u64 {
+        let mut core = self.core.lock();
+        let before = core.device.sends_completed();
+        while core.step(now) {}
+        core.device.sends_completed() - before
     }
 
     /// Has the device do something that it can refuse.
@@ -275,6 +284,46 @@ impl Hca {
             // SAFETY: takes no arguments; allowed in signal handlers.
             unsafe { libc::sched_yield() };
         }
+    }
+}
+
+/// How a device reaches others.
+struct Network {
+    wire: Box<dyn Wire>,
+    /// QPNs by which the device is found.
+    qpns: Range<u32>,
+    /// Wakes the device's thread.
+    notify: Notify,
+}
+
+impl Network {
+    fn join(settings: &Settings, lids: Vec<u16>, gids: Vec<[u8; 16]>) -> Result<Self, Errno> {
+        let eio = |error: &dyn std::error::Error| {
+            log::error!("{error}");
+            Errno::EIO
+        };
+        if settings.sink {
+            // One of its own: nobody else is there.
+            let address = Address { lids, gids, qpns: SINK_QPNS };
+            let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
+            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: SINK_QPNS });
+        }
+        let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
+        let (qpns, notify) = (wire.qpns(), wire.notify());
+        let wire: Box<dyn Wire> = match &settings.faults {
+            None => Box::new(wire),
+            Some(faults) => {
+                let bad = |error: softhca::wire::fault::FaultConfigError| {
+                    log::error!("faults: {error}");
+                    Errno::EINVAL
+                };
+                let mut faults: FaultConfig = faults.parse().map_err(bad)?;
+                // The ends of a connection must not lose the same packets in step.
+                faults.seed ^= u64::from(qpns.start);
+                Box::new(FaultInjector::new(wire, faults).map_err(bad)?)
+            }
+        };
+        Ok(Self { wire, qpns, notify })
     }
 }
 

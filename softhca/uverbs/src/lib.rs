@@ -7,6 +7,9 @@
 //!            [interpose] -- [ioctl] -- objects -- [hca] = softhca::Device on a thread -- softhca::wire::shm
 //! ```
 //!
+//! A sink ([`softhca::config::DeviceConfig::sink`]) has no thread and no network: the program steps it by calling
+//! `softhca_step` ([`sink`]).
+//!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! What cannot be taken over: file descriptors duplicated or passed on, and devices opened before a fork (the child has
 //! no device thread).
@@ -29,6 +32,7 @@ mod port;
 mod qp;
 mod qp_state;
 mod report;
+pub mod sink;
 mod srq;
 #[cfg(target_arch = "x86_64")]
 mod strict;

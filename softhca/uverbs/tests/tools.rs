@@ -200,11 +200,11 @@ fn devices_describe_themselves() {
     }
 }
 
-/// `api.c`, compiled; it is there as long as the directory.
-fn api() -> (tempfile::TempDir, String) {
+/// The C program `name`, compiled; it is there as long as the directory.
+fn compiled(name: &str) -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().expect("a directory for the program");
-    let program = directory.path().join("api").display().to_string();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api.c");
+    let program = directory.path().join(name).display().to_string();
+    let source = &format!("{}/tests/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let arguments = ["-Wall", "-Wextra", "-O1", "-o", &program, source, "-libverbs", "-lmlx5"];
     let compiled = std::process::Command::new(&compiler).args(arguments).status();
@@ -214,7 +214,7 @@ fn api() -> (tempfile::TempDir, String) {
 
 #[test]
 fn calls_are_answered_as_by_the_kernel() {
-    let (_directory, program) = api();
+    let (_directory, program) = compiled("api");
     for options in [&[][..], STRICT] {
         let (code, output) = launch(options, &[&program], Duration::from_secs(60));
         assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
@@ -227,12 +227,28 @@ fn calls_are_answered_as_by_the_kernel() {
 
 #[test]
 fn strict_mode_complains_of_a_wrong_doorbell() {
-    let (_directory, program) = api();
+    let (_directory, program) = compiled("api");
     let (code, output) = launch(STRICT, &[&program, "ring-wrongly"], Duration::from_secs(60));
     assert_eq!(code, Some(70), "{output}");
     assert!(output.contains("1 complaint(s)") && output.contains("QP 0xfffe, which does not exist"), "{output}");
     // Nobody looks at stores otherwise.
     assert_eq!(launch(&[], &[&program, "ring-wrongly"], Duration::from_secs(60)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_sink_completes_what_is_posted_when_it_is_stepped() {
+    let (_directory, program) = compiled("sink");
+    for options in [&["--sink"][..], &["--sink", "--link", "ethernet", "--devices", "2"]] {
+        // The program has the device find a WQE that makes no sense: a warning.
+        let options = [options, &["--log", "error"]].concat();
+        assert_eq!(launch(&options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+    assert_eq!(launch(&[], &[&program, "no-sink"], Duration::from_secs(20)), (Some(0), String::new()));
+    // Strict mode looks at stores in another thread; and nothing gets lost where nothing is sent.
+    for excluded in [&["--strict"][..], &["--faults", "drop=1"]] {
+        let (code, output) = launch(&[&["--sink"], excluded].concat(), &["true"], Duration::from_secs(20));
+        assert_eq!(code, Some(2), "{output}");
+    }
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct Settings {
     pub strict: bool,
     /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
     pub static_uars: bool,
+    /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device thread.
+    pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
     pub faults: Option<String>,
     /// Directory in which processes on one network meet.
@@ -68,6 +70,7 @@ const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
+const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
@@ -84,6 +87,7 @@ impl Settings {
             (LINK, self.link.name().to_owned()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
+            (SINK, u8::from(self.sink).to_string()),
             (FABRIC, path(&self.fabric)),
             (LOG, self.log.clone()),
         ];
@@ -122,6 +126,7 @@ impl Settings {
             link,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
+            sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             fabric: fabric.into(),
             report: var(REPORT).map(Into::into),
@@ -218,6 +223,7 @@ mod tests {
             link,
             strict: true,
             static_uars: false,
+            sink: true,
             faults: Some("drop=0.01".to_owned()),
             fabric: "/somewhere".into(),
             report: None,

@@ -54,6 +54,11 @@ struct Options {
     #[arg(long)]
     static_uars: bool,
 
+    /// Complete every send request at once, without sending it, for measuring what posting and polling cost: the devices
+    /// have no thread and no network, and work only while CMD calls the function softhca_step of the preloaded object
+    #[arg(long, conflicts_with_all = ["strict", "faults"])]
+    sink: bool,
+
     /// The object to preload [default: libsofthca_uverbs.so beside this program]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
@@ -65,7 +70,12 @@ struct Options {
 
 const AFTER_HELP: &str = "\
 The exit code is that of CMD (128 + n if signal n ended it), 70 if strict mode has found something wrong, 126 or 127 \
-if CMD cannot be run, 2 for a wrong call.";
+if CMD cannot be run, 2 for a wrong call.
+
+A sink is stepped by CMD itself: `int softhca_step(void)`, found with dlsym(RTLD_DEFAULT, \"softhca_step\"), takes all \
+doorbells rung so far (as the doorbell records tell), writes all CQEs on the calling thread, and returns how many \
+send requests have completed, or -1 if the device is no sink. QPs take the usual state changes and need no peer; \
+receives never complete, and the memory that READs and atomics name is left alone.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LinkOption {
@@ -123,6 +133,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         },
         strict: options.strict,
         static_uars: options.static_uars,
+        sink: options.sink,
         faults: options.faults.clone(),
         fabric,
         report: Some(report.clone()),
