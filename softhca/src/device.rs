@@ -16,7 +16,7 @@ use crate::packet::Packet;
 use crate::qp::{Qp, QpInfo};
 use crate::srq::Srq;
 use crate::table::Table;
-use crate::uar::Uar;
+use crate::uar::{Uar, UarMemory};
 use crate::wire::{Frame, Wire};
 use crate::wqe::WQEBB_BYTES;
 use std::collections::{BTreeMap, VecDeque};
@@ -46,6 +46,7 @@ pub struct Device {
     config: DeviceConfig,
     pub(crate) host: Host,
     pub(crate) uars: Table<Uar>,
+    uar_memory: UarMemory,
     pds: Table<Pd>,
     pub(crate) qps: Table<QpEntry>,
     /// QP whose turn it is to be stepped first.
@@ -62,7 +63,7 @@ impl Device {
     /// A device with no objects.
     ///
     /// # Errors
-    /// [`Error::BadValue`] for a configuration that cannot be.
+    /// [`Error::BadValue`] for a configuration that cannot be; [`Error::System`] if there is no file for UAR pages.
     pub fn new(config: DeviceConfig, memory: Box<dyn HostMemory>, wire: Box<dyn Wire>) -> Result<Self, Error> {
         let qpn_end = u64::from(config.qpn_first) + u64::from(config.qpn_count);
         check(
@@ -97,6 +98,7 @@ impl Device {
         Ok(Self {
             host,
             uars: Table::new(Object::Uar, 1, limits.max_objects),
+            uar_memory: UarMemory::new()?,
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count),
             first_qp: 0,
@@ -125,7 +127,7 @@ impl Device {
     /// [`Error::Exhausted`], [`Error::System`].
     pub fn alloc_uar(&mut self) -> Result<u32, Error> {
         let index = self.uars.reserve()?;
-        self.uars.insert(index, Uar::new()?);
+        self.uars.insert(index, Uar::new(&self.uar_memory, index)?);
         Ok(index)
     }
 

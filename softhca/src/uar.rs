@@ -1,15 +1,16 @@
 //! UAR pages: where doorbells are stored.
 //!
-//! A page is a memfd, so that a front end can map the same memory into the driver's address space (also of another
-//! process) while the device keeps a mapping of its own. Ordinary memory does not tell that it was stored to: the device
+//! A page is a piece of a memfd, so that a front end can map the same memory into the driver's address space (also of
+//! another process) while the device keeps a mapping of its own. Ordinary memory does not tell that it was stored to: the device
 //! fills what it has taken with [`POISON`] and later looks what has changed.
 //!
 //! Layout of a page: rdma-core `providers/mlx5/mlx5.h` (`MLX5_BF_OFFSET` 0x800, `MLX5_CQ_DOORBELL` 0x20), kernel
 //! `include/linux/mlx5/device.h`.
 
 use crate::error::Error;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes in a UAR page.
@@ -31,10 +32,35 @@ pub fn blueflame_halves() -> impl Iterator<Item = usize> {
     (BLUEFLAME_OFFSET..UAR_PAGE_BYTES).step_by(BLUEFLAME_HALF_BYTES)
 }
 
+/// The memory of all UAR pages of a device. One file serves them all: a process may have fewer descriptors than pages.
+#[derive(Clone, Debug)]
+pub(crate) struct UarMemory(Arc<OwnedFd>);
+
+impl UarMemory {
+    /// A file of no pages.
+    pub(crate) fn new() -> Result<Self, Error> {
+        // SAFETY: the name is a C string; the call takes nothing else from us.
+        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC) };
+        if raw < 0 {
+            return Err(system("memfd_create"));
+        }
+        // SAFETY: the descriptor was just made and nobody else has it.
+        Ok(Self(Arc::new(unsafe { OwnedFd::from_raw_fd(raw) })))
+    }
+
+    /// Makes the bytes of the page at `offset` be there, or gives their memory back, by `mode`.
+    fn allocate(&self, offset: u64, mode: libc::c_int) -> libc::c_int {
+        let (offset, len) = (offset as libc::off64_t, UAR_PAGE_BYTES as libc::off64_t);
+        // SAFETY: plain call on a descriptor that we own.
+        unsafe { libc::fallocate64(self.0.as_raw_fd(), mode, offset, len) }
+    }
+}
+
 /// One UAR page.
 #[derive(Debug)]
 pub struct Uar {
-    fd: OwnedFd,
+    memory: UarMemory,
+    offset: u64,
     addr: NonNull<u8>,
     /// QPs and CQs created on it.
     pub(crate) users: u32,
@@ -45,28 +71,21 @@ pub struct Uar {
 unsafe impl Send for Uar {}
 
 impl Uar {
-    /// A page filled with [`POISON`].
-    pub(crate) fn new() -> Result<Self, Error> {
-        let system = |what| Error::System { what, errno: errno() };
-        // SAFETY: the name is a C string; the call takes nothing else from us.
-        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC) };
-        if raw < 0 {
-            return Err(system("memfd_create"));
+    /// Page `index` of `memory`, filled with [`POISON`]. No other page has this index.
+    pub(crate) fn new(memory: &UarMemory, index: u32) -> Result<Self, Error> {
+        let offset = u64::from(index) * UAR_PAGE_BYTES as u64;
+        if memory.allocate(offset, 0) != 0 {
+            return Err(system("fallocate"));
         }
-        // SAFETY: the descriptor was just made and nobody else has it.
-        let fd = unsafe { OwnedFd::from_raw_fd(raw) };
-        // SAFETY: plain call on a descriptor that we own.
-        if unsafe { libc::ftruncate(raw, UAR_PAGE_BYTES as libc::off_t) } != 0 {
-            return Err(system("ftruncate"));
-        }
-        let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        let (prot, flags, fd) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, memory.0.as_raw_fd());
         // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-        let addr = unsafe { libc::mmap(std::ptr::null_mut(), UAR_PAGE_BYTES, prot, flags, raw, 0) };
+        let addr =
+            unsafe { libc::mmap64(std::ptr::null_mut(), UAR_PAGE_BYTES, prot, flags, fd, offset as libc::off64_t) };
         if addr == libc::MAP_FAILED {
             return Err(system("mmap"));
         }
         let addr = NonNull::new(addr.cast()).ok_or_else(|| system("mmap"))?;
-        let uar = Self { fd, addr, users: 0 };
+        let uar = Self { memory: memory.clone(), offset, addr, users: 0 };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }
@@ -81,13 +100,13 @@ impl Uar {
     /// The memory behind the page, to map elsewhere at [`Self::offset`].
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.memory.0.as_fd()
     }
 
     /// Offset in bytes of the page in [`Self::fd`].
     #[must_use]
     pub fn offset(&self) -> u64 {
-        0
+        self.offset
     }
 
     /// The 32-bit word at byte `at`, a multiple of 4, of the page.
@@ -124,7 +143,14 @@ impl Drop for Uar {
     fn drop(&mut self) {
         // SAFETY: unmaps what `new` mapped, once; references handed out by `word` do not outlive `self`.
         unsafe { libc::munmap(self.addr.as_ptr().cast(), UAR_PAGE_BYTES) };
+        // If it fails the memory stays until the index comes back.
+        self.memory.allocate(self.offset, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
     }
+}
+
+/// What the system has just refused.
+fn system(what: &'static str) -> Error {
+    Error::System { what, errno: errno() }
 }
 
 /// The calling thread's errno.
@@ -138,12 +164,22 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_seen_until_poisoned() {
-        let uar = Uar::new().unwrap();
+        let uar = Uar::new(&UarMemory::new().unwrap(), 3).unwrap();
         assert_eq!(blueflame_halves().collect::<Vec<_>>(), [0x800, 0x900, 0xa00, 0xb00, 0xc00, 0xd00, 0xe00, 0xf00]);
         assert_eq!(uar.doorbell(0x900), None);
         uar.word(0x904).store(0x0102_0304u32.to_be(), Ordering::Relaxed);
         assert_eq!(uar.doorbell(0x900), Some([0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4]));
         uar.poison(0x900, 8);
         assert_eq!(uar.doorbell(0x900), None);
+    }
+    #[test]
+    fn pages_are_apart() {
+        let memory = UarMemory::new().unwrap();
+        let [one, other] = [2, 1].map(|index| Uar::new(&memory, index).unwrap());
+        one.word(CQ_DOORBELL).store(0, Ordering::Relaxed);
+        assert_eq!(other.doorbell(CQ_DOORBELL), None);
+        drop(one);
+        assert_eq!(Uar::new(&memory, 2).unwrap().doorbell(CQ_DOORBELL), None);
+        assert_eq!((other.offset(), other.doorbell(CQ_DOORBELL)), (UAR_PAGE_BYTES as u64, None));
     }
 }
