@@ -39,6 +39,10 @@ macro_rules! big_endian {
 }
 
 big_endian! {
+    /// A 16-bit integer in the device's byte order (`__be16`).
+    Be16, u16
+}
+big_endian! {
     /// A 32-bit integer in the device's byte order (`__be32`).
     Be32, u32
 }

@@ -9,6 +9,8 @@
 //!   +------------------------+
 //!   | atomic segment         |  atomics: swap or add | compare
 //!   +------------------------+
+//!   | Ethernet segment       |  frames of raw packet queues: checksums | the frame's first bytes, padded to 16
+//!   +------------------------+
 //!   | data segments, or      |  each: byte count | lkey | address
 //!   | one inline segment     |  byte count with bit 31 set, then the bytes, padded to 16
 //!   +------------------------+  at the ring's end the WQE goes on at the ring's start, in the middle of inline data
@@ -26,6 +28,7 @@
 //! with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as they were, as libmlx5 leaves them.
 mod be;
 mod error;
+mod ethernet;
 mod flags;
 mod opcode;
 mod operation;
@@ -36,8 +39,9 @@ mod sink;
 mod template;
 mod transport;
 
-pub use be::{Be32, Be64};
+pub use be::{Be16, Be32, Be64};
 pub use error::EncodeError;
+pub use ethernet::{Frame, InlineHeaders, MIN_INLINE_HEADERS};
 pub use flags::Fence;
 pub use opcode::{IbvWrOpcode, Opcode};
 pub use operation::{
@@ -45,10 +49,10 @@ pub use operation::{
 };
 pub use payload::{AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, Payload, Registered, SgList, Sge};
 pub use request::{Control, Limits, Request, WorkRequest};
-pub use seg::{AtomicSeg, CtrlSeg, DataSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
+pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};
 pub use template::{InlineLen, Template};
-pub use transport::{LegalOn, Rc, Transport, Uc};
+pub use transport::{InlineL2, InlineMode, InlineNone, LegalOn, RawPacket, Rc, Transport, Uc};
 
 pub(crate) use sink::{LINE_UNITS, Line, RingCursor};
 

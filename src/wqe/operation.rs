@@ -31,8 +31,11 @@ pub trait Operation: Sealed + Copy {
     /// The device's opcode.
     const OPCODE: Opcode;
 
-    /// 16-byte units of its segments, control segment and payload not counted. At most 2.
+    /// 16-byte units of its segments, control segment and payload not counted.
     const UNITS: usize;
+
+    /// Whether its segments carry data, so that a request without a payload leaves the device nothing to fetch.
+    const INLINE: bool = false;
 
     /// The control segment's last word: immediate data, a key to invalidate, or zero.
     #[inline]
@@ -45,7 +48,7 @@ pub trait Operation: Sealed + Copy {
     fn encode<S: Sink>(&self, _sink: &mut S) {}
 }
 
-/// The most units any operation's segments take: remote address and atomic segment.
+/// The most units any operation's segments take, but for those with data: remote address and atomic segment.
 pub(crate) const MAX_OPERAND_UNITS: usize = 2;
 
 /// An operation that takes data from this side to the other, inline or from registered memory.

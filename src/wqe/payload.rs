@@ -230,7 +230,7 @@ impl<D: InlineBytes> Payload for Inline<D> {
 
 /// Takes up to 8 bytes off the front, in memory order, zero behind the end.
 #[inline]
-fn take8(rest: &mut &[u8]) -> u64 {
+pub(super) fn take8(rest: &mut &[u8]) -> u64 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
         *rest = tail;
         u64::from_ne_bytes(*bytes)

@@ -143,7 +143,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
         Some(payload) => Some(1 + O::UNITS + payload),
         None => None,
     };
-    const INLINE: bool = P::INLINE;
+    const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_UNITS, Some(0)));
 
     #[inline]
     fn tag(&self) -> WrId {

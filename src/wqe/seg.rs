@@ -3,7 +3,7 @@ use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
-use super::be::{Be32, Be64, join};
+use super::be::{Be16, Be32, Be64, join};
 use super::sink::Unit;
 use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey, SqPi};
 use crate::wqe::Opcode;
@@ -101,6 +101,36 @@ const_assert_eq!(size_of::<AtomicSeg>(), DS_BYTES);
 const_assert_eq!(offset_of!(AtomicSeg, swap_add), 0);
 const_assert_eq!(offset_of!(AtomicSeg, compare), 8);
 
+/// Ethernet segment of frames, up to the first bytes of the inline headers; their rest follows at once, padded to 16
+/// bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct EthSeg {
+    /// Zero.
+    pub rsvd0: Be32,
+    /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`).
+    pub cs_flags: u8,
+    /// Zero.
+    pub rsvd1: u8,
+    /// Bytes of payload in each packet of a large send (TSO), otherwise 0.
+    pub mss: Be16,
+    /// Zero.
+    pub rsvd2: Be32,
+    /// Bytes of the frame in the segment.
+    pub inline_hdr_sz: Be16,
+    /// The first of them.
+    pub inline_hdr_start: [u8; 2],
+}
+
+const_assert_eq!(size_of::<EthSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(EthSeg, rsvd0), 0);
+const_assert_eq!(offset_of!(EthSeg, cs_flags), 4);
+const_assert_eq!(offset_of!(EthSeg, rsvd1), 5);
+const_assert_eq!(offset_of!(EthSeg, mss), 6);
+const_assert_eq!(offset_of!(EthSeg, rsvd2), 8);
+const_assert_eq!(offset_of!(EthSeg, inline_hdr_sz), 12);
+const_assert_eq!(offset_of!(EthSeg, inline_hdr_start), 14);
+
 /// Data segment: one scatter/gather entry (`struct mlx5_wqe_data_seg`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -154,4 +184,4 @@ macro_rules! unit_of_segment {
     )*};
 }
 
-unit_of_segment!(CtrlSeg, RaddrSeg, AtomicSeg, DataSeg);
+unit_of_segment!(CtrlSeg, RaddrSeg, AtomicSeg, EthSeg, DataSeg);

@@ -46,6 +46,7 @@ impl<O: Operation, const N: usize> Template<O, N> {
     where
         O: LegalOn<T>,
     {
+        const { assert!(O::UNITS <= MAX_OPERAND_UNITS, "the operation's segments do not fit a template") }
         let sample = request.with_payload(Inline(&[0; N]));
         let units = WorkRequest::<T>::units(&sample, limits)?;
         control.pi = SqPi(0);

@@ -1,7 +1,11 @@
+use core::marker::PhantomData;
+
+use super::ethernet::Frame;
 use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendImm, SendInval, Write, WriteImm};
 use super::sealed::Sealed;
+use crate::wqe::InlineHeaders;
 
-/// The service a queue pair offers, known by the type of its queue: [`Rc`] or [`Uc`].
+/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`] or [`RawPacket`].
 pub trait Transport: Sealed + 'static {}
 
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
@@ -12,10 +16,38 @@ pub struct Rc;
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
+/// Ethernet [frames](Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
+/// default, is right for every device.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
+
+/// What a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
+/// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
+///
+/// It is a least: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5.
+pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {}
+
+/// The layer 2 headers: [`MIN_INLINE_HEADERS`](super::MIN_INLINE_HEADERS) bytes, 4 more for each VLAN tag past the
+/// first. ConnectX-4 and ConnectX-4 Lx need it; what libmlx5 assumes when the kernel does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineL2;
+
+/// Nothing: inline headers are optional. So are ConnectX-5 and later by default (DPDK `doc/guides/nics/mlx5.rst`,
+/// `txq_inline_min`).
+#[derive(Clone, Copy, Debug)]
+pub struct InlineNone;
+
+impl Sealed for InlineL2 {}
+impl Sealed for InlineNone {}
+impl InlineMode for InlineL2 {}
+impl InlineMode for InlineNone {}
+
 impl Sealed for Rc {}
 impl Sealed for Uc {}
+impl<M: InlineMode> Sealed for RawPacket<M> {}
 impl Transport for Rc {}
 impl Transport for Uc {}
+impl<M: InlineMode> Transport for RawPacket<M> {}
 
 /// An operation that the transport `T` knows (IBTA vol. 1, 9.2.1, table "OpCode field": which operations each service
 /// has). What it does not know does not compile:
@@ -50,18 +82,59 @@ impl Transport for Uc {}
 /// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
 /// legal::<Uc, SendInval>();
 /// ```
+///
+/// A raw packet queue sends frames, which begin with inline headers unless the device needs none:
+///
+/// ```
+/// # use blueflame::wqe::{Frame, InlineNone, LegalOn, RawPacket};
+/// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
+/// legal::<RawPacket, Frame<[u8; 42]>>();
+/// legal::<RawPacket<InlineNone>, Frame>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::wqe::{LegalOn, RawPacket, Write};
+/// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
+/// legal::<RawPacket, Write>(); // there is no peer whose memory could be meant
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::wqe::{LegalOn, RawPacket, Send};
+/// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
+/// legal::<RawPacket, Send>(); // a message of no protocol
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::wqe::{Frame, LegalOn, RawPacket};
+/// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
+/// legal::<RawPacket, Frame>(); // no inline headers
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::wqe::{Frame, LegalOn, Rc};
+/// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
+/// legal::<Rc, Frame<[u8; 42]>>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the transport `{T}` does not have the operation `{Self}`",
-    label = "READ, atomics and SEND with invalidate need a reliable connection"
+    label = "READ, atomics and SEND with invalidate need a reliable connection",
+    note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
 )]
 pub trait LegalOn<T: Transport>: Operation {}
 
 impl<T: Transport> LegalOn<T> for Nop {}
-impl<T: Transport> LegalOn<T> for Send {}
-impl<T: Transport> LegalOn<T> for SendImm {}
-impl<T: Transport> LegalOn<T> for Write {}
-impl<T: Transport> LegalOn<T> for WriteImm {}
+impl LegalOn<Rc> for Send {}
+impl LegalOn<Uc> for Send {}
+impl LegalOn<Rc> for SendImm {}
+impl LegalOn<Uc> for SendImm {}
+impl LegalOn<Rc> for Write {}
+impl LegalOn<Uc> for Write {}
+impl LegalOn<Rc> for WriteImm {}
+impl LegalOn<Uc> for WriteImm {}
 impl LegalOn<Rc> for SendInval {}
 impl LegalOn<Rc> for Read {}
 impl LegalOn<Rc> for FetchAdd {}
 impl LegalOn<Rc> for CompareSwap {}
+impl<const N: usize> LegalOn<RawPacket> for Frame<[u8; N]> {}
+impl<const N: usize> LegalOn<RawPacket> for Frame<&[u8; N]> {}
+impl<H: InlineHeaders> LegalOn<RawPacket<InlineNone>> for Frame<H> {}

@@ -15,7 +15,7 @@ const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
-fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O, P>, wqe: &[[u8; 16]], copied: bool) {
+pub(super) fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O, P>, wqe: &[[u8; 16]], copied: bool) {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut sq = rig.queue::<T>();
     sq.set_blueflame_policy(BlueFlamePolicy::Inline);

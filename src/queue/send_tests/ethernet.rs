@@ -1,0 +1,234 @@
+//! Ethernet frames as literal bytes, by the layout of `struct mlx5_wqe_eth_seg` (rdma-core `providers/mlx5/mlx5dv.h`),
+//! and any frame at any place of a ring against bytes appended to a vector.
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::golden::check;
+use super::rig::{OLD, QPN, Rig, Setup};
+use crate::queue::{BlueFlamePolicy, PostError};
+use crate::types::{Lkey, Wqebbs, WrId};
+use crate::wqe::{EncodeError, Frame, InlineHeaders, InlineNone, LegalOn, Payload, RawPacket, Request, Sge};
+
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, bytes: 0x31, lkey: Lkey(0x4142_4344) };
+const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+
+const fn ctrl(ds: u8) -> [u8; 16] {
+    [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0x08, 0, 0, 0, 0]
+}
+
+/// 1, 2, 3, …
+fn count<const N: usize>() -> [u8; N] {
+    core::array::from_fn(|i| i as u8 + 1)
+}
+
+#[test]
+fn eighteen_bytes_and_an_entry_are_one_wqebb() {
+    let frame = Frame::new().inline_headers(count::<18>()).gather([LOCAL]).signaled(WrId(1));
+    let wqe = [
+        ctrl(4),
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
+        [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+        DATA,
+    ];
+    check::<RawPacket, _, _>(frame, &wqe, false);
+    check::<RawPacket<InlineNone>, _, _>(frame, &wqe, false);
+}
+
+#[test]
+fn a_device_that_needs_none_gets_none() {
+    let segment = [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let frame = Frame::new().l3_checksum().l4_checksum().signaled(WrId(1));
+    check::<RawPacket<InlineNone>, _, _>(frame.gather([LOCAL, LOCAL]), &[ctrl(4), segment, DATA, DATA], false);
+    let inline = [0x80, 0, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    check::<RawPacket<InlineNone>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
+}
+
+#[test]
+fn each_checksum_has_its_bit() {
+    let frame = Frame::new().inline_headers(count::<18>()).signaled(WrId(1));
+    for (frame, cs_flags) in [(frame, 0), (frame.l3_checksum(), 0x40), (frame.l4_checksum(), 0x80)] {
+        let wqe = [
+            ctrl(3),
+            [0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
+            [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+        ];
+        // All of the frame is in the segment: nothing is left to fetch, as of inline data.
+        check::<RawPacket, _, _>(frame, &wqe, true);
+    }
+}
+
+#[test]
+fn a_datagram_inline_is_two_wqebbs() {
+    // Ethernet, IPv4 and UDP headers, and as many bytes as fit.
+    let headers = count::<42>();
+    let frame = Frame::new().inline_headers(&headers).inline(&[0xdd; 44]).signaled(WrId(1));
+    let mut inline = [[0xdd; 16]; 3];
+    inline[0][..4].copy_from_slice(&[0x80, 0, 0, 44]);
+    let mut wqe = Vec::from([
+        ctrl(8),
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 42, 1, 2],
+        [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+        [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34],
+        [35, 36, 37, 38, 39, 40, 41, 42, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]);
+    wqe.extend(inline);
+    check::<RawPacket, _, _>(frame, &wqe, true);
+}
+
+#[test]
+fn what_is_too_long_is_refused() {
+    let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
+    let mut sq = rig.queue::<RawPacket>();
+    let headers = Frame::new().inline_headers([0; 458]);
+    // SAFETY: no device looks.
+    let mut post = |data: &[u8]| unsafe { sq.post(&headers.inline(data)) };
+    // 1 + 30 units, and an inline segment of 33: only with the headers is it too much.
+    assert_eq!(post(&[0; 512]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
+    assert_eq!(post(&[0; 513]), Err(EncodeError::InlineTooLong { bytes: 513, limit: 512 }.into()));
+    assert_eq!(post(&[0; 500]), Err(PostError::LargerThanRing { needed: Wqebbs(16), ring: 8 }));
+    let sges = [LOCAL; 31];
+    // SAFETY: no device looks.
+    let posted = unsafe { sq.post(&headers.gather(&sges[..])) };
+    assert_eq!(posted, Err(EncodeError::TooManySges { count: 31, limit: 30 }.into()));
+    assert!(rig.ring().iter().all(|&byte| byte == OLD));
+}
+
+/// A frame as data.
+#[derive(Clone, Debug)]
+struct Case {
+    headers: Vec<u8>,
+    data: Data,
+    l3: bool,
+    l4: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Data {
+    None,
+    Sges(Vec<(u64, u32, u32)>),
+    Inline(Vec<u8>),
+}
+
+/// Lengths of inline headers: none, the least, around units, the most.
+const HEADERS: [usize; 12] = [0, 18, 19, 33, 34, 35, 42, 50, 51, 66, 114, 978];
+
+fn case() -> impl Strategy<Value = Case> {
+    let bytes = |len| prop::collection::vec(any::<u8>(), len);
+    let sges = prop::collection::vec((any::<u64>(), 0..3_u32, any::<u32>()), 0..5);
+    let data = prop_oneof![
+        Just(Data::None),
+        sges.prop_map(Data::Sges),
+        bytes(0..=70_usize).prop_map(Data::Inline),
+        bytes(0..=512).prop_map(Data::Inline),
+    ];
+    let headers = prop::sample::select(&HEADERS[..]).prop_flat_map(move |len| bytes(len..=len));
+    (headers, data, any::<(bool, bool)>()).prop_map(|(headers, data, (l3, l4))| Case { headers, data, l3, l4 })
+}
+
+impl Case {
+    /// The WQE's bytes if it starts at WQEBB `pi`.
+    fn wqe(&self, pi: u16) -> Vec<u8> {
+        let cs_flags = if self.l3 { 0x40 } else { 0 } | if self.l4 { 0x80 } else { 0 };
+        let [high, low] = (self.headers.len() as u16).to_be_bytes();
+        let mut body = Vec::from([0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, high, low]);
+        body.extend(&self.headers);
+        body.resize(body.len().next_multiple_of(16), 0);
+        match &self.data {
+            Data::Sges(sges) => {
+                for (addr, bytes, lkey) in sges.iter().filter(|(_, bytes, _)| *bytes != 0) {
+                    body.extend(bytes.to_be_bytes());
+                    body.extend(lkey.to_be_bytes());
+                    body.extend(addr.to_be_bytes());
+                }
+            }
+            Data::Inline(data) if !data.is_empty() => {
+                body.extend((data.len() as u32 | 1 << 31).to_be_bytes());
+                body.extend(data);
+                body.resize(body.len().next_multiple_of(16), 0);
+            }
+            _ => {}
+        }
+        let mut wqe = Vec::from([0, (pi >> 8) as u8, pi as u8, 0x0a]);
+        wqe.extend((QPN << 8 | (1 + body.len() / 16) as u32).to_be_bytes());
+        wqe.extend([0, 0, 0, 0x08, 0, 0, 0, 0]);
+        wqe.extend(body);
+        wqe
+    }
+
+    fn post(&self, rig: &Rig) -> Result<(), PostError> {
+        /// The headers as an array of one of the lengths given.
+        macro_rules! by_length {
+            ($($len:literal)*) => {
+                match self.headers.len() {
+                    0 => self.carry(Frame::new(), rig),
+                    $($len => {
+                        let headers: &[u8; $len] = self.headers[..].try_into().expect("the length that was matched");
+                        self.carry(Frame::new().inline_headers(headers), rig)
+                    })*
+                    len => panic!("{len} is not in `HEADERS`"),
+                }
+            };
+        }
+        by_length!(18 19 33 34 35 42 50 51 66 114 978)
+    }
+
+    fn carry<H: InlineHeaders>(&self, mut frame: Request<Frame<H>>, rig: &Rig) -> Result<(), PostError> {
+        if self.l3 {
+            frame = frame.l3_checksum();
+        }
+        if self.l4 {
+            frame = frame.l4_checksum();
+        }
+        match &self.data {
+            Data::None => post(frame, rig),
+            Data::Sges(sges) => {
+                let sges: Vec<_> =
+                    sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, bytes, lkey: Lkey(lkey) }).collect();
+                match <[Sge; 1]>::try_from(&*sges) {
+                    Ok(array) => post(frame.gather(array), rig),
+                    Err(_) => post(frame.gather(&*sges), rig),
+                }
+            }
+            Data::Inline(data) => match <&[u8; 12]>::try_from(&**data) {
+                Ok(array) => post(frame.inline(array), rig),
+                Err(_) => post(frame.inline(&**data), rig),
+            },
+        }
+    }
+}
+
+fn post<O: LegalOn<RawPacket<InlineNone>>, P: Payload>(request: Request<O, P>, rig: &Rig) -> Result<(), PostError> {
+    let mut sq = rig.queue::<RawPacket<InlineNone>>();
+    sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
+    // SAFETY: no device looks.
+    unsafe { sq.post(&request.signaled(WrId(0))) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_frame_at_any_position(case in case(), log in 0_u32..6, pi in any::<u16>()) {
+        let setup = Setup { wqebbs: 1 << log, pi, ..Setup::default() };
+        let rig = Rig::new(setup);
+        let wqe = case.wqe(pi);
+        let wqebbs = wqe.len().div_ceil(64);
+        let mut ring = std::vec![OLD; 64 << log];
+        let posted = case.post(&rig);
+        if wqe.len() > 63 * 16 {
+            prop_assert_eq!(posted, Err(EncodeError::WqeTooLong { ds: wqe.len() / 16, limit: 63 }.into()));
+        } else if wqebbs > 1 << log {
+            let needed = Wqebbs(wqebbs as u16);
+            prop_assert_eq!(posted, Err(PostError::LargerThanRing { needed, ring: setup.wqebbs }));
+        } else {
+            prop_assert_eq!(posted, Ok(()));
+            for (i, &byte) in wqe.iter().enumerate() {
+                ring[(usize::from(pi) * 64 + i) % (64 << log)] = byte;
+            }
+            let copied = if wqebbs * 64 <= setup.bf_size as usize { wqe.len() } else { 8 };
+            prop_assert_eq!(&rig.page()[..copied], &wqe[..copied]);
+        }
+        prop_assert_eq!(rig.ring(), ring);
+    }
+}

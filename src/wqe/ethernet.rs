@@ -1,0 +1,196 @@
+//! Ethernet frames, which raw packet queue pairs send.
+use super::be::{Be16, Be32};
+use super::operation::{Carries, Operation};
+use super::payload::{Empty, take8};
+use super::request::Request;
+use super::sealed::Sealed;
+use super::seg::EthSeg;
+use super::sink::{Sink, Unit};
+use crate::types::{DS_BYTES, Ds};
+use crate::wqe::Opcode;
+
+/// The fewest bytes that a frame's inline headers can be: two MAC addresses, a VLAN tag and the type, whether the frame
+/// has a tag or not (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ESEG_MIN_INLINE_SIZE`).
+pub const MIN_INLINE_HEADERS: usize = 18;
+
+/// The first bytes of a frame, put into its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
+///
+/// By value, a [template](crate::SendQueue::template) of the frame borrows nothing.
+pub trait InlineHeaders: Sealed + Copy {
+    /// Their number.
+    const BYTES: usize;
+
+    /// The bytes.
+    fn bytes(&self) -> &[u8];
+}
+
+impl Sealed for () {}
+impl InlineHeaders for () {
+    const BYTES: usize = 0;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        &[]
+    }
+}
+
+impl<const N: usize> Sealed for [u8; N] {}
+impl<const N: usize> InlineHeaders for [u8; N] {
+    const BYTES: usize = N;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl<const N: usize> InlineHeaders for &[u8; N] {
+    const BYTES: usize = N;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        *self
+    }
+}
+
+/// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence, which the
+/// device adds. What raw packet queue pairs send ([`RawPacket`](super::RawPacket)).
+///
+/// Its bytes are the [inline headers](Request::inline_headers), if any, and then the payload, inline or gathered. In the
+/// WQE they are at (offsets in bytes; *H* bytes of inline headers):
+///
+/// ```text
+///    0  control segment
+///   16  Ethernet segment: checksums, H
+///   30  frame byte 0, 1, ... H-1, one after the other; zeros up to the next 16 bytes
+///    D  data segments, or one inline segment: its length, and at D+4 frame byte H, H+1, ...
+///                                   H = 0: D = 32     H = 18: D = 48     H = 42: D = 80     H = 66: D = 96
+/// ```
+///
+/// ```
+/// use blueflame::types::{Lkey, WrId};
+/// use blueflame::wqe::{Frame, Sge};
+///
+/// let (headers, rest) = ([0; 42], Sge { addr: 0x7000, bytes: 1024, lkey: Lkey(0x22) });
+/// // Ethernet, IPv4 and UDP headers in the WQE, the checksums by the device, the datagram from registered memory.
+/// let _ = Frame::new().inline_headers(&headers).l3_checksum().l4_checksum().gather([rest]).signaled(WrId(1));
+/// // All in the WQE. Headers that change from frame to frame can be in either part.
+/// let _ = Frame::new().inline_headers(&headers).inline(b"an order");
+///
+/// // A frame of any length, all in the WQE.
+/// let frame: &[u8] = &[0; 98];
+/// if let Some((headers, rest)) = frame.split_first_chunk::<18>() {
+///     let _ = Frame::new().inline_headers(headers).inline(rest);
+/// }
+/// ```
+///
+/// Too few or too many inline headers do not compile:
+///
+/// ```compile_fail,E0080
+/// # use blueflame::wqe::Frame;
+/// let _ = Frame::new().inline_headers(&[0; 17]);
+/// ```
+/// ```compile_fail,E0080
+/// # use blueflame::wqe::Frame;
+/// let _ = Frame::new().inline_headers(&[0; 979]); // a WQE of 64 units, one too many
+/// ```
+///
+/// The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `copy_eth_inline_headers`,
+/// `mlx5_send_wr_send_eth`), which splits a frame after 18 bytes if the device needs inline headers, and has none if
+/// not. More are laid out as it does for large sends (`set_tso_eth_seg`), and as DPDK does for small frames, which it
+/// puts into the segment whole (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_eseg_data`).
+///
+/// Inline headers do not count as inline data of the queue's [limits](super::Limits), neither here nor in libmlx5; what
+/// bounds them is the size of a WQE, 63 units. Whether the bytes are a frame that the port can send is not looked at.
+///
+/// Large sends (TSO, one WQE for many packets) are not offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<H = ()> {
+    headers: H,
+    /// `MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`.
+    cs_flags: u8,
+}
+
+/// Have the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
+const L3_CSUM: u8 = 1 << 6;
+/// The same of TCP's or UDP's (`MLX5_ETH_WQE_L4_CSUM`).
+const L4_CSUM: u8 = 1 << 7;
+
+impl<H> Sealed for Frame<H> {}
+impl<H: InlineHeaders> Operation for Frame<H> {
+    const OPCODE: Opcode = Opcode::Send;
+    const UNITS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
+    const INLINE: bool = H::BYTES != 0;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        let (start, mut rest) = match self.headers.bytes().split_first_chunk::<START>() {
+            Some((start, rest)) => (*start, rest),
+            None => ([0; START], [].as_slice()),
+        };
+        let segment = EthSeg {
+            rsvd0: Be32::new(0),
+            cs_flags: self.cs_flags,
+            rsvd1: 0,
+            mss: Be16::new(0),
+            rsvd2: Be32::new(0),
+            // Fewer than 1008, or `inline_headers` would not have compiled.
+            inline_hdr_sz: Be16::new(H::BYTES as u16),
+            inline_hdr_start: start,
+        };
+        sink.unit(segment.into());
+        while !rest.is_empty() {
+            sink.unit(Unit([take8(&mut rest), take8(&mut rest)]));
+        }
+    }
+}
+impl<H: InlineHeaders> Carries for Frame<H> {}
+
+/// Bytes of inline headers in the Ethernet segment's first 16.
+const START: usize = 2;
+
+impl Frame {
+    /// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
+    /// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
+    #[inline]
+    pub const fn new() -> Request<Self> {
+        Request::new(Self { headers: (), cs_flags: 0 }, Empty)
+    }
+}
+
+impl<P> Request<Frame, P> {
+    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`, at least
+    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] units holds, 978 bytes.
+    #[inline]
+    pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
+        const {
+            assert!(H::BYTES >= MIN_INLINE_HEADERS, "inline headers are at least 18 bytes");
+            assert!(<Frame<H>>::UNITS < Ds::MAX as usize, "inline headers are at most 978 bytes");
+        }
+        self.with_operation(|frame| Frame { headers, cs_flags: frame.cs_flags })
+    }
+}
+
+impl<H, P> Request<Frame<H>, P> {
+    /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
+    /// [`l4_checksum`](Self::l4_checksum).
+    ///
+    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities); libmlx5 asks it, this crate does
+    /// not.
+    #[inline]
+    pub fn l3_checksum(self) -> Self {
+        self.checksum(L3_CSUM)
+    }
+
+    /// Has the device fill in the checksum of TCP or UDP; as [`l3_checksum`](Self::l3_checksum).
+    #[inline]
+    pub fn l4_checksum(self) -> Self {
+        self.checksum(L4_CSUM)
+    }
+
+    #[inline]
+    fn checksum(self, flag: u8) -> Self {
+        self.with_operation(|frame| Frame { cs_flags: frame.cs_flags | flag, ..frame })
+    }
+}
