@@ -154,6 +154,10 @@ fn table() -> Table {
         ("MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE),
         ("MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS),
         ("MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE", ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE.into()),
+        ("MLX5DV_RES_TYPE_QP", ffi::MLX5DV_RES_TYPE_QP),
+        ("MLX5DV_RES_TYPE_DBR", ffi::MLX5DV_RES_TYPE_DBR),
+        ("MLX5DV_RES_TYPE_CQ", ffi::MLX5DV_RES_TYPE_CQ),
+        ("(uintptr_t)IBV_ALLOCATOR_USE_DEFAULT", ffi::IBV_ALLOCATOR_USE_DEFAULT.addr() as u64),
     ];
     for (name, value) in constants {
         t.add(name, value);

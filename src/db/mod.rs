@@ -19,18 +19,21 @@
 //! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether a
 //! register is shared with other queues, so the type says it: [`ExclusiveRegister`] has one owner and no lock;
 //! [`SharedRegister`] has a lock and is used through `&SharedRegister` (or an `Arc` with feature `std`) by every queue
-//! on it. A queue is generic over [`Register`], so the choice costs nothing at run time.
+//! on it; [`ThreadRegister`] has neither, and ties its queues to one thread. A queue is generic over [`Register`], so the
+//! choice costs nothing at run time.
 mod exclusive;
 mod parts;
 mod record;
 mod register;
 mod shared;
+mod thread;
 
 pub use exclusive::{ExclusiveRegister, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
 pub use record::DoorbellRecord;
 pub use register::{Half, Register};
 pub use shared::SharedRegister;
+pub use thread::ThreadRegister;
 
 /// Keeps the traits of this room its own.
 mod sealed {

@@ -38,6 +38,19 @@ fn halves_alternate() {
 }
 
 #[test]
+fn halves_alternate_over_the_queues_of_a_thread() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let register = unsafe { ThreadRegister::<TwoFences>::from_parts(page.parts(256)) }.expect("aligned parts");
+    let (mut one, mut other) = (&register, &register);
+    // SAFETY: no device looks at this page.
+    one.ring(|half| unsafe { half.write(1) });
+    // SAFETY: as above.
+    other.ring(|half| unsafe { half.write(2) });
+    assert!(touched(&page).eq([(0, 1), (HALF, 2)]));
+}
+
+#[test]
 fn copy_fills_one_half_and_no_more() {
     let mut page = Page::new();
     // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.

@@ -9,6 +9,7 @@ use super::channel::ChannelHandle;
 use super::device::Context;
 use super::error::{in_range, non_null};
 use super::parts::{self, fits, part};
+use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::cq::{CompletionQueue, CqParts};
 use crate::types::{CqCi, Cqn};
@@ -22,6 +23,8 @@ pub struct Cq {
 /// A completion queue of this crate over an `ibv_cq`.
 pub type OwnedCq = Owned<CompletionQueue, Cq>;
 
+const OBJECT: &str = "completion queue";
+
 #[derive(Debug)]
 pub(crate) struct CqHandle {
     raw: NonNull<sys::ibv_cq>,
@@ -29,6 +32,7 @@ pub(crate) struct CqHandle {
     adopted: bool,
     cqn: Cqn,
     _channel: Option<Arc<ChannelHandle>>,
+    _thread_domain: Option<Arc<ThreadDomainHandle>>,
     _context: Option<Arc<Context>>,
 }
 
@@ -70,6 +74,7 @@ pub struct CqBuilder<'a> {
     channel: Option<&'a CompletionChannel>,
     tag: usize,
     comp_vector: u32,
+    thread_domain: Option<&'a ThreadDomain>,
 }
 
 impl Device {
@@ -77,7 +82,7 @@ impl Device {
     /// are polled: a queue that overruns is lost.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
-        CqBuilder { device: self, cqes, cqe_bytes: 64, channel: None, tag: 0, comp_vector: 0 }
+        CqBuilder { device: self, cqes, cqe_bytes: 64, channel: None, tag: 0, comp_vector: 0, thread_domain: None }
     }
 }
 
@@ -111,10 +116,17 @@ impl<'a> CqBuilder<'a> {
         self
     }
 
+    /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
+    #[must_use]
+    pub fn thread_domain(mut self, domain: &'a ThreadDomain) -> Self {
+        self.thread_domain = Some(domain);
+        self
+    }
+
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, or a failed call.
+    /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
     pub fn build(self) -> Result<OwnedCq, Error> {
         let attr = self.device.query()?;
         in_range("CQEs", self.cqes.into(), 1..=attr.max_cqe.into())?;
@@ -131,13 +143,20 @@ impl<'a> CqBuilder<'a> {
             flags: 0,
             parent_domain: core::ptr::null_mut(),
         };
+        let context = &self.device.context;
+        if let Some(domain) = self.thread_domain {
+            if !Arc::ptr_eq(&domain.handle().pd().context, context) {
+                return Err(Error::ForeignThreadDomain { object: OBJECT });
+            }
+            attr.comp_mask = sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
+            attr.parent_domain = domain.handle().raw();
+        }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
             comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
             cqe_size: self.cqe_bytes,
             ..ffi::Mlx5dvCqInitAttr::default()
         };
-        let context = &self.device.context;
-        // SAFETY: context and channel are alive; the attributes live until the call returns.
+        // SAFETY: context, channel and domain are alive; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
         let mut handle = CqHandle {
             // `struct ibv_cq_ex` begins with `struct ibv_cq`.
@@ -145,6 +164,7 @@ impl<'a> CqBuilder<'a> {
             adopted: false,
             cqn: Cqn::truncate(0),
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
+            _thread_domain: self.thread_domain.map(|domain| Arc::clone(domain.handle())),
             _context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
@@ -164,7 +184,14 @@ impl<'a> CqBuilder<'a> {
 /// - Nothing has polled or armed it before: its consumer index is 0.
 /// - Events of its channel are acknowledged by whoever takes them.
 pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
-    let mut handle = CqHandle { raw: cq, adopted: true, cqn: Cqn::truncate(0), _channel: None, _context: None };
+    let mut handle = CqHandle {
+        raw: cq,
+        adopted: true,
+        cqn: Cqn::truncate(0),
+        _channel: None,
+        _thread_domain: None,
+        _context: None,
+    };
     // SAFETY: the caller vouches for the queue and its index.
     let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
     Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr))
@@ -176,7 +203,6 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
 /// The completion queue is alive and of libmlx5, stays alive as long as the queue, nobody else polls it, and it has been
 /// polled up to `ci`.
 unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue, Error> {
-    const OBJECT: &str = "completion queue";
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;

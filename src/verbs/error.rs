@@ -49,6 +49,11 @@ pub enum Error {
         /// Address of the register.
         register: usize,
     },
+    /// An object was to be made in a thread domain of another protection domain, or of another device.
+    ForeignThreadDomain {
+        /// Which object.
+        object: &'static str,
+    },
     /// The parts that libmlx5 handed out do not make sense for this crate.
     Parts {
         /// Which object.
@@ -149,6 +154,12 @@ impl fmt::Display for Error {
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
                  create the queue pairs with build_shared()"
             ),
+            Self::ForeignThreadDomain { object } => {
+                write!(
+                    f,
+                    "the {object} and its thread domain must be of the same protection domain, hence of one device"
+                )
+            }
             Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
         }
     }
@@ -172,6 +183,11 @@ impl From<CallError> for Error {
 /// The pointer, or the error that `errno` tells of if it is null.
 pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
     core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
+}
+
+/// The failure of a mapping.
+pub(crate) fn mmap_failed(error: &std::io::Error) -> CallError {
+    CallError { call: "mmap", errno: error.raw_os_error().unwrap_or(libc::ENOMEM) }
 }
 
 /// Success, or the error number a call returned: most return it, some return -1 and set `errno`.

@@ -270,6 +270,23 @@ pub const MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS: u64 = 1 << 0;
 /// Data never arrives in a CQE, always in the buffer.
 pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
 
+/// What an allocator of a parent domain is asked for (`MLX5DV_RES_TYPE_*`: the driver's number in the upper half).
+const fn mlx5dv_res_type(number: u64) -> u64 {
+    /// `RDMA_DRIVER_MLX5` of `rdma/ib_user_ioctl_verbs.h`.
+    const RDMA_DRIVER_MLX5: u64 = 1;
+    RDMA_DRIVER_MLX5 << 32 | number
+}
+
+/// The rings of a queue pair.
+pub const MLX5DV_RES_TYPE_QP: u64 = mlx5dv_res_type(1);
+/// A doorbell record, of whatever object.
+pub const MLX5DV_RES_TYPE_DBR: u64 = mlx5dv_res_type(3);
+/// The ring of a completion queue.
+pub const MLX5DV_RES_TYPE_CQ: u64 = mlx5dv_res_type(5);
+
+/// What an allocator returns to leave the memory to the library (`IBV_ALLOCATOR_USE_DEFAULT` of `verbs.h`).
+pub const IBV_ALLOCATOR_USE_DEFAULT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+
 #[link(name = "mlx5")]
 unsafe extern "C" {
     /// Whether the device is driven by libmlx5.
@@ -373,26 +390,18 @@ pub unsafe fn dealloc_td(ctx: *mut sys::ibv_context, td: *mut sys::ibv_td) -> c_
     }
 }
 
-/// `ibv_alloc_parent_domain` of a PD and a thread domain. Null and `errno` on failure. Freed by `ibv_dealloc_pd`.
+/// `ibv_alloc_parent_domain`. Null and `errno` on failure. Freed by `ibv_dealloc_pd`.
 ///
 /// # Safety
-/// `ctx` is an open context, `pd` and `td` are alive and of this context, and outlive what is returned.
+/// `ctx` is an open context. The domains that `attr` names are alive and of this context, and outlive what is returned; so
+/// do the allocators and their context, if there are any.
 pub unsafe fn alloc_parent_domain(
     ctx: *mut sys::ibv_context,
-    pd: *mut sys::ibv_pd,
-    td: *mut sys::ibv_td,
+    attr: *mut sys::ibv_parent_domain_init_attr,
 ) -> *mut sys::ibv_pd {
-    let mut attr = sys::ibv_parent_domain_init_attr {
-        pd,
-        td,
-        comp_mask: 0,
-        alloc: None,
-        free: None,
-        pd_context: core::ptr::null_mut(),
-    };
     match extended_op!(ctx, alloc_parent_domain) {
         // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
-        Some(op) => unsafe { op(ctx, &raw mut attr) },
+        Some(op) => unsafe { op(ctx, attr) },
         None => not_supported(),
     }
 }

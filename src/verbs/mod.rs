@@ -15,8 +15,9 @@
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
 //!
 //! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
-//! and may use BlueFlame with no lock. [`adopt_qp`] and [`adopt_cq`] take over what other libraries made.
+//! and may use BlueFlame with no lock. A thread with many queues makes them in one [`ThreadDomain`]. [`adopt_qp`] and [`adopt_cq`] take over what other libraries made.
 
+mod area;
 mod channel;
 mod connect;
 mod cq;
@@ -27,11 +28,13 @@ mod memory;
 mod owned;
 mod parts;
 mod pd;
+mod placement;
 mod pool;
 mod port;
 mod qp;
 mod register;
 mod srq;
+mod thread_domain;
 
 pub use channel::{CompletionChannel, CqEvent};
 pub use connect::{Endpoint, Path, QpState};
@@ -45,3 +48,4 @@ pub use pool::{POOL_ALIGN, Pages, Pool};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 pub use qp::{Qp, QpBuilder, QueuePair, VerbsTransport, adopt_qp, adopt_qp_shared};
 pub use srq::{OwnedSrq, Srq};
+pub use thread_domain::ThreadDomain;

@@ -7,6 +7,7 @@ use rdma_sys as sys;
 
 use super::device::Context;
 use super::error::non_null;
+use super::placement::{self, Placement};
 use super::{Device, Error, ffi};
 
 /// A protection domain (`ibv_pd`): memory and queues work together only within one. Cheap to clone.
@@ -67,29 +68,42 @@ impl ProtectionDomain {
 }
 
 /// A parent domain: a protection domain with a thread domain, hence with a doorbell register that libmlx5 gives to
-/// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`).
+/// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`), and, if asked for,
+/// with memory of its own for records and rings.
 #[derive(Debug)]
-pub(crate) struct OwnRegister {
+pub(crate) struct ParentDomain {
     parent: NonNull<sys::ibv_pd>,
     td: NonNull<sys::ibv_td>,
+    placement: Option<Arc<Placement>>,
     pd: Arc<PdHandle>,
 }
 
-// SAFETY: as `PdHandle`.
-unsafe impl Send for OwnRegister {}
-// SAFETY: as `PdHandle`.
-unsafe impl Sync for OwnRegister {}
+// SAFETY: as `PdHandle`; the placement locks.
+unsafe impl Send for ParentDomain {}
+// SAFETY: as above.
+unsafe impl Sync for ParentDomain {}
 
-impl OwnRegister {
-    pub(crate) fn new(pd: &ProtectionDomain) -> Result<Self, Error> {
+impl ParentDomain {
+    pub(crate) fn new(pd: &ProtectionDomain, placement: Option<Arc<Placement>>) -> Result<Self, Error> {
         let pd = Arc::clone(&pd.handle);
         let context = pd.context.raw();
         // SAFETY: the context is open as long as `pd` lives.
         let td = non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) })?;
-        // SAFETY: both are alive, of this context, and freed after the parent domain.
-        let parent = unsafe { ffi::alloc_parent_domain(context, pd.raw(), td.as_ptr()) };
+        let mut attr = sys::ibv_parent_domain_init_attr {
+            pd: pd.raw(),
+            td: td.as_ptr(),
+            comp_mask: 0,
+            alloc: None,
+            free: None,
+            pd_context: core::ptr::null_mut(),
+        };
+        if let Some(placement) = &placement {
+            placement::announce(placement, &mut attr);
+        }
+        // SAFETY: both domains are alive, of this context, and freed after the parent domain, and so is the placement.
+        let parent = unsafe { ffi::alloc_parent_domain(context, &raw mut attr) };
         match non_null("ibv_alloc_parent_domain", parent) {
-            Ok(parent) => Ok(Self { parent, td, pd }),
+            Ok(parent) => Ok(Self { parent, td, placement, pd }),
             Err(error) => {
                 // SAFETY: just made, and nothing was made of it.
                 unsafe { ffi::dealloc_td(context, td.as_ptr()) };
@@ -102,15 +116,23 @@ impl OwnRegister {
     pub(crate) fn raw(&self) -> *mut sys::ibv_pd {
         self.parent.as_ptr()
     }
+
+    /// The protection domain it was made of.
+    pub(crate) fn pd(&self) -> &Arc<PdHandle> {
+        &self.pd
+    }
 }
 
-impl Drop for OwnRegister {
+impl Drop for ParentDomain {
     fn drop(&mut self) {
-        // SAFETY: made together, in use by the queue pair that held this object and is gone; the parent first, since it
-        // refers to the thread domain, and both before the protection domain that `pd` keeps.
-        unsafe {
-            sys::ibv_dealloc_pd(self.parent.as_ptr());
-            ffi::dealloc_td(self.pd.context.raw(), self.td.as_ptr());
+        // SAFETY: the objects made in it held this one and are gone; the parent first, since it refers to the thread
+        // domain, and both before the protection domain that `pd` keeps.
+        let in_use = unsafe { sys::ibv_dealloc_pd(self.parent.as_ptr()) } != 0;
+        // SAFETY: as above.
+        unsafe { ffi::dealloc_td(self.pd.context.raw(), self.td.as_ptr()) };
+        if in_use {
+            // An object could not be destroyed: the device may go on using its ring and its record.
+            core::mem::forget(self.placement.take());
         }
     }
 }

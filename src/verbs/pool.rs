@@ -1,10 +1,10 @@
 //! A pool: memory mapped and registered once at start, handed out in pieces.
 
-use super::error::in_range;
+use super::error::{in_range, mmap_failed};
 use super::{Access, Buffer, CallError, Error, ProtectionDomain};
 
 /// log2 of a huge page of 2 MiB, the size x86-64 and (with 4 KiB base pages) aarch64 have.
-const HUGE_PAGE_BITS: u8 = 21;
+pub(super) const HUGE_PAGE_BITS: u8 = 21;
 
 /// Pieces begin at multiples of this many bytes: two of x86's 64-byte lines, one of the 128-byte lines of others. A line
 /// shared by two buffers would be fought over by their threads and the device.
@@ -77,7 +77,7 @@ impl Pool {
 }
 
 /// Maps anonymous memory; huge pages are present at once.
-fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), Error> {
+pub(super) fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), CallError> {
     let huge = bytes.next_multiple_of(1 << HUGE_PAGE_BITS);
     // Fails with ENOMEM when fewer huge pages are free, EINVAL when the kernel has none of this size.
     if let Ok(memory) = memmap2::MmapOptions::new().len(huge).huge(Some(HUGE_PAGE_BITS)).populate().map_anon() {
@@ -85,9 +85,8 @@ fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), Error> {
     }
     // SAFETY: asks the C library for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-    let failed =
-        |error: std::io::Error| CallError { call: "mmap", errno: error.raw_os_error().unwrap_or(libc::ENOMEM) };
-    let memory = memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(failed)?;
+    let memory =
+        memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(|e| mmap_failed(&e))?;
     // Before the first touch, which decides what lies underneath.
     let pages = match memory.advise(memmap2::Advice::HugePage) {
         Ok(()) => Pages::Transparent,

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
+use std::rc;
 use std::sync::Arc;
 
 use rdma_sys as sys;
@@ -9,10 +10,11 @@ use rdma_sys as sys;
 use super::device::query;
 use super::error::{in_range, non_null, zero};
 use super::parts::{self, Shadow, fits, part};
-use super::pd::{OwnRegister, PdHandle};
+use super::pd::{ParentDomain, PdHandle};
 use super::register::{self, Claim};
+use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{Cq, DeviceAttr, Error, Owned, ProtectionDomain, Srq, ffi};
-use crate::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
+use crate::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister, ThreadRegister};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
 use crate::types::{Qpn, SqPi, WrId};
 use crate::wqe::{Rc, Transport, Uc};
@@ -59,11 +61,22 @@ struct QpHandle {
 /// What a queue pair is made from.
 #[derive(Debug)]
 struct Under {
-    _own_register: Option<OwnRegister>,
+    _domain: Domain,
     _send_cq: Cq,
     _recv_cq: Cq,
     _srq: Option<Srq>,
     _pd: Arc<PdHandle>,
+}
+
+/// The domain that a queue pair is made in, which says whose its register is.
+#[derive(Debug)]
+enum Domain {
+    /// Its own: so is the register.
+    Own(ParentDomain),
+    /// A thread's: all the queues there have one register.
+    Thread(Arc<ThreadDomainHandle>),
+    /// The protection domain: libmlx5 chooses the register.
+    Protection,
 }
 
 // SAFETY: libibverbs locks what state changes and queries share; the handle is destroyed once, by its last owner.
@@ -205,14 +218,29 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
     /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
-        let own = OwnRegister::new(self.pd)?;
-        let made = self.create(Some(own))?;
+        let own = ParentDomain::new(self.pd, None)?;
+        let made = self.create(Domain::Own(own))?;
         let parts = made.register()?;
         let claim = Claim::new(parts.reg.addr().get())?;
         // SAFETY: the register is mapped until the context closes, and is ours: libmlx5 gives it to this thread domain
         // alone, and the claim says that nobody got it before.
         let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
         made.finish(register, Some(claim))
+    }
+
+    /// Makes the queue pair in the calling thread's domain, with the register, and the places of record and rings, that its
+    /// queues share: for threads with many queues, see [`ThreadDomain`].
+    ///
+    /// # Errors
+    /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
+    pub fn build_in(self, domain: &ThreadDomain) -> Result<QueuePair<T, rc::Rc<ThreadRegister>>, Error> {
+        if !Arc::ptr_eq(domain.handle().pd(), &self.pd.handle) {
+            return Err(Error::ForeignThreadDomain { object: OBJECT });
+        }
+        let made = self.create(Domain::Thread(Arc::clone(domain.handle())))?;
+        // SAFETY: made in this domain; the register is mapped until the context closes.
+        let register = unsafe { domain.register(made.register()?) }?;
+        made.finish(register, None)
     }
 
     /// Makes the queue pair with whatever register libmlx5 chooses, which others may have, too. All queues of this crate on
@@ -225,14 +253,14 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// No queue pair of the same context is posted to by other means than this crate (`ibv_post_send`): it might ring the
     /// same register without the lock.
     pub unsafe fn build_shared(self) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
-        let made = self.create(None)?;
+        let made = self.create(Domain::Protection)?;
         let parts = made.register()?;
         // SAFETY: mapped until the context closes; the caller vouches for those outside this crate.
         let register = unsafe { register::shared(parts) }?;
         made.finish(register, None)
     }
 
-    fn create(self, own_register: Option<OwnRegister>) -> Result<Made<T>, Error> {
+    fn create(self, domain: Domain) -> Result<Made<T>, Error> {
         parts::unsigned(OBJECT, QP_SIGNATURE)?;
         let device = self.pd.device().query()?;
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
@@ -253,7 +281,11 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         }
         attr.qp_type = T::QP_TYPE;
         attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
-        attr.pd = own_register.as_ref().map_or(self.pd.as_raw(), OwnRegister::raw);
+        attr.pd = match &domain {
+            Domain::Own(parent) => parent.raw(),
+            Domain::Thread(thread) => thread.raw(),
+            Domain::Protection => self.pd.as_raw(),
+        };
         let mut mlx5 = ffi::Mlx5dvQpInitAttr {
             comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
             create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
@@ -264,7 +296,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
         let raw = non_null("mlx5dv_create_qp", raw)?;
         let under = Under {
-            _own_register: own_register,
+            _domain: domain,
             _send_cq: self.send_cq.clone(),
             _recv_cq: self.recv_cq.clone(),
             _srq: self.srq.cloned(),

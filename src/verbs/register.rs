@@ -55,6 +55,13 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// The register's address.
+    pub(crate) fn address(&self) -> usize {
+        self.0
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         users().remove(&self.0);

@@ -93,7 +93,9 @@ impl RawQp {
         unsafe {
             let td = ffi::alloc_td(context);
             assert!(!td.is_null(), "ibv_alloc_td");
-            let parent = ffi::alloc_parent_domain(context, fabric.pd.as_raw(), td);
+            let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+            (parent.pd, parent.td) = (fabric.pd.as_raw(), td);
+            let parent = ffi::alloc_parent_domain(context, &raw mut parent);
             assert!(!parent.is_null(), "ibv_alloc_parent_domain");
             let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
             (attr.send_cq, attr.recv_cq, attr.srq) = (send_cq, recv_cq, srq);

@@ -1,0 +1,153 @@
+//! Memory in pieces of any size, given back in any order: what doorbell records and rings are placed in.
+
+use core::ptr::NonNull;
+use std::collections::BTreeMap;
+
+use memmap2::{Advice, MmapMut};
+
+use super::CallError;
+use super::error::mmap_failed;
+
+/// Maps at least so many bytes, zeroed.
+type Map = fn(usize) -> Result<MmapMut, CallError>;
+
+/// Pieces of memory, handed out first fit from the lowest address, so that they lie dense. Chunks are mapped when the
+/// pieces need them, and unmapped with the area only: what an owner has made stays for what it makes next.
+///
+/// For setup: allocating looks through the gaps.
+#[derive(Debug)]
+pub(super) struct Area {
+    map: Map,
+    chunk_bytes: usize,
+    chunks: Vec<MmapMut>,
+    /// Gaps: address and bytes. Neighbours are joined.
+    gaps: BTreeMap<usize, usize>,
+    /// Pieces handed out: address and bytes.
+    pieces: BTreeMap<usize, usize>,
+}
+
+impl Area {
+    /// Nothing yet; `map` will be asked for `chunk_bytes` at a time, or more for larger pieces.
+    pub(super) fn new(chunk_bytes: usize, map: Map) -> Self {
+        Self { map, chunk_bytes, chunks: Vec::new(), gaps: BTreeMap::new(), pieces: BTreeMap::new() }
+    }
+
+    /// A zeroed piece of `bytes` at a multiple of `align`, a power of two up to a page.
+    pub(super) fn allocate(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, CallError> {
+        let place = match self.place(bytes, align) {
+            Some(place) => place,
+            None => {
+                self.grow(bytes)?;
+                // The chunk begins at a page, so the piece fits at its start whatever the alignment.
+                self.place(bytes, align).ok_or_else(no_room)?
+            }
+        };
+        let piece = NonNull::new(core::ptr::with_exposed_provenance_mut::<u8>(place)).ok_or_else(no_room)?;
+        // SAFETY: the bytes are inside a chunk of this area and part of no other piece.
+        unsafe { piece.write_bytes(0, bytes) };
+        Ok(piece)
+    }
+
+    /// Takes a piece out of the first gap that has room.
+    fn place(&mut self, bytes: usize, align: usize) -> Option<usize> {
+        let (gap, len, place) = self.gaps.iter().find_map(|(&gap, &len)| {
+            let place = gap.next_multiple_of(align);
+            (place - gap + bytes <= len).then_some((gap, len, place))
+        })?;
+        self.gaps.remove(&gap);
+        for (start, end) in [(gap, place), (place + bytes, gap + len)] {
+            if start < end {
+                self.gaps.insert(start, end - start);
+            }
+        }
+        self.pieces.insert(place, bytes);
+        Some(place)
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), CallError> {
+        let mut chunk = (self.map)(bytes.max(self.chunk_bytes))?;
+        // A child process would get its own copies of pages that the device goes on using under this process, or, on older
+        // kernels, leave it with the copies; libmlx5 takes its memory out of children likewise (`ibv_dontfork_range`).
+        chunk.advise(Advice::DontFork).map_err(|error| mmap_failed(&error))?;
+        self.gaps.insert(chunk.as_mut_ptr().expose_provenance(), chunk.len());
+        self.chunks.push(chunk);
+        Ok(())
+    }
+
+    /// Takes a piece back; an address that is no piece's is ignored.
+    pub(super) fn free(&mut self, piece: usize) {
+        let Some(mut bytes) = self.pieces.remove(&piece) else { return };
+        let mut start = piece;
+        if let Some(after) = self.gaps.remove(&(start + bytes)) {
+            bytes += after;
+        }
+        if let Some((&before, &len)) = self.gaps.range(..start).next_back()
+            && before + len == start
+        {
+            start = before;
+            bytes += len;
+        }
+        self.gaps.insert(start, bytes);
+    }
+}
+
+/// What cannot be: a mapping at address zero, or one too small for what it was made for.
+fn no_room() -> CallError {
+    CallError { call: "mmap", errno: libc::ENOMEM }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(bytes: usize) -> Result<MmapMut, CallError> {
+        MmapMut::map_anon(bytes).map_err(|error| mmap_failed(&error))
+    }
+
+    fn area() -> Area {
+        Area::new(4096, pages)
+    }
+
+    fn take(area: &mut Area, bytes: usize, align: usize) -> usize {
+        let piece = area.allocate(bytes, align).expect("room");
+        // SAFETY: a piece of so many bytes.
+        assert!((0..bytes).all(|i| unsafe { piece.add(i).read() } == 0), "not zeroed");
+        // SAFETY: as above.
+        unsafe { piece.write_bytes(0xa5, bytes) };
+        piece.addr().get()
+    }
+
+    #[test]
+    fn pieces_are_dense_aligned_and_zeroed() {
+        let mut area = area();
+        let first = take(&mut area, 8, 8);
+        assert_eq!(first % 4096, 0);
+        assert_eq!(
+            (1..512).map(|_| take(&mut area, 8, 8)).collect::<Vec<_>>(),
+            (1..512).map(|i| first + 8 * i).collect::<Vec<_>>()
+        );
+        area.free(first + 80);
+        assert_eq!(take(&mut area, 8, 8), first + 80, "the lowest place");
+        assert_eq!(area.chunks.len(), 1);
+        take(&mut area, 8, 8);
+        assert_eq!(area.chunks.len(), 2, "the first is full");
+        let aligned = take(&mut area, 100, 256);
+        assert_eq!(aligned % 256, 0);
+        assert_eq!(take(&mut area, 8192, 4096) % 4096, 0, "larger than a chunk");
+    }
+
+    #[test]
+    fn what_is_freed_in_any_order_becomes_one_gap_again() {
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+            let mut area = area();
+            let pieces = [100, 8, 640, 3348].map(|bytes| take(&mut area, bytes, 4));
+            assert!(area.gaps.is_empty());
+            for i in order {
+                area.free(pieces[i]);
+            }
+            area.free(pieces[0] + 1);
+            assert_eq!(area.gaps.into_iter().collect::<Vec<_>>(), [(pieces[0], 4096)]);
+            assert!(area.pieces.is_empty());
+        }
+    }
+}

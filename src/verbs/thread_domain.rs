@@ -1,0 +1,107 @@
+//! Thread domains: what the many queues of one thread share.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use rdma_sys as sys;
+
+use super::pd::{ParentDomain, PdHandle};
+use super::placement::Placement;
+use super::register::{Claim, bad_register};
+use super::{Error, ProtectionDomain};
+use crate::db::{RegisterParts, ThreadRegister};
+
+/// What the queues of one thread share (`ibv_td`): a doorbell register, and the memory of their doorbell records and rings.
+///
+/// Queue pairs are made in it by [`QpBuilder::build_in`](super::QpBuilder::build_in), completion queues by
+/// [`CqBuilder::thread_domain`](super::CqBuilder::thread_domain).
+/// - **One register.** The queues ring it in turn, with no lock: hence they stay on the thread that made them
+///   ([`ThreadRegister`]). A device has registers for a few hundred thread domains
+///   ([`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs)), and each is a page for the CPU to translate.
+/// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
+///   this domain alone.
+/// - **Rings on huge pages,** one behind the other, at all offsets of a page: of rings on pages of their own, equal
+///   indices fall into the same set of the caches.
+///
+/// # When it pays
+///
+/// With many queues in use in turn, when what they touch no longer stays in the first-level cache.
+///
+/// With a few queues nothing is gained, and they lose something: a record's line may be read by the device for one queue
+/// while another's record in it is written, and then travels more often. Then use [`QpBuilder::build`](super::QpBuilder::build).
+///
+/// # Memory
+///
+/// Rings take huge pages, 2 MiB at a time; place is reused when queues are dropped, and given back with the last of the
+/// domain's objects.
+pub struct ThreadDomain {
+    handle: Arc<ThreadDomainHandle>,
+    /// Known when the first queue pair is made.
+    register: OnceCell<Rc<ThreadRegister>>,
+}
+
+/// The part that every object made in the domain keeps alive.
+#[derive(Debug)]
+pub(crate) struct ThreadDomainHandle {
+    parent: ParentDomain,
+    claim: OnceLock<Claim>,
+}
+
+impl ThreadDomainHandle {
+    pub(crate) fn raw(&self) -> *mut sys::ibv_pd {
+        self.parent.raw()
+    }
+
+    pub(crate) fn pd(&self) -> &Arc<PdHandle> {
+        self.parent.pd()
+    }
+}
+
+impl fmt::Debug for ThreadDomain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadDomain").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}
+
+impl ProtectionDomain {
+    /// Makes a thread domain, for the queues of the calling thread.
+    ///
+    /// # Errors
+    /// A failed call: of `ibv_alloc_td` if no register is left.
+    pub fn thread_domain(&self) -> Result<ThreadDomain, Error> {
+        let parent = ParentDomain::new(self, Some(Arc::new(Placement::new())))?;
+        let handle = Arc::new(ThreadDomainHandle { parent, claim: OnceLock::new() });
+        Ok(ThreadDomain { handle, register: OnceCell::new() })
+    }
+}
+
+impl ThreadDomain {
+    pub(super) fn handle(&self) -> &Arc<ThreadDomainHandle> {
+        &self.handle
+    }
+
+    /// The register, of which a queue pair made in this domain has these parts.
+    ///
+    /// # Safety
+    /// The parts are those of such a queue pair, mapped as long as the domain's handle lives.
+    pub(super) unsafe fn register(&self, parts: RegisterParts) -> Result<Rc<ThreadRegister>, Error> {
+        let address = parts.reg.addr().get();
+        if let Some(register) = self.register.get() {
+            return if self.handle.claim.get().is_some_and(|claim| claim.address() == address) {
+                Ok(Rc::clone(register))
+            } else {
+                let why = format!("the register at {address:#x} is another than the thread domain's");
+                Err(Error::Parts { object: "queue pair", why })
+            };
+        }
+        let claim = Claim::new(address)?;
+        // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that nobody got it before; the
+        // claim and the mapping stay with the handle, which every queue pair of the domain holds.
+        let register = Rc::new(unsafe { ThreadRegister::from_parts(parts) }.map_err(bad_register)?);
+        // Both are empty: they are filled here only, by the one thread that has `self`.
+        let _ = self.handle.claim.set(claim);
+        Ok(Rc::clone(self.register.get_or_init(|| register)))
+    }
+}
