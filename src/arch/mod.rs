@@ -8,7 +8,7 @@
 //! | [`mmio_wc_start`] | before a store to write-combining MMIO | that store reaches the device after all earlier stores |
 //! | [`mmio_flush_writes`] | after a store to write-combining MMIO | it leaves the CPU now, and nothing later combines with it |
 //! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (two of 4 bytes on 32-bit CPUs, low address first) |
-//! | [`mmio_copy64`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
+//! | [`mmio_copy64`], [`mmio_copy64_packed`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
 //!
 //! The meanings are those of rdma-core's `util/udma_barrier.h` and `util/mmio.h`; each architecture's file cites the
 //! instruction that rdma-core uses there and says where and why this crate differs. These are barriers between one CPU
@@ -76,6 +76,9 @@ mod store;
 pub use store::mmio_copy64;
 #[cfg(not(target_arch = "s390x"))]
 pub use store::mmio_write64;
+
+mod packed;
+pub use packed::{Packed, mmio_copy64_packed};
 
 #[cfg(test)]
 mod tests;

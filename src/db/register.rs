@@ -2,7 +2,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::sealed::Sealed;
-use crate::arch;
+use crate::arch::{self, Packed};
 use crate::types::WQEBB_BYTES;
 
 /// Words in one WQEBB.
@@ -62,6 +62,18 @@ impl Half<'_> {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
         // will do.
         unsafe { arch::mmio_copy64(self.0.as_ptr(), words) }
+    }
+
+    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `line` gives one after the other.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
+    #[inline(always)]
+    pub unsafe fn copy_packed(self, wqebbs: usize, mut line: impl FnMut(usize) -> [Packed; 4]) {
+        for n in 0..wqebbs {
+            // SAFETY: `n` stays below the register's blocks; the caller vouches for them and for what the device will do.
+            unsafe { arch::mmio_copy64_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), line(n)) };
+        }
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's

@@ -9,7 +9,9 @@ mod scatter;
 mod send;
 mod send_batch;
 mod send_error;
+mod slot;
 mod srq;
+mod template;
 
 pub use moderation::{Moderation, ModerationError};
 pub use parts::{SqParts, WqeRecord};
@@ -19,6 +21,7 @@ pub use send::{BlueFlamePolicy, Retired, SendQueue};
 pub use send_batch::SendBatch;
 pub use send_error::{PostError, RetireError, SqPartsError};
 pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
+pub use template::Template;
 
 #[cfg(test)]
 mod send_tests;

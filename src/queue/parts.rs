@@ -1,18 +1,25 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use static_assertions::const_assert_eq;
+
 use crate::types::{Qpn, SqPi, WrId};
 
 /// What the driver must remember of one WQE until it completes, in private memory that the device cannot reach.
 ///
 /// The ring holds the same facts, but the ring is memory that a device (or a bug in one) may scribble on.
+///
+/// Its size is a power of two, so that one masked index gives the places of a WQE and of its record.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 pub struct WqeRecord {
     /// The application's tag, handed back with the completion.
     pub(crate) wr_id: WrId,
     /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
     pub(crate) wqebbs: u16,
 }
+
+const_assert_eq!(size_of::<WqeRecord>(), 16);
 
 /// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
 ///

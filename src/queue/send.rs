@@ -3,13 +3,11 @@ use core::ptr::NonNull;
 
 use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
+use super::slot::{Index, Slot};
 use crate::arch;
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{
-    Be32, Control, CtrlSeg, EncodeError, InlineLen, LINE_UNITS, LegalOn, Limits, Line, Request, RingCursor, Template,
-    Transport, WorkRequest,
-};
+use crate::wqe::{Control, CtrlSeg, LINE_UNITS, Limits, Line, RingCursor, Transport, WorkRequest};
 
 /// Words in one WQEBB.
 const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
@@ -65,16 +63,19 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     shadow: NonNull<WqeRecord>,
     db: DoorbellRecord,
     register: R,
-    /// The number as the control segment has it.
-    control_qpn: Be32,
+    /// The number where the control segment's first word has it.
+    control_qpn: u64,
     qpn: Qpn,
     limits: Limits,
-    /// Index of the next WQEBB.
-    pi: SqPi,
+    /// What of [`limits`](Self::limits) a lone request of one WQEBB may carry to be copied to BlueFlame: nothing if the
+    /// register or the policy is against it. So one comparison answers both.
+    blueflame: Limits,
+    /// Index of the next WQEBB. See [`Index`].
+    pi: Index,
     /// The index that `pi` may come to: one ring past the oldest WQEBB outstanding.
-    end: SqPi,
-    /// WQEBBs of the ring, less one.
-    mask: u16,
+    end: Index,
+    /// Selects a [`Slot`] of the ring.
+    mask: u32,
     signal_all: bool,
     prefer_blueflame: bool,
     transport: PhantomData<T>,
@@ -118,7 +119,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the caller vouches for `wqebbs` records.
             unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
-        Ok(Self {
+        let mut queue = Self {
             ring: ring.cast(),
             shadow,
             // SAFETY: the caller vouches for the record.
@@ -127,19 +128,28 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             control_qpn: CtrlSeg::qpn(qpn),
             qpn,
             limits: Limits { max_inline, max_sge },
-            pi,
+            blueflame: Limits { max_inline: 0, max_sge: 0 },
+            pi: Index::new(pi),
             // At most 2^15, checked.
-            end: pi.add(Wqebbs(wqebbs as u16)),
-            mask: (wqebbs - 1) as u16,
+            end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
+            mask: Slot::mask(wqebbs),
             signal_all,
             prefer_blueflame: true,
             transport: PhantomData,
-        })
+        };
+        queue.set_blueflame_policy(BlueFlamePolicy::default());
+        Ok(queue)
     }
 
     /// Chooses when a whole WQE is copied to BlueFlame.
     pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
         self.prefer_blueflame = policy == BlueFlamePolicy::Prefer;
+        let Limits { max_inline, max_sge } = self.limits;
+        let fits = self.register.size() >= WQEBB_BYTES;
+        self.blueflame = Limits {
+            max_inline: if fits { max_inline } else { 0 },
+            max_sge: if fits && self.prefer_blueflame { max_sge } else { 0 },
+        };
     }
 
     /// The ring's address, which tells queues apart.
@@ -164,21 +174,21 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     #[must_use]
     pub const fn pi(&self) -> SqPi {
-        self.pi
+        self.pi.get()
     }
 
     /// WQEBBs of the ring, 1 to 32768.
     #[inline]
     #[must_use]
     pub const fn capacity(&self) -> Wqebbs {
-        Wqebbs(self.mask + 1)
+        Wqebbs(Slot::wqebbs(self.mask) as u16)
     }
 
     /// WQEBBs that can be posted now.
     #[inline]
     #[must_use]
     pub const fn free(&self) -> Wqebbs {
-        self.end.since(self.pi)
+        self.free_from(self.pi)
     }
 
     /// Posts one request and rings: by BlueFlame where the [policy](BlueFlamePolicy) and the register allow.
@@ -195,58 +205,35 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// reading the WQE that this one overwrites.
     #[inline(always)]
     pub unsafe fn post<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let pi = self.pi;
-        let units = request.units(&self.limits)?;
-        if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
+        if const { line_units::<T, W>() > 1 }
+            && request.is_whole(&self.blueflame)
+            && (const { W::LIMITED } || self.copies_to_blueflame(W::INLINE, 1))
+        {
+            let pi = self.pi;
             let words = self.put_line(pi, request)?;
             // SAFETY: just put; the caller vouches for the memory the request names.
             unsafe { self.publish(pi.add(Wqebbs(1))) };
-            if units > 1 && (W::INLINE || self.prefer_blueflame) && self.register.size() >= WQEBB_BYTES {
-                // SAFETY: `publish` has made the WQE and its index visible; the size is checked; the caller vouches for
-                // the memory the request names.
-                self.register.ring(|half| unsafe { half.copy(&words) });
-            } else {
-                // SAFETY: as above.
-                self.register.ring(|half| unsafe { half.write(words[0]) });
-            }
+            // SAFETY: `publish` has made the WQE and its index visible; the register has a block, or nothing would fit its
+            // limits; the caller vouches for the memory the request names.
+            self.register.ring(|half| unsafe { half.copy(&words) });
+            Ok(())
         } else {
-            let put = self.put_long(pi, request, units)?;
-            // SAFETY: just put, the only request; the caller vouches for the memory it names.
-            unsafe {
-                self.publish(pi.add(put.ds.wqebbs()));
-                self.ring_one(&put);
-            }
+            // SAFETY: the caller's.
+            unsafe { self.post_other(*request) }
+        }
+    }
+
+    /// Posts what is not one WQEBB by type, or goes without BlueFlame. Out of line and by value, so that it takes no CPU
+    /// registers, and puts nothing on the stack, where `post` is inlined.
+    #[inline(never)]
+    unsafe fn post_other<W: WorkRequest<T>>(&mut self, request: W) -> Result<(), PostError> {
+        let put = self.put(self.pi, &request)?;
+        // SAFETY: just put, the only request; the caller vouches for the memory it names.
+        unsafe {
+            self.publish(self.pi.add(put.wqebbs()));
+            self.ring_one(&put);
         }
         Ok(())
-    }
-
-    /// Prepares a request, with [`inline_len`](Request::inline_len) bytes to come, for [`fire`](Self::fire).
-    ///
-    /// # Errors
-    /// If the queue does not take so many inline bytes.
-    pub fn template<O: LegalOn<T>, const N: usize>(
-        &self,
-        request: Request<O, InlineLen<N>>,
-    ) -> Result<Template<O, N>, EncodeError> {
-        Template::new::<T>(request, self.control(SqPi(0)), &self.limits)
-    }
-
-    /// Posts a prepared request with `payload`, as [`post`](Self::post) does.
-    ///
-    /// # Errors
-    /// [`PostError::Full`] or [`PostError::LargerThanRing`]; nothing has been written then.
-    ///
-    /// # Safety
-    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number. And of
-    /// [`retire`](Self::retire), as for [`post`](Self::post).
-    #[inline(always)]
-    pub unsafe fn fire<O: LegalOn<T>, const N: usize>(
-        &mut self,
-        template: &Template<O, N>,
-        payload: &[u8; N],
-    ) -> Result<(), PostError> {
-        // SAFETY: the request is inline, so it names no memory of this side; the caller vouches for what was retired.
-        unsafe { self.post(&template.load(payload)) }
     }
 
     /// Takes back the request that completed and all before it.
@@ -258,14 +245,14 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// See [`RetireError`]; the queue is as before then.
     #[inline]
     pub fn retire(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
-        let completed = SqPi(wqe_counter);
-        let oldest = self.end.sub(self.capacity());
-        let before = completed.since(oldest);
-        if before >= self.pi.since(oldest) {
-            return Err(RetireError::not_outstanding(wqe_counter, oldest, self.pi));
+        let completed = Index::new(SqPi(wqe_counter));
+        let oldest = self.end.get().sub(self.capacity());
+        let before = completed.since(Index::new(oldest));
+        if before >= self.pi.since(Index::new(oldest)) {
+            return Err(RetireError::not_outstanding(wqe_counter, oldest, self.pi()));
         }
-        // SAFETY: the masked index is below the ring's size, which is the number of records.
-        let record = unsafe { self.shadow.add(self.slot(completed)).read() };
+        // SAFETY: the slot is one of the shadow.
+        let record = unsafe { self.record(self.slot(completed)).read() };
         if record.wqebbs == 0 {
             return Err(RetireError::inside_wqe(wqe_counter));
         }
@@ -275,80 +262,137 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(Retired { wr_id: record.wr_id, freed })
     }
 
-    /// What of an index selects the WQEBB in the ring.
-    #[inline]
-    const fn slot(&self, pi: SqPi) -> usize {
-        (pi.0 & self.mask) as usize
+    /// WQEBBs from `pi` on that can be written.
+    #[inline(always)]
+    pub(super) const fn free_from(&self, pi: Index) -> Wqebbs {
+        self.end.since(pi)
     }
 
-    #[inline]
-    const fn control(&self, pi: SqPi) -> Control {
-        Control { pi, qpn: self.control_qpn, signal_all: self.signal_all }
+    /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
+    #[inline(always)]
+    pub(super) const fn slot(&self, pi: Index) -> Slot {
+        Slot::new(pi, self.mask)
+    }
+
+    /// The first word of a WQEBB of the ring.
+    #[inline(always)]
+    pub(super) fn wqebb(&self, slot: Slot) -> NonNull<u64> {
+        // SAFETY: a slot is inside of the ring that `from_parts`' caller vouches for.
+        unsafe { self.ring.byte_add(slot.ring_offset()) }
+    }
+
+    /// The record of the WQE that starts at a slot.
+    #[inline(always)]
+    pub(super) fn record(&self, slot: Slot) -> NonNull<WqeRecord> {
+        // SAFETY: there are as many records as slots.
+        unsafe { self.shadow.byte_add(slot.shadow_offset()) }
+    }
+
+    /// Whether a lone request of `wqebbs` WQEBBs, of more than one unit, is copied to BlueFlame.
+    #[inline(always)]
+    pub(super) fn copies_to_blueflame(&self, inline: bool, wqebbs: usize) -> bool {
+        (inline || self.prefer_blueflame) && self.register.size() >= wqebbs * WQEBB_BYTES
+    }
+
+    #[inline(always)]
+    pub(super) const fn control(&self, pi: Index) -> Control {
+        Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
     }
 
     /// Puts a request at `pi` without publishing it.
     #[inline(always)]
-    pub(super) fn put<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<Put, PostError> {
-        let units = request.units(&self.limits)?;
-        if const { fits_line::<T, W>() } && Some(units) == W::MAX_UNITS {
+    pub(super) fn put<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
+        if const { line_units::<T, W>() != 0 } && request.is_whole(&self.limits) {
             let [first_word, ..] = self.put_line(pi, request)?;
-            // At most 4.
-            Ok(Put { first_word, ds: Ds(units as u8), inline: W::INLINE, slot: self.slot(pi) })
+            let ds = const { Ds(line_units::<T, W>() as u8) };
+            Ok(Put { first_word, ds, inline: W::INLINE, slot: self.slot(pi) })
         } else {
-            self.put_long(pi, request, units)
+            self.put_long(pi, request)
         }
     }
 
     /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in
     /// registers, stored, and handed back to be stored again.
     #[inline(always)]
-    fn put_line<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W) -> Result<[u64; WQEBB_WORDS], PostError> {
-        let ds = const { Ds(line_units::<T, W>() as u8) };
-        let free = self.end.since(pi);
-        if free.0 == 0 {
-            return Err(PostError::full(Wqebbs(1), free));
+    pub(super) fn put_line<W: WorkRequest<T>>(
+        &mut self,
+        pi: Index,
+        request: &W,
+    ) -> Result<[u64; WQEBB_WORDS], PostError> {
+        if self.is_full_at(pi) {
+            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
         }
         let mut line = Line::new();
-        request.encode(&self.control(pi), ds, &mut line);
+        request.encode(&self.control(pi), const { Ds(line_units::<T, W>() as u8) }, &mut line);
         let words = line.words();
         let slot = self.slot(pi);
-        // SAFETY: the slot is below the ring's size and free; `from_parts`' caller vouches for the ring.
-        let place = unsafe { self.ring.add(slot * WQEBB_WORDS) };
+        let place = self.wqebb(slot);
         // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
         for (i, &word) in words.iter().enumerate().take(const { 2 * line_units::<T, W>() }) {
-            // SAFETY: `i` is below the 8 words of the WQEBB at `place`.
+            // SAFETY: `i` is below the 8 words of the WQEBB at `place`, which is free.
             unsafe { place.add(i).write(word) };
         }
-        // SAFETY: the slot is below the ring's size, which is the number of records.
-        unsafe { self.shadow.add(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
+        unsafe { self.record(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
         Ok(words)
     }
 
-    /// Puts a request of `units` units at `pi`, in place, around the ring's end if need be.
-    fn put_long<W: WorkRequest<T>>(&mut self, pi: SqPi, request: &W, units: usize) -> Result<Put, PostError> {
+    /// Puts a request of any size at `pi`, in place, around the ring's end if need be.
+    fn put_long<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
         // `WorkRequest::units` says at most 63.
-        let ds = Ds(units as u8);
-        let wqebbs = ds.wqebbs();
-        if wqebbs > self.capacity() {
-            return Err(PostError::larger_than_ring(wqebbs, u32::from(self.capacity().0)));
-        }
-        let free = self.end.since(pi);
-        if wqebbs > free {
-            return Err(PostError::full(wqebbs, free));
-        }
+        let ds = Ds(request.units(&self.limits)? as u8);
+        let wqebbs = self.reserve(pi, ds)?;
         let slot = self.slot(pi);
+        let ring_wqebbs = usize::from(self.capacity().0);
         // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the units
         // take are free.
-        let mut cursor = unsafe { RingCursor::new(self.ring, usize::from(self.capacity().0), slot) };
+        let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, slot.number()) };
         request.encode(&self.control(pi), ds, &mut cursor);
-        for n in 0..wqebbs.0 {
-            let record = WqeRecord { wr_id: request.tag(), wqebbs: if n == 0 { wqebbs.0 } else { 0 } };
-            // SAFETY: the masked index is below the ring's size, which is the number of records.
-            unsafe { self.shadow.add(self.slot(pi.add(Wqebbs(n)))).write(record) };
-        }
-        // SAFETY: the slot is inside the ring, where its first word has just been stored.
-        let first_word = unsafe { self.ring.add(slot * WQEBB_WORDS).read() };
+        self.remember(pi, wqebbs, request.tag());
+        // SAFETY: a word of the ring, which has just been stored.
+        let first_word = unsafe { self.wqebb(slot).read() };
         Ok(Put { first_word, ds, inline: W::INLINE, slot })
+    }
+
+    /// Makes sure that a WQE of any size can be put at `pi`.
+    #[inline]
+    pub(super) fn reserve(&self, pi: Index, ds: Ds) -> Result<Wqebbs, PostError> {
+        let wqebbs = ds.wqebbs();
+        let free = self.free_from(pi);
+        if wqebbs > free {
+            let ring = self.capacity();
+            return Err(if wqebbs > ring {
+                PostError::larger_than_ring(wqebbs, u32::from(ring.0))
+            } else {
+                PostError::full(wqebbs, free)
+            });
+        }
+        Ok(wqebbs)
+    }
+
+    /// Notes a WQE put at `pi`, and that none starts in the other WQEBBs it covers.
+    #[inline]
+    pub(super) fn remember(&mut self, pi: Index, wqebbs: Wqebbs, wr_id: WrId) {
+        for n in 0..wqebbs.0 {
+            let record = WqeRecord { wr_id, wqebbs: if n == 0 { wqebbs.0 } else { 0 } };
+            // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
+            unsafe { self.record(self.slot(pi.add(Wqebbs(n)))).write(record) };
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn index(&self) -> Index {
+        self.pi
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full_at(&self, pi: Index) -> bool {
+        pi == self.end
+    }
+
+    #[inline(always)]
+    pub(super) fn register(&mut self) -> &mut R {
+        &mut self.register
     }
 
     /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
@@ -356,11 +400,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// All before `pi` are put, and name memory that stays valid until they complete.
     #[inline(always)]
-    pub(super) unsafe fn publish(&mut self, pi: SqPi) {
+    pub(super) unsafe fn publish(&mut self, pi: Index) {
         self.pi = pi;
         arch::to_device();
         // SAFETY: the caller's.
-        unsafe { self.db.store(pi.0) };
+        unsafe { self.db.store(pi.get().0) };
     }
 
     /// Rings for the only request published, by BlueFlame where the policy and the register allow
@@ -372,11 +416,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     pub(super) unsafe fn ring_one(&mut self, put: &Put) {
         let wqebbs = usize::from(put.ds.wqebbs().0);
-        if put.ds.0 > 1 && (put.inline || self.prefer_blueflame) && self.register.size() >= wqebbs * WQEBB_BYTES {
+        if put.ds.0 > 1 && self.copies_to_blueflame(put.inline, wqebbs) {
             let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
             // checked; the caller vouches for the rest.
-            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, put.slot, wqebbs) });
+            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, put.slot.number(), wqebbs) });
         } else {
             // SAFETY: the caller vouches for what the device will do.
             unsafe { self.ring_many(put) };
@@ -410,7 +454,7 @@ pub(super) struct Put {
     first_word: u64,
     ds: Ds,
     inline: bool,
-    slot: usize,
+    slot: Slot,
 }
 
 impl Put {
@@ -426,9 +470,4 @@ const fn line_units<T: Transport, W: WorkRequest<T>>() -> usize {
         Some(units) if units <= LINE_UNITS => units,
         _ => 0,
     }
-}
-
-/// Whether the type tells that a request fits one WQEBB.
-const fn fits_line<T: Transport, W: WorkRequest<T>>() -> bool {
-    line_units::<T, W>() != 0
 }

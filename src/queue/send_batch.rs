@@ -1,14 +1,15 @@
 use super::send::{Put, SendQueue};
 use super::send_error::PostError;
+use super::slot::Index;
 use crate::db::Register;
-use crate::types::{SqPi, Wqebbs};
+use crate::types::Wqebbs;
 use crate::wqe::{Transport, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
     #[inline]
     pub fn batch(&mut self) -> SendBatch<'_, T, R> {
-        SendBatch { pi: self.pi(), sq: self, last: None, requests: 0 }
+        SendBatch { pi: self.index(), sq: self, last: None, requests: 0 }
     }
 }
 
@@ -51,7 +52,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 pub struct SendBatch<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
     /// Index of the next WQEBB; the queue's own index still is where the batch starts.
-    pi: SqPi,
+    pi: Index,
     last: Option<Put>,
     requests: usize,
 }
@@ -91,7 +92,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     #[inline]
     #[must_use]
     pub fn free(&self) -> Wqebbs {
-        Wqebbs(self.sq.free().0 - self.pi.since(self.sq.pi()).0)
+        self.sq.free_from(self.pi)
     }
 
     /// Publishes the requests and rings once; an empty batch does nothing. A batch of one request rings as

@@ -21,6 +21,9 @@ pub enum EncodeError {
         /// The most a data segment can say.
         limit: u32,
     },
+    /// A template with a scatter/gather entry of zero bytes: verbs leaves those out of a WQE, but a template's size is
+    /// fixed.
+    EmptySge,
     /// More inline bytes than the queue was created for.
     InlineTooLong {
         /// Bytes of the request.
@@ -49,6 +52,12 @@ impl EncodeError {
         Self::SgeTooLong { bytes, limit: MAX_SGE_BYTES }
     }
 
+    /// An entry of a template: of zero bytes, or of too many.
+    #[cold]
+    pub(super) fn sge_size(bytes: u32) -> Self {
+        if bytes == 0 { Self::EmptySge } else { Self::sge_too_long(bytes) }
+    }
+
     #[cold]
     pub(super) fn inline_too_long(bytes: usize, limit: u32) -> Self {
         Self::InlineTooLong { bytes, limit }
@@ -69,6 +78,7 @@ impl fmt::Display for EncodeError {
             Self::SgeTooLong { bytes, limit } => {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} fit its data segment")
             }
+            Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, a template's entries have at least 1"),
             Self::InlineTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes of inline data, the queue takes at most {limit}")
             }

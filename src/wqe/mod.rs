@@ -51,7 +51,7 @@ pub use payload::{AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, Paylo
 pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};
-pub use template::{InlineLen, Template};
+pub use template::{GatherLen, Hole, InlineLen};
 pub use transport::{InlineL2, InlineMode, InlineNone, LegalOn, RawPacket, Rc, Transport, Uc};
 
 pub(crate) use sink::{LINE_UNITS, Line, RingCursor};

@@ -1,9 +1,9 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
 use super::EncodeError;
-use super::be::{Be32, join};
+use super::be::join;
 use super::request::Limits;
 use super::sealed::Sealed;
-use super::seg::{DataSeg, INLINE_FLAG, InlineSeg};
+use super::seg::{DataSeg, InlineSeg};
 use super::sink::{Sink, Unit};
 use crate::types::{DS_BYTES, Lkey};
 
@@ -12,7 +12,7 @@ use crate::types::{DS_BYTES, Lkey};
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
 /// What follows a request's operands in the WQE.
-pub trait Payload: Sealed {
+pub trait Payload: Sealed + Copy {
     /// The most 16-byte units it takes; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
 
@@ -24,6 +24,10 @@ pub trait Payload: Sealed {
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+
+    /// Whether it takes [`MAX_UNITS`](Self::MAX_UNITS) units and `limits` allow it: what [`units`](Self::units) says, in
+    /// the fewest comparisons.
+    fn is_whole(&self, limits: &Limits) -> bool;
 
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
@@ -44,6 +48,11 @@ impl Payload for Empty {
     }
 
     #[inline(always)]
+    fn is_whole(&self, _: &Limits) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, _: &mut S) {}
 }
 
@@ -59,7 +68,7 @@ pub struct Sge {
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.
-pub trait SgList: Sealed {
+pub trait SgList: Sealed + Copy {
     /// The number of entries, if the type tells it.
     const LEN: Option<usize>;
 
@@ -113,6 +122,15 @@ impl<L: SgList> Payload for Registered<L> {
     }
 
     #[inline(always)]
+    fn is_whole(&self, limits: &Limits) -> bool {
+        let entries = self.0.entries();
+        // One comparison for both ends of a size: zero wraps to the largest value.
+        L::LEN == Some(entries.len())
+            && entries.len() <= limits.max_sge as usize
+            && entries.iter().all(|sge| sge.bytes.wrapping_sub(1) < MAX_SGE_BYTES)
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
             if S::WHOLE || sge.bytes != 0 {
@@ -146,13 +164,18 @@ impl Payload for AtomicResult {
     }
 
     #[inline(always)]
+    fn is_whole(&self, limits: &Limits) -> bool {
+        limits.max_sge != 0
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         sink.unit(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
     }
 }
 
 /// Bytes to copy into the WQE: `&[u8; N]`, whose length is known at compile time, or `&[u8]`.
-pub trait InlineBytes: Sealed {
+pub trait InlineBytes: Sealed + Copy {
     /// The number of bytes, if the type tells it.
     const LEN: Option<usize>;
 
@@ -186,13 +209,8 @@ pub struct Inline<D>(pub(super) D);
 
 /// Units of an inline segment of `bytes` bytes. No bytes, no segment.
 #[inline]
-const fn inline_units(bytes: usize) -> usize {
+pub(super) const fn inline_units(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
-}
-
-impl<const N: usize> Inline<&[u8; N]> {
-    /// Units of the segment, known by type.
-    pub(super) const UNITS: usize = inline_units(N);
 }
 
 impl<D> Sealed for Inline<D> {}
@@ -213,13 +231,17 @@ impl<D: InlineBytes> Payload for Inline<D> {
     }
 
     #[inline(always)]
+    fn is_whole(&self, limits: &Limits) -> bool {
+        D::LEN.is_some_and(|bytes| bytes <= limits.max_inline as usize)
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         let mut rest = self.0.bytes();
         if rest.is_empty() {
             return;
         }
-        // At most `max_inline` bytes, which is far below 2^31.
-        let seg = InlineSeg { byte_count: Be32::new(rest.len() as u32 | INLINE_FLAG) };
+        let seg = InlineSeg::of(rest.len());
         let first = take4(&mut rest);
         sink.unit(Unit([join(seg.byte_count.to_bits(), first), take8(&mut rest)]));
         while !rest.is_empty() {
@@ -229,7 +251,7 @@ impl<D: InlineBytes> Payload for Inline<D> {
 }
 
 /// Takes up to 8 bytes off the front, in memory order, zero behind the end.
-#[inline]
+#[inline(always)]
 pub(super) fn take8(rest: &mut &[u8]) -> u64 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
         *rest = tail;

@@ -5,10 +5,9 @@ use super::operation::Operation;
 use super::payload::{Empty, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
-use super::sink::Sink;
+use super::sink::{Sink, Unit};
 use super::transport::{LegalOn, Transport};
-use crate::types::{Ds, SqPi, WrId};
-use crate::wqe::Be32;
+use crate::types::{Ds, WrId};
 
 /// What a queue's creation allows one request to carry.
 #[derive(Clone, Copy, Debug)]
@@ -22,23 +21,26 @@ pub struct Limits {
 /// What the queue adds to a request's control segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Control {
-    /// Index of the WQE's first WQEBB.
-    pub(crate) pi: SqPi,
-    /// The queue pair number where the control segment has it.
-    pub(crate) qpn: Be32,
+    /// Index of the WQE's first WQEBB, at most 2^16 - 1.
+    pub(crate) index: u32,
+    /// The queue pair number where the first word has it.
+    pub(crate) qpn: u64,
     /// Whether requests complete with a CQE even if they do not ask.
     pub(crate) signal_all: bool,
 }
 
 /// A value that can be posted to a send queue of transport `T`.
 ///
-/// Implemented by [`Request`] for the operations that `T` has ([`LegalOn`]), and by a template about to be fired.
-pub trait WorkRequest<T: Transport>: Sealed {
+/// Implemented by [`Request`] for the operations that `T` has ([`LegalOn`]).
+pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
 
     /// Whether it carries inline data.
     const INLINE: bool;
+
+    /// Whether it has a payload, which a queue's limits could refuse.
+    const LIMITED: bool;
 
     /// The tag to hand back with its completion.
     fn tag(&self) -> WrId;
@@ -48,6 +50,10 @@ pub trait WorkRequest<T: Transport>: Sealed {
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+
+    /// Whether its size is [`MAX_UNITS`](Self::MAX_UNITS) and `limits` allow it: what [`units`](Self::units) says, in the
+    /// fewest comparisons.
+    fn is_whole(&self, limits: &Limits) -> bool;
 
     /// Writes the whole WQE of size `ds`, which must be what [`units`](Self::units) said.
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
@@ -144,6 +150,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
         None => None,
     };
     const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_UNITS, Some(0)));
+    const LIMITED: bool = !matches!(P::MAX_UNITS, Some(0));
 
     #[inline]
     fn tag(&self) -> WrId {
@@ -160,31 +167,45 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     }
 
     #[inline(always)]
+    fn is_whole(&self, limits: &Limits) -> bool {
+        self.payload.is_whole(limits)
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
         self.encode_head(control, ds, sink);
         self.payload.encode(sink);
     }
 }
 
-impl<O: Operation, P: Payload> Request<O, P> {
+impl<O, H> Request<O, H> {
+    /// What it carries.
+    #[inline]
+    pub(crate) const fn payload(&self) -> &H {
+        &self.payload
+    }
+
+    /// The tag to hand back with its completion.
+    #[inline]
+    pub(crate) const fn tag(&self) -> WrId {
+        self.wr_id
+    }
+}
+
+impl<O: Operation, P> Request<O, P> {
     /// Writes what comes before the payload.
     #[inline(always)]
-    pub(super) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
-        sink.unit(self.control(control, ds).into());
+    pub(crate) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
+        sink.unit(self.control(control, ds));
         self.operation.encode(sink);
     }
 
     #[inline(always)]
-    fn control(&self, control: &Control, ds: Ds) -> CtrlSeg {
+    fn control(&self, control: &Control, ds: Ds) -> Unit {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
-        CtrlSeg {
-            opmod_idx_opcode: CtrlSeg::opmod_idx_opcode(0, control.pi, O::OPCODE),
-            qpn_ds: control.qpn.or(CtrlSeg::ds(ds)),
-            signature: 0,
-            dci_stream_channel_id: [0; 2],
-            fm_ce_se: self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 },
-            imm: self.operation.imm(),
-        }
+        let fm_ce_se = self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 };
+        let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(0, O::OPCODE, ds);
+        Unit([first, CtrlSeg::second_word(fm_ce_se, self.operation.imm())])
     }
 }

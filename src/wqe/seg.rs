@@ -5,7 +5,7 @@ use static_assertions::const_assert_eq;
 
 use super::be::{Be16, Be32, Be64, join};
 use super::sink::Unit;
-use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey, SqPi};
+use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey};
 use crate::wqe::Opcode;
 
 /// Control segment: the first 16 bytes of every send WQE
@@ -35,31 +35,46 @@ const_assert_eq!(offset_of!(CtrlSeg, dci_stream_channel_id), 9);
 const_assert_eq!(offset_of!(CtrlSeg, fm_ce_se), 11);
 const_assert_eq!(offset_of!(CtrlSeg, imm), 12);
 
+/// The parts of the first word, each where it belongs and zero elsewhere, so that an `or` puts them together.
 impl CtrlSeg {
-    /// The first word: opcode modifier, producer index and opcode.
-    #[inline]
-    pub(crate) const fn opmod_idx_opcode(opmod: u8, pi: SqPi, opcode: Opcode) -> Be32 {
-        Be32::new((opmod as u32) << 24 | (pi.0 as u32) << 8 | opcode as u32)
+    const ZERO: Self = Self {
+        opmod_idx_opcode: Be32::new(0),
+        qpn_ds: Be32::new(0),
+        signature: 0,
+        dci_stream_channel_id: [0; 2],
+        fm_ce_se: 0,
+        imm: Be32::new(0),
+    };
+
+    #[inline(always)]
+    const fn first_word(&self) -> u64 {
+        join(self.opmod_idx_opcode.to_bits(), self.qpn_ds.to_bits())
     }
 
-    /// `control`, a control segment's words with a producer index of zero, with the index `pi`: one or.
-    #[inline]
-    pub(crate) const fn patch_pi(control: Unit, pi: SqPi) -> Unit {
-        let Unit([first, second]) = control;
-        let index = Be32::new((pi.0 as u32) << 8);
-        Unit([first | join(index.to_bits(), 0), second])
+    /// Producer index, at most 2^16 - 1.
+    #[inline(always)]
+    pub(crate) const fn index(index: u32) -> u64 {
+        Self { opmod_idx_opcode: Be32::new(index << 8), ..Self::ZERO }.first_word()
     }
 
-    /// The second word's upper part, the same for every WQE of a queue.
-    #[inline]
-    pub(crate) const fn qpn(qpn: Qpn) -> Be32 {
-        Be32::new(qpn.get() << 8)
+    /// Queue pair number: the same for every WQE of a queue.
+    #[inline(always)]
+    pub(crate) const fn qpn(qpn: Qpn) -> u64 {
+        Self { qpn_ds: Be32::new(qpn.get() << 8), ..Self::ZERO }.first_word()
     }
 
-    /// The second word's lower part.
-    #[inline]
-    pub(crate) const fn ds(ds: Ds) -> Be32 {
-        Be32::new(ds.0 as u32)
+    /// Opcode modifier, opcode and size: the same for every request of a type.
+    #[inline(always)]
+    pub(crate) const fn opcode_ds(opmod: u8, opcode: Opcode, ds: Ds) -> u64 {
+        let opmod_idx_opcode = Be32::new((opmod as u32) << 24 | opcode as u32);
+        Self { opmod_idx_opcode, qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
+    }
+
+    /// The second word.
+    #[inline(always)]
+    pub(crate) const fn second_word(fm_ce_se: u8, imm: Be32) -> u64 {
+        let Self { signature, dci_stream_channel_id: [stream0, stream1], .. } = Self::ZERO;
+        join(u32::from_ne_bytes([signature, stream0, stream1, fm_ce_se]), imm.to_bits())
     }
 }
 
@@ -167,6 +182,14 @@ pub struct InlineSeg {
 const_assert_eq!(size_of::<InlineSeg>(), 4);
 const_assert_eq!(offset_of!(InlineSeg, byte_count), 0);
 
+impl InlineSeg {
+    /// The header of `bytes` bytes: at most what fits a WQE, so far below 2^31.
+    #[inline]
+    pub(crate) const fn of(bytes: usize) -> Self {
+        Self { byte_count: Be32::new(bytes as u32 | INLINE_FLAG) }
+    }
+}
+
 /// Marks a byte count as that of an inline segment (`MLX5_INLINE_SEG`).
 pub const INLINE_FLAG: u32 = 0x8000_0000;
 
@@ -184,4 +207,4 @@ macro_rules! unit_of_segment {
     )*};
 }
 
-unit_of_segment!(CtrlSeg, RaddrSeg, AtomicSeg, EthSeg, DataSeg);
+unit_of_segment!(RaddrSeg, AtomicSeg, EthSeg, DataSeg);

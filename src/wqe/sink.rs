@@ -1,12 +1,21 @@
 //! Where encoded units go: eight words in registers, or the ring in place.
 use core::ptr::NonNull;
 
+use super::be::join;
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
 /// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's
 /// layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(pub [u64; 2]);
+
+impl Unit {
+    /// Four 32-bit pieces in memory order, each with its bytes in memory order.
+    #[inline]
+    pub(crate) const fn from_halves([a, b, c, d]: [u32; 4]) -> Self {
+        Self([join(a, b), join(c, d)])
+    }
+}
 
 /// Units in one WQEBB.
 pub(crate) const LINE_UNITS: usize = WQEBB_BYTES / DS_BYTES;
@@ -32,12 +41,6 @@ impl Line {
     #[inline]
     pub(crate) const fn new() -> Self {
         Self { units: [Unit([0; 2]); LINE_UNITS], at: 0 }
-    }
-
-    /// The units; those past the WQE's end are zero.
-    #[inline]
-    pub(crate) const fn units(&self) -> [Unit; LINE_UNITS] {
-        self.units
     }
 
     /// The eight words; those past the WQE's end are zero.

@@ -1,105 +1,179 @@
-//! Prepared requests: everything encoded once, except for the producer index and the payload.
-use core::marker::PhantomData;
-
+//! What a prepared request leaves open until it is fired.
 use super::error::EncodeError;
-use super::operation::{Carries, MAX_OPERAND_UNITS, Operation};
-use super::payload::{Inline, Payload};
-use super::request::{Control, Limits, Request, WorkRequest};
+use super::operation::{Carries, Read};
+use super::payload::{Inline, MAX_SGE_BYTES, Payload, Sge, inline_units};
+use super::request::{Limits, Request};
 use super::sealed::Sealed;
-use super::seg::CtrlSeg;
-use super::sink::{Line, Sink, Unit};
-use super::transport::{LegalOn, Transport};
-use crate::types::{Ds, SqPi, WrId};
+use super::seg::{DataSeg, InlineSeg};
+use super::sink::{Sink, Unit};
+use crate::arch::Packed;
+use crate::types::DS_BYTES;
 
-/// Stands for `N` bytes of inline data that a [`Template`] gets when it is fired.
+/// The payload of a request to be prepared, and what of it each shot brings: all of an [`InlineLen`], all of a
+/// [`GatherLen`], nothing of a payload that is given already.
+///
+/// Its size in units must be known by type.
+pub trait Hole: Sealed {
+    /// What a shot brings.
+    type Data;
+
+    /// 16-byte units of the payload.
+    const UNITS: usize;
+
+    /// Those of them, from the first, that have bytes prepared.
+    const PREPARED: usize;
+
+    /// Whether it is inline data.
+    const INLINE: bool;
+
+    /// Whether the payload is of the stated size, and the queue takes it.
+    ///
+    /// # Errors
+    /// What exceeds `limits` or the format.
+    fn check(&self, limits: &Limits) -> Result<(), EncodeError>;
+
+    /// Writes the units that have bytes prepared; the bytes that a shot brings are zero.
+    fn prepare<S: Sink>(&self, sink: &mut S);
+
+    /// Whether the device can read what a shot brings.
+    ///
+    /// # Errors
+    /// What the format does not allow.
+    fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
+
+    /// What a shot brings to unit `n` of the payload; other bytes are zero.
+    fn unit(data: &Self::Data, n: usize) -> Packed;
+}
+
+/// Any payload whose size its type tells: nothing is left open.
+impl<P: Payload> Hole for P {
+    type Data = ();
+    const UNITS: usize = match P::MAX_UNITS {
+        Some(units) => units,
+        None => panic!("a template's size must be known by type: use arrays, not slices"),
+    };
+    const PREPARED: usize = Self::UNITS;
+    const INLINE: bool = P::INLINE;
+
+    fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
+        // Entries of zero bytes are left out of a WQE, so that it would be shorter than the type says.
+        if self.units(limits)? == Self::UNITS { Ok(()) } else { Err(EncodeError::EmptySge) }
+    }
+
+    fn prepare<S: Sink>(&self, sink: &mut S) {
+        self.encode(sink);
+    }
+
+    #[inline(always)]
+    fn check_data((): &()) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn unit((): &(), _: usize) -> Packed {
+        Packed::new([0; 2])
+    }
+}
+
+/// Stands for `N` bytes of inline data that each shot of a template brings.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineLen<const N: usize>(());
 
+impl<const N: usize> Sealed for InlineLen<N> {}
+impl<const N: usize> Hole for InlineLen<N> {
+    type Data = [u8; N];
+    const UNITS: usize = inline_units(N);
+    // The first has the segment's header.
+    const PREPARED: usize = if N == 0 { 0 } else { 1 };
+    const INLINE: bool = true;
+
+    fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
+        Inline(&[0; N]).units(limits).map(drop)
+    }
+
+    fn prepare<S: Sink>(&self, sink: &mut S) {
+        if N != 0 {
+            let seg = InlineSeg::of(N);
+            sink.unit(Unit::from_halves([seg.byte_count.to_bits(), 0, 0, 0]));
+        }
+    }
+
+    #[inline(always)]
+    fn check_data(_: &[u8; N]) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn unit(data: &[u8; N], n: usize) -> Packed {
+        // The data begins behind the header.
+        const HEADER: usize = size_of::<InlineSeg>();
+        if n == 0 { bytes(data, 0).four_bytes_up() } else { bytes(data, n * DS_BYTES - HEADER) }
+    }
+}
+
+/// Stands for `N` scatter/gather entries that each shot of a template brings. None may be of zero bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherLen<const N: usize>(());
+
+impl<const N: usize> Sealed for GatherLen<N> {}
+impl<const N: usize> Hole for GatherLen<N> {
+    type Data = [Sge; N];
+    const UNITS: usize = N;
+    const PREPARED: usize = 0;
+    const INLINE: bool = false;
+
+    fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
+        if N > limits.max_sge as usize { Err(EncodeError::too_many_sges(N, limits.max_sge)) } else { Ok(()) }
+    }
+
+    fn prepare<S: Sink>(&self, _: &mut S) {}
+
+    #[inline(always)]
+    fn check_data(data: &[Sge; N]) -> Result<(), EncodeError> {
+        for sge in data {
+            // One comparison for both ends: zero wraps to the largest value.
+            if sge.bytes.wrapping_sub(1) >= MAX_SGE_BYTES {
+                return Err(EncodeError::sge_size(sge.bytes));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn unit(data: &[Sge; N], n: usize) -> Packed {
+        let Some(sge) = data.get(n) else { return Packed::new([0; 2]) };
+        let Unit(words) = DataSeg::new(sge.bytes, sge.lkey, sge.addr).into();
+        Packed::new(words)
+    }
+}
+
 impl<O: Carries> Request<O> {
-    /// Leaves room for `N` bytes of inline data, for a [`Template`].
+    /// Leaves room for `N` bytes of inline data, for a [template](crate::queue::Template).
     #[inline]
     pub fn inline_len<const N: usize>(self) -> Request<O, InlineLen<N>> {
         self.with_payload(InlineLen(()))
     }
-}
 
-/// A request of operation `O` with `N` bytes of inline data, prepared for one queue: firing it patches the producer
-/// index and the bytes, and stores. Made by [`SendQueue::template`](crate::queue::SendQueue::template).
-#[derive(Clone, Debug)]
-pub struct Template<O, const N: usize> {
-    /// Control segment with a producer index of zero, then the operation's segments.
-    head: [Unit; 1 + MAX_OPERAND_UNITS],
-    wr_id: WrId,
-    operation: PhantomData<O>,
-}
-
-impl<O: Operation, const N: usize> Template<O, N> {
-    /// Prepares `request`.
-    ///
-    /// # Errors
-    /// If the queue's limits do not allow `N` bytes.
-    pub(crate) fn new<T: Transport>(
-        request: Request<O, InlineLen<N>>,
-        mut control: Control,
-        limits: &Limits,
-    ) -> Result<Self, EncodeError>
-    where
-        O: LegalOn<T>,
-    {
-        const { assert!(O::UNITS <= MAX_OPERAND_UNITS, "the operation's segments do not fit a template") }
-        let sample = request.with_payload(Inline(&[0; N]));
-        let units = WorkRequest::<T>::units(&sample, limits)?;
-        control.pi = SqPi(0);
-        let mut line = Line::new();
-        // At most 63 units: `units` has checked.
-        sample.encode_head(&control, Ds(units as u8), &mut line);
-        let [control, first, second, _] = line.units();
-        Ok(Self { head: [control, first, second], wr_id: WorkRequest::<T>::tag(&sample), operation: PhantomData })
-    }
-
-    /// Changes the tag that the next shots carry.
+    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
     #[inline]
-    pub fn set_wr_id(&mut self, wr_id: WrId) {
-        self.wr_id = wr_id;
-    }
-
-    #[inline]
-    pub(crate) const fn load<'a>(&'a self, payload: &'a [u8; N]) -> Shot<'a, O, N> {
-        Shot { template: self, payload: Inline(payload) }
+    pub fn gather_len<const N: usize>(self) -> Request<O, GatherLen<N>> {
+        self.with_payload(GatherLen(()))
     }
 }
 
-/// A template with its payload, about to be fired.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shot<'a, O, const N: usize> {
-    template: &'a Template<O, N>,
-    payload: Inline<&'a [u8; N]>,
+impl Request<Read> {
+    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
+    #[inline]
+    pub fn scatter_len<const N: usize>(self) -> Request<Read, GatherLen<N>> {
+        self.with_payload(GatherLen(()))
+    }
 }
 
-impl<O, const N: usize> Sealed for Shot<'_, O, N> {}
-
-impl<'a, T: Transport, O: LegalOn<T>, const N: usize> WorkRequest<T> for Shot<'a, O, N> {
-    const MAX_UNITS: Option<usize> = <Request<O, Inline<&'a [u8; N]>> as WorkRequest<T>>::MAX_UNITS;
-    const INLINE: bool = true;
-
-    #[inline]
-    fn tag(&self) -> WrId {
-        self.template.wr_id
-    }
-
-    /// Known by type; the limits were checked when the template was made.
-    #[inline]
-    fn units(&self, _: &Limits) -> Result<usize, EncodeError> {
-        Ok(const { 1 + O::UNITS + Inline::<&[u8; N]>::UNITS })
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, control: &Control, _: Ds, sink: &mut S) {
-        let [prepared, operands @ ..] = &self.template.head;
-        sink.unit(CtrlSeg::patch_pi(*prepared, control.pi));
-        for unit in operands.iter().take(O::UNITS) {
-            sink.unit(*unit);
-        }
-        self.payload.encode(sink);
-    }
+/// Up to sixteen of the bytes, from `at`; zero behind the end.
+///
+/// Arrays and constant places only: then nothing of this is left but the loads.
+#[inline(always)]
+fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Packed {
+    let mut rest = data.get(at..).unwrap_or_default();
+    Packed::new([super::payload::take8(&mut rest), super::payload::take8(&mut rest)])
 }

@@ -3,9 +3,12 @@
 use std::vec::Vec;
 
 use super::rig::{OLD, Rig, Setup};
-use crate::queue::BlueFlamePolicy;
+use crate::queue::{BlueFlamePolicy, PostError};
 use crate::types::{Lkey, Rkey, WrId};
-use crate::wqe::{CompareSwap, Fence, FetchAdd, Nop, Payload, Rc, Read, Remote, Request, Send, Sge, Uc, Write};
+use crate::wqe::{
+    CompareSwap, EncodeError, Fence, FetchAdd, Frame, Hole, Nop, Payload, RawPacket, Rc, Read, Remote, Request, Send,
+    Sge, Uc, Write,
+};
 use crate::wqe::{LegalOn, Transport};
 
 const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
@@ -141,36 +144,99 @@ fn inline_wraps_in_the_middle_of_the_data() {
     assert_eq!(rig.page()[..80], wqe);
 }
 
+/// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all that was
+/// stored and what is retired.
+fn fire_as_post<T: Transport, O: LegalOn<T>, P: Payload, H: Hole>(
+    posted: Request<O, P>,
+    open: Request<O, H>,
+    data: &H::Data,
+) {
+    let setup = Setup { wqebbs: 4, pi: 0xfffe, ..Setup::default() };
+    let (posts, fires) = (Rig::new(setup), Rig::new(setup));
+    let (mut by_post, mut by_fire) = (posts.queue::<T>(), fires.queue::<T>());
+    let mut template = by_fire.template(open).expect("within the limits");
+    for n in 0..3 {
+        let wr_id = WrId(9 + n);
+        template.set_wr_id(wr_id);
+        let (first, free) = (by_post.pi(), by_post.free());
+        // SAFETY: no device looks.
+        unsafe { by_post.post(&posted.wr_id(wr_id)) }.expect("posted");
+        // SAFETY: no device looks, and the template is this queue's.
+        unsafe { by_fire.fire(&template, data) }.expect("fired");
+        assert_eq!(posts.ring(), fires.ring());
+        assert_eq!(posts.dbrec(), fires.dbrec());
+        // What the register gets past the WQE's end is not read: the old bytes of the ring, or zero.
+        let slot = usize::from(first.0 % 4) * 64;
+        let wqe_bytes = 16 * usize::from(posts.ring()[slot + 7] & 0x3f);
+        for half in [0, 256] {
+            let register = |rig: &Rig| rig.page()[half..half + wqe_bytes.min(256)].to_vec();
+            assert_eq!(register(&posts), register(&fires));
+        }
+        assert_eq!(by_post.free(), by_fire.free());
+        assert_eq!(free.0 - by_post.free().0, wqe_bytes.div_ceil(64) as u16);
+        let retired = by_post.retire(first.0);
+        assert_eq!(retired.expect("outstanding").wr_id, wr_id);
+        assert_eq!(by_fire.retire(first.0), retired);
+    }
+}
+
 #[test]
 fn template_writes_what_post_writes() {
-    fn pair<const N: usize>(payload: [u8; N]) {
-        let setup = Setup { wqebbs: 4, pi: 0xfffe, ..Setup::default() };
-        let (posted, fired) = (Rig::new(setup), Rig::new(setup));
-        let (mut by_post, mut by_fire) = (posted.queue::<Rc>(), fired.queue::<Rc>());
-        let request = Write::to(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(9));
-        let mut shot = by_fire.template(request.inline_len::<N>()).expect("within the limits");
-        for n in 0..3 {
-            let wr_id = WrId(9 + n);
-            shot.set_wr_id(wr_id);
-            // SAFETY: no device looks.
-            unsafe { by_post.post(&request.inline(&payload).wr_id(wr_id)) }.expect("posted");
-            // SAFETY: no device looks, and the template is this queue's.
-            unsafe { by_fire.fire(&shot, &payload) }.expect("fired");
-            assert_eq!(posted.ring(), fired.ring());
-            assert_eq!(posted.dbrec(), fired.dbrec());
-            assert_eq!(posted.page(), fired.page());
-            let counter = by_post.pi().0.wrapping_sub((36 + N).div_ceil(64) as u16);
-            let retired = by_post.retire(counter);
-            assert_eq!(retired.expect("outstanding").wr_id, wr_id);
-            assert_eq!(by_fire.retire(counter), retired);
-        }
+    fn inline<const N: usize>(payload: [u8; N]) {
+        let request = Write::to(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(0));
+        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
+        let request = Send::new().solicited();
+        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
+        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline(&payload), &());
     }
-    pair([]);
-    pair([1]);
-    pair([1, 2, 3, 4, 5, 6, 7, 8]);
-    pair([7; 28]);
-    pair([8; 29]);
-    pair([9; 220]);
+    fn counting<const N: usize>() -> [u8; N] {
+        core::array::from_fn(|i| i as u8 + 1)
+    }
+    inline([]);
+    inline([1]);
+    inline(counting::<7>());
+    inline(counting::<8>());
+    inline(counting::<11>());
+    inline(counting::<12>());
+    inline(counting::<13>());
+    inline(counting::<20>());
+    inline(counting::<28>());
+    inline(counting::<29>());
+    inline(counting::<44>());
+    inline(counting::<45>());
+    inline(counting::<200>());
+    let other = Sge { addr: 0x9192_9394_9596_9798, bytes: 0x7fff_ffff, lkey: Lkey(0xa1a2_a3a4) };
+    let write = Write::to(REMOTE).signaled(WrId(0));
+    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL]), write.gather_len::<1>(), &[LOCAL]);
+    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL, other]), write.gather_len::<2>(), &[LOCAL, other]);
+    fire_as_post::<Rc, _, _, _>(write.gather([other; 7]), write.gather_len::<7>(), &[other; 7]);
+    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL, other]), write.gather([LOCAL, other]), &());
+    let read = Read::from(REMOTE).signaled(WrId(0));
+    fire_as_post::<Rc, _, _, _>(read.scatter([other]), read.scatter_len::<1>(), &[other]);
+    let add = FetchAdd::on(REMOTE, 3).result(LOCAL.addr, LOCAL.lkey);
+    fire_as_post::<Rc, _, _, _>(add, add, &());
+    fire_as_post::<Rc, _, _, _>(Nop::new(), Nop::new(), &());
+    let headers: [u8; 42] = counting();
+    let frame = Frame::new().inline_headers(headers).l4_checksum();
+    fire_as_post::<RawPacket, _, _, _>(frame.inline(&[7; 64]), frame.inline_len::<64>(), &[7; 64]);
+    fire_as_post::<RawPacket, _, _, _>(frame.gather([LOCAL]), frame.gather_len::<1>(), &[LOCAL]);
+    fire_as_post::<RawPacket, _, _, _>(frame, frame, &());
+}
+
+#[test]
+fn template_refuses_what_the_device_would_misread() {
+    let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    let empty = Sge { bytes: 0, ..LOCAL };
+    let long = Sge { bytes: 0x8000_0000, ..LOCAL };
+    assert_eq!(sq.template(Send::new().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
+    let template = sq.template(Send::new().gather_len::<2>()).expect("within the limits");
+    // SAFETY: no device looks.
+    let mut fire = |data| unsafe { sq.fire(&template, &data) };
+    assert_eq!(fire([LOCAL, empty]), Err(PostError::Encode(EncodeError::EmptySge)));
+    let limit = 0x7fff_ffff;
+    assert_eq!(fire([long, LOCAL]), Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 0x8000_0000, limit })));
+    assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
 }
 
 #[test]

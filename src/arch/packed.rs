@@ -1,0 +1,179 @@
+//! Sixteen bytes in one CPU register.
+use core::ptr::NonNull;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod sixteen {
+    use core::arch::x86_64::{__m128i, _mm_cvtsi128_si64, _mm_or_si128, _mm_set_epi64x, _mm_slli_si128};
+
+    pub(super) type Sixteen = __m128i;
+
+    #[inline(always)]
+    pub(super) fn new([first, second]: [u64; 2]) -> Sixteen {
+        // SAFETY: the module is compiled only where every CPU of the target has SSE2.
+        unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) }
+    }
+
+    #[inline(always)]
+    pub(super) fn or(a: Sixteen, b: Sixteen) -> Sixteen {
+        // SAFETY: the module is compiled only where every CPU of the target has SSE2.
+        unsafe { _mm_or_si128(a, b) }
+    }
+
+    #[inline(always)]
+    pub(super) fn first_word(a: Sixteen) -> u64 {
+        // SAFETY: the module is compiled only where every CPU of the target has SSE2.
+        unsafe { _mm_cvtsi128_si64(a) }.cast_unsigned()
+    }
+
+    #[inline(always)]
+    pub(super) fn four_bytes_up(a: Sixteen) -> Sixteen {
+        // SAFETY: the module is compiled only where every CPU of the target has SSE2.
+        unsafe { _mm_slli_si128::<4>(a) }
+    }
+}
+
+/// For other CPUs: those with stores of register pairs (`stp`) need no more.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+mod sixteen {
+    pub(super) type Sixteen = [u64; 2];
+
+    #[inline(always)]
+    pub(super) fn new(words: [u64; 2]) -> Sixteen {
+        words
+    }
+
+    #[inline(always)]
+    pub(super) fn or([a, b]: Sixteen, [c, d]: Sixteen) -> Sixteen {
+        [a | c, b | d]
+    }
+
+    #[inline(always)]
+    pub(super) fn first_word([first, _]: Sixteen) -> u64 {
+        first
+    }
+
+    #[inline(always)]
+    pub(super) fn four_bytes_up([first, second]: Sixteen) -> Sixteen {
+        if cfg!(target_endian = "little") {
+            [first << 32, second << 32 | first >> 32]
+        } else {
+            [first >> 32, second >> 32 | first << 32]
+        }
+    }
+}
+
+/// Sixteen bytes in memory order, held in one register where the CPU has registers so wide (x86-64: SSE2), otherwise in
+/// two.
+///
+/// For WQEs that were composed long before they are stored: what is loaded as sixteen bytes, changed by an `or` and stored
+/// to ring and device as sixteen bytes takes half the instructions of words. For what is composed of words only now, words
+/// are cheaper: moving them into a wide register costs more than the stores it saves.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Packed(sixteen::Sixteen);
+
+impl Packed {
+    /// Two words in memory order.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(words: [u64; 2]) -> Self {
+        Self(sixteen::new(words))
+    }
+
+    /// The bits set in either.
+    #[inline(always)]
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(sixteen::or(self.0, other.0))
+    }
+
+    /// The bytes moved to addresses four higher: the last four are lost, the first four are zero.
+    #[inline(always)]
+    #[must_use]
+    pub fn four_bytes_up(self) -> Self {
+        Self(sixteen::four_bytes_up(self.0))
+    }
+
+    /// Stores the bytes to ordinary memory.
+    ///
+    /// # Safety
+    /// `place` must be 16-byte aligned and valid for a write of 16 bytes.
+    #[inline(always)]
+    pub unsafe fn store(self, place: NonNull<u64>) {
+        // SAFETY: the caller's; the type is its bytes.
+        unsafe { place.cast::<Self>().write(self) }
+    }
+
+    /// Stores the bytes to a device register, as [`mmio_write64`](super::mmio_write64) stores eight.
+    ///
+    /// # Safety
+    /// `place` must be 16-byte aligned and valid for a write of 16 bytes, on which a device may act.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub unsafe fn mmio_store(self, place: *mut u64) {
+        // SAFETY: the caller's; a volatile store of a register's width is one instruction, in program order.
+        unsafe { place.cast::<Self>().write_volatile(self) }
+    }
+
+    /// The first word, in memory order.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_word(self) -> u64 {
+        sixteen::first_word(self.0)
+    }
+
+    /// The words, in memory order.
+    #[inline(always)]
+    #[must_use]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    pub fn words(self) -> [u64; 2] {
+        self.0
+    }
+}
+
+/// Writes one 64-byte block to a BlueFlame register, from wide registers: what [`mmio_copy64`](super::mmio_copy64) is for
+/// words. On x86 the block is put together in a write-combining buffer whatever the width of the stores; UCX
+/// (`uct_ib_mlx5_bf_copy_bb`) stores sixteen bytes at a time, too.
+///
+/// # Safety
+/// As for [`mmio_copy64`](super::mmio_copy64).
+#[inline(always)]
+pub unsafe fn mmio_copy64_packed(dst: *mut u64, block: [Packed; 4]) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    for (i, sixteen) in block.into_iter().enumerate() {
+        // SAFETY: `i` is at most 3, so this is within the 64 bytes that the caller vouches for, 16-byte aligned as they are.
+        unsafe { sixteen.mmio_store(dst.add(2 * i)) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
+        // SAFETY: the caller's.
+        unsafe { super::mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_keeps_memory_order() {
+        let bytes: [u8; 16] = core::array::from_fn(|i| i as u8 + 1);
+        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+        let packed = Packed::new([word(0), word(8)]);
+        let stored = |packed: Packed| {
+            #[repr(align(16))]
+            struct Place([u8; 16]);
+            let mut place = Place([0xa5; 16]);
+            // SAFETY: sixteen aligned bytes.
+            unsafe { packed.store(NonNull::from(&mut place.0).cast()) };
+            place.0
+        };
+        assert_eq!(stored(packed), bytes);
+        let mut up = [0; 16];
+        up[4..].copy_from_slice(&bytes[..12]);
+        assert_eq!(stored(packed.four_bytes_up()), up);
+        let or: [u8; 16] = core::array::from_fn(|i| up[i] | bytes[i]);
+        assert_eq!(stored(packed.or(packed.four_bytes_up())), or);
+    }
+}

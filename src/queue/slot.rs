@@ -1,0 +1,86 @@
+//! Where the next WQE goes.
+use super::parts::WqeRecord;
+use crate::types::{SqPi, WQEBB_BYTES, Wqebbs};
+
+/// An [`SqPi`] at work: the same 16 bits in a field of a CPU register's width.
+///
+/// The compiler loads a `u16` together with its padding, and a load of 32 bits just after a store of 16 has to wait until
+/// the store has left the CPU. And what it knows of the upper half makes it choose longer sequences for the byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Index(u32);
+
+impl Index {
+    #[inline(always)]
+    pub(super) const fn new(pi: SqPi) -> Self {
+        Self(pi.0 as u32)
+    }
+
+    #[inline(always)]
+    pub(super) const fn get(self) -> SqPi {
+        SqPi(self.0 as u16)
+    }
+
+    /// At most 2^16 - 1.
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The index `n` WQEBBs later.
+    #[inline(always)]
+    pub(super) const fn add(self, n: Wqebbs) -> Self {
+        Self(self.0.wrapping_add(n.0 as u32) & 0xffff)
+    }
+
+    /// How many WQEBBs `self` is past `earlier`.
+    #[inline(always)]
+    pub(super) const fn since(self, earlier: Self) -> Wqebbs {
+        Wqebbs(self.0.wrapping_sub(earlier.0) as u16)
+    }
+}
+
+/// Where a WQEBB and its record are: bytes into the shadow. The ring has four times as many bytes, a factor that is part
+/// of an address on most CPUs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot(usize);
+
+/// log2 of the bytes of a record.
+const RECORD_LOG: u32 = size_of::<WqeRecord>().trailing_zeros();
+
+impl Slot {
+    /// What selects a slot in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
+    #[inline]
+    pub(super) const fn mask(wqebbs: u32) -> u32 {
+        (wqebbs - 1) << RECORD_LOG
+    }
+
+    /// WQEBBs of the ring that a mask is for.
+    #[inline]
+    pub(super) const fn wqebbs(mask: u32) -> u32 {
+        (mask >> RECORD_LOG) + 1
+    }
+
+    /// The slot of an index: below the ring's size.
+    #[inline(always)]
+    pub(super) const fn new(index: Index, mask: u32) -> Self {
+        Self(((index.bits() << RECORD_LOG) & mask) as usize)
+    }
+
+    /// Bytes into the ring.
+    #[inline(always)]
+    pub(super) const fn ring_offset(self) -> usize {
+        self.0 * (WQEBB_BYTES / size_of::<WqeRecord>())
+    }
+
+    /// Bytes into the shadow.
+    #[inline(always)]
+    pub(super) const fn shadow_offset(self) -> usize {
+        self.0
+    }
+
+    /// The slot's number.
+    #[inline]
+    pub(super) const fn number(self) -> usize {
+        self.0 >> RECORD_LOG
+    }
+}

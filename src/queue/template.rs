@@ -1,0 +1,163 @@
+//! Prepared requests: everything encoded once, except for the producer index and what each shot brings.
+use core::marker::PhantomData;
+
+use super::parts::WqeRecord;
+use super::send::SendQueue;
+use super::send_error::PostError;
+use super::slot::Index;
+use crate::arch::Packed;
+use crate::db::Register;
+use crate::types::{Ds, SqPi, Wqebbs, WrId};
+use crate::wqe::{CtrlSeg, EncodeError, Hole, LINE_UNITS, LegalOn, Operation, Request, Sink, Transport, Unit};
+
+/// Units that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. Units that shots
+/// bring whole come on top.
+const PREPARED_UNITS: usize = 4 * LINE_UNITS;
+
+/// A request of operation `O` prepared for one queue. Firing it sets the producer index and what each shot brings
+/// ([`Hole::Data`]), and stores. Made by [`SendQueue::template`].
+///
+/// What a shot brings is told by the request that the template is made of:
+///
+/// | request | each shot brings |
+/// |---|---|
+/// | `Write::to(remote).inline_len::<32>()`, `Send::new().inline_len::<8>()` | `[u8; 32]`, `[u8; 8]` |
+/// | `Write::to(remote).gather_len::<1>()`, `Read::from(remote).scatter_len::<2>()` | `[Sge; 1]`, `[Sge; 2]` |
+/// | `Frame::new().inline_headers(headers).inline_len::<64>()`: what is behind the headers | `[u8; 64]` |
+/// | any request of arrays, given whole | `()` |
+#[derive(Clone, Debug)]
+pub struct Template<O, H> {
+    /// Control segment with a producer index of zero, the operation's segments, and what the payload has prepared.
+    units: [Packed; PREPARED_UNITS],
+    record: WqeRecord,
+    request: PhantomData<(O, H)>,
+}
+
+/// Takes the units of a template.
+struct Preparation {
+    units: [Packed; PREPARED_UNITS],
+    at: usize,
+}
+
+impl Sink for Preparation {
+    const WHOLE: bool = true;
+
+    fn unit(&mut self, Unit(words): Unit) {
+        if let Some(place) = self.units.get_mut(self.at) {
+            *place = Packed::new(words);
+        }
+        self.at += 1;
+    }
+}
+
+impl<O: Operation, H: Hole> Template<O, H> {
+    /// Units before the payload.
+    const HEAD: usize = 1 + O::UNITS;
+
+    /// The size of the WQE.
+    const DS: Ds = {
+        assert!(Self::HEAD + H::UNITS <= Ds::MAX as usize, "the template is longer than a WQE can be");
+        assert!(Self::HEAD + H::PREPARED <= PREPARED_UNITS, "too much of the template is prepared");
+        Ds((Self::HEAD + H::UNITS) as u8)
+    };
+
+    /// Changes the tag that the next shots carry.
+    #[inline]
+    pub fn set_wr_id(&mut self, wr_id: WrId) {
+        self.record.wr_id = wr_id;
+    }
+
+    /// Four units from unit `first` on of the shot at `pi`; those past its end are zero.
+    #[inline(always)]
+    fn line(&self, pi: Index, data: &H::Data, first: usize) -> [Packed; LINE_UNITS] {
+        core::array::from_fn(|i| self.unit(pi, data, first + i))
+    }
+
+    #[inline(always)]
+    fn unit(&self, pi: Index, data: &H::Data, n: usize) -> Packed {
+        let zero = Packed::new([0; 2]);
+        let prepared = if n < Self::HEAD + H::PREPARED { self.units.get(n).copied().unwrap_or(zero) } else { zero };
+        if n == 0 {
+            prepared.or(Packed::new([CtrlSeg::index(pi.bits()), 0]))
+        } else if n < Self::HEAD || n >= Self::HEAD + H::UNITS {
+            prepared
+        } else {
+            prepared.or(H::unit(data, n - Self::HEAD))
+        }
+    }
+}
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Prepares a request for [`fire`](Self::fire): see [`Template`] for what it may leave open.
+    ///
+    /// # Errors
+    /// If the queue does not take the request, or an entry given is of zero bytes.
+    pub fn template<O: LegalOn<T>, H: Hole>(&self, request: Request<O, H>) -> Result<Template<O, H>, EncodeError> {
+        request.payload().check(&self.limits())?;
+        let ds = Template::<O, H>::DS;
+        let mut preparation = Preparation { units: [Packed::new([0; 2]); PREPARED_UNITS], at: 0 };
+        request.encode_head(&self.control(Index::new(SqPi(0))), ds, &mut preparation);
+        request.payload().prepare(&mut preparation);
+        let record = WqeRecord { wr_id: request.tag(), wqebbs: ds.wqebbs().0 };
+        Ok(Template { units: preparation.units, record, request: PhantomData })
+    }
+
+    /// Posts a prepared request with what this shot brings, as [`post`](Self::post) does.
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    ///
+    /// # Safety
+    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number. Of memory
+    /// that the template or `data` names, and of [`retire`](Self::retire), as for [`post`](Self::post).
+    #[inline(always)]
+    pub unsafe fn fire<O: LegalOn<T>, H: Hole>(
+        &mut self,
+        template: &Template<O, H>,
+        data: &H::Data,
+    ) -> Result<(), PostError> {
+        H::check_data(data)?;
+        let ds = const { Template::<O, H>::DS };
+        let lines = const { Template::<O, H>::DS.wqebbs().0 as usize };
+        let pi = self.index();
+        if lines == 1 {
+            if self.is_full_at(pi) {
+                return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+            }
+            // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
+            unsafe { self.record(self.slot(pi)).write(template.record) };
+        } else {
+            let wqebbs = self.reserve(pi, ds)?;
+            self.remember(pi, wqebbs, template.record.wr_id);
+        }
+        let mut first_line = [Packed::new([0; 2]); LINE_UNITS];
+        let mut at = pi;
+        for n in 0..lines {
+            let line = template.line(pi, data, n * LINE_UNITS);
+            if n == 0 {
+                first_line = line;
+            }
+            let place = self.wqebb(self.slot(at));
+            at = at.add(Wqebbs(1));
+            // Bytes past the WQE's end are left alone, as in `put_line`.
+            let units = (usize::from(ds.0) - n * LINE_UNITS).min(LINE_UNITS);
+            for (i, unit) in line.into_iter().enumerate().take(units) {
+                // SAFETY: `i` is below the 4 units of the WQEBB at `place`, which is free and aligned to its size.
+                unsafe { unit.store(place.add(2 * i)) };
+            }
+        }
+        // SAFETY: just put; the caller vouches for the memory it names.
+        unsafe { self.publish(at) };
+        if ds.0 > 1 && self.copies_to_blueflame(const { H::INLINE || (O::INLINE && H::UNITS == 0) }, lines) {
+            // SAFETY: published, the size is checked, and the caller vouches for the memory the request names. Composed anew
+            // from the template, not read back from the ring, line by line.
+            self.register().ring(|half| unsafe {
+                half.copy_packed(lines, |n| if n == 0 { first_line } else { template.line(pi, data, n * LINE_UNITS) });
+            });
+        } else {
+            // SAFETY: as above; the word was stored a moment ago.
+            self.register().ring(|half| unsafe { half.write(first_line[0].first_word()) });
+        }
+        Ok(())
+    }
+}
