@@ -142,6 +142,14 @@ impl RecvQueue {
         Ok(wr_id)
     }
 
+    /// Tells the device once more what is posted, after something else has stored to the record.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_again(&mut self) {
+        arch::to_device();
+        // SAFETY: what `RecvBatch::ring` has stored before, or the count the queue began with.
+        unsafe { self.record.store(self.head as u16) };
+    }
+
     /// The ring's address, which tells queues apart.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_addr(&self) -> usize {

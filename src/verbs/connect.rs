@@ -270,7 +270,7 @@ impl Qp {
         Ok(QpState::from_raw(attr.qp_state))
     }
 
-    fn modify(&self, call: &'static str, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+    pub(super) fn modify(&self, call: &'static str, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
         // SAFETY: the queue pair is alive, the structure is ours.
         zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) })?;
         Ok(())
@@ -278,7 +278,7 @@ impl Qp {
 }
 
 /// Attributes that say nothing but the state to move to.
-fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
+pub(super) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
     // SAFETY: integers and arrays of integers, for which zero is a value.
     let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
     attr.qp_state = state;

@@ -32,6 +32,7 @@ mod placement;
 mod pool;
 mod port;
 mod qp;
+mod raw_packet;
 mod register;
 mod srq;
 mod thread_domain;

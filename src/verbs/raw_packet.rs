@@ -1,0 +1,38 @@
+//! Raw packet queue pairs: no peer, hence states without an address.
+
+use rdma_sys as sys;
+
+use super::connect::zeroed_attr;
+use super::{Error, Port, QueuePair, VerbsTransport};
+use crate::db::Register;
+use crate::wqe::{InlineMode, RawPacket};
+
+/// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
+impl<M: InlineMode> VerbsTransport for RawPacket<M> {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    const RELIABLE: bool = false;
+}
+
+impl<M: InlineMode, R: Register> QueuePair<RawPacket<M>, R> {
+    /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
+    ///
+    /// Which frames arrive is not a matter of the queue pair, but of flow rules (`ibv_create_flow`).
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
+        type Mask = sys::ibv_qp_attr_mask;
+        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        init.port_num = port.number;
+        self.qp.modify("ibv_modify_qp to INIT", &mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
+        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        self.qp.modify("ibv_modify_qp to RTR", &mut rtr, Mask::IBV_QP_STATE)?;
+        // Here libmlx5 has stored to the receive queue's record what it has posted itself, which is nothing (rdma-core
+        // `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+        if let Some(rq) = &mut self.rq {
+            rq.ring_again();
+        }
+        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        self.qp.modify("ibv_modify_qp to RTS", &mut rts, Mask::IBV_QP_STATE)
+    }
+}
