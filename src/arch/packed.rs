@@ -94,6 +94,17 @@ impl Packed {
         Self(sixteen::four_bytes_up(self.0))
     }
 
+    /// Loads the bytes from ordinary memory.
+    ///
+    /// # Safety
+    /// `place` must be 16-byte aligned and valid for a read of 16 bytes.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn load(place: NonNull<u64>) -> Self {
+        // SAFETY: the caller's; any bytes are a value of the type.
+        unsafe { place.cast::<Self>().read() }
+    }
+
     /// Stores the bytes to ordinary memory.
     ///
     /// # Safety

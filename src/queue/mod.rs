@@ -11,6 +11,7 @@ mod send_batch;
 mod send_error;
 mod slot;
 mod srq;
+mod staged;
 mod template;
 
 pub use moderation::{Moderation, ModerationError};
@@ -21,6 +22,7 @@ pub use send::{BlueFlamePolicy, Retired, SendQueue};
 pub use send_batch::SendBatch;
 pub use send_error::{PostError, RetireError, SqPartsError};
 pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
+pub use staged::Staged;
 pub use template::Template;
 
 #[cfg(test)]

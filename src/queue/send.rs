@@ -76,8 +76,9 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     end: Index,
     /// Selects a [`Slot`] of the ring.
     mask: u32,
+    /// Bytes that a lone request's copy to BlueFlame may have: inline, and other. Zero if the policy is against it.
+    copy_bytes: [u32; 2],
     signal_all: bool,
-    prefer_blueflame: bool,
     transport: PhantomData<T>,
 }
 
@@ -133,8 +134,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // At most 2^15, checked.
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
             mask: Slot::mask(wqebbs),
+            copy_bytes: [0; 2],
             signal_all,
-            prefer_blueflame: true,
             transport: PhantomData,
         };
         queue.set_blueflame_policy(BlueFlamePolicy::default());
@@ -143,13 +144,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Chooses when a whole WQE is copied to BlueFlame.
     pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
-        self.prefer_blueflame = policy == BlueFlamePolicy::Prefer;
+        // At most 2048.
+        let inline = self.register.size() as u32;
+        let other = if policy == BlueFlamePolicy::Prefer { inline } else { 0 };
+        self.copy_bytes = [inline, other];
+        let allowed = |copy_bytes, limit| if copy_bytes >= WQEBB_BYTES as u32 { limit } else { 0 };
         let Limits { max_inline, max_sge } = self.limits;
-        let fits = self.register.size() >= WQEBB_BYTES;
-        self.blueflame = Limits {
-            max_inline: if fits { max_inline } else { 0 },
-            max_sge: if fits && self.prefer_blueflame { max_sge } else { 0 },
-        };
+        self.blueflame = Limits { max_inline: allowed(inline, max_inline), max_sge: allowed(other, max_sge) };
     }
 
     /// The ring's address, which tells queues apart.
@@ -217,21 +218,31 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // limits; the caller vouches for the memory the request names.
             self.register.ring(|half| unsafe { half.copy(&words) });
             Ok(())
+        } else if const { line_units::<T, W>() == 0 } {
+            // SAFETY: the caller's.
+            unsafe { self.post_by_parts(request) }
         } else {
             // SAFETY: the caller's.
             unsafe { self.post_other(*request) }
         }
     }
 
-    /// Posts what is not one WQEBB by type, or goes without BlueFlame. Out of line and by value, so that it takes no CPU
-    /// registers, and puts nothing on the stack, where `post` is inlined.
+    /// Posts a request of one WQEBB by type that goes without BlueFlame, or has less in it than its type says. Out of line
+    /// and by value, so that it takes no CPU registers, and puts nothing on the stack, where `post` is inlined.
     #[inline(never)]
     unsafe fn post_other<W: WorkRequest<T>>(&mut self, request: W) -> Result<(), PostError> {
-        let put = self.put(self.pi, &request)?;
+        // SAFETY: the caller's.
+        unsafe { self.post_by_parts(&request) }
+    }
+
+    /// Puts, publishes and rings.
+    #[inline(always)]
+    unsafe fn post_by_parts<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        let put = self.put(self.pi, request)?;
         // SAFETY: just put, the only request; the caller vouches for the memory it names.
         unsafe {
             self.publish(self.pi.add(put.wqebbs()));
-            self.ring_one(&put);
+            self.ring_one(put);
         }
         Ok(())
     }
@@ -291,7 +302,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Whether a lone request of `wqebbs` WQEBBs, of more than one unit, is copied to BlueFlame.
     #[inline(always)]
     pub(super) fn copies_to_blueflame(&self, inline: bool, wqebbs: usize) -> bool {
-        (inline || self.prefer_blueflame) && self.register.size() >= wqebbs * WQEBB_BYTES
+        let [of_inline, of_other] = self.copy_bytes;
+        (if inline { of_inline } else { of_other }) as usize >= wqebbs * WQEBB_BYTES
     }
 
     #[inline(always)]
@@ -413,18 +425,42 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// `put` is published and nothing else is that was not rung for; the memory that it names stays valid until it
     /// completes.
-    #[inline]
-    pub(super) unsafe fn ring_one(&mut self, put: &Put) {
-        let wqebbs = usize::from(put.ds.wqebbs().0);
-        if put.ds.0 > 1 && self.copies_to_blueflame(put.inline, wqebbs) {
+    #[inline(always)]
+    pub(super) unsafe fn ring_one(&mut self, put: Put) {
+        if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(&put) {
+            let line = self.wqebb(put.slot);
+            // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest. Read 8 bytes
+            // at a time, as it was stored moments ago: a wider load could not be forwarded from those stores.
+            self.register.ring(|half| unsafe { half.copy(&core::array::from_fn(|i| line.add(i).read())) });
+        } else {
+            // SAFETY: the caller's.
+            unsafe { self.ring_other(put) }
+        }
+    }
+
+    /// The same for a request of more WQEBBs, or without BlueFlame. Out of line and by value for the same reasons as
+    /// `post_other`.
+    ///
+    /// # Safety
+    /// As for [`ring_one`](Self::ring_one).
+    #[inline(never)]
+    pub(super) unsafe fn ring_other(&mut self, put: Put) {
+        if self.rings_by_blueflame(&put) {
             let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
+            let (slot, wqebbs) = (put.slot.number(), usize::from(put.wqebbs().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
             // checked; the caller vouches for the rest.
-            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, put.slot.number(), wqebbs) });
+            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
         } else {
             // SAFETY: the caller vouches for what the device will do.
-            unsafe { self.ring_many(put) };
+            unsafe { self.ring_many(&put) };
         }
+    }
+
+    /// Whether a lone request is its own doorbell.
+    #[inline(always)]
+    pub(super) fn rings_by_blueflame(&self, put: &Put) -> bool {
+        put.ds.0 > 1 && self.copies_to_blueflame(put.inline, usize::from(put.wqebbs().0))
     }
 
     /// Rings for requests published, of which `last` is the last.
@@ -458,6 +494,11 @@ pub(super) struct Put {
 }
 
 impl Put {
+    #[inline]
+    pub(super) const fn slot(&self) -> Slot {
+        self.slot
+    }
+
     #[inline]
     pub(super) const fn wqebbs(&self) -> Wqebbs {
         self.ds.wqebbs()

@@ -97,14 +97,14 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
 
     /// Publishes the requests and rings once; an empty batch does nothing. A batch of one request rings as
     /// [`SendQueue::post`] does, by BlueFlame where it may.
-    #[inline]
+    #[inline(always)]
     pub fn ring(self) {
         let Some(last) = self.last else { return };
         // SAFETY: all are put, then published, and `push`'s callers vouch for the memory they name.
         unsafe {
             self.sq.publish(self.pi);
             if self.requests == 1 {
-                self.sq.ring_one(&last);
+                self.sq.ring_one(last);
             } else {
                 self.sq.ring_many(&last);
             }

@@ -256,3 +256,20 @@ impl<R: Register> Submit for SendBatch<'_, Rc, R> {
         unsafe { self.push(request) }
     }
 }
+
+/// Stages each request, and rings or drops it.
+pub(super) struct Stager<'q, R: Register> {
+    pub(super) sq: &'q mut SendQueue<Rc, R>,
+    pub(super) ring: bool,
+}
+
+impl<R: Register> Submit for Stager<'_, R> {
+    fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: no device looks.
+        let staged = unsafe { self.sq.stage(request) }?;
+        if self.ring {
+            staged.ring();
+        }
+        Ok(())
+    }
+}

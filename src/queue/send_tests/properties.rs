@@ -1,10 +1,10 @@
-//! Any sequence of posts, batches and completions, against a model that keeps bytes.
+//! Any sequence of posts, batches, staged shots and completions, against a model that keeps bytes.
 use std::collections::VecDeque;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::oracle::{Case, Data, case};
+use super::oracle::{Case, Data, Stager, case};
 use super::rig::{HALF, OLD, Rig, Setup};
 use crate::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
 use crate::types::{SqPi, Wqebbs, WrId};
@@ -15,6 +15,8 @@ enum Step {
     Post(Case),
     /// The requests, and whether the batch is rung or dropped.
     Batch(Vec<Case>, bool),
+    /// The request, and whether it is rung or dropped.
+    Stage(Case, bool),
     /// The outstanding request to complete, counted from the oldest.
     Complete(prop::sample::Index),
     /// A completion that means nothing, most likely.
@@ -27,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => case().prop_map(Step::Post),
         2 => (prop::collection::vec(case(), 0..6), any::<bool>()).prop_map(|(cases, ring)| Step::Batch(cases, ring)),
+        2 => (case(), any::<bool>()).prop_map(|(case, ring)| Step::Stage(case, ring)),
         4 => any::<prop::sample::Index>().prop_map(Step::Complete),
         1 => any::<u16>().prop_map(Step::Hostile),
         1 => Just(Step::Scribble),
@@ -172,6 +175,14 @@ fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
                 let expected = model.put(&case, 0);
                 assert_eq!(case.submit(&mut sq), expected.as_ref().map(|_| ()).map_err(|error| *error));
                 if let Ok((sent, last)) = expected {
+                    model.ring(std::vec![sent], &last, &rig.page());
+                }
+            }
+            Step::Stage(case, ring) => {
+                let expected = model.put(&case, 0);
+                let staged = case.submit(&mut Stager { sq: &mut sq, ring });
+                assert_eq!(staged, expected.as_ref().map(|_| ()).map_err(|error| *error));
+                if let (Ok((sent, last)), true) = (expected, ring) {
                     model.ring(std::vec![sent], &last, &rig.page());
                 }
             }
