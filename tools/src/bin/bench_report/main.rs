@@ -20,7 +20,6 @@ use anyhow::Result;
 use clap::Parser;
 
 use measured::Measurements;
-use tables::Medium;
 use verdict::Figure;
 
 /// Print what `./run bench` measured with the goals beside it; write summary.json and charts.
@@ -57,11 +56,14 @@ fn run(options: &Options) -> Result<ExitCode> {
     let drawn = charts::draw(&measurements, folder)?;
 
     for section in sections::SECTIONS {
-        if let Some(table) = tables::section(section, &measurements, &summary, Medium::Terminal) {
+        if let Some(table) = tables::section(section, &measurements, &summary) {
             println!("{}, {}\n{table}\n", section.title, section.unit);
         }
     }
-    println!("Goals\n{}", tables::goals(&figures, Medium::Terminal));
+    if let Some(table) = tables::others(&measurements, &summary) {
+        println!("More\n{table}\n");
+    }
+    println!("Goals\n{}", tables::goals(&figures));
     let count = |met| figures.iter().filter(|figure| figure.is_measurable() && figure.met() == met).count();
     let (met, unmet, unknown) = (count(Some(true)), count(Some(false)), count(None));
     println!("{met} figures meet their goals, {unmet} do not, {unknown} were not measured.");

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::measured::Measurements;
 use crate::sections::{SECTIONS, Section};
 use crate::summary::Summary;
-use crate::tables::{self, Medium};
+use crate::tables;
 use crate::verdict::Figure;
 
 /// What is between these lines of the page is this program's.
@@ -59,12 +59,12 @@ fn render(
     measurements: &Measurements,
     summary: &Summary,
 ) -> String {
-    let mut text = format!("CPU: {}.\n\n### Goals\n\n{}\n", measurements.cpu, tables::goals(figures, Medium::Markdown));
+    let mut text = format!("CPU: {}.\n\n### Goals\n\n{}\n", measurements.cpu, tables::goals(figures).markdown());
     for section in drawn {
         // Writing to a String cannot fail.
         let _ = write!(text, "\n### {}\n\n![{0}]({folder}/{}.svg)\n", section.title, section.file);
-        if let Some(table) = tables::section(section, measurements, summary, Medium::Markdown) {
-            let _ = write!(text, "\n<details><summary>the figures</summary>\n\n{table}\n\n</details>\n");
+        if let Some(table) = tables::section(section, measurements, summary) {
+            let _ = write!(text, "\n<details><summary>the figures</summary>\n\n{}\n\n</details>\n", table.markdown());
         }
     }
     text

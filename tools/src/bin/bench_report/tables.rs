@@ -1,39 +1,59 @@
 //! The tables: goals with what was reached, and everything measured.
 use std::collections::BTreeSet;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::iter::once;
 
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
 use comfy_table::{CellAlignment, Table};
 
-use crate::measured::{Measurements, name};
-use crate::sections::{Form, Section};
+use crate::measured::{Measurements, Record, name};
+use crate::sections::{Form, SECTIONS, Section};
 use crate::summary::Summary;
 use crate::verdict::{Figure, Value};
 
-/// Where a table goes.
-#[derive(Clone, Copy)]
-pub(crate) enum Medium {
-    Terminal,
-    Markdown,
+/// A table.
+pub(crate) struct Grid {
+    header: Vec<String>,
+    /// Columns before the first of numbers.
+    words: usize,
+    rows: Vec<Vec<String>>,
 }
 
-/// A table whose columns from the `numbers`th on are numbers.
-fn table(medium: Medium, header: &[impl Display], numbers: usize) -> Table {
-    let mut table = Table::new();
-    table.set_header(header).load_preset(match medium {
-        Medium::Terminal => UTF8_FULL_CONDENSED,
-        Medium::Markdown => ASCII_MARKDOWN,
-    });
-    for column in table.column_iter_mut().skip(numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
+impl Grid {
+    fn new(header: impl IntoIterator<Item = impl Into<String>>, words: usize) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), words, rows: Vec::new() }
     }
-    table
+
+    fn table(&self, preset: &str) -> Table {
+        let mut table = Table::new();
+        table.set_header(&self.header).load_preset(preset).add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(self.words) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table
+    }
+
+    /// For a page.
+    pub(crate) fn markdown(&self) -> String {
+        let mut lines: Vec<String> = self.table(ASCII_MARKDOWN).lines().collect();
+        // The line below the header tells how columns are aligned.
+        let rules = lines[1].trim_matches('|').split('|').enumerate();
+        let rules = rules.map(|(n, rule)| if n < self.words { rule.to_owned() } else { format!("{}:", &rule[1..]) });
+        lines[1] = format!("|{}|", rules.collect::<Vec<_>>().join("|"));
+        lines.join("\n")
+    }
+}
+
+/// For a terminal.
+impl Display for Grid {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.table(UTF8_FULL_CONDENSED).fmt(f)
+    }
 }
 
 /// Every goal, what was measured, and whether it is met.
-pub(crate) fn goals(figures: &[Figure<'_>], medium: Medium) -> Table {
-    let mut table = table(medium, &["", "case", "goal", "ns", "measured", "met"], 3);
+pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
+    let mut grid = Grid::new(["", "case", "goal", "ns", "measured", "met"], 3);
     for figure in figures {
         let goal = figure.goal;
         // Beside a ratio, what it is a ratio of; beside a count it would mean nothing.
@@ -44,7 +64,7 @@ pub(crate) fn goals(figures: &[Figure<'_>], medium: Medium) -> Table {
             None if figure.is_measurable() => "not measured",
             None => "see the test",
         };
-        table.add_row([
+        grid.rows.push(vec![
             goal.id.to_owned(),
             name(goal.group, goal.x, goal.case),
             goal.bound.to_string(),
@@ -53,7 +73,7 @@ pub(crate) fn goals(figures: &[Figure<'_>], medium: Medium) -> Table {
             met.to_owned(),
         ]);
     }
-    table
+    grid
 }
 
 fn value(value: Value) -> String {
@@ -67,50 +87,64 @@ fn value(value: Value) -> String {
 }
 
 /// The figures of a section; nothing if it was not measured.
-pub(crate) fn section(
-    section: &Section,
-    measurements: &Measurements,
-    summary: &Summary,
-    medium: Medium,
-) -> Option<Table> {
-    let table = match section.form {
-        Form::Bars(_) => bars(section, measurements, summary, medium),
-        Form::Lines(group, _) => lines(group, measurements, medium),
+pub(crate) fn section(section: &Section, measurements: &Measurements, summary: &Summary) -> Option<Grid> {
+    let grid = match section.form {
+        Form::Bars(panels) => {
+            let of = |group| measurements.records.iter().filter(move |record| record.group == group);
+            cases(panels.iter().flat_map(|(group, _)| of(*group)), summary)
+        }
+        Form::Lines(group, _) => lines(group, measurements),
     };
-    (table.row_count() > 0).then_some(table)
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// The figures of groups that are in no section; nothing if there are none.
+pub(crate) fn others(measurements: &Measurements, summary: &Summary) -> Option<Grid> {
+    let shown: BTreeSet<&str> = SECTIONS.iter().flat_map(Section::groups).collect();
+    let grid = cases(measurements.records.iter().filter(|record| !shown.contains(record.group.as_str())), summary);
+    (!grid.rows.is_empty()).then_some(grid)
 }
 
 /// A row for each case.
-fn bars(section: &Section, measurements: &Measurements, summary: &Summary, medium: Medium) -> Table {
-    let mut table = table(medium, &["", "case", "ns", "× floor", "× as fast as libmlx5", "instructions"], 2);
-    for group in section.groups() {
-        for record in measurements.records.iter().filter(|record| record.group == group) {
-            let entry = &summary[&record.name()];
-            let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
-            table.add_row([
-                record.group.clone(),
-                record.case.clone(),
-                number(entry.ns),
-                number(entry.ratio_to_floor),
-                number(entry.ratio_to_libmlx5),
-                entry.instructions.map_or_else(String::new, |count| count.to_string()),
-            ]);
-        }
+fn cases<'a>(records: impl Iterator<Item = &'a Record>, summary: &Summary) -> Grid {
+    let mut grid = Grid::new(["", "case", "ns", "× floor", "× as fast as libmlx5", "instructions"], 2);
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
+    for record in records {
+        let entry = &summary[&record.name()];
+        grid.rows.push(vec![
+            record.x.map_or_else(|| record.group.clone(), |x| format!("{} {x}", record.group)),
+            record.case.clone(),
+            number(entry.ns),
+            number(entry.ratio_to_floor),
+            number(entry.ratio_to_libmlx5),
+            entry.instructions.map_or_else(String::new, |count| count.to_string()),
+        ]);
     }
-    table
+    grid
 }
 
 /// A row for each case, a column for each place on the axis.
-fn lines(group: &str, measurements: &Measurements, medium: Medium) -> Table {
+fn lines(group: &str, measurements: &Measurements) -> Grid {
     let records = || measurements.records.iter().filter(|record| record.group == group);
     let places: BTreeSet<u64> = records().filter_map(|record| record.x).collect();
-    let header: Vec<String> = once(group.to_owned()).chain(places.iter().map(u64::to_string)).collect();
-    let mut table = table(medium, &header, 1);
+    let mut grid = Grid::new(once(group.to_owned()).chain(places.iter().map(u64::to_string)), 1);
     let mut done = BTreeSet::new();
     for case in records().map(|record| &record.case).filter(|case| done.insert(*case)) {
         let at = |x: &u64| measurements.find(group, Some(*x), case);
         let figures = places.iter().map(|x| at(x).map_or_else(String::new, |record| format!("{:.2}", record.ns)));
-        table.add_row(once(case.clone()).chain(figures));
+        grid.rows.push(once(case.clone()).chain(figures).collect());
     }
-    table
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grid;
+
+    #[test]
+    fn numbers_are_aligned_on_their_right() {
+        let mut grid = Grid::new(["", "ns"], 1);
+        grid.rows.push(vec!["a case".to_owned(), "10.00".to_owned()]);
+        assert_eq!(grid.markdown(), "|        |    ns |\n|--------|------:|\n| a case | 10.00 |");
+    }
 }
