@@ -74,6 +74,7 @@ fn write_by_each(pairs: &mut [Pair], cq: &mut OwnedCq, buffer: &Buffer) {
         let request = Write::to(buffer.remote().at(8 * n as u64)).inline(&number);
         // SAFETY: inline, and the buffer is read when all is done.
         unsafe { pair.sq.post(&request.signaled(WrId(n as u64))) }.expect("post");
+        pair.sq.prefetch();
     }
     let (begin, mut done) = (Instant::now(), 0);
     while done < pairs.len() {

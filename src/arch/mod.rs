@@ -79,6 +79,8 @@ pub use store::mmio_write64;
 
 mod packed;
 pub use packed::{Packed, mmio_copy64_packed};
+mod prefetch;
+pub use prefetch::prefetch_write;
 
 #[cfg(test)]
 mod tests;

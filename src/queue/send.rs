@@ -178,6 +178,18 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.pi.get()
     }
 
+    /// Brings the lines that the next request goes to, in the ring and in the shadow, into this CPU's cache.
+    ///
+    /// For threads that post to many queues in turn, called after posting to each: the lines have come when the queue's turn
+    /// comes again, in place of being waited for between its request and its doorbell. With one queue it is two
+    /// instructions for nothing. Figures are with `verbs::ThreadDomain`, whose layout leaves these lines as the ones that miss.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        let slot = self.slot(self.pi);
+        arch::prefetch_write(self.wqebb(slot).as_ptr());
+        arch::prefetch_write(self.record(slot).as_ptr());
+    }
+
     /// WQEBBs of the ring, 1 to 32768.
     #[inline]
     #[must_use]

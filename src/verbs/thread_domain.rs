@@ -27,10 +27,24 @@ use crate::db::{RegisterParts, ThreadRegister};
 ///
 /// # When it pays
 ///
-/// With many queues in use in turn, when what they touch no longer stays in the first-level cache.
+/// With many queues in use in turn, when what they touch no longer stays in the first-level cache. Then call
+/// [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue, too. Nanoseconds per post, of one 8-byte inline
+/// WRITE to each queue in turn, rings of 64 WQEBBs, on a 2-core virtual machine (AMD EPYC, 1 MiB of second-level cache), with
+/// memory in the register's place (no MMIO was involved, and no device read the lines):
 ///
-/// With a few queues nothing is gained, and they lose something: a record's line may be read by the device for one queue
-/// while another's record in it is written, and then travels more often. Then use [`QpBuilder::build`](super::QpBuilder::build).
+/// | queues | each on its own | here | here, prefetching |
+/// |---|---|---|---|
+/// | 1 | 5.5 | 5.2 | 5.7 |
+/// | 64 | 7.6 | 7.4 | 6.2 |
+/// | 256 | 16 | 13 | 7.2 |
+/// | 1024 | 34 | 22 | 9.6 |
+///
+/// Of the gain at 1024 queues the one register makes a fifth (one page's translation in place of 1024), the rings' places
+/// a third, and fetching ahead half of what is left. Packing the records alone made no difference that could be measured
+/// there, since the miss on a record is waited for together with that on the ring; with prefetching it is a tenth.
+///
+/// With a few queues nothing is gained, and they may lose something: a record's line that the device reads for one queue
+/// must come back before another's record in it is stored. Then use [`QpBuilder::build`](super::QpBuilder::build).
 ///
 /// # Memory
 ///
