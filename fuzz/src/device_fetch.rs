@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig};
 use softhca::context::{
-    Access, CqContext, MkeyContext, Path, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext,
-    Transport,
+    Access, CqContext, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext,
+    SrqContext, Transport,
 };
 use softhca::device::Device;
 use softhca::wire::{Frame, Grh, Route, Wire};
@@ -25,6 +25,8 @@ const CQES: usize = 0x800;
 const RECORD: usize = 0xf00;
 /// Registered memory of everybody.
 const DATA: usize = 0x8000;
+
+const TRANSPORTS: [Transport; 4] = [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket];
 
 input_enum! {
     /// What the host or the network does.
@@ -57,7 +59,7 @@ input_enum! {
 input_struct! {
     /// A QP with its CQ.
     QpInput {
-        /// RC, UC, UD.
+        /// RC, UC, UD, raw packets.
         transport: u8,
         /// Moves the rings away from where they would be.
         shift: u8,
@@ -83,6 +85,19 @@ input_struct! {
         first: QpInput,
         second: QpInput,
         actions: Vec<Action>,
+    }
+}
+
+impl Input {
+    /// Raw packets are there on Ethernet only.
+    fn is_ethernet(&self) -> bool {
+        [&self.first, &self.second].iter().any(|qp| qp.transport() == Transport::RawPacket)
+    }
+}
+
+impl QpInput {
+    fn transport(&self) -> Transport {
+        TRANSPORTS[usize::from(self.transport) % TRANSPORTS.len()]
     }
 }
 
@@ -142,7 +157,7 @@ impl Lab {
         let config = DeviceConfig {
             qpn_first: 2,
             qpn_count: 16,
-            ports: vec![PortConfig::infiniband(1)],
+            ports: vec![if input.is_ethernet() { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) }],
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             sink: input.doorbells >= 0xc0,
@@ -184,11 +199,11 @@ impl Lab {
         let rq = RqContext { buf: part + RECEIVES as u64, log_size: qp.log_rq, log_stride: qp.log_stride };
         let scatter = [0, 32, 64, 33][usize::from(qp.flags >> 3 & 3)];
         let context = QpContext {
-            transport: [Transport::Rc, Transport::Uc, Transport::Ud][usize::from(qp.transport) % 3],
+            transport: qp.transport(),
             pd,
             send_cqn: cqn,
             recv_cqn: self.cqs[0],
-            sq: Some(SqContext { buf: part, log_size: qp.log_sq }),
+            sq: Some(SqContext { buf: part, log_size: qp.log_sq, min_inline_headers: u16::from(uidx & 1) * 18 }),
             rq: srq.filter(|_| qp.flags & 4 != 0).map_or(ReceiveSource::Own(rq), |srqn| ReceiveSource::Shared { srqn }),
             dbr: part + RECORD as u64,
             uar,
@@ -204,31 +219,36 @@ impl Lab {
 
     fn connect(&mut self, n: usize, qp: &QpInput, access: Access) {
         let (Some(&qpn), Some(&peer)) = (self.qps.get(n), pick(&self.qps, qp.peer)) else { return };
-        let path = Path { dlid: 1, sl: 0, src_path_bits: 0, grh: None, dmac: [0; 6] };
-        let (rc, ud) = (qp.transport.is_multiple_of(3), qp.transport % 3 == 2);
+        let port = &self.device.config().ports[0];
+        let grh = PathGrh { dgid: port.gids[0], sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
+        let grh = (port.link == LinkLayer::Ethernet).then_some(grh);
+        let path = Path { dlid: port.lid, sl: 0, src_path_bits: 0, grh, dmac: [0; 6] };
+        let transport = qp.transport();
+        let (rc, ud, raw) = (transport == Transport::Rc, transport == Transport::Ud, transport == Transport::RawPacket);
+        let connected = !ud && !raw;
         let none = QpAttr::default();
         let steps = [
             QpAttr {
                 state: Some(QpState::Init),
-                pkey_index: Some(0),
+                pkey_index: (!raw).then_some(0),
                 port: Some(1),
-                access: (!ud).then_some(access),
+                access: connected.then_some(access),
                 qkey: ud.then_some(0x11),
                 ..none
             },
             QpAttr {
                 state: Some(QpState::Rtr),
-                path: (!ud).then_some(path),
-                path_mtu: (!ud).then_some(256),
-                dest_qpn: (!ud).then_some(peer),
-                rq_psn: (!ud).then_some(0xff_fffe),
+                path: connected.then_some(path),
+                path_mtu: connected.then_some(256),
+                dest_qpn: connected.then_some(peer),
+                rq_psn: connected.then_some(0xff_fffe),
                 max_dest_rd_atomic: rc.then_some(4),
                 min_rnr_timer: rc.then_some(1),
                 ..none
             },
             QpAttr {
                 state: Some(QpState::Rts),
-                sq_psn: Some(0xff_fffe),
+                sq_psn: (!raw).then_some(0xff_fffe),
                 max_rd_atomic: rc.then_some(4),
                 timeout: rc.then_some(10),
                 retry_cnt: rc.then_some(2),
@@ -254,7 +274,7 @@ impl Lab {
                 wqe.extend((qpn << 8 | u32::from(*ds)).to_be_bytes());
                 wqe.extend([0, 0, 0, *flags, 0, 0, 0, 0]);
                 wqe.extend(rest);
-                self.refer_to_data(&mut wqe, *opcode);
+                self.refer_to_data(&mut wqe, *opcode, context.transport);
                 let at = u64::from(*slot) % (1 << sq.log_size) * 64;
                 self.host.scribble((sq.buf + at - BASE) as usize, &wqe);
             }
@@ -315,7 +335,7 @@ impl Lab {
     }
 
     /// Makes most addresses and keys of a WQE good ones, since those found by chance never are.
-    fn refer_to_data(&self, wqe: &mut [u8], opcode: u8) {
+    fn refer_to_data(&self, wqe: &mut [u8], opcode: u8, transport: Transport) {
         let remote = matches!(opcode, 0x08 | 0x09 | 0x10..=0x12);
         for at in [16, 32, 48] {
             let keep = wqe[at + 3] & 0xc0 == 0xc0;
@@ -323,7 +343,13 @@ impl Lab {
                 continue;
             }
             let addr = self.addr(wqe[at + 15]);
-            if remote && at == 16 {
+            if transport == Transport::RawPacket && at == 16 {
+                // The Ethernet segment: checksums, and up to 31 bytes of headers.
+                wqe[at..at + 4].fill(0);
+                wqe[at + 4] &= 0xc0;
+                wqe[at + 5..at + 13].fill(0);
+                wqe[at + 13] &= 0x1f;
+            } else if remote && at == 16 {
                 wqe[at..at + 8].copy_from_slice(&addr.to_be_bytes());
                 wqe[at + 8..at + 12].copy_from_slice(&self.key.to_be_bytes());
                 wqe[at + 12..at + 16].fill(0);
@@ -369,6 +395,8 @@ impl Lab {
         }
         while self.device.next_event().is_some() {}
         self.device.complaints();
+        let frames = self.device.take_frames();
+        assert!(frames.iter().all(|frame| (14..=9216).contains(&frame.bytes.len())), "{frames:?}");
         let _ = self.device.next_deadline();
     }
 }

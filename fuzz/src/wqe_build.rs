@@ -125,7 +125,7 @@ fn post<T: Service>(input: &Input) {
         SendQueue::<T>::from_parts(parts, register).expect("a send queue")
     };
     sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
-    let context = SqContext { buf: BASE, log_size };
+    let context = SqContext { buf: BASE, log_size, min_inline_headers: 0 };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let wr = request.wr(T::TRANSPORT == Transport::Rc, n as u64 + 1);

@@ -56,6 +56,11 @@ pub enum Transport {
     Uc,
     /// Unreliable datagram.
     Ud,
+    /// No service of InfiniBand: Ethernet frames as the host makes them (`IBV_QPT_RAW_PACKET`), on Ethernet ports. The
+    /// device checks and gathers them, and shows what left it ([`crate::device::Device::take_frames`]). Nobody gets them:
+    /// which receive queue a frame is for would be told by flow steering, which the device does not have. So such a QP
+    /// receives nothing; its receive WQEs wait until they are flushed.
+    RawPacket,
 }
 
 /// Receive ring: of a QP, or of an SRQ (whose WQEs begin with a 16-byte next segment).
@@ -90,6 +95,9 @@ pub struct SqContext {
     pub buf: u64,
     /// log2 of the number of WQEBBs.
     pub log_size: u8,
+    /// Raw packets: bytes of a frame's headers that its Ethernet segment must hold at least (what
+    /// SQC.min_wqe_inline_mode comes down to): 0 on newer devices, 18 where the device wants to see the L2 headers.
+    pub min_inline_headers: u16,
 }
 
 /// Queue pair context, as given at creation.

@@ -3,11 +3,14 @@
 //! Front ends map what objects refer to (rings, doorbell records, registered memory) through [`Device::memory`] before
 //! they create the object, and unmap it after they have destroyed it.
 
-use crate::config::{DeviceConfig, DoorbellSource};
-use crate::context::{CqContext, MkeyContext, QpAttr, QpContext, ReceiveSource, RqContext, SqContext, SrqContext};
+use crate::config::{DeviceConfig, DoorbellSource, LinkLayer};
+use crate::context::{
+    CqContext, MkeyContext, QpAttr, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, Transport,
+};
 use crate::cq::Cq;
 use crate::doorbell::{Complaint, Copying};
 use crate::error::{Error, Object};
+use crate::ethernet::{FrameLog, SentFrame};
 use crate::event::Event;
 use crate::host::Host;
 use crate::memory::HostMemory;
@@ -89,6 +92,7 @@ impl Device {
             srqs: Table::new(Object::Srq, 1, limits.max_objects),
             events: VecDeque::new(),
             outbox: VecDeque::new(),
+            frames: FrameLog::default(),
             ports: config.ports.clone(),
             limits,
             now: Duration::ZERO,
@@ -298,8 +302,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or
-    /// record are not mapped; [`Error::Exhausted`].
+    /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are Ethernet.
     pub fn create_qp(&mut self, context: QpContext) -> Result<u32, Error> {
+        let ethernet = self.config.ports.iter().all(|port| port.link == LinkLayer::Ethernet);
+        if context.transport == Transport::RawPacket && !ethernet {
+            return Err(Error::Unsupported("raw packets on InfiniBand ports"));
+        }
         if let Some(sq) = &context.sq {
             self.check_sq(sq)?;
         }
@@ -417,6 +425,12 @@ impl Device {
     /// The next event, in the order they were raised.
     pub fn next_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    /// The Ethernet frames that raw packet QPs have sent since the last call, in order; of more than
+    /// [`crate::ethernet::FRAMES_KEPT`] the latest.
+    pub fn take_frames(&mut self) -> Vec<SentFrame> {
+        self.host.frames.take()
     }
 
     /// Hands a packet to the QP it is for. Packets that make no sense are dropped, as a port does.

@@ -7,6 +7,7 @@ use crate::context::Access;
 use crate::context::{QpContext, ReceiveSource};
 use crate::cq::Cq;
 use crate::cqe::Completion;
+use crate::ethernet::FrameLog;
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::mkey::{KeyFault, Mkey, Need};
@@ -50,6 +51,8 @@ pub struct Host {
     pub events: VecDeque<Event>,
     /// Packets that the wire has not taken yet.
     pub outbox: VecDeque<Frame>,
+    /// Ethernet frames that have left, the latest ones.
+    pub frames: FrameLog,
     /// Ports; port 1 is the first.
     pub ports: Vec<PortConfig>,
     /// Limits.

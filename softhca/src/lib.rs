@@ -16,6 +16,7 @@ pub mod doorbell;
 pub mod doorbell_queue;
 pub mod embedded;
 pub mod error;
+pub mod ethernet;
 pub mod event;
 pub mod host;
 pub mod memory;

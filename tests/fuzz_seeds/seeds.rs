@@ -265,6 +265,8 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         ("packets", input(0, packets)),
         ("changes", input(0, changes)),
         ("doorbells", input(0, doorbells)),
+        ("raw_packet", input(3, one(0x0a, 3))),
+        ("sink", Input { doorbells: 0xc2, ..input(0, one(0x0a, 3)) }),
         ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),
     ]
 }

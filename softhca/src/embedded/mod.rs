@@ -30,6 +30,7 @@ use crate::cqe::INVALID_OP_OWN;
 use crate::device::Device;
 use crate::doorbell::Complaint;
 use crate::error::{Error, Object};
+use crate::ethernet::SentFrame;
 use crate::event::Event;
 use crate::process_memory::{ProcessMemory, page_bytes};
 use crate::uar::{BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET};
@@ -311,7 +312,7 @@ impl EmbeddedDevice {
             pd: self.pd,
             send_cqn: o.send_cqn,
             recv_cqn: o.recv_cqn,
-            sq: Some(SqContext { buf: sq_buf.addr(), log_size }),
+            sq: Some(SqContext { buf: sq_buf.addr(), log_size, min_inline_headers: o.min_inline_headers }),
             rq: source,
             dbr: dbrec.addr(),
             uar: register.uar,
@@ -407,6 +408,27 @@ impl EmbeddedDevice {
             self.device.modify_qp(qpn, &attr)?;
         }
         Ok(())
+    }
+
+    /// Takes a raw packet QP from reset to ready to send. The device's port must be Ethernet.
+    ///
+    /// # Errors
+    /// As [`Device::modify_qp`].
+    pub fn activate_raw_packet(&mut self, qpn: u32) -> Result<(), Error> {
+        let none = QpAttr::default();
+        for attr in [
+            QpAttr { state: Some(QpState::Init), port: Some(1), ..none },
+            QpAttr { state: Some(QpState::Rtr), ..none },
+            QpAttr { state: Some(QpState::Rts), ..none },
+        ] {
+            self.device.modify_qp(qpn, &attr)?;
+        }
+        Ok(())
+    }
+
+    /// The Ethernet frames that raw packet QPs have sent since the last call: see [`Device::take_frames`].
+    pub fn take_frames(&mut self) -> Vec<SentFrame> {
+        self.device.take_frames()
     }
 
     /// One step of the device at the present time. True if it did anything.

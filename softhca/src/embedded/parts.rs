@@ -72,6 +72,8 @@ pub struct QpOptions {
     pub scatter_to_cqe_res: u32,
     /// What CQEs carry in `srqn_uidx`.
     pub uidx: u32,
+    /// Raw packets: bytes of headers that each WQE must hold inline at least.
+    pub min_inline_headers: u16,
 }
 
 impl QpOptions {
@@ -89,6 +91,7 @@ impl QpOptions {
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
             uidx: 0,
+            min_inline_headers: 0,
         }
     }
 

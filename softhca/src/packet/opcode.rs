@@ -167,6 +167,8 @@ impl Opcode {
             Transport::Rc => 0,
             Transport::Uc => 1,
             Transport::Ud => 3,
+            // No opcode has it, since no row serves it; the specification leaves 7 to manufacturers.
+            Transport::RawPacket => 7,
         };
         service << 5 | self.index
     }
@@ -200,7 +202,7 @@ impl Opcode {
     pub fn carries(self) -> Carries {
         match self.transport {
             Transport::Ud => self.row().carries.and(Carries::DETH),
-            Transport::Rc | Transport::Uc => self.row().carries,
+            Transport::Rc | Transport::Uc | Transport::RawPacket => self.row().carries,
         }
     }
 
@@ -244,6 +246,7 @@ impl Row {
             Transport::Rc => true,
             Transport::Uc => self.uc,
             Transport::Ud => self.ud,
+            Transport::RawPacket => false,
         }
     }
 }

@@ -28,6 +28,8 @@ impl Failure {
     pub(crate) const BAD_RECEIVE_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x23);
     /// The message to send is longer than 2^31 bytes, or a datagram than the MTU.
     pub(crate) const MESSAGE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x10);
+    /// The Ethernet frame to send is shorter than its own header, or longer than the port takes.
+    pub(crate) const FRAME_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x12);
     /// The message received is longer than the receive WQE.
     pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
     /// A local key does not permit the access to the bytes to send.

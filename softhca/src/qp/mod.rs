@@ -175,6 +175,8 @@ impl Qp {
         let taken = match common.transport() {
             Transport::Ud => datagram::receive(common, receives, host, route, packet),
             Transport::Rc | Transport::Uc => self.responder.request(common, receives, host, packet),
+            // No packet has this transport.
+            Transport::RawPacket => return,
         };
         if taken == Err(Fatal) {
             self.enter_error();
@@ -193,7 +195,7 @@ impl Qp {
     fn stop_sending(&mut self) {
         match self.common.transport() {
             Transport::Rc => self.enter_error(),
-            Transport::Uc | Transport::Ud => self.common.state = QpState::Sqe,
+            Transport::Uc | Transport::Ud | Transport::RawPacket => self.common.state = QpState::Sqe,
         }
     }
 

@@ -40,7 +40,7 @@ impl Qp {
             let index = usize::from(merged.pkey_index.unwrap_or(0));
             self.common.pkey = port.pkeys.get(index).copied().unwrap_or(0);
             self.common.mtu = match self.common.context.transport {
-                Transport::Ud => port.active_mtu,
+                Transport::Ud | Transport::RawPacket => port.active_mtu,
                 Transport::Rc | Transport::Uc => merged.path_mtu.unwrap_or(port.active_mtu),
             };
         }

@@ -5,10 +5,11 @@ use super::failure::Failure;
 use super::link;
 use super::psn::Psn;
 use crate::context::Transport;
+use crate::ethernet::{self, FRAME_BYTES};
 use crate::host::Host;
 use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
 use crate::wire::Frame;
-use crate::wqe::{Payload, Remote, SendOp, SendWqe, UdAddress};
+use crate::wqe::{Checksums, Payload, Remote, SendOp, SendWqe, UdAddress};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
@@ -41,8 +42,11 @@ pub(super) struct Request {
 impl Request {
     /// The request of `wqe`, of which the first packet has PSN `first`.
     pub(super) fn new(wqe: SendWqe, first: Psn, qp: &Common) -> Self {
-        let len = wqe.payload.len();
-        let failure = if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
+        let len = wqe.payload.len() + wqe.headers.len() as u64;
+        let is_frame = matches!(wqe.op, SendOp::Frame(_));
+        let failure = if is_frame && !FRAME_BYTES.contains(&len) {
+            Some(Failure::FRAME_LENGTH)
+        } else if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
         } else if wqe.op == SendOp::SendInval && qp.transport() != Transport::Rc {
             // The driver's table of opcodes has it on UC; the wire's has not (IBTA vol. 1, table 35).
@@ -55,7 +59,7 @@ impl Request {
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
             SendOp::Nop => 0,
-            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } => 1,
+            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
         Self { wqe, first, span, started: false, failure, inline_result: None, len }
@@ -68,6 +72,7 @@ impl Request {
             wqebbs,
             opcode,
             op: SendOp::Nop,
+            headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
             signaled: true,
             solicited: false,
@@ -107,7 +112,8 @@ impl Request {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
-            SendOp::Nop => (Operation::Send, Tail::None, None, None),
+            // Neither is ever a packet of the transport.
+            SendOp::Nop | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),
@@ -152,6 +158,16 @@ impl Request {
             }
         };
         Ok(Frame { route, packet: draft.finish() })
+    }
+
+    /// The Ethernet frame of a raw packet.
+    pub(super) fn ethernet_frame(&self, qp: &Common, host: &Host, checksums: Checksums) -> Result<Vec<u8>, Failure> {
+        let mut frame = self.wqe.headers.clone();
+        let headers = frame.len();
+        frame.resize(self.len as usize, 0);
+        self.gather(qp, host, 0, &mut frame[headers..])?;
+        ethernet::fill_checksums(&mut frame, checksums);
+        Ok(frame)
     }
 
     /// Copies the message from `offset` on into `out`.

@@ -15,7 +15,7 @@ use super::timer::Retry;
 use crate::context::{QpState, Transport};
 use crate::cqe::Completion;
 use crate::host::Host;
-use crate::wqe::{self, Fence};
+use crate::wqe::{self, Fence, SendOp};
 
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
@@ -159,12 +159,15 @@ impl Requester {
         // What is left of a READ is asked for from the first missing packet of its answer on.
         let index = if answered { self.acked_packets_of(self.cursor) } else { self.next_packet };
         let request = &mut self.requests[self.cursor];
-        match request.frame(qp, host, index) {
-            Ok(frame) => host.outbox.push_back(frame),
-            Err(failure) => {
-                request.failure = Some(failure);
-                return self.retire(qp, host);
+        let sent = match request.wqe.op {
+            SendOp::Frame(checksums) => {
+                request.ethernet_frame(qp, host, checksums).map(|frame| host.frames.push(qp.qpn, frame))
             }
+            _ => request.frame(qp, host, index).map(|frame| host.outbox.push_back(frame)),
+        };
+        if let Err(failure) = sent {
+            request.failure = Some(failure);
+            return self.retire(qp, host);
         }
         let after = if answered { request.end() } else { request.first.plus(index + 1) };
         if after.after(self.unacked) > self.sent_end.after(self.unacked) {

@@ -83,30 +83,35 @@ struct Rule {
 /// The row for a transition, or `None` if there is no such transition.
 fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
-    use Transport::{Rc, Uc, Ud};
+    use Transport::{RawPacket, Rc, Uc, Ud};
 
     // What a connected QP is set up with, and what a datagram QP has in its place.
     let identity = match transport {
         Ud => PKEY_INDEX | PORT | QKEY,
         Rc | Uc => PKEY_INDEX | PORT | ACCESS,
+        RawPacket => PORT,
     };
     // What may change whenever the send queue is (about to be) running.
     let running = match transport {
         Ud => CUR_STATE | QKEY,
         Uc => CUR_STATE | ACCESS,
         Rc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
+        RawPacket => 0,
     };
     let (required, optional) = match (from, to) {
         (Reset, Err) => return None,
         (_, Reset | Err) => (0, 0),
         (Reset, Init) => (identity, 0),
+        (Init, Init) if transport == RawPacket => (0, 0),
         (Init, Init) => (0, identity),
         (Init, Rtr) => match transport {
+            RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
             Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX),
             Rc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, ACCESS | PKEY_INDEX),
         },
         (Rtr, Rts) => match transport {
+            RawPacket => (0, 0),
             Ud | Uc => (SQ_PSN, running),
             Rc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
         },
@@ -115,6 +120,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Sqe, Rts) if transport != Rc => (0, running),
         (Rts, Sqd) => (0, SQD_EVENT),
         (Sqd, Sqd) => match transport {
+            RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
             Uc => (0, PATH | ACCESS | PKEY_INDEX),
             Rc => (

@@ -54,6 +54,9 @@ pub enum WqeFault {
     /// Unknown opcode.
     #[error("opcode {0:#04x} is unknown")]
     UnknownOpcode(u8),
+    /// TSO: the device cuts no segments up.
+    #[error("opcode 0x0e: TSO is not supported")]
+    Tso,
     /// The opcode is not one of this transport's (IBTA vol. 1 table 38).
     #[error("opcode {opcode:#04x} is not permitted on {transport:?}")]
     WrongTransport {
@@ -92,6 +95,17 @@ pub enum WqeFault {
         needs: usize,
         /// Bytes of the WQE by its DS.
         has: usize,
+    },
+    /// `cs_flags` of the Ethernet segment has bits other than the outer checksums.
+    #[error("cs_flags is {0:#04x}; permitted: 0x40 (L3) and 0x80 (L4)")]
+    BadChecksumFlags(u8),
+    /// The Ethernet segment holds fewer bytes of headers than the queue must give inline.
+    #[error("{found} bytes of inline headers; this queue needs {needed}")]
+    FewInlineHeaders {
+        /// Found.
+        found: u16,
+        /// Least.
+        needed: u16,
     },
     /// Inline data is longer than the rest of the WQE.
     #[error("inline segment at byte {at} has {len} bytes, DS leaves {room}")]

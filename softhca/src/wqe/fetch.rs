@@ -1,5 +1,6 @@
 //! Reading a send WQE from the ring. Everything is checked; nothing in the ring is trusted.
 
+use super::eth_segment;
 use super::{DataSeg, Fence, Payload, Remote, SendOp, SendWqe, UdAddress, WqeFault, opcode};
 use crate::context::{PathGrh, SqContext, Transport};
 use crate::memory::{DmaFault, HostMemory};
@@ -74,15 +75,15 @@ pub(super) struct Shape {
     tail: Tail,
 }
 
-/// All opcodes, and which transports have them (IBTA vol. 1 table 38).
+/// All opcodes, and which transports have them (IBTA vol. 1 table 38; raw packets have what drivers use on them).
 pub(super) const SHAPES: &[Shape] = {
-    use Transport::{Rc, Uc, Ud};
+    use Transport::{RawPacket, Rc, Uc, Ud};
     const fn shape(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
     }
     &[
-        shape(opcode::NOP, &[Rc, Uc, Ud], false, false, Tail::Ignored),
-        shape(opcode::SEND, &[Rc, Uc, Ud], false, false, Tail::Source),
+        shape(opcode::NOP, &[Rc, Uc, Ud, RawPacket], false, false, Tail::Ignored),
+        shape(opcode::SEND, &[Rc, Uc, Ud, RawPacket], false, false, Tail::Source),
         shape(opcode::SEND_IMM, &[Rc, Uc, Ud], false, false, Tail::Source),
         shape(opcode::SEND_INVAL, &[Rc, Uc], false, false, Tail::Source),
         shape(opcode::RDMA_WRITE, &[Rc, Uc], true, false, Tail::Source),
@@ -93,11 +94,11 @@ pub(super) const SHAPES: &[Shape] = {
     ]
 };
 
-fn be16(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn be16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn be32(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
@@ -179,7 +180,7 @@ pub fn fetch(
     }
     let len = usize::from(ds) * DATA_SEG_BYTES;
     copy_from_ring(sq, index, ctrl::BYTES, &mut buf[ctrl::BYTES..len], memory)?;
-    decode(&buf[..len], transport).map(|wqe| SendWqe { index, wqebbs, ..wqe })
+    decode(&buf[..len], transport, sq.min_inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
 /// Opcode byte and WQEBBs of the WQE at WQEBB `index`, for a WQE that is skipped without being executed: a flushed or a
@@ -196,8 +197,11 @@ pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn Hos
 
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
 /// and `wqebbs`.
-fn decode(wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {
+fn decode(wqe: &[u8], transport: Transport, min_inline_headers: u16) -> Result<SendWqe, WqeFault> {
     let opcode = wqe[ctrl::OPCODE];
+    if opcode == opcode::TSO {
+        return Err(WqeFault::Tso);
+    }
     let shape = SHAPES.iter().find(|s| s.opcode == opcode).ok_or(WqeFault::UnknownOpcode(opcode))?;
     if !shape.transports.contains(&transport) {
         return Err(WqeFault::WrongTransport { opcode, transport });
@@ -213,6 +217,12 @@ fn decode(wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {
     let mut address = None;
     if transport == Transport::Ud && shape.tail != Tail::Ignored {
         address = Some(segs.address()?);
+    }
+    let (mut checksums, mut headers) = (None, Vec::new());
+    if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
+        let eth = eth_segment::take(&mut segs, min_inline_headers)?;
+        checksums = Some(eth.checksums);
+        headers = eth.headers;
     }
     let mut remote = Remote { addr: 0, rkey: 0 };
     if shape.remote {
@@ -238,7 +248,7 @@ fn decode(wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {
     }
 
     let op = match opcode {
-        opcode::SEND => SendOp::Send(address),
+        opcode::SEND => checksums.map_or(SendOp::Send(address), SendOp::Frame),
         opcode::SEND_IMM => SendOp::SendImm(address),
         opcode::SEND_INVAL => SendOp::SendInval,
         opcode::RDMA_WRITE => SendOp::Write(remote),
@@ -249,10 +259,10 @@ fn decode(wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {
         _ => SendOp::Nop,
     };
     let imm = be32(wqe, ctrl::IMM);
-    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, payload, signaled, solicited, fence, imm })
+    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, headers, payload, signaled, solicited, fence, imm })
 }
 
-fn zero(field: &'static str, at: usize, value: u64) -> Result<(), WqeFault> {
+pub(super) fn zero(field: &'static str, at: usize, value: u64) -> Result<(), WqeFault> {
     if value == 0 { Ok(()) } else { Err(WqeFault::Reserved { field, at, value }) }
 }
 
@@ -280,14 +290,14 @@ fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
 }
 
 /// Walks the segments of a WQE.
-struct Segments<'a> {
+pub(super) struct Segments<'a> {
     wqe: &'a [u8],
     at: usize,
 }
 
 impl<'a> Segments<'a> {
     /// The next `len` bytes, and where they start.
-    fn take(&mut self, segment: &'static str, len: usize) -> Result<(usize, &'a [u8]), WqeFault> {
+    pub(super) fn take(&mut self, segment: &'static str, len: usize) -> Result<(usize, &'a [u8]), WqeFault> {
         let start = self.at;
         let seg = self.wqe.get(start..start + len).ok_or(WqeFault::MissingSegment {
             segment,

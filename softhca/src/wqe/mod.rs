@@ -2,6 +2,7 @@
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
 
+mod eth_segment;
 mod fault;
 mod fetch;
 #[cfg(test)]
@@ -30,6 +31,8 @@ pub mod opcode {
     pub const SEND_IMM: u8 = 0x0b;
     /// RDMA READ.
     pub const RDMA_READ: u8 = 0x10;
+    /// A TCP segment that the device cuts up; this one does not.
+    pub const TSO: u8 = 0x0e;
     /// Atomic compare and swap, 8 bytes.
     pub const ATOMIC_CS: u8 = 0x11;
     /// Atomic fetch and add, 8 bytes.
@@ -130,6 +133,15 @@ impl UdAddress {
     }
 }
 
+/// Checksums that the device is to put into an Ethernet frame (`cs_flags`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checksums {
+    /// That of the IPv4 header (`MLX5_ETH_WQE_L3_CSUM`).
+    pub l3: bool,
+    /// That of TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
+    pub l4: bool,
+}
+
 /// What a send WQE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
@@ -139,6 +151,8 @@ pub enum SendOp {
     Send(Option<UdAddress>),
     /// SEND with immediate data ([`SendWqe::imm`]). The address is there on UD only.
     SendImm(Option<UdAddress>),
+    /// SEND of an Ethernet frame: raw packets.
+    Frame(Checksums),
     /// SEND and invalidate the peer's key ([`SendWqe::imm`]).
     SendInval,
     /// RDMA WRITE.
@@ -176,6 +190,8 @@ pub struct SendWqe {
     pub opcode: u8,
     /// What to do.
     pub op: SendOp,
+    /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.
+    pub headers: Vec<u8>,
     /// Data.
     pub payload: Payload,
     /// It asks for a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`).

@@ -7,7 +7,7 @@ use crate::test_memory::{BASE, TestMemory};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
-const SQ: SqContext = SqContext { buf: BASE, log_size: 2 };
+const SQ: SqContext = SqContext { buf: BASE, log_size: 2, min_inline_headers: 0 };
 
 fn put_wqe(memory: &TestMemory, index: u16, wqe: &[u8]) {
     for (i, &byte) in wqe.iter().enumerate() {
@@ -51,6 +51,7 @@ fn write_imm_with_every_flag() {
         wqebbs: 1,
         opcode: 0x09,
         op: SendOp::WriteImm(REMOTE),
+        headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
         signaled: true,
         solicited: true,
@@ -93,10 +94,12 @@ fn transports_have_their_opcodes() {
         }
     }
     for opcode in [0x01, 0x08, 0x09] {
-        let transport = Transport::Ud;
-        assert_eq!(fault(&wqe(opcode, &[&RADDR]), transport), WqeFault::WrongTransport { opcode, transport });
+        for transport in [Transport::Ud, Transport::RawPacket] {
+            assert_eq!(fault(&wqe(opcode, &[&RADDR]), transport), WqeFault::WrongTransport { opcode, transport });
+        }
     }
-    for opcode in [0x0e, 0x1b, 0x25, 0xff] {
+    assert_eq!(fault(&wqe(0x0e, &[&[0; 16]]), Transport::RawPacket), WqeFault::Tso);
+    for opcode in [0x1b, 0x25, 0xff] {
         assert_eq!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::UnknownOpcode(opcode));
     }
 }
@@ -240,8 +243,61 @@ fn indices_and_rings() {
     let memory = TestMemory::filled(256, 0);
     let overrun = WqeFault::Overrun { index: 3, producer: 8, ahead: 5, entries: 4 };
     assert_eq!(fetch(&SQ, QPN, Transport::Rc, 3, 8, &memory), Err(overrun));
-    let gone = SqContext { buf: BASE + 200, log_size: 2 };
+    let gone = SqContext { buf: BASE + 200, ..SQ };
     assert!(matches!(fetch(&gone, QPN, Transport::Rc, 1, 2, &memory), Err(WqeFault::Dma(_))));
+}
+
+/// An Ethernet segment with these checksum flags and inline headers.
+fn eth(cs_flags: u8, headers: &[u8]) -> Vec<u8> {
+    let mut seg = vec![0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, (headers.len() >> 8) as u8, headers.len() as u8];
+    seg.extend(headers);
+    seg.resize(seg.len().next_multiple_of(16), 0);
+    seg
+}
+
+#[test]
+fn a_frame_begins_in_the_ethernet_segment() {
+    let header: Vec<u8> = (1..=100).collect();
+    // None, as many as the segment itself has room for, the L2 headers of libmlx5, and more.
+    for (len, units) in [(0, 1), (1, 1), (2, 1), (3, 2), (18, 2), (19, 3), (100, 8)] {
+        let seg = eth(0, &header[..len]);
+        assert_eq!(seg.len(), 16 * units);
+        let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
+        assert_eq!((found.headers, found.payload), (header[..len].to_vec(), Payload::Segs(vec![DATA_SEG])));
+        assert_eq!(found.op, SendOp::Frame(Checksums::default()));
+    }
+    let inline = [0x80, 0, 0, 4, 0xa, 0xb, 0xc, 0xd, 0, 0, 0, 0, 0, 0, 0, 0];
+    for (flags, l3, l4) in [(0x40, true, false), (0x80, false, true), (0xc0, true, true)] {
+        let found = fetch_at(0, &wqe(0x0a, &[&eth(flags, &header[..18]), &inline]), Transport::RawPacket).unwrap();
+        assert_eq!(found.op, SendOp::Frame(Checksums { l3, l4 }));
+        assert_eq!(found.payload, Payload::Inline(vec![0xa, 0xb, 0xc, 0xd]));
+    }
+}
+
+#[test]
+fn ethernet_segments_that_make_no_sense() {
+    let fault = |seg: &[u8]| fault(&wqe(0x0a, &[seg]), Transport::RawPacket);
+    for at in [0, 3, 5, 6, 7, 8, 11] {
+        let mut seg = eth(0, &[]);
+        seg[at] = 1;
+        assert!(matches!(fault(&seg), WqeFault::Reserved { at: word, .. } if (at + 13..=at + 16).contains(&word)));
+    }
+    for flags in [0x01, 0x10, 0x20, 0xd0] {
+        assert_eq!(fault(&eth(flags, &[])), WqeFault::BadChecksumFlags(flags));
+    }
+    let mut seg = eth(0, &[0; 18]);
+    seg[13] = 19;
+    assert_eq!(fault(&seg), WqeFault::MissingSegment { segment: "inline headers", needs: 64, has: 48 });
+    assert_eq!(fault(&[]), WqeFault::MissingSegment { segment: "Ethernet", needs: 32, has: 16 });
+
+    let sq = SqContext { min_inline_headers: 18, ..SQ };
+    let memory = TestMemory::filled(256, 0);
+    for (len, ok) in [(0, false), (17, false), (18, true)] {
+        put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));
+        let found = fetch(&sq, QPN, Transport::RawPacket, 0, 4, &memory);
+        assert_eq!(found.is_ok(), ok, "{found:?}");
+        assert!(ok || found == Err(WqeFault::FewInlineHeaders { found: len as u16, needed: 18 }));
+    }
 }
 
 #[test]
@@ -269,7 +325,7 @@ fn any_bytes_are_an_answer() {
             ring[at + 28..at + 32].fill(0);
         }
         memory.put(0, &ring);
-        for transport in [Transport::Rc, Transport::Uc, Transport::Ud] {
+        for transport in [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket] {
             let announced = 1 + random() as u16 % 5;
             match fetch(&SQ, QPN, transport, index, index.wrapping_add(announced), &memory) {
                 Ok(found) => {

@@ -38,6 +38,7 @@ pub(crate) struct Options {
     pub(crate) access: Access,
     pub(crate) grh: bool,
     pub(crate) sink: bool,
+    pub(crate) min_inline_headers: u16,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -64,6 +65,7 @@ impl Default for Options {
             access: ALL,
             grh: false,
             sink: false,
+            min_inline_headers: 0,
             faults: FaultConfig::default(),
         }
     }
@@ -190,7 +192,7 @@ impl Node {
             pd: self.pd,
             send_cqn: self.send_cq.cqn,
             recv_cqn: self.recv_cq.cqn,
-            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log }),
+            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log, min_inline_headers: o.min_inline_headers }),
             rq,
             dbr: self.dbr,
             uar,
@@ -234,11 +236,12 @@ impl Node {
     pub(crate) fn init_attr(&self) -> QpAttr {
         let o = &self.options;
         let ud = o.transport == Transport::Ud;
+        let raw = o.transport == Transport::RawPacket;
         QpAttr {
             state: Some(QpState::Init),
-            pkey_index: Some(0),
+            pkey_index: (!raw).then_some(0),
             port: Some(1),
-            access: (!ud).then_some(o.access),
+            access: (!ud && !raw).then_some(o.access),
             qkey: ud.then_some(QKEY),
             ..QpAttr::default()
         }
@@ -247,7 +250,7 @@ impl Node {
     pub(crate) fn rtr_attr(&self, peer: (u16, [u8; 16], u32)) -> QpAttr {
         let o = &self.options;
         let mut attr = QpAttr { state: Some(QpState::Rtr), ..QpAttr::default() };
-        if o.transport != Transport::Ud {
+        if !matches!(o.transport, Transport::Ud | Transport::RawPacket) {
             let grh = o.grh || o.link == LinkLayer::Ethernet;
             let grh =
                 grh.then_some(PathGrh { dgid: peer.1, sgid_index: 0, flow_label: 5, hop_limit: 64, traffic_class: 3 });
@@ -269,7 +272,7 @@ impl Node {
         let rc = o.transport == Transport::Rc;
         QpAttr {
             state: Some(QpState::Rts),
-            sq_psn: Some(o.psn),
+            sq_psn: (o.transport != Transport::RawPacket).then_some(o.psn),
             timeout: rc.then_some(o.timeout),
             retry_cnt: rc.then_some(o.retry_cnt),
             rnr_retry: rc.then_some(o.rnr_retry),

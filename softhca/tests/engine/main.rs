@@ -9,6 +9,7 @@ mod hostile;
 mod lab;
 mod loss;
 mod operations;
+mod raw_packets;
 mod sink;
 mod states;
 mod tap;

@@ -87,6 +87,16 @@ impl Wr {
         self
     }
 
+    /// The Ethernet segment: checksum flags, and the first bytes of the frame.
+    pub(crate) fn eth(mut self, cs_flags: u8, headers: &[u8]) -> Self {
+        let mut seg = vec![0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0];
+        seg.extend((headers.len() as u16).to_be_bytes());
+        seg.extend(headers);
+        seg.resize(seg.len().next_multiple_of(16), 0);
+        self.body.splice(0..0, seg);
+        self
+    }
+
     pub(crate) fn sge(mut self, addr: u64, len: u32, key: u32) -> Self {
         self.body.extend(data_seg(addr, len, key));
         self

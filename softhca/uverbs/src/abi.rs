@@ -260,7 +260,7 @@ abi! {
     }
 
     /// `struct ib_uverbs_ex_query_device_resp`: on-demand paging, timestamps, RSS, raw packets, tag matching, device
-    /// memory and CQ moderation, none of which the device has but the last, follow the plain response.
+    /// memory and CQ moderation follow the plain response; the device has timestamps, raw packets and the last.
     struct ExQueryDeviceResp {
         base: QueryDeviceResp,
         comp_mask: u32,

@@ -161,13 +161,16 @@ abi! {
 /// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
 pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 
+/// `MLX5_IB_CREATE_QP_RESP_MASK_SQN`: the response to creating a QP holds the number of its send queue.
+pub(crate) const CREATE_QP_RESP_SQN: u32 = 1 << 3;
+
 /// QP flags (`MLX5_QP_FLAG_*`).
 pub(crate) mod qp_flag {
     pub(crate) const SCATTER_CQE: u32 = 1 << 1;
     pub(crate) const BFREG_INDEX: u32 = 1 << 3;
     pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
     pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
-    /// What can be asked of a QP that is not DC, RSS or raw Ethernet, as far as the device goes.
+    /// What can be asked of a QP that is not DC or RSS, as far as the device goes.
     pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use softhca_settings::{Link, Settings, gids, mac};
+    use softhca_settings::{InlineHeaders, Link, Settings, gids, mac};
 
     #[test]
     fn every_gid_of_a_port_leads_to_its_mac() {
@@ -68,6 +68,7 @@ mod tests {
             devices: 2,
             ports: 2,
             link: Link::Ethernet,
+            inline_headers: InlineHeaders::None,
             strict: false,
             static_uars: false,
             sink: false,

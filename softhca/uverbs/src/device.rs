@@ -5,9 +5,10 @@ use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_
 use crate::abi_mlx5::{AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
 use crate::context::Context;
 use crate::errno::Errno;
+use crate::hca::Hca;
 use crate::ioctl::Request;
 use crate::uar::{self, StaticUars};
-use softhca_settings as settings;
+use softhca_settings::{self as settings, InlineHeaders, Link};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -31,6 +32,12 @@ const MAX_SGE: u32 = 30;
 /// What is true of `enum ib_device_cap_flags`: bad P_Keys are counted, the current state can be named when a QP's state is
 /// changed, port events, a system image GUID, RNR NAKs are generated.
 const CAPABILITIES: u32 = 1 << 1 | 1 << 7 | 1 << 10 | 1 << 11 | 1 << 12;
+/// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
+const RAW_IP_CSUM: u32 = 1 << 26;
+const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
+/// `enum mlx5_user_inline_mode`: what a raw packet's WQE must hold of its headers.
+const INLINE_MODE_NONE: u8 = 1;
+const INLINE_MODE_L2: u8 = 2;
 /// CQE timestamps count nanoseconds: the clock in kHz.
 const CORE_CLOCK_KHZ: u64 = 1_000_000;
 
@@ -70,8 +77,10 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         cqe_version: wanted.max_cqe_version.min(1),
         // Extended QUERY_DEVICE and CREATE_AH carry a driver's part.
         cmds_supp_uhw: 3,
-        // No inline headers wanted on Ethernet.
-        eth_min_inline: 1,
+        eth_min_inline: match hca.settings.inline_headers {
+            InlineHeaders::None => INLINE_MODE_NONE,
+            InlineHeaders::L2 => INLINE_MODE_L2,
+        },
         log_uar_size: 12,
         num_uars_per_page: 1,
         num_dyn_bfregs,
@@ -81,6 +90,14 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
     // Optional access flags of memory regions are understood (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
     request.put_optional(1, &1_u64)?;
     request.put(UHW_OUT, &response)
+}
+
+/// `enum ib_device_cap_flags`.
+fn capabilities(hca: &Hca) -> u32 {
+    match hca.settings.link {
+        Link::Infiniband => CAPABILITIES,
+        Link::Ethernet => CAPABILITIES | RAW_IP_CSUM,
+    }
 }
 
 fn base(context: &Context) -> QueryDeviceResp {
@@ -98,7 +115,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         hw_ver: 0,
         max_qp: MAX_QUEUES,
         max_qp_wr: MAX_QUEUE_WR,
-        device_cap_flags: CAPABILITIES,
+        device_cap_flags: capabilities(hca),
         max_sge: MAX_SGE,
         max_sge_rd: MAX_SGE,
         max_cq: 1 << 16,
@@ -138,12 +155,14 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         return Err(Errno::EINVAL);
     }
     let room = request.len(write::CORE_OUT);
+    let hca = &context.hca;
     request.core_out(&ExQueryDeviceResp {
         base: base(context),
         response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
         timestamp_mask: i64::MAX as u64,
         hca_core_clock: CORE_CLOCK_KHZ,
-        device_cap_flags_ex: CAPABILITIES.into(),
+        device_cap_flags_ex: capabilities(hca).into(),
+        raw_packet_caps: if hca.settings.link == Link::Ethernet { RAW_PACKET_IP_CSUM } else { 0 },
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
         ..FromZeros::new_zeroed()

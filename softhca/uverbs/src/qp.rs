@@ -1,7 +1,7 @@
 //! Queue pairs: creation and destruction.
 
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT};
-use crate::abi_mlx5::{CreateQp, CreateQpResp, qp_flag};
+use crate::abi_mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
 use crate::context::Context;
 use crate::cq::Cq;
 use crate::device::{MAX_QUEUE_WR, MAX_RQ_WQE};
@@ -28,7 +28,7 @@ pub(crate) struct Qp {
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
     events: Arc<Source>,
-    _pinned: [Pinned; 2],
+    _pinned: [Pinned; 3],
     /// Given back when the QP goes.
     _register: Register,
     /// Kept busy.
@@ -68,8 +68,9 @@ fn transport(qp_type: u64) -> Result<Transport, Errno> {
         2 => Ok(Transport::Rc),
         3 => Ok(Transport::Uc),
         4 => Ok(Transport::Ud),
-        // Raw packets, XRC, driver's own (DC).
-        8..=10 | 0xff => Err(Errno::EOPNOTSUPP),
+        8 => Ok(Transport::RawPacket),
+        // XRC, driver's own (DC).
+        9..=10 | 0xff => Err(Errno::EOPNOTSUPP),
         _ => Err(Errno::EINVAL),
     }
 }
@@ -103,7 +104,13 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let rq_bytes = log_rq.map_or(0, |log| 1 << (u32::from(log) + log_stride));
     let log_sq = log_ring(driver.sq_wqe_count)?;
     let sq_bytes = log_sq.map_or(0, |log| WQEBB_BYTES << log);
-    let sq_buf = driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?;
+    // The rings are one buffer, save those of raw packets, which are two objects in a ConnectX.
+    let raw = transport == Transport::RawPacket;
+    let (rings_bytes, sq_buf) = if raw {
+        (rq_bytes, driver.sq_buf_addr)
+    } else {
+        (rq_bytes + sq_bytes, driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?)
+    };
     let rq = match (&srq, log_rq) {
         (Some(srq), _) => ReceiveSource::Shared { srqn: srq.number },
         (None, Some(log_size)) => {
@@ -116,17 +123,25 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
     let scatter_req =
         scatter && transport == Transport::Rc && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
-    let scatter_res = scatter && transport != Transport::Ud;
+    let scatter_res = scatter && transport != Transport::Ud && !raw;
 
     let register = Register::choose(context, &driver)?;
-    let pinned = [Pinned::new(hca, driver.buf_addr, rq_bytes + sq_bytes)?, Pinned::new(hca, driver.db_addr, 8)?];
+    let pinned = [
+        Pinned::new(hca, driver.buf_addr, rings_bytes)?,
+        Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
+        Pinned::new(hca, driver.db_addr, 8)?,
+    ];
     let number = hca.command(|device| {
         device.create_qp(QpContext {
             transport,
             pd: pd.number,
             send_cqn: send_cq.number,
             recv_cqn: recv_cq.number,
-            sq: log_sq.map(|log_size| SqContext { buf: sq_buf, log_size }),
+            sq: log_sq.map(|log_size| SqContext {
+                buf: sq_buf,
+                log_size,
+                min_inline_headers: hca.settings.inline_headers.bytes(),
+            }),
             rq,
             dbr: driver.db_addr,
             uar: register.page(),
@@ -153,7 +168,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put_handle(0, context.insert(qp))?;
     request.put(13, &cap)?;
     request.put(14, &number)?;
-    request.put(UHW_OUT, &CreateQpResp { bfreg_index, ..FromZeros::new_zeroed() })
+    // The number of a raw packet QP is that of its send queue.
+    let (comp_mask, sqn) = if raw { (CREATE_QP_RESP_SQN, number) } else { (0, 0) };
+    request.put(UHW_OUT, &CreateQpResp { bfreg_index, comp_mask, sqn, ..FromZeros::new_zeroed() })
 }
 
 fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {

@@ -236,6 +236,24 @@ fn strict_mode_complains_of_a_wrong_doorbell() {
 }
 
 #[test]
+fn raw_packets_leave_as_they_were_posted() {
+    let (_directory, program) = compiled("raw_packets");
+    for inline_headers in ["none", "l2"] {
+        let ethernet = ["--link", "ethernet", "--inline-headers", inline_headers];
+        for mode in [&[][..], STRICT, STATIC, &["--sink"]] {
+            let options = [&ethernet, mode].concat();
+            assert_eq!(launch(&options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+        }
+        let options = [&ethernet[..], &["--log", "softhca::ethernet=trace"]].concat();
+        let (code, output) = launch(&options, &[&program, "one"], Duration::from_secs(20));
+        // What the program posts, with the checksums that it asks for.
+        let frame = "frame [02, 00, 00, 00, 00, 02, 02, 00, 00, 00, 00, 01, 08, 00, 45, 00, 00, 1f, 00, 00, 40, 00, 40, 11, \
+                     26, cc, 0a, 00, 00, 01, 0a, 00, 00, 02, 00, 01, 00, 02, 00, 0b, e7, d0, 01, 02, 03]";
+        assert!(code == Some(0) && output.contains(frame), "{output}");
+    }
+}
+
+#[test]
 fn a_sink_completes_what_is_posted_when_it_is_stepped() {
     let (_directory, program) = compiled("sink");
     for options in [&["--sink"][..], &["--sink", "--link", "ethernet", "--devices", "2"]] {

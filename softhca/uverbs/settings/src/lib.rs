@@ -28,6 +28,35 @@ impl Link {
     }
 }
 
+/// What the WQE of a raw packet must hold of the packet's headers, at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InlineHeaders {
+    /// Nothing, as with a ConnectX-5 and later.
+    None,
+    /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
+    L2,
+}
+
+impl InlineHeaders {
+    /// `none` or `l2`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            InlineHeaders::None => "none",
+            InlineHeaders::L2 => "l2",
+        }
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub fn bytes(self) -> u16 {
+        match self {
+            InlineHeaders::None => 0,
+            InlineHeaders::L2 => 18,
+        }
+    }
+}
+
 /// What the launcher tells the preloaded object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -37,6 +66,8 @@ pub struct Settings {
     pub ports: u32,
     /// Their link layer.
     pub link: Link,
+    /// What raw packets need inline.
+    pub inline_headers: InlineHeaders,
     /// Trap every store to a UAR page.
     pub strict: bool,
     /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
@@ -68,6 +99,7 @@ pub struct BadSetting {
 const DEVICES: &str = "SOFTHCA_DEVICES";
 const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
+const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const SINK: &str = "SOFTHCA_SINK";
@@ -85,6 +117,7 @@ impl Settings {
             (DEVICES, self.devices.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
+            (INLINE_HEADERS, self.inline_headers.name().to_owned()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
             (SINK, u8::from(self.sink).to_string()),
@@ -117,6 +150,13 @@ impl Settings {
                 return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
             }
         };
+        let inline_headers = match var(INLINE_HEADERS).as_deref() {
+            None | Some("none") => InlineHeaders::None,
+            Some("l2") => InlineHeaders::L2,
+            Some(other) => {
+                return Err(BadSetting { name: INLINE_HEADERS, value: other.to_owned(), expected: "none or l2" });
+            }
+        };
         let Some(fabric) = var(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
@@ -124,6 +164,7 @@ impl Settings {
             devices: count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?,
             ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
             link,
+            inline_headers,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
             sink: switch(SINK),
@@ -221,6 +262,7 @@ mod tests {
             devices: 3,
             ports: 2,
             link,
+            inline_headers: InlineHeaders::L2,
             strict: true,
             static_uars: false,
             sink: true,

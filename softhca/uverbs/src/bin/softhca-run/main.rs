@@ -5,7 +5,7 @@ mod sysfs;
 
 use clap::{Parser, ValueEnum};
 use softhca::wire::{fault::FaultConfig, shm};
-use softhca_settings::{Link, MAX_DEVICES, MAX_PORTS, Settings};
+use softhca_settings::{InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,6 +30,10 @@ struct Options {
     /// Link layer of all ports
     #[arg(long, value_enum, default_value_t = LinkOption::Infiniband)]
     link: LinkOption,
+
+    /// What requests to send raw packets must hold of the packets' headers: nothing, or the L2 headers (18 bytes)
+    #[arg(long, value_enum, default_value_t = InlineOption::None, value_name = "HEADERS")]
+    inline_headers: InlineOption,
 
     /// Trap every store to a doorbell register and check it (x86-64); what is wrong is reported, and makes the exit
     /// code 70 if the program's is 0
@@ -85,6 +89,14 @@ enum LinkOption {
     Ethernet,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum InlineOption {
+    /// As a ConnectX-5 and later
+    None,
+    /// As a ConnectX-4 Lx
+    L2,
+}
+
 /// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
 const EXIT_COMPLAINTS: u8 = 70;
 /// Exit code when the launcher itself cannot do its work: EX_OSERR.
@@ -130,6 +142,10 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         link: match options.link {
             LinkOption::Infiniband => Link::Infiniband,
             LinkOption::Ethernet => Link::Ethernet,
+        },
+        inline_headers: match options.inline_headers {
+            InlineOption::None => InlineHeaders::None,
+            InlineOption::L2 => InlineHeaders::L2,
         },
         strict: options.strict,
         static_uars: options.static_uars,

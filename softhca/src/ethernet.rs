@@ -1,0 +1,232 @@
+//! Ethernet frames of raw packet QPs: their size, the checksums that the device fills in, and those that were sent.
+
+use crate::wqe::Checksums;
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+/// Sent frames that are kept for whoever wants to look at them.
+pub const FRAMES_KEPT: usize = 64;
+
+/// Bytes that a frame can have, from the destination address to the end of the payload: its own header, up to a jumbo
+/// frame. Padding to the 60 bytes of the shortest frame on a cable is the port's affair, and left out.
+pub(crate) const FRAME_BYTES: RangeInclusive<u64> = ETHERNET_HEADER as u64..=9216;
+
+/// Bytes of an Ethernet header without VLAN tags.
+const ETHERNET_HEADER: usize = 14;
+/// EtherTypes (IEEE 802.3, 802.1Q, 802.1ad).
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const VLAN: u16 = 0x8100;
+const SERVICE_VLAN: u16 = 0x88a8;
+/// Bytes of a VLAN tag.
+const VLAN_TAG: usize = 4;
+/// Bytes of an IPv4 header without options, of an IPv6 header, and of a UDP header.
+const IPV4_HEADER: usize = 20;
+const IPV6_HEADER: usize = 40;
+const UDP_HEADER: usize = 8;
+/// Bytes of a TCP header without options.
+const TCP_HEADER: usize = 20;
+/// IP protocol numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// A frame that left the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentFrame {
+    /// The QP that sent it.
+    pub qpn: u32,
+    /// Its bytes, from the destination address on, without the frame check sequence.
+    pub bytes: Vec<u8>,
+}
+
+/// The latest frames.
+#[derive(Debug, Default)]
+pub struct FrameLog(VecDeque<SentFrame>);
+
+impl FrameLog {
+    /// Adds a frame, in place of the oldest if there are [`FRAMES_KEPT`]. Whoever cannot ask the device for it (a
+    /// program on the uverbs front end) sees it in the log.
+    pub(crate) fn push(&mut self, qpn: u32, bytes: Vec<u8>) {
+        log::trace!("QP {qpn:#x}: frame {bytes:02x?}");
+        if self.0.len() == FRAMES_KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(SentFrame { qpn, bytes });
+    }
+
+    /// Takes all of them, the oldest first.
+    pub(crate) fn take(&mut self) -> Vec<SentFrame> {
+        self.0.drain(..).collect()
+    }
+}
+
+/// Where in a frame its IP packet is, as far as the device parses frames.
+struct Ip {
+    /// Offset of the header.
+    at: usize,
+    version: u16,
+    /// Offset of what follows the header; its protocol.
+    next: usize,
+    protocol: u8,
+    /// Offset of the packet's end.
+    end: usize,
+    /// It is a fragment: no checksum of a whole TCP or UDP packet goes into it.
+    fragment: bool,
+}
+
+/// Fills in the checksums asked for, over whatever stood in their places: IPv4 header, TCP and UDP over IPv4 and over
+/// IPv6 without extension headers, behind up to two VLAN tags. A frame that is something else stays as it is.
+pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums) {
+    let Some(ip) = find_ip(frame) else { return };
+    if wanted.l3 && ip.version == IPV4 {
+        put(frame, ip.at + 10, 0);
+        let sum = fold(add(0, &frame[ip.at..ip.next]));
+        put(frame, ip.at + 10, sum);
+    }
+    let (header, place) = match ip.protocol {
+        TCP => (TCP_HEADER, ip.next + 16),
+        UDP => (UDP_HEADER, ip.next + 6),
+        _ => return,
+    };
+    if !wanted.l4 || ip.fragment || ip.end - ip.next < header {
+        return;
+    }
+    put(frame, place, 0);
+    let addresses = if ip.version == IPV4 { ip.at + 12..ip.at + 20 } else { ip.at + 8..ip.at + 40 };
+    let pseudo = (ip.end - ip.next) as u64 + u64::from(ip.protocol);
+    let sum = fold(add(add(pseudo, &frame[addresses]), &frame[ip.next..ip.end]));
+    // 0 would say that a UDP packet has no checksum (RFC 768); all ones are the same number.
+    put(frame, place, if ip.protocol == UDP && sum == 0 { 0xffff } else { sum });
+}
+
+/// Finds the IP packet; `None` if there is none, or it is not whole.
+fn find_ip(frame: &[u8]) -> Option<Ip> {
+    let mut at = ETHERNET_HEADER;
+    let mut ether_type = be16(frame, at - 2)?;
+    for _ in 0..2 {
+        if matches!(ether_type, VLAN | SERVICE_VLAN) {
+            at += VLAN_TAG;
+            ether_type = be16(frame, at - 2)?;
+        }
+    }
+    let ip = frame.get(at..)?;
+    let (header, len, protocol, fragment) = match ether_type {
+        IPV4 => {
+            let header = usize::from(ip.first()? & 0xf) * 4;
+            (header, usize::from(be16(ip, 2)?), *ip.get(9)?, be16(ip, 6)? & 0x3fff != 0)
+        }
+        IPV6 => (IPV6_HEADER, IPV6_HEADER + usize::from(be16(ip, 4)?), *ip.get(6)?, false),
+        _ => return None,
+    };
+    let whole = header >= IPV4_HEADER && header <= len && len <= ip.len();
+    whole.then_some(Ip { at, version: ether_type, next: at + header, protocol, end: at + len, fragment })
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn put(frame: &mut [u8], at: usize, value: u16) {
+    frame[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Adds the 16-bit words of `bytes`, an odd last byte padded with 0 (RFC 1071).
+fn add(sum: u64, bytes: &[u8]) -> u64 {
+    let words = bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low)));
+    sum + words.sum::<u64>()
+}
+
+/// The checksum of a sum: its one's complement, with the carries added back in.
+fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: Checksums = Checksums { l3: true, l4: true };
+
+    /// A packet that is small enough to add up by hand: 10.0.0.1:1 to 10.0.0.2:2, UDP, 3 bytes of payload.
+    fn udp(tags: &[u8]) -> Vec<u8> {
+        let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+        frame.extend(tags);
+        frame.extend([0x08, 0x00]);
+        frame.extend([0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0xee, 0xee, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0, 1, 0, 2, 0, 11, 0xee, 0xee, 0x01, 0x02, 0x03]);
+        frame
+    }
+
+    #[test]
+    fn checksums_are_those_of_the_rfcs() {
+        for tags in [&[][..], &[0x81, 0, 0, 5], &[0x88, 0xa8, 0, 6, 0x81, 0, 0, 5]] {
+            let (mut frame, at) = (udp(tags), 14 + tags.len());
+            fill_checksums(&mut frame, BOTH);
+            // 4500 + 001f + 0000 + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = d933; its complement.
+            assert_eq!(frame[at + 10..at + 12], [0x26, 0xcc]);
+            // Pseudo header 0a00 0001 0a00 0002 0011 000b, then 0001 0002 000b 0102 0300: 182f; its complement.
+            assert_eq!(frame[at + 26..at + 28], [0xe7, 0xd0]);
+            // What follows the packet is padding.
+            frame.extend([0x77; 20]);
+            let before = frame.clone();
+            fill_checksums(&mut frame, BOTH);
+            assert_eq!(frame, before);
+        }
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_filled_in() {
+        let before = udp(&[]);
+        for (l3, l4) in [(false, false), (true, false), (false, true)] {
+            let mut frame = before.clone();
+            fill_checksums(&mut frame, Checksums { l3, l4 });
+            assert_eq!((frame[24..26] != before[24..26], frame[40..42] != before[40..42]), (l3, l4));
+        }
+    }
+
+    #[test]
+    fn tcp_over_ipv6_has_its_pseudo_header() {
+        let mut frame = vec![0; 12];
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 20, 6, 64]);
+        frame.extend([0x20; 16]);
+        frame.extend([0x30; 16]);
+        frame.extend([0; 20]);
+        fill_checksums(&mut frame, BOTH);
+        // 8 * 2020 + 8 * 3030 + 20 + 6 = 2829a, folded 829c; its complement.
+        assert_eq!(frame[14 + 40 + 16..][..2], [0x7d, 0x63]);
+    }
+
+    #[test]
+    fn what_is_not_understood_stays_as_it_is() {
+        let cut = |len: usize| udp(&[])[..len].to_vec();
+        let with = |at: usize, value: u8| {
+            let mut frame = udp(&[]);
+            frame[at] = value;
+            frame
+        };
+        let frames = [cut(14), cut(20), cut(40), with(12, 0x09), with(14, 0x44), with(14, 0x4f), with(17, 200)];
+        for before in frames {
+            let mut frame = before.clone();
+            fill_checksums(&mut frame, BOTH);
+            assert_eq!(frame, before);
+        }
+        // A fragment, and a protocol without a checksum that the device knows: the header's alone.
+        for mut frame in [with(20, 0x20), with(23, 1)] {
+            fill_checksums(&mut frame, BOTH);
+            assert_ne!(frame[24..26], [0xee; 2]);
+            assert_eq!(frame[40..42], [0xee; 2]);
+        }
+    }
+
+    #[test]
+    fn the_latest_frames_are_kept() {
+        let mut log = FrameLog::default();
+        (0..100).for_each(|i| log.push(i, Vec::new()));
+        let kept = log.take();
+        assert_eq!((kept.len(), kept[0].qpn, kept[63].qpn), (FRAMES_KEPT, 36, 99));
+        assert_eq!(log.take(), []);
+    }
+}

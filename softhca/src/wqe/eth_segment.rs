@@ -1,0 +1,57 @@
+//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, and the first bytes of the frame.
+
+use super::fetch::{Segments, be16, be32, zero};
+use super::{Checksums, DATA_SEG_BYTES, WqeFault};
+
+/// Offsets in bytes into the segment. The inline headers go on behind it for as many 16-byte units as they need.
+mod offset {
+    pub(super) const SOFTWARE_PARSER: usize = 0;
+    pub(super) const CS_FLAGS: usize = 4;
+    pub(super) const SOFTWARE_PARSER_FLAGS: usize = 5;
+    pub(super) const MSS: usize = 6;
+    pub(super) const METADATA: usize = 8;
+    pub(super) const INLINE_HDR_SZ: usize = 12;
+    pub(super) const INLINE_HDR: usize = 14;
+}
+
+/// `cs_flags`: checksum of the outer IP header (`MLX5_ETH_WQE_L3_CSUM`).
+const L3: u8 = 1 << 6;
+/// `cs_flags`: checksum of the outer TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
+const L4: u8 = 1 << 7;
+
+/// What the segment says.
+pub(super) struct EthSegment {
+    pub(super) checksums: Checksums,
+    pub(super) headers: Vec<u8>,
+}
+
+/// Takes the segment, whose inline headers must be `min_headers` bytes or more.
+///
+/// Software parsing, metadata for flow steering, and VLAN insertion (bit 15 of the headers' size, which no WQE has room
+/// for) are not things that this device has.
+pub(super) fn take(segs: &mut Segments<'_>, min_headers: u16) -> Result<EthSegment, WqeFault> {
+    let (start, seg) = segs.take("Ethernet", DATA_SEG_BYTES)?;
+    for (field, at, value) in [
+        ("Ethernet segment word 0", offset::SOFTWARE_PARSER, be32(seg, offset::SOFTWARE_PARSER)),
+        ("Ethernet segment byte 5", offset::SOFTWARE_PARSER_FLAGS, seg[offset::SOFTWARE_PARSER_FLAGS].into()),
+        ("mss without TSO", offset::MSS, be16(seg, offset::MSS).into()),
+        ("Ethernet segment word 2", offset::METADATA, be32(seg, offset::METADATA)),
+    ] {
+        zero(field, start + at, value.into())?;
+    }
+    let flags = seg[offset::CS_FLAGS];
+    if flags & !(L3 | L4) != 0 {
+        return Err(WqeFault::BadChecksumFlags(flags));
+    }
+    let found = be16(seg, offset::INLINE_HDR_SZ);
+    if found < min_headers {
+        return Err(WqeFault::FewInlineHeaders { found, needed: min_headers });
+    }
+    let len = usize::from(found);
+    // There is room for the first two in the segment itself, whether they are there or not.
+    let here = len.min(DATA_SEG_BYTES - offset::INLINE_HDR);
+    let mut headers = seg[offset::INLINE_HDR..offset::INLINE_HDR + here].to_vec();
+    let (_, rest) = segs.take("inline headers", (len - here).next_multiple_of(DATA_SEG_BYTES))?;
+    headers.extend(&rest[..len - here]);
+    Ok(EthSegment { checksums: Checksums { l3: flags & L3 != 0, l4: flags & L4 != 0 }, headers })
+}

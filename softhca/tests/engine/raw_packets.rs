@@ -1,0 +1,148 @@
+//! Raw packets: Ethernet frames as the host makes them.
+
+use crate::lab::*;
+use softhca::config::{LinkLayer, PortConfig};
+use softhca::context::{QpState, Transport};
+use softhca::embedded::{CqOptions, EmbeddedDevice, QpOptions};
+use softhca::error::Error;
+use softhca::wire::in_process::Fabric;
+
+fn options() -> Options {
+    Options { transport: Transport::RawPacket, link: LinkLayer::Ethernet, ..Options::default() }
+}
+
+/// Bytes of the frames that the first node has sent since the last call.
+fn frames(lab: &mut Lab) -> Vec<Vec<u8>> {
+    let qpn = lab.a.qpn;
+    let sent = lab.a.device.take_frames();
+    assert!(sent.iter().all(|frame| frame.qpn == qpn));
+    sent.into_iter().map(|frame| frame.bytes).collect()
+}
+
+/// The first bytes of a frame that no checksum can be in.
+fn header() -> Vec<u8> {
+    [&[0xff; 6][..], &[2, 0, 0, 0, 0, 1], &[0x88, 0xb5]].concat()
+}
+
+#[test]
+fn a_frame_is_put_together_from_headers_and_data() {
+    let mut lab = Lab::new(options());
+    let (at, key) = (lab.a.data, lab.a.key);
+    let whole = [header(), lab.a.fill(0, 2000, 3)].concat();
+    lab.a.memory.write(at, &whole[..2000]);
+    // The ring wraps, in the middle of headers and of inline data, too.
+    for round in 0..50 {
+        let requests = [
+            Wr::send().eth(0, &[]).sge(at, 2000, key),
+            Wr::send().eth(0, &whole[..18]).sge(at + 18, 100, key).sge(at + 118, 1, key).sge(at + 119, 500, key),
+            Wr::send().eth(0, &whole[..2]).inline(&whole[2..300]),
+            Wr::send().eth(0, &whole[..200]),
+            Wr::nop(),
+            Wr::send().eth(0, &[]).inline(&whole[..14]).flags(0),
+        ];
+        let posted: Vec<_> = requests.iter().map(|wr| lab.a.post(wr)).collect();
+        lab.run();
+        let lens: Vec<_> = frames(&mut lab).iter().map(|f| (f.len(), *f == whole[..f.len()])).collect();
+        assert_eq!(lens, [2000, 619, 300, 200, 14].map(|len| (len, true)), "round {round}");
+        let found: Vec<_> = lab.a.poll_send().iter().map(|c| (c.wqe_counter, c.opcode, c.byte_cnt)).collect();
+        assert_eq!(found, posted[..5].iter().map(|&index| (index, REQ, 0)).collect::<Vec<_>>());
+    }
+    assert!(lab.a.tap.lock().unwrap().log.is_empty(), "no packet of the transport");
+}
+
+#[test]
+fn checksums_are_filled_in_when_asked_for() {
+    let mut lab = Lab::new(options());
+    let (at, key) = (lab.a.data, lab.a.key);
+    // 10.0.0.1 to 10.0.0.2, UDP, 3 bytes: the sums are worked out beside softhca::ethernet's own tests.
+    let ip = [0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3];
+    let plain = [&header()[..12], &[0x08, 0x00], &ip].concat();
+    lab.a.memory.write(at, &plain);
+    for flags in [0, 0x40, 0x80, 0xc0] {
+        lab.a.post(&Wr::send().eth(flags, &plain[..18]).sge(at + 18, plain.len() as u32 - 18, key));
+        lab.run();
+        let mut expected = plain.clone();
+        if flags & 0x40 != 0 {
+            expected[24..26].copy_from_slice(&[0x26, 0xcc]);
+        }
+        if flags & 0x80 != 0 {
+            expected[40..42].copy_from_slice(&[0xe7, 0xd0]);
+        }
+        assert_eq!(frames(&mut lab), [expected]);
+    }
+    assert_eq!(lab.a.memory.read(at, plain.len()), plain, "the host's own bytes stay");
+}
+
+#[test]
+fn what_cannot_be_sent_fails_and_stops_the_queue() {
+    let key = Lab::new(options()).a.key;
+    let mut tso = Wr::new(0x0e).eth(0, &[0; 64]);
+    tso.body[6..8].copy_from_slice(&1000u16.to_be_bytes());
+    let cases = [
+        (tso, 0x02),
+        (Wr::send(), 0x02),
+        (Wr::send().eth(0x10, &[1; 18]), 0x02),
+        (Wr::send().eth(0, &[1; 18]).with_imm(0), 0x02),
+        (Wr::write(0, 0).eth(0, &[1; 18]), 0x02),
+        (Wr::send().eth(0, &[1; 17]).inline(&[1; 100]), 0x02),
+        (Wr::send().eth(0, &[1; 18]).sge(BASE, 9200, key), 0x01),
+        (Wr::send().eth(0, &[1; 18]).sge(BASE, 100, key + 1), 0x04),
+        (Wr::send().eth(0, &[1; 18]).sge(BASE - 50, 100, key), 0x04),
+    ];
+    for (wr, syndrome) in cases {
+        let mut lab = Lab::new(Options { min_inline_headers: 18, ..options() });
+        lab.a.post(&Wr::send().eth(0, &[1; 18]));
+        let bad = lab.a.post(&wr);
+        lab.a.post(&Wr::send().eth(0, &[1; 18]));
+        lab.run();
+        let found: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.syndrome)).collect();
+        assert_eq!(found, [(REQ, 0), (REQ_ERR, syndrome), (REQ_ERR, 0x05)], "WQE {bad}: {:x?}", wr.body);
+        assert_eq!((lab.a.state(), frames(&mut lab).len()), (QpState::Sqe, 1));
+        // The queue can be set going again.
+        lab.a.modify(lab.a.rts_attr());
+        lab.a.post(&Wr::send().eth(0, &[2; 18]));
+        lab.run();
+        assert_eq!((lab.a.poll_send()[0].opcode, frames(&mut lab)), (REQ, vec![vec![2; 18]]));
+    }
+    let mut lab = Lab::new(options());
+    lab.a.post(&Wr::send().eth(0, &[1; 13]));
+    lab.run();
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x01, "shorter than a header");
+}
+
+#[test]
+fn receives_wait_until_they_are_flushed() {
+    let mut lab = Lab::new(options());
+    lab.b.post_recv(&[(lab.b.data, 2048)]);
+    lab.a.post(&Wr::send().eth(0, &header()));
+    lab.run();
+    assert_eq!((lab.a.poll_send().len(), lab.b.poll_recv().len()), (1, 0));
+    lab.b.modify(softhca::context::QpAttr { state: Some(QpState::Err), ..Default::default() });
+    lab.run();
+    assert_eq!(lab.b.poll_recv()[0].syndrome, 0x05);
+}
+
+#[test]
+fn a_sink_checks_frames_and_sends_none() {
+    let mut lab = Lab::new(Options { sink: true, ..options() });
+    lab.a.post(&Wr::send().eth(0, &header()).sge(1, 100, 0));
+    lab.a.post(&Wr::send().eth(1, &header()));
+    lab.run();
+    let found: Vec<_> = lab.a.poll_send().iter().map(|c| c.opcode).collect();
+    assert_eq!((found, frames(&mut lab)), (vec![REQ, REQ_ERR], vec![]));
+}
+
+#[test]
+fn ethernet_ports_alone_have_raw_packets() {
+    let mut infiniband = EmbeddedDevice::standalone().unwrap();
+    let cq = infiniband.create_cq(CqOptions::new(4)).unwrap();
+    let refused = infiniband.create_qp(QpOptions::new(Transport::RawPacket, cq.cqn)).unwrap_err();
+    assert!(matches!(refused, Error::Unsupported(_)));
+
+    let mut hca = EmbeddedDevice::on_fabric(&Fabric::new(), PortConfig::ethernet(1), |wire| wire).unwrap();
+    let cq = hca.create_cq(CqOptions::new(4)).unwrap();
+    let qp = hca.create_qp(QpOptions::new(Transport::RawPacket, cq.cqn)).unwrap();
+    hca.activate_raw_packet(qp.qpn).unwrap();
+    assert_eq!(hca.device().query_qp(qp.qpn).unwrap().state, QpState::Rts);
+    assert_eq!(hca.take_frames(), []);
+}
