@@ -5,9 +5,13 @@
 //! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
 //!
 //! A second check is for the compiler: a store before a barrier must not be merged with one after it.
+mod assembly;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use assembly::{body, is_instruction, rustc, single_spaces};
 
 /// Target triple and the file of `src/arch` that serves it.
 const TARGETS: [(&str, &str); 12] = [
@@ -69,7 +73,7 @@ fn assembly(target: &str, arch: &str) -> String {
         functions(arch)
     );
     std::fs::write(&input, source).unwrap();
-    let run = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+    let run = Command::new(rustc())
         .env("RUSTC_BOOTSTRAP", "1")
         .args(["--edition", "2024", "--target", target, "-O", "-Cpanic=abort", "-Zmerge-functions=disabled"])
         .args(["--emit", "asm", "-o"])
@@ -82,18 +86,7 @@ fn assembly(target: &str, arch: &str) -> String {
 
 /// The instructions of a function, whitespace made single; without labels, directives and comments.
 fn instructions(assembly: &str, function: &str) -> Vec<String> {
-    let label = format!("{function}:");
-    let dotted = format!(".{function}:");
-    let mut lines = assembly.lines().skip_while(|line| **line != *label && **line != *dotted);
-    assert!(lines.next().is_some(), "no function {function} in\n{assembly}");
-    lines
-        .map(str::trim)
-        .take_while(|line| !line.starts_with(".size") && !line.starts_with(".Lfunc_end"))
-        .filter(|line| !line.is_empty() && !line.ends_with(':'))
-        .filter(|line| !line.starts_with(['#', '@', '!', '/']))
-        .filter(|line| !line.starts_with('.') || line.starts_with(".insn"))
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect()
+    body(assembly, function).filter(|line| is_instruction(line)).map(single_spaces).collect()
 }
 
 /// Everything that the table says of one target.

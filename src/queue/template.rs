@@ -70,7 +70,13 @@ impl<O: Operation, H: Hole> Template<O, H> {
     /// Four units from unit `first` on of the shot at `pi`; those past its end are zero.
     #[inline(always)]
     fn line(&self, pi: Index, data: &H::Data, first: usize) -> [Packed; LINE_UNITS] {
-        core::array::from_fn(|i| self.unit(pi, data, first + i))
+        // One by one: `array::from_fn` can remain a call, as it does on aarch64.
+        [
+            self.unit(pi, data, first),
+            self.unit(pi, data, first + 1),
+            self.unit(pi, data, first + 2),
+            self.unit(pi, data, first + 3),
+        ]
     }
 
     #[inline(always)]

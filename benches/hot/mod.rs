@@ -1,0 +1,212 @@
+//! The hot functions: each call of the data path as an application writes it, once.
+//!
+//! Whatever guards their cost takes them from here: `benches/instructions` counts what they execute, `tests/golden_asm` looks
+//! at what they are compiled to. So there is nothing here but `core` and the crate's public API, without the feature `verbs`.
+//!
+//! Every function exists twice: [`called`], behind a symbol of its own name, and [`inlined`] into a loop, as most
+//! applications have it.
+
+/// Declares the functions in both forms.
+macro_rules! hot {
+    ($($(#[doc = $doc:literal])* fn $name:ident$(<$life:lifetime>)?($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $($body:tt)* })*) => {
+        /// Behind a call.
+        pub mod called {
+            use super::*;
+            $(
+                $(#[doc = $doc])*
+                #[inline(never)]
+                #[unsafe(no_mangle)]
+                pub fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
+            )*
+        }
+
+        /// In the caller.
+        pub mod inlined {
+            use super::*;
+            $(
+                $(#[doc = $doc])*
+                #[inline(always)]
+                pub fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
+            )*
+        }
+    };
+}
+
+use blueflame::cq::{CompletionQueue, NoOverrun, Side};
+use blueflame::db::{ExclusiveRegister, OneFence, SharedRegister};
+use blueflame::queue::{
+    NothingPosted, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template,
+};
+use blueflame::types::WrId;
+use blueflame::wqe::{Frame, GatherLen, InlineLen, RawPacket, Rc, Remote, Send, Sge, Write};
+
+/// A queue whose doorbells do not end with a flush.
+pub type OneFenceQueue = SendQueue<Rc, ExclusiveRegister<OneFence>>;
+/// A queue on a register that has a lock.
+pub type SharedQueue = SendQueue<Rc, &'static SharedRegister>;
+/// A prepared RDMA WRITE of 8 bytes, inline.
+pub type WriteShot = Template<Write, InlineLen<8>>;
+/// A prepared RDMA WRITE from registered memory.
+pub type EntryShot = Template<Write, GatherLen<1>>;
+/// A prepared SEND of 8 bytes, inline.
+pub type SendShot = Template<Send, InlineLen<8>>;
+/// A request that only needs its doorbell.
+pub type RcStaged<'q> = Staged<'q, Rc, ExclusiveRegister>;
+
+/// What is read of completions, added up.
+#[derive(Clone, Copy, Default)]
+pub struct Completed {
+    /// Indices, queue numbers and lengths.
+    pub sum: u64,
+    /// Completions that are no success of a request.
+    pub failed: u32,
+}
+
+impl Completed {
+    /// What most applications look at.
+    #[inline(always)]
+    fn add(&mut self, ok: bool, counter: u16, qpn: u32, bytes: u32) {
+        if ok {
+            self.sum += u64::from(counter) + u64::from(qpn) + u64::from(bytes);
+        } else {
+            self.failed += 1;
+        }
+    }
+}
+
+hot! {
+    /// An RDMA WRITE of 8 bytes, inline, by BlueFlame.
+    fn post_two_fences(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// The same with the flush left to the next doorbell.
+    fn post_one_fence(sq: &mut OneFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// The same on a register with a lock.
+    fn post_shared(sq: &mut SharedQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// An RDMA WRITE from registered memory.
+    fn post_entry(sq: &mut SendQueue<Rc>, to: Remote, from: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.post(&Write::to(to).gather([from]).signaled(id)) }
+    }
+
+    /// An RDMA WRITE of so many bytes, inline.
+    fn post_slice(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// A SEND of 8 bytes, inline.
+    fn post_send(sq: &mut SendQueue<Rc>, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Send::new().inline(data).signaled(id)) }
+    }
+
+    /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
+    fn post_frame(sq: &mut SendQueue<RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.post(&Frame::new().inline_headers(headers).gather([rest]).signaled(id)) }
+    }
+
+    /// A prepared RDMA WRITE of 8 bytes, inline.
+    fn fire_two_fences(sq: &mut SendQueue<Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
+        // SAFETY: the callers' template is the queue's; callers retire indices of completions only.
+        unsafe { sq.fire(shot, data) }
+    }
+
+    /// The same with the flush left to the next doorbell.
+    fn fire_one_fence(sq: &mut OneFenceQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
+        // SAFETY: as above.
+        unsafe { sq.fire(shot, data) }
+    }
+
+    /// A prepared RDMA WRITE from registered memory that each shot names.
+    fn fire_entry(sq: &mut SendQueue<Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
+        // SAFETY: as above, and nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.fire(shot, &[from]) }
+    }
+
+    /// A prepared SEND of 8 bytes, inline.
+    fn fire_send(sq: &mut SendQueue<Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
+        // SAFETY: as for `fire_two_fences`.
+        unsafe { sq.fire(shot, data) }
+    }
+
+    /// A request put into the ring but for its doorbell.
+    fn stage<'q>(sq: &'q mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<RcStaged<'q>, PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.stage(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// The doorbell of such a request.
+    fn ring_staged(shot: RcStaged<'_>) {
+        shot.ring();
+    }
+
+    /// RDMA WRITEs of 8 bytes, inline, by one doorbell.
+    fn batch(sq: &mut SendQueue<Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        for (data, n) in data.iter().zip(0..) {
+            // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+            unsafe { batch.push(&Write::to(to).inline(data).signaled(WrId(n))) }?;
+        }
+        batch.ring();
+        Ok(())
+    }
+
+    /// The tag of a completed request, and its space.
+    fn retire_send(sq: &mut SendQueue<Rc>, counter: u16) -> Result<Retired, RetireError> {
+        sq.retire(counter)
+    }
+
+    /// A receive buffer.
+    fn post_receive(rq: &mut RecvQueue, into: &[Sge], id: WrId) -> Result<(), RecvError> {
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { rq.post(id, into) }
+    }
+
+    /// The tag of a completed receive.
+    fn retire_receive(rq: &mut RecvQueue) -> Result<WrId, NothingPosted> {
+        rq.retire()
+    }
+
+    /// One completion, if there is one, read in place.
+    fn drain_one(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
+        cq.drain(1, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// Up to 16 completions, read in place.
+    fn drain_sixteen(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
+        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// The same of a queue that need not be told how far it may write.
+    fn drain_no_overrun(cq: &mut CompletionQueue<NoOverrun>, done: &mut Completed) -> usize {
+        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// One completion, if there is one, copied.
+    fn poll(cq: &mut CompletionQueue, done: &mut Completed) -> bool {
+        let Some(cqe) = cq.poll() else { return false };
+        done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len());
+        true
+    }
+
+    /// Up to 16 completions of sends, and the requests they belong to.
+    fn drain_and_retire(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>, tags: &mut u64) -> usize {
+        cq.drain(16, |cqe| {
+            if let (Ok(Side::Requester), Ok(done)) = (cqe.check(), sq.retire(cqe.wqe_counter())) {
+                *tags += done.wr_id.0;
+            }
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! Assembly as rustc writes it.
+use std::ffi::OsString;
+
+/// The compiler that cargo uses.
+pub(crate) fn rustc() -> OsString {
+    std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
+}
+
+/// The lines of a function, trimmed: labels, directives, comments and instructions.
+///
+/// # Panics
+/// If there is no such function.
+pub(crate) fn body<'a>(assembly: &'a str, function: &str) -> impl Iterator<Item = &'a str> {
+    let label = format!("{function}:");
+    let dotted = format!(".{function}:");
+    let mut lines = assembly.lines().skip_while(move |line| **line != *label && **line != *dotted);
+    assert!(lines.next().is_some(), "no function {function} in\n{assembly}");
+    lines
+        .map(str::trim)
+        .take_while(|line| !line.starts_with(".size") && !line.starts_with(".Lfunc_end"))
+        .filter(|line| !line.is_empty())
+}
+
+/// Whether a line of a [`body`] is an instruction.
+pub(crate) fn is_instruction(line: &str) -> bool {
+    !line.ends_with(':')
+        && !line.starts_with(['#', '@', '!', '/'])
+        && (!line.starts_with('.') || line.starts_with(".insn"))
+}
+
+/// A line with single spaces.
+pub(crate) fn single_spaces(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,2086 @@
+# rustc 1.95.0 (59807616e 2026-04-14)
+
+batch:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #32]
+    stp x22, x21, [sp, #48]
+    stp x20, x19, [sp, #64]
+    add x29, sp, #32
+    cbz x4, L7
+    ldr w9, [x0, #48]
+    cmp w9, #8
+    b.lo L2
+    ldr x9, [x0, #40]
+    ldp x14, x15, [x0]
+    ldp w18, w13, [x0, #80]
+    add x10, x3, x4, lsl #3
+    orr x9, x9, #0x8000000
+    ldr w17, [x0, #76]
+    mov w5, #128
+    mov x12, xzr
+    rev x11, x1
+    rev w16, w2
+    orr x2, x9, #0x300000000000000
+    mov w9, #256
+    movk w5, #2048, lsl #16
+    mov w6, #134217728
+    mov w7, #1
+L1:
+    cmp w17, w18
+    b.eq L8
+    lsl w1, w17, #4
+    rev w19, w17
+    add w17, w17, #1
+    ldp w21, w22, [x3], #8
+    and x20, x13, x1
+    lsr w19, w19, #8
+    cmp x3, x10
+    add x1, x14, x20, lsl #2
+    and w17, w17, #0xffff
+    orr x21, x5, x21, lsl #32
+    orr x19, x19, x2
+    stp x19, x6, [x1]
+    stp x21, x22, [x1, #32]
+    add x21, x15, x20
+    stp x11, x16, [x1, #16]
+    str x12, [x21]
+    add x12, x12, #1
+    strh w7, [x21, #8]
+    b.ne L1
+    str w17, [x0, #76]
+    rev w10, w17
+    cmp x4, #1
+    dmb oshst
+    ldr x9, [x0, #16]
+    str w10, [x9]
+    b.ne L4
+    ldr w9, [x0, #64]
+    mov w10, #259
+    stp x19, x20, [sp, #8]
+    strh w10, [sp, #24]
+    cmp w9, #63
+    b.ls L6
+    dsb st
+    ldr x9, [x0, #24]
+    ldp x10, x11, [x1]
+    ldp x12, x13, [x1, #16]
+    ldp x14, x15, [x1, #32]
+    ldp x16, x17, [x1, #48]
+    str x10, [x9]
+    str x11, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x15, [x9, #40]
+    str x16, [x9, #48]
+    str x17, [x9, #56]
+    dsb st
+    b L5
+L2:
+    mov w10, #63
+    orr x9, x10, x9, lsl #24
+    mov w10, #3
+L3:
+    strb w10, [x8]
+    lsr x10, x9, #48
+    stur w9, [x8, #1]
+    lsr x9, x9, #32
+    strb w10, [x8, #7]
+    sturh w9, [x8, #5]
+    mov w9, #8
+    str x9, [x8, #8]
+    ldp x20, x19, [sp, #64]
+    ldp x22, x21, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #80
+    ret
+L4:
+    dsb st
+    ldr x9, [x0, #24]
+    str x19, [x9]
+    dsb st
+L5:
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    b L7
+L6:
+    add x1, sp, #8
+    mov x19, x8
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+    mov x8, x19
+L7:
+    mov w9, #7
+    strb w9, [x8]
+    ldp x20, x19, [sp, #64]
+    ldp x22, x21, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #80
+    ret
+L8:
+    mov w10, #5
+    b L3
+
+drain_and_retire:
+    sub sp, sp, #160
+    stp x29, x30, [sp, #64]
+    stp x28, x27, [sp, #80]
+    stp x26, x25, [sp, #96]
+    stp x24, x23, [sp, #112]
+    stp x22, x21, [sp, #128]
+    stp x20, x19, [sp, #144]
+    add x29, sp, #64
+    mov x9, x0
+    mov w15, #1
+    ldr x25, [x2]
+    ldp w22, w8, [x0, #28]
+    ldp w26, w24, [x1, #80]
+    ldr x16, [x0]
+    ldr w19, [x0, #24]
+    ldr x20, [x1, #8]
+    lsl w27, w15, w8
+    ldr w21, [x1, #76]
+    mov w18, #30583
+    mvn w28, w24, lsr #4
+    mov x0, xzr
+    sub w17, w22, #1
+    and w14, w8, #0x1f
+    movk w18, #7, lsl #16
+    adrp x4, .Lswitch.table.poll
+    add x4, x4, :lo12:.Lswitch.table.poll
+    b L2
+L1:
+    add x0, x0, #1
+    add w19, w19, w27
+    cmp x0, #16
+    b.eq L6
+L2:
+    and w8, w17, w19
+    tst w22, w19
+    add x23, x16, x8
+    cset w10, ne
+    ldrb w8, [x23, #63]
+    lsr w11, w8, #1
+    eor w10, w8, w10
+    orr w10, w11, w10, lsl #7
+    and w10, w10, #0xff
+    cmp w10, #119
+    b.hi L5
+    lsr x10, x8, #2
+    dmb oshld
+    add w11, w27, w19
+    str w11, [x9, #24]
+    lsl x10, x15, x10
+    tst x10, x18
+    b.eq L4
+    cmp w8, #15
+    cset w8, hi
+L3:
+    ldrh w11, [x23, #60]
+    add w12, w28, w26
+    rev w10, w11
+    lsr w10, w10, #16
+    sub w10, w10, w12
+    sub w12, w21, w12
+    and w13, w10, #0xffff
+    cmp w13, w12, uxth
+    b.hs L1
+    rev16 w11, w11
+    and w11, w24, w11, lsl #4
+    and w11, w11, #0xffff0
+    add x11, x20, x11
+    ldrh w12, [x11, #8]
+    cbz w12, L1
+    add w10, w10, w26
+    add w12, w10, w12
+    ldr x10, [x11]
+    and w26, w12, #0xffff
+    str w26, [x1, #80]
+    tbnz w8, #0, L1
+    add x25, x25, x10
+    str x25, [x2]
+    b L1
+L4:
+    lsr x11, x8, #4
+    ldrb w10, [x23, #55]
+    ldrb w3, [x23, #54]
+    ldr w8, [x23, #56]
+    ldrb w12, [x4, x11]
+    ldrh w13, [x23, #60]
+    stur x0, [x29, #-24]
+    and w8, w8, #0xffffff00
+    stp x1, x9, [sp, #24]
+    mov w1, w11
+    rev w4, w8
+    rev16 w5, w13
+    sub x8, x29, #12
+    mov w0, w12
+    str x2, [sp, #16]
+    mov w2, w10
+    str w14, [sp, #12]
+    str x16, [sp]
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w8, [x29, #-3]
+    ldp x2, x1, [sp, #16]
+    ldurb w10, [x29, #-12]
+    mov w18, #30583
+    adrp x4, .Lswitch.table.poll
+    add x4, x4, :lo12:.Lswitch.table.poll
+    cmp w8, #7
+    ldr x16, [sp]
+    ldr w14, [sp, #12]
+    ldr x9, [sp, #32]
+    ldur x0, [x29, #-24]
+    cset w8, ne
+    movk w18, #7, lsl #16
+    sub w17, w22, #1
+    mov w15, #1
+    orr w8, w8, w10
+    b L3
+L5:
+    cbz x0, L7
+L6:
+    lsr w8, w19, w14
+    ldr x9, [x9, #8]
+    and w8, w8, #0xffffff
+    rev w8, w8
+    str w8, [x9]
+L7:
+    ldp x20, x19, [sp, #144]
+    ldp x22, x21, [sp, #128]
+    ldp x24, x23, [sp, #112]
+    ldp x26, x25, [sp, #96]
+    ldp x28, x27, [sp, #80]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #160
+    ret
+
+drain_no_overrun:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    mov x9, x0
+    mov w22, #1
+    ldr x19, [x1]
+    ldp w20, w8, [x0, #28]
+    ldr x21, [x0]
+    ldr w23, [x0, #24]
+    ldr w26, [x1, #8]
+    mov w27, #30583
+    mov x0, xzr
+    adrp x13, .Lswitch.table.poll
+    add x13, x13, :lo12:.Lswitch.table.poll
+    lsl w25, w22, w8
+    sub w24, w20, #1
+    movk w27, #7, lsl #16
+    b L2
+L1:
+    add w26, w26, #1
+    str w26, [x1, #8]
+    add x0, x0, #1
+    add w23, w23, w25
+    cmp x0, #16
+    b.eq L5
+L2:
+    and w8, w24, w23
+    tst w20, w23
+    add x28, x21, x8
+    cset w10, ne
+    ldrb w8, [x28, #63]
+    lsr w11, w8, #1
+    eor w10, w8, w10
+    orr w10, w11, w10, lsl #7
+    and w10, w10, #0xff
+    cmp w10, #119
+    b.hi L5
+    lsr x10, x8, #2
+    dmb oshld
+    add w11, w25, w23
+    str w11, [x9, #24]
+    lsl x10, x22, x10
+    tst x10, x27
+    b.eq L4
+    ldrh w10, [x28, #60]
+    ldr w11, [x28, #56]
+    cmp w8, #16
+    ldr w8, [x28, #44]
+    b.hs L1
+L3:
+    rev w8, w8
+    and w11, w11, #0xffffff00
+    rev16 w10, w10
+    add x8, x19, x8
+    rev w11, w11
+    add x8, x8, x10
+    add x19, x8, x11
+    str x19, [x1]
+    add x0, x0, #1
+    add w23, w23, w25
+    cmp x0, #16
+    b.ne L2
+    b L5
+L4:
+    lsr x10, x8, #4
+    ldrb w2, [x28, #55]
+    ldrb w3, [x28, #54]
+    ldr w8, [x28, #56]
+    ldrb w11, [x13, x10]
+    ldrh w12, [x28, #60]
+    stp x9, x0, [sp, #16]
+    and w8, w8, #0xffffff00
+    str x1, [sp, #8]
+    mov w1, w10
+    rev w4, w8
+    rev16 w5, w12
+    sub x8, x29, #12
+    mov w0, w11
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x1, x9, [sp, #8]
+    ldurb w13, [x29, #-3]
+    ldr x0, [sp, #24]
+    ldurb w12, [x29, #-12]
+    ldrh w10, [x28, #60]
+    cmp w13, #7
+    adrp x13, .Lswitch.table.poll
+    add x13, x13, :lo12:.Lswitch.table.poll
+    ldr w11, [x28, #56]
+    ldr w8, [x28, #44]
+    b.ne L1
+    cbz w12, L3
+    b L1
+L5:
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
+drain_one:
+    sub sp, sp, #96
+    stp x29, x30, [sp, #32]
+    str x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    add x29, sp, #32
+    ldp w10, w12, [x0, #24]
+    ldr x8, [x0]
+    ldr x19, [x1]
+    ldr w11, [x0, #32]
+    ldr w22, [x1, #8]
+    sub w9, w12, #1
+    tst w12, w10
+    and w9, w9, w10
+    cset w12, ne
+    add x8, x8, x9
+    ldrb w9, [x8, #63]
+    lsr w13, w9, #1
+    eor w12, w9, w12
+    orr w12, w13, w12, lsl #7
+    and w12, w12, #0xff
+    cmp w12, #119
+    b.hi L2
+    lsr x12, x9, #2
+    mov w13, #1
+    dmb oshld
+    lsl w14, w13, w11
+    and w21, w11, #0x1f
+    lsl x12, x13, x12
+    mov w13, #30583
+    movk w13, #7, lsl #16
+    add w20, w14, w10
+    tst x12, x13
+    str w20, [x0, #24]
+    b.eq L3
+    ldrh w10, [x8, #60]
+    ldr w11, [x8, #56]
+    cmp w9, #16
+    ldr w8, [x8, #44]
+    b.hs L4
+L1:
+    rev w8, w8
+    and w9, w11, #0xffffff00
+    rev16 w10, w10
+    add x8, x19, x8
+    rev w9, w9
+    add x8, x8, x10
+    add x8, x8, x9
+    str x8, [x1]
+    b L5
+L2:
+    mov x0, xzr
+    ldp x20, x19, [sp, #80]
+    ldr x23, [sp, #48]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+L3:
+    ldrb w2, [x8, #55]
+    ldrb w3, [x8, #54]
+    lsr x9, x9, #4
+    ldr w10, [x8, #56]
+    adrp x11, .Lswitch.table.poll
+    add x11, x11, :lo12:.Lswitch.table.poll
+    mov x23, x8
+    and w12, w10, #0xffffff00
+    ldrb w10, [x11, x9]
+    ldrh w11, [x8, #60]
+    rev w4, w12
+    sub x8, x29, #12
+    str x0, [x29, #24]
+    rev16 w5, w11
+    mov w0, w10
+    str x1, [sp, #8]
+    mov w1, w9
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w12, [x29, #-3]
+    ldr x1, [sp, #8]
+    ldr x0, [x29, #24]
+    ldurb w9, [x29, #-12]
+    ldrh w10, [x23, #60]
+    ldr w11, [x23, #56]
+    cmp w12, #7
+    ldr w8, [x23, #44]
+    b.ne L4
+    cbz w9, L1
+L4:
+    add w8, w22, #1
+    str w8, [x1, #8]
+L5:
+    lsr w8, w20, w21
+    ldr x9, [x0, #8]
+    mov w0, #1
+    and w8, w8, #0xffffff
+    rev w8, w8
+    str w8, [x9]
+    ldp x20, x19, [sp, #80]
+    ldr x23, [sp, #48]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+
+drain_sixteen:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    mov x9, x0
+    mov w22, #1
+    ldr x26, [x1]
+    ldp w20, w8, [x0, #28]
+    ldr x23, [x0]
+    ldr w19, [x0, #24]
+    ldr w27, [x1, #8]
+    mov w28, #30583
+    mov x0, xzr
+    adrp x14, .Lswitch.table.poll
+    add x14, x14, :lo12:.Lswitch.table.poll
+    lsl w25, w22, w8
+    sub w24, w20, #1
+    and w13, w8, #0x1f
+    movk w28, #7, lsl #16
+    b L2
+L1:
+    add w27, w27, #1
+    str w27, [x1, #8]
+    add x0, x0, #1
+    add w19, w19, w25
+    cmp x0, #16
+    b.eq L6
+L2:
+    and w8, w24, w19
+    tst w20, w19
+    add x21, x23, x8
+    cset w10, ne
+    ldrb w8, [x21, #63]
+    lsr w11, w8, #1
+    eor w10, w8, w10
+    orr w10, w11, w10, lsl #7
+    and w10, w10, #0xff
+    cmp w10, #119
+    b.hi L5
+    lsr x10, x8, #2
+    dmb oshld
+    add w11, w25, w19
+    str w11, [x9, #24]
+    lsl x10, x22, x10
+    tst x10, x28
+    b.eq L4
+    ldrh w10, [x21, #60]
+    ldr w11, [x21, #56]
+    cmp w8, #16
+    ldr w8, [x21, #44]
+    b.hs L1
+L3:
+    rev w8, w8
+    and w11, w11, #0xffffff00
+    rev16 w10, w10
+    add x8, x26, x8
+    rev w11, w11
+    add x8, x8, x10
+    add x26, x8, x11
+    str x26, [x1]
+    add x0, x0, #1
+    add w19, w19, w25
+    cmp x0, #16
+    b.ne L2
+    b L6
+L4:
+    lsr x10, x8, #4
+    ldrb w2, [x21, #55]
+    ldrb w3, [x21, #54]
+    ldr w8, [x21, #56]
+    ldrb w11, [x14, x10]
+    ldrh w12, [x21, #60]
+    stp x9, x0, [sp, #16]
+    and w8, w8, #0xffffff00
+    str x1, [sp, #8]
+    mov w1, w10
+    rev w4, w8
+    rev16 w5, w12
+    sub x8, x29, #12
+    mov w0, w11
+    str w13, [sp, #4]
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w13, [x29, #-3]
+    ldp x1, x9, [sp, #8]
+    ldr x0, [sp, #24]
+    adrp x14, .Lswitch.table.poll
+    add x14, x14, :lo12:.Lswitch.table.poll
+    ldurb w12, [x29, #-12]
+    ldrh w10, [x21, #60]
+    cmp w13, #7
+    ldr w11, [x21, #56]
+    ldr w8, [x21, #44]
+    ldr w13, [sp, #4]
+    b.ne L1
+    cbz w12, L3
+    b L1
+L5:
+    cbz x0, L7
+L6:
+    lsr w8, w19, w13
+    ldr x9, [x9, #8]
+    and w8, w8, #0xffffff
+    rev w8, w8
+    str w8, [x9]
+L7:
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
+fire_entry:
+    sub sp, sp, #96
+    stp x29, x30, [sp, #32]
+    str x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    add x29, sp, #32
+    ldr w19, [x2, #8]
+    cmp w19, #0
+    b.le L4
+L1:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L5
+    ldr w10, [x0, #84]
+    rev w11, w9
+    ldr w17, [x2, #12]
+    ldp x13, x12, [x0]
+    lsr w15, w11, #8
+    ldp x14, x11, [x1]
+    and w10, w10, w9, lsl #4
+    ldr q0, [x1, #256]
+    add w9, w9, #1
+    str q0, [x12, w10, uxtw]
+    add x16, x13, w10, uxtw #2
+    and w9, w9, #0xffff
+    orr x10, x14, x15
+    ldp x12, x13, [x1, #16]
+    orr x14, x17, x19, lsl #32
+    ldr x15, [x2]
+    stp x10, x11, [x16]
+    str w9, [x0, #76]
+    rev w9, w9
+    rev x14, x14
+    rev x15, x15
+    stp x12, x13, [x16, #16]
+    stp x14, x15, [x16, #32]
+    dmb oshst
+    ldr x16, [x0, #16]
+    str w9, [x16]
+    ldr w9, [x0, #68]
+    cmp w9, #63
+    b.ls L2
+    dsb st
+    mov x16, xzr
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    str x11, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x15, [x9, #40]
+    str x16, [x9, #48]
+    str x16, [x9, #56]
+    dsb st
+    b L3
+L2:
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+L3:
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ldp x20, x19, [sp, #80]
+    ldr x23, [sp, #48]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+L4:
+    mov x20, x8
+    add x8, sp, #16
+    mov x21, x0
+    mov w0, w19
+    mov x22, x2
+    mov x23, x1
+    bl <blueflame::wqe::error::EncodeError>::sge_size
+    ldrb w9, [sp, #16]
+    ldur x10, [sp, #17]
+    mov x1, x23
+    ldr x11, [sp, #24]
+    mov x2, x22
+    mov x0, x21
+    mov x8, x20
+    cmp w9, #5
+    str x10, [sp]
+    stur x11, [sp, #7]
+    b.eq L1
+    ldr x10, [sp]
+    ldur x11, [sp, #7]
+    strb w9, [x8]
+    str x10, [sp, #16]
+    stur x11, [sp, #23]
+    ldr x10, [sp, #16]
+    stur x10, [x8, #1]
+    str x11, [x8, #8]
+    ldp x20, x19, [sp, #80]
+    ldr x23, [sp, #48]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+L5:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ldp x20, x19, [sp, #80]
+    ldr x23, [sp, #48]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+
+fire_one_fence:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    ldr w10, [x0, #84]
+    rev w11, w9
+    ldr q0, [x1, #256]
+    ldp x13, x14, [x0]
+    lsr w11, w11, #8
+    and w12, w10, w9, lsl #4
+    ldp x15, x10, [x1]
+    ldr x17, [x2]
+    add w9, w9, #1
+    str q0, [x14, w12, uxtw]
+    add x16, x13, w12, uxtw #2
+    and w9, w9, #0xffff
+    orr x11, x15, x11
+    ldp x14, x15, [x1, #32]
+    ldp x12, x13, [x1, #16]
+    stp x11, x10, [x16]
+    str w9, [x0, #76]
+    rev w9, w9
+    orr x14, x14, x17, lsl #32
+    orr x15, x15, x17, lsr #32
+    stp x12, x13, [x16, #16]
+    stp x14, x15, [x16, #32]
+    dmb oshst
+    ldr x16, [x0, #16]
+    str w9, [x16]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    mov x16, xzr
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    str x10, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x15, [x9, #40]
+    str x16, [x9, #48]
+    str x16, [x9, #56]
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0, #24]
+    str x11, [x9]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+fire_send:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    ldr w10, [x0, #84]
+    ldp x13, x11, [x0]
+    ldr q0, [x1, #256]
+    rev w12, w9
+    ldr x16, [x2]
+    and w10, w10, w9, lsl #4
+    lsr w12, w12, #8
+    add w9, w9, #1
+    and w9, w9, #0xffff
+    str q0, [x11, w10, uxtw]
+    add x17, x13, w10, uxtw #2
+    ldp x14, x11, [x1]
+    str w9, [x0, #76]
+    ldp x15, x13, [x1, #16]
+    rev w9, w9
+    orr x10, x14, x12
+    orr x12, x15, x16, lsl #32
+    orr x13, x13, x16, lsr #32
+    stp x10, x11, [x17]
+    stp x12, x13, [x17, #16]
+    dmb oshst
+    ldr x14, [x0, #16]
+    str w9, [x14]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    mov x14, xzr
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    str x11, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x14, [x9, #40]
+    str x14, [x9, #48]
+    str x14, [x9, #56]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+fire_two_fences:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    ldr w10, [x0, #84]
+    rev w11, w9
+    ldr q0, [x1, #256]
+    ldp x13, x14, [x0]
+    lsr w11, w11, #8
+    and w12, w10, w9, lsl #4
+    ldp x15, x10, [x1]
+    ldr x17, [x2]
+    add w9, w9, #1
+    str q0, [x14, w12, uxtw]
+    add x16, x13, w12, uxtw #2
+    and w9, w9, #0xffff
+    orr x11, x15, x11
+    ldp x14, x15, [x1, #32]
+    ldp x12, x13, [x1, #16]
+    stp x11, x10, [x16]
+    str w9, [x0, #76]
+    rev w9, w9
+    orr x14, x14, x17, lsl #32
+    orr x15, x15, x17, lsr #32
+    stp x12, x13, [x16, #16]
+    stp x14, x15, [x16, #32]
+    dmb oshst
+    ldr x16, [x0, #16]
+    str w9, [x16]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    mov x16, xzr
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    str x10, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x15, [x9, #40]
+    str x16, [x9, #48]
+    str x16, [x9, #56]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+poll:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #48]
+    stp x20, x19, [sp, #64]
+    add x29, sp, #48
+    ldp w10, w11, [x0, #24]
+    ldr x8, [x0]
+    sub w9, w11, #1
+    tst w11, w10
+    and w9, w9, w10
+    cset w11, ne
+    add x9, x8, x9
+    ldrb w8, [x9, #63]
+    lsr w12, w8, #1
+    eor w11, w8, w11
+    orr w11, w12, w11, lsl #7
+    and w19, w11, #0xff
+    cmp w19, #119
+    b.hi L2
+    dmb oshld
+    mov w12, #1
+    ldr w11, [x0, #32]
+    lsl w13, w12, w11
+    add w10, w13, w10
+    str w10, [x0, #24]
+    lsr w10, w10, w11
+    ldr q0, [x9]
+    ldr q0, [x9, #16]
+    ldr q1, [x9, #32]
+    ldr q0, [x9, #48]
+    lsr x9, x8, #2
+    and w10, w10, #0xffffff
+    ldr x11, [x0, #8]
+    rev w10, w10
+    mov x20, v0.d[1]
+    lsl x9, x12, x9
+    mov w12, #30583
+    movk w12, #7, lsl #16
+    str w10, [x11]
+    tst x9, x12
+    b.eq L3
+    cmp w8, #16
+    b.hs L4
+L1:
+    mov x8, v1.d[1]
+    rev x9, x20
+    ubfx x10, x9, #32, #24
+    lsr x9, x9, #16
+    and x8, x8, #0xffffffff00000000
+    rev x8, x8
+    add x8, x10, x8
+    ldr x10, [x1]
+    add x8, x8, w9, uxth
+    add x8, x8, x10
+    str x8, [x1]
+L2:
+    cmp w19, #120
+    cset w0, lo
+    ldp x20, x19, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #80
+    ret
+L3:
+    fmov x10, d0
+    lsr x9, x8, #4
+    adrp x8, .Lswitch.table.poll
+    add x8, x8, :lo12:.Lswitch.table.poll
+    str x1, [sp, #24]
+    ldrb w0, [x8, x9]
+    sub x8, x29, #12
+    mov w1, w9
+    rev x2, x10
+    rev x10, x20
+    str q1, [sp]
+    lsr x3, x2, #8
+    ubfx x4, x10, #32, #24
+    lsr x5, x10, #16
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w8, [x29, #-3]
+    ldr q1, [sp]
+    ldr x1, [sp, #24]
+    cmp w8, #7
+    b.ne L4
+    ldurb w8, [x29, #-12]
+    cbz w8, L1
+L4:
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
+    cmp w19, #120
+    cset w0, lo
+    ldp x20, x19, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #80
+    ret
+
+post_entry:
+    ldp w11, w12, [x3, #8]
+    ldr w9, [x0, #60]
+    ldr x10, [x3]
+    cbz w9, L1
+    cmp w11, #0
+    b.le L1
+    ldp w13, w9, [x0, #76]
+    cmp w13, w9
+    b.eq L2
+    lsl w15, w13, #4
+    ldr w16, [x0, #84]
+    ldr x14, [x0, #40]
+    rev w17, w13
+    orr x11, x12, x11, lsl #32
+    add w13, w13, #1
+    and x15, x16, x15
+    ldp x18, x16, [x0]
+    lsr w17, w17, #8
+    orr x14, x14, #0x8000000
+    rev x12, x1
+    orr x14, x14, #0x300000000000000
+    rev w1, w2
+    rev x11, x11
+    add x18, x18, x15, lsl #2
+    orr x14, x14, x17
+    mov w17, #134217728
+    rev x10, x10
+    add x15, x16, x15
+    mov w16, #1
+    and w13, w13, #0xffff
+    stp x14, x17, [x18]
+    mov x9, xzr
+    stp x12, x1, [x18, #16]
+    stp x11, x10, [x18, #32]
+    str x4, [x15]
+    strh w16, [x15, #8]
+    str w13, [x0, #76]
+    rev w13, w13
+    dmb oshst
+    ldr x15, [x0, #16]
+    str w13, [x15]
+    dsb st
+    ldr x13, [x0, #24]
+    str x14, [x13]
+    str x17, [x13, #8]
+    str x12, [x13, #16]
+    str x1, [x13, #24]
+    str x11, [x13, #32]
+    str x10, [x13, #40]
+    str x9, [x13, #48]
+    str x9, [x13, #56]
+    mov w10, #7
+    dsb st
+    strb w10, [x8]
+    ldr x9, [x0, #32]
+    eor x9, x9, x13
+    str x9, [x0, #24]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    str x1, [sp]
+    mov w9, #8
+    mov x1, sp
+    str w2, [sp, #8]
+    str x10, [sp, #16]
+    stp w11, w12, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    ret
+
+post_frame:
+    ldp w11, w12, [x2, #8]
+    ldr w9, [x0, #60]
+    ldr x10, [x2]
+    cbz w9, L1
+    cmp w11, #0
+    b.le L1
+    ldp w13, w9, [x0, #76]
+    cmp w13, w9
+    b.eq L2
+    lsl w14, w13, #4
+    ldr w15, [x0, #84]
+    ldr x16, [x0, #40]
+    rev w17, w13
+    mov x2, #167772160
+    ldur q0, [x1, #2]
+    movk x2, #1024, lsl #48
+    lsr w17, w17, #8
+    and x14, x15, x14
+    ldp x18, x15, [x0]
+    orr x16, x16, x2
+    ldrh w1, [x1]
+    orr x16, x16, x17
+    mov x17, #19791209299968
+    orr x11, x12, x11, lsl #32
+    mov w2, #134217728
+    rev x10, x10
+    add x18, x18, x14, lsl #2
+    orr x17, x17, x1, lsl #48
+    add x12, x15, x14
+    rev x11, x11
+    mov w14, #1
+    add w13, w13, #1
+    stp x16, x2, [x18]
+    mov x9, xzr
+    stp xzr, x17, [x18, #16]
+    str q0, [x18, #32]
+    stp x11, x10, [x18, #48]
+    str x3, [x12]
+    strh w14, [x12, #8]
+    and w12, w13, #0xffff
+    mov x14, v0.d[1]
+    str w12, [x0, #76]
+    rev w12, w12
+    dmb oshst
+    ldr x13, [x0, #16]
+    str w12, [x13]
+    fmov x13, d0
+    dsb st
+    ldr x12, [x0, #24]
+    str x16, [x12]
+    str x2, [x12, #8]
+    str x9, [x12, #16]
+    str x17, [x12, #24]
+    str x13, [x12, #32]
+    str x14, [x12, #40]
+    str x11, [x12, #48]
+    str x10, [x12, #56]
+    mov w10, #7
+    dsb st
+    strb w10, [x8]
+    ldr x9, [x0, #32]
+    eor x9, x9, x12
+    str x9, [x0, #24]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    str x1, [sp]
+    mov w9, #8
+    mov x1, sp
+    strb wzr, [sp, #8]
+    str x10, [sp, #16]
+    stp w11, w12, [sp, #24]
+    str x3, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    ret
+
+post_one_fence:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w10, w9, [x0, #76]
+    cmp w10, w9
+    b.eq L2
+    ldr x11, [x0, #40]
+    rev w14, w10
+    lsl w12, w10, #4
+    ldr w13, [x0, #84]
+    lsr w14, w14, #8
+    rev x18, x1
+    orr x11, x11, #0x8000000
+    mov w1, #128
+    add w10, w10, #1
+    orr x11, x11, #0x300000000000000
+    and x12, x13, x12
+    movk w1, #2048, lsl #16
+    ldp x15, x13, [x0]
+    orr x11, x11, x14
+    ldp w14, w16, [x3]
+    mov w17, #134217728
+    and w10, w10, #0xffff
+    mov x9, xzr
+    add x15, x15, x12, lsl #2
+    add x12, x13, x12
+    mov w13, #1
+    orr x14, x1, x14, lsl #32
+    rev w1, w2
+    str w10, [x0, #76]
+    stp x11, x17, [x15]
+    rev w10, w10
+    stp x18, x1, [x15, #16]
+    stp x14, x16, [x15, #32]
+    str x4, [x12]
+    strh w13, [x12, #8]
+    dmb oshst
+    ldr x12, [x0, #16]
+    str w10, [x12]
+    dsb st
+    ldr x10, [x0, #24]
+    str x11, [x10]
+    str x17, [x10, #8]
+    str x18, [x10, #16]
+    str x1, [x10, #24]
+    str x14, [x10, #32]
+    str x16, [x10, #40]
+    str x9, [x10, #48]
+    str x9, [x10, #56]
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::exclusive::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    ret
+
+post_receive:
+    ldp w10, w9, [x0, #32]
+    ldr w12, [x0, #24]
+    sub w9, w10, w9
+    cmp w9, w12
+    b.ls L1
+    mov w11, wzr
+    add w14, w12, #1
+    stp w11, w14, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+L1:
+    ldr w13, [x0, #28]
+    mov w11, #1
+    lsl x9, x11, x13
+    lsr x9, x9, #4
+    cmp x2, x9
+    b.ls L2
+    stp w11, w14, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+L2:
+    and x13, x13, #0x3f
+    cbz x2, L8
+    lsl x11, x2, #4
+    mov x15, x1
+    sub x16, x11, #16
+    mvn w14, w16
+    tst x14, #0x30
+    b.eq L4
+    lsr w14, w16, #4
+    mov x15, x1
+    add w14, w14, #1
+    and x14, x14, #0x3
+    neg x17, x14
+L3:
+    ldr w14, [x15, #8]
+    tbnz w14, #31, L13
+    adds x17, x17, #1
+    add x15, x15, #16
+    b.lo L3
+L4:
+    cmp x16, #48
+    b.hs L11
+L5:
+    and w12, w12, w10
+    ldr x15, [x0]
+    mov x14, xzr
+    lsl x13, x12, x13
+    add x13, x15, x13
+    add x15, x1, #12
+    b L7
+L6:
+    subs x11, x11, #16
+    add x15, x15, #16
+    b.eq L9
+L7:
+    ldur w16, [x15, #-4]
+    cbz w16, L6
+    ldr w17, [x15]
+    ldur x18, [x15, #-12]
+    orr x16, x17, x16, lsl #32
+    add x17, x13, x14, lsl #4
+    rev x18, x18
+    add x14, x14, #1
+    rev x16, x16
+    str x16, [x17]
+    str x18, [x17, #8]
+    b L6
+L8:
+    and w12, w12, w10
+    ldr x11, [x0]
+    mov x14, xzr
+    lsl x13, x12, x13
+    add x13, x11, x13
+L9:
+    cmp x14, x9
+    b.hs L10
+    add x9, x13, x14, lsl #4
+    mov x11, #281474976710656
+    str x11, [x9]
+    str xzr, [x9, #8]
+L10:
+    ldr x9, [x0, #16]
+    add w10, w10, #1
+    mov w11, #3
+    str w10, [x0, #32]
+    str x3, [x9, x12, lsl #3]
+    and w9, w10, #0xffff
+    dmb oshst
+    rev w9, w9
+    ldr x10, [x0, #8]
+    str w9, [x10]
+    str w11, [x8]
+    ret
+L11:
+    add x16, x1, x11
+L12:
+    ldr w14, [x15, #8]
+    tbnz w14, #31, L13
+    ldr w14, [x15, #24]
+    tbnz w14, #31, L13
+    ldr w14, [x15, #40]
+    tbnz w14, #31, L13
+    ldr w14, [x15, #56]
+    tbnz w14, #31, L13
+    add x15, x15, #64
+    cmp x15, x16
+    b.ne L12
+    b L5
+L13:
+    mov w11, #2
+    stp w11, w14, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+
+post_send:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w10, w9, [x0, #76]
+    cmp w10, w9
+    b.eq L2
+    ldr x11, [x0, #40]
+    lsl w12, w10, #4
+    ldr w13, [x0, #84]
+    rev w14, w10
+    mov x15, #167772160
+    add w10, w10, #1
+    movk x15, #512, lsl #48
+    lsr w14, w14, #8
+    and x12, x13, x12
+    ldp w13, w17, [x1]
+    orr x11, x11, x15
+    ldp x16, x15, [x0]
+    orr x11, x11, x14
+    mov w14, #128
+    and w10, w10, #0xffff
+    movk w14, #2048, lsl #16
+    str w10, [x0, #76]
+    rev w10, w10
+    add x16, x16, x12, lsl #2
+    orr x13, x14, x13, lsl #32
+    mov w14, #134217728
+    add x12, x15, x12
+    mov w15, #1
+    mov x9, xzr
+    stp x11, x14, [x16]
+    stp x13, x17, [x16, #16]
+    str x2, [x12]
+    strh w15, [x12, #8]
+    dmb oshst
+    ldr x12, [x0, #16]
+    str w10, [x12]
+    dsb st
+    ldr x10, [x0, #24]
+    str x11, [x10]
+    str x14, [x10, #8]
+    str x13, [x10, #16]
+    str x17, [x10, #24]
+    str x9, [x10, #32]
+    str x9, [x10, #40]
+    str x9, [x10, #48]
+    str x9, [x10, #56]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #32]
+    add x29, sp, #32
+    stp x1, x2, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    strb w9, [sp, #24]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #48
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    ret
+
+post_shared:
+    sub sp, sp, #128
+    stp x29, x30, [sp, #48]
+    stp x26, x25, [sp, #64]
+    stp x24, x23, [sp, #80]
+    stp x22, x21, [sp, #96]
+    stp x20, x19, [sp, #112]
+    add x29, sp, #48
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L4
+    ldp w9, w10, [x0, #68]
+    cmp w9, w10
+    b.eq L7
+    lsl w10, w9, #4
+    ldr w11, [x0, #76]
+    mov x19, x8
+    ldr x8, [x0, #32]
+    rev w12, w9
+    rev x22, x1
+    and x10, x11, x10
+    ldp x13, x11, [x0]
+    lsr w12, w12, #8
+    orr x8, x8, #0x8000000
+    rev w24, w2
+    orr x8, x8, #0x300000000000000
+    add w9, w9, #1
+    add x13, x13, x10, lsl #2
+    orr x20, x8, x12
+    mov w12, #134217728
+    ldp w8, w21, [x3]
+    stp x20, x12, [x13]
+    mov w12, #128
+    movk w12, #2048, lsl #16
+    stp x22, x24, [x13, #16]
+    orr x23, x12, x8, lsl #32
+    add x8, x11, x10
+    mov w10, #1
+    stp x23, x21, [x13, #32]
+    str x4, [x8]
+    strh w10, [x8, #8]
+    and w8, w9, #0xffff
+    str w8, [x0, #68]
+    rev w8, w8
+    dmb oshst
+    ldp x9, x26, [x0, #16]
+    add x25, x26, #24
+    str w8, [x9]
+L1:
+    add x2, x26, #24
+    mov w0, wzr
+    mov w1, #1
+    bl __aarch64_cas1_acq
+    cmp w0, #0
+    b.ne L3
+    b L5
+L2:
+    isb
+L3:
+    ldrb w8, [x26, #24]
+    cbnz w8, L2
+    b L1
+L4:
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    b L6
+L5:
+    dsb st
+    mov x8, xzr
+    mov w10, #134217728
+    ldr x9, [x26]
+    str x20, [x9]
+    str x10, [x9, #8]
+    str x22, [x9, #16]
+    str x24, [x9, #24]
+    str x23, [x9, #32]
+    str x21, [x9, #40]
+    str x8, [x9, #48]
+    str x8, [x9, #56]
+    dsb st
+    ldp x8, x9, [x26]
+    eor x8, x9, x8
+    str x8, [x26]
+    mov w8, #7
+    stlrb wzr, [x25]
+    strb w8, [x19]
+L6:
+    ldp x20, x19, [sp, #112]
+    ldp x22, x21, [sp, #96]
+    ldp x24, x23, [sp, #80]
+    ldp x26, x25, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #128
+    ret
+L7:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    b L6
+
+post_slice:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #32]
+    stp x20, x19, [sp, #48]
+    add x29, sp, #32
+    ldr w11, [x0, #48]
+    mov x19, x8
+    cmp x4, x11
+    b.hi L29
+    ldr w10, [x0, #76]
+    cbz x4, L3
+    add x8, x4, #19
+    cmp x4, #972
+    lsr x8, x8, #4
+    add x8, x8, #2
+    b.hi L30
+    ldp w11, w12, [x0, #80]
+    add w9, w8, #3
+    ubfx w9, w9, #2, #14
+    sub w11, w11, w10
+    cmp w9, w11, uxth
+    b.hi L4
+L1:
+    rev w11, w10
+    lsl w13, w10, #4
+    ldr x15, [x0]
+    lsr w11, w11, #8
+    ldr x14, [x0, #40]
+    and w10, w12, w13
+    orr x16, x11, x8, lsl #56
+    add x11, x15, w10, uxtw #2
+    orr x14, x16, x14
+    mov w16, #134217728
+    orr x14, x14, #0x8000000
+    stp x14, x16, [x11]
+    rev x14, x1
+    rev w16, w2
+    stp x14, x16, [x11, #16]
+    cbz x4, L13
+    orr w14, w4, #0x80000000
+    cmp x4, #3
+    rev w14, w14
+    b.ls L5
+    ldr w16, [x3]
+    cmp x4, #11
+    orr x14, x14, x16, lsl #32
+    b.ls L6
+    ldur x16, [x3, #4]
+    cmp x4, #12
+    stp x14, x16, [x11, #32]
+    b.eq L13
+    lsl w14, w12, #2
+    mov w16, #-104
+    mov x1, xzr
+    add x17, x16, x4, lsl #3
+    mov w18, #20
+    add w14, w14, #64
+    and w14, w14, #0x3fffc0
+    add x2, x15, x14
+    add x14, x11, #48
+L2:
+    add x7, x4, x1
+    add x16, x3, x18
+    sub x6, x7, #12
+    cmp x6, #7
+    b.ls L19
+    sub x6, x7, #20
+    ldur x16, [x16, #-8]
+    cmp x6, #7
+    b.ls L20
+    ldr x6, [x3, x18]
+    add x7, x14, #16
+    sub x1, x1, #16
+    cmp x7, x2
+    add x20, x4, x1
+    sub x17, x17, #128
+    stp x16, x6, [x14]
+    csel x14, x15, x7, eq
+    cmp x20, #12
+    add x18, x18, #16
+    b.ne L2
+    b L28
+L3:
+    mov w8, #2
+    ldp w11, w12, [x0, #80]
+    add w9, w8, #3
+    ubfx w9, w9, #2, #14
+    sub w11, w11, w10
+    cmp w9, w11, uxth
+    b.ls L1
+L4:
+    lsr w8, w12, #4
+    mov x4, x9
+    add w10, w8, #1
+    cmp w9, w10, uxth
+    mov w10, #5
+    cinc x10, x10, hi
+    csinc w8, w11, w8, ls
+    orr x10, x10, x9, lsl #16
+    and x11, x8, #0xffff
+    b L31
+L5:
+    cmp x4, #1
+    b.ne L7
+    ldrb w15, [x3]
+    b L8
+L6:
+    cmp x4, #8
+    sub x15, x4, #4
+    b.hs L9
+    cmp x4, #5
+    b.hi L10
+    cbz x15, L12
+    ldrb w15, [x3, #4]
+    b L12
+L7:
+    add x15, x3, x4
+    lsl w16, w4, #3
+    ldrh w17, [x3]
+    ldurb w15, [x15, #-1]
+    sub w16, w16, #8
+    lsl x15, x15, x16
+    orr x15, x15, x17
+L8:
+    orr x14, x14, x15, lsl #32
+    mov x15, xzr
+    b L12
+L9:
+    add x16, x3, x4
+    lsl w15, w15, #3
+    ldr w17, [x3, #4]
+    ldur w16, [x16, #-4]
+    sub w15, w15, #32
+    b L11
+L10:
+    add x16, x3, x4
+    lsl w15, w15, #3
+    ldrh w17, [x3, #4]
+    ldurb w16, [x16, #-1]
+    sub w15, w15, #8
+L11:
+    lsl x15, x16, x15
+    orr x15, x15, x17
+L12:
+    stp x14, x15, [x11, #32]
+L13:
+    ldr x14, [x0, #8]
+    and w15, w13, #0xffff0
+    cmp w9, #1
+    and x15, x15, x12
+    add x15, x14, x15
+    str x5, [x15]
+    strh w9, [x15, #8]
+    b.eq L15
+    and x12, x12, #0xffff0
+    add w13, w13, #16
+    sub w9, w9, #1
+L14:
+    mov w15, w13
+    subs w9, w9, #1
+    add w13, w13, #16
+    and x15, x12, x15
+    add x15, x14, x15
+    str x5, [x15]
+    strh wzr, [x15, #8]
+    b.ne L14
+L15:
+    ubfx w9, w8, #2, #6
+    and x12, x10, #0xffff0000
+    and w10, w10, #0xfff0
+    ldrh w13, [x0, #76]
+    ands w14, w8, #0x3
+    ldr x11, [x11]
+    strb w8, [sp, #24]
+    orr x8, x12, x10
+    cinc w10, w9, ne
+    add w10, w10, w13
+    stp x11, x8, [sp, #8]
+    mov w11, #1
+    and w10, w10, #0xffff
+    strb w11, [sp, #25]
+    str w10, [x0, #76]
+    rev w10, w10
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w10, [x11]
+    cbz w14, L16
+    cbnz w9, L18
+    b L17
+L16:
+    cmp w9, #1
+    b.ne L18
+L17:
+    ldr w9, [x0, #64]
+    cmp w9, #64
+    b.lo L18
+    ldr x9, [x0]
+    dsb st
+    ldr x10, [x0, #24]
+    add x8, x9, x8, lsl #2
+    ldp x9, x11, [x8]
+    ldp x12, x13, [x8, #16]
+    ldp x14, x15, [x8, #32]
+    ldp x16, x8, [x8, #48]
+    str x9, [x10]
+    str x11, [x10, #8]
+    str x12, [x10, #16]
+    str x13, [x10, #24]
+    str x14, [x10, #32]
+    str x15, [x10, #40]
+    str x16, [x10, #48]
+    str x8, [x10, #56]
+    dsb st
+    ldr x8, [x0, #32]
+    eor x8, x8, x10
+    str x8, [x0, #24]
+    mov w8, #7
+    strb w8, [x19]
+    ldp x20, x19, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #64
+    ret
+L18:
+    add x1, sp, #8
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+    mov w8, #7
+    strb w8, [x19]
+    ldp x20, x19, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #64
+    ret
+L19:
+    sub x15, x3, x1
+    cmp x6, #4
+    add x18, x15, #12
+    b.hs L21
+    sub x15, x7, #13
+    cbz x15, L26
+    add x18, x18, x6
+    ldurh w16, [x16, #-8]
+    mov x15, xzr
+    ldurb w18, [x18, #-1]
+    b L22
+L20:
+    add x2, x4, x1
+    sub x4, x3, x1
+    sub x15, x2, #20
+    sub x1, x2, #12
+    add x2, x4, #12
+    cmp x15, #4
+    b.hs L23
+    cmp x15, #1
+    b.hi L24
+    cbz x15, L27
+    ldrb w15, [x3, x18]
+    b L27
+L21:
+    add x18, x18, x6
+    sub w17, w17, #24
+    ldur w16, [x16, #-8]
+    ldur w18, [x18, #-4]
+    mov x15, xzr
+L22:
+    and x17, x17, #0xfffffff8
+    lsl x17, x18, x17
+    orr x16, x17, x16
+    b L27
+L23:
+    add x15, x2, x1
+    sub w17, w17, #88
+    ldr w18, [x3, x18]
+    ldur w15, [x15, #-4]
+    b L25
+L24:
+    add x15, x2, x1
+    sub w17, w17, #64
+    ldrh w18, [x3, x18]
+    ldurb w15, [x15, #-1]
+L25:
+    and x17, x17, #0xfffffff8
+    lsl x15, x15, x17
+    orr x15, x15, x18
+    b L27
+L26:
+    ldurb w16, [x16, #-8]
+L27:
+    stp x16, x15, [x14]
+L28:
+    cbnz w9, L13
+    b L15
+L29:
+    mov w10, #3
+    b L31
+L30:
+    mov w10, #4
+    mov x4, x8
+L31:
+    orr x8, x10, x11, lsl #32
+    orr x8, x8, #0x3f00
+    stp x8, x4, [x19]
+    ldp x20, x19, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #64
+    ret
+
+post_two_fences:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w10, w9, [x0, #76]
+    cmp w10, w9
+    b.eq L2
+    ldr x11, [x0, #40]
+    rev w14, w10
+    lsl w12, w10, #4
+    ldr w13, [x0, #84]
+    lsr w14, w14, #8
+    rev x18, x1
+    orr x11, x11, #0x8000000
+    mov w1, #128
+    add w10, w10, #1
+    orr x11, x11, #0x300000000000000
+    and x12, x13, x12
+    movk w1, #2048, lsl #16
+    ldp x15, x13, [x0]
+    orr x11, x11, x14
+    ldp w14, w16, [x3]
+    mov w17, #134217728
+    and w10, w10, #0xffff
+    mov x9, xzr
+    add x15, x15, x12, lsl #2
+    add x12, x13, x12
+    mov w13, #1
+    orr x14, x1, x14, lsl #32
+    rev w1, w2
+    str w10, [x0, #76]
+    stp x11, x17, [x15]
+    rev w10, w10
+    stp x18, x1, [x15, #16]
+    stp x14, x16, [x15, #32]
+    str x4, [x12]
+    strh w13, [x12, #8]
+    dmb oshst
+    ldr x12, [x0, #16]
+    str w10, [x12]
+    dsb st
+    ldr x10, [x0, #24]
+    str x11, [x10]
+    str x17, [x10, #8]
+    str x18, [x10, #16]
+    str x1, [x10, #24]
+    str x14, [x10, #32]
+    str x16, [x10, #40]
+    str x9, [x10, #48]
+    str x9, [x10, #56]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    str x9, [x8]
+    ret
+
+retire_receive:
+    ldp w10, w9, [x0, #32]
+    cmp w9, w10
+    b.ne L1
+    mov w0, #1
+    ret
+L1:
+    mov x8, x0
+    mov x0, xzr
+    ldr w10, [x8, #24]
+    ldr x11, [x8, #16]
+    and w10, w10, w9
+    add w9, w9, #1
+    ldr x1, [x11, w10, uxtw #3]
+    str w9, [x8, #36]
+    ret
+
+retire_send:
+    ldp w9, w11, [x0, #80]
+    ldr w13, [x0, #76]
+    mvn w10, w11, lsr #4
+    add w12, w10, w9
+    sub w10, w1, w12
+    sub w15, w13, w12
+    and w14, w10, #0xffff
+    cmp w14, w15, uxth
+    b.hs L1
+    and w11, w11, w1, lsl #4
+    ldr x12, [x0, #8]
+    and w11, w11, #0xffff0
+    add x12, x12, x11
+    ldrh w13, [x12, #8]
+    cbz w13, L2
+    add w10, w13, w10
+    ldr x12, [x12]
+    strh wzr, [x8]
+    add w9, w10, w9
+    strh w10, [x8, #16]
+    and w9, w9, #0xffff
+    str x12, [x8, #8]
+    str w9, [x0, #80]
+    ret
+L1:
+    and x9, x13, #0xffff
+    and w10, w12, #0xffff
+    lsl x9, x9, #48
+    orr x9, x9, x10, lsl #32
+    lsl w10, w1, #16
+    orr x9, x9, x10
+    mov w11, #1
+    stur x9, [x8, #2]
+    strh w11, [x8]
+    ret
+L2:
+    lsl w9, w1, #16
+    orr x9, x9, #0x1
+    mov w11, #1
+    stur x9, [x8, #2]
+    strh w11, [x8]
+    ret
+
+ring_staged:
+    mov x8, x0
+    ldr x0, [x0, #64]
+    ldr w9, [x8, #96]
+    str w9, [x0, #76]
+    and w9, w9, #0xffff
+    dmb oshst
+    rev w9, w9
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldrb w9, [x8, #100]
+    tbz w9, #0, L1
+    dsb st
+    ldr x9, [x0, #24]
+    ldp x10, x11, [x8]
+    ldp x12, x13, [x8, #16]
+    ldp x14, x15, [x8, #32]
+    ldp x16, x8, [x8, #48]
+    str x10, [x9]
+    str x11, [x9, #8]
+    str x12, [x9, #16]
+    str x13, [x9, #24]
+    str x14, [x9, #32]
+    str x15, [x9, #40]
+    str x16, [x9, #48]
+    str x8, [x9, #56]
+    dsb st
+    ldr x8, [x0, #32]
+    eor x8, x8, x9
+    str x8, [x0, #24]
+    ret
+L1:
+    add x1, x8, #72
+    b <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+
+stage:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    lsl w11, w9, #4
+    ldr w12, [x0, #84]
+    ldr x10, [x0, #40]
+    rev w13, w9
+    mov w16, #134217728
+    rev x15, x1
+    and x11, x12, x11
+    ldp x14, x12, [x0]
+    lsr w13, w13, #8
+    orr x10, x10, #0x8000000
+    orr x10, x10, #0x300000000000000
+    add x14, x14, x11, lsl #2
+    orr x10, x10, x13
+    add x12, x12, x11
+    ldp w13, w17, [x3]
+    stp x10, x16, [x14]
+    mov w16, #128
+    movk w16, #2048, lsl #16
+    orr x13, x16, x13, lsl #32
+    rev w16, w2
+    stp x15, x16, [x14, #16]
+    stp x13, x17, [x14, #32]
+    mov w13, #1
+    str x4, [x12]
+    strh w13, [x12, #8]
+    ldp q0, q1, [x14]
+    stp q0, q1, [sp, #-64]!
+    ldp q2, q0, [x14, #32]
+    add w9, w9, #1
+    ldr w12, [x0, #64]
+    stp x0, x10, [x8, #64]
+    mov w10, #259
+    str x11, [x8, #80]
+    and w11, w9, #0xffff
+    stp q2, q0, [sp, #32]
+    cmp w12, #63
+    stp q2, q0, [x8, #32]
+    ldr q0, [sp]
+    cset w9, hi
+    strh w10, [x8, #88]
+    stp q0, q1, [x8]
+    str w11, [x8, #96]
+    add sp, sp, #64
+    strb w9, [x8, #100]
+    ret
+L1:
+    mov w10, #16131
+    orr x9, x10, x9, lsl #32
+    mov w10, #8
+    stp x9, x10, [x8]
+    mov w9, #2
+    strb w9, [x8, #100]
+    ret
+L2:
+    mov w9, #5
+    movk w9, #1, lsl #16
+    mov w10, #8
+    stp x9, x10, [x8]
+    mov w9, #2
+    strb w9, [x8, #100]
+    ret

@@ -1,0 +1,113 @@
+//! From source to listings: the crate is built as an application would build it, then one file against it.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::assembly::rustc;
+
+/// Where rustc has been told to find `core` for targets that its own installation does not serve (`scripts/target-core`).
+const SYSROOT: &str = "TARGET_CORE_SYSROOT";
+
+/// An architecture whose listings are looked at.
+pub(crate) struct Target {
+    /// Name of the committed listing.
+    pub(crate) name: &'static str,
+    triple: &'static str,
+    flags: &'static [&'static str],
+    /// What comments begin with.
+    pub(crate) comment: &'static str,
+    sysroot: OnceLock<Vec<String>>,
+}
+
+pub(crate) static TARGETS: [Target; 2] = [
+    Target {
+        name: "x86_64",
+        triple: "x86_64-unknown-linux-gnu",
+        flags: &["-Cllvm-args=-x86-asm-syntax=intel"],
+        comment: "#",
+        sysroot: OnceLock::new(),
+    },
+    Target {
+        name: "aarch64",
+        triple: "aarch64-unknown-linux-gnu",
+        flags: &[],
+        comment: "//",
+        sysroot: OnceLock::new(),
+    },
+];
+
+/// The compiler's version, in its own words.
+pub(crate) fn compiler() -> String {
+    run(Command::new(rustc()).arg("-V")).trim().to_owned()
+}
+
+impl Target {
+    /// Flags that say where `core` is: none, if it is where the compiler looks.
+    fn sysroot(&self) -> &[String] {
+        self.sysroot.get_or_init(|| {
+            let libraries = run(Command::new(rustc()).args(["--print", "target-libdir", "--target", self.triple]));
+            if has_core(Path::new(libraries.trim())) {
+                return Vec::new();
+            }
+            let Some(sysroot) = std::env::var_os(SYSROOT).map(PathBuf::from) else {
+                panic!(
+                    "{compiler} has no `core` for {triple}: `rustup target add {triple}`, or `scripts/target-core` (see \
+                     there) and {SYSROOT}; `./run test` does either",
+                    compiler = compiler(),
+                    triple = self.triple
+                )
+            };
+            let libraries = sysroot.join("lib/rustlib").join(self.triple).join("lib");
+            assert!(has_core(&libraries), "{SYSROOT}: no `core` for {} in {}", self.triple, libraries.display());
+            vec![format!("--sysroot={}", sysroot.display())]
+        })
+    }
+
+    /// The assembly of `source`, a file of this directory's kind that may use the crate.
+    pub(crate) fn assembly(&self, name: &str, source: &str) -> String {
+        let built = self.build_crate();
+        let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("golden_asm");
+        let (input, output) = (work.join(format!("{name}.rs")), work.join(format!("{name}_{}.s", self.name)));
+        std::fs::write(&input, source).unwrap();
+        run(Command::new(rustc())
+            .args(["--edition=2024", "--crate-type=lib", "--emit=asm", "-Copt-level=3", "-Ccodegen-units=1"])
+            .args(["-Csymbol-mangling-version=v0", "--cap-lints=allow", "--target", self.triple])
+            .args(self.flags)
+            .args(self.sysroot())
+            .arg("--extern")
+            .arg(format!("blueflame={}", built.join("libblueflame.rlib").display()))
+            .arg("-L")
+            .arg(format!("dependency={}", built.join("deps").display()))
+            .arg("-o")
+            .args([&output, &input]));
+        std::fs::read_to_string(output).unwrap()
+    }
+
+    /// Builds the crate in the release profile; the directory it is in.
+    fn build_crate(&self) -> PathBuf {
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("golden_asm");
+        let mut flags = vec!["-Csymbol-mangling-version=v0".to_owned()];
+        flags.extend_from_slice(self.sysroot());
+        run(Command::new(env!("CARGO"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["build", "--quiet", "--offline", "--release", "--no-default-features", "--lib"])
+            .args(["--target", self.triple, "--target-dir"])
+            .arg(&directory)
+            // What this test itself was built with (a sanitizer, say) is not what is looked at.
+            .env_remove("RUSTFLAGS")
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
+        directory.join(self.triple).join("release")
+    }
+}
+
+fn has_core(libraries: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(libraries) else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
+}
+
+/// What a command prints.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}

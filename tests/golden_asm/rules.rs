@@ -1,0 +1,214 @@
+//! What holds for every hot function, whatever its instructions.
+//!
+//! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds check
+//!    is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that has a lock.
+//! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for requests
+//!    that go without BlueFlame, or have less in them than their type says ([`is_other_way`]).
+//! 3. Those calls are not on the way to success. Take away every block of instructions with one: what remains still
+//!    reaches a return; each barrier of the function, and each byte swap that remains, is reached from the entry and reaches a
+//!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. What is taken
+//!    away may swap bytes, for the error it makes.)
+use std::collections::BTreeSet;
+
+use crate::listing::{Line, Listing, label_name};
+
+/// Where an instruction leads.
+enum Flow {
+    /// To the next one.
+    On,
+    /// To a label, and to the next one as well if it is conditional.
+    Jump {
+        label: String,
+        conditional: bool,
+    },
+    Return,
+    /// To a function and back.
+    Call(String),
+    /// To a function and not back.
+    TailCall(String),
+    /// To where a register or memory says.
+    Indirect,
+    Trap,
+}
+
+/// A function that has a lock may do atomic operations.
+fn locks(name: &str) -> bool {
+    name.contains("shared")
+}
+
+/// Constructors of error values.
+fn is_error_constructor(symbol: &str) -> bool {
+    let path = symbol.trim_start_matches('<');
+    path.starts_with("blueflame::") && (path.contains("Error>::") || path.contains("Error::"))
+}
+
+/// Ways that the straight one is not burdened with.
+fn is_other_way(symbol: &str) -> bool {
+    symbol.starts_with("<blueflame::queue::send::SendQueue<")
+        && [">::post_other::<", ">::ring_other"].iter().any(|name| symbol.contains(name))
+}
+
+/// Architectures' helpers for atomic operations, chosen by the CPU's features.
+fn is_atomic_helper(symbol: &str) -> bool {
+    symbol.starts_with("__aarch64_")
+}
+
+/// Each violation, in words.
+pub(crate) fn violations(listing: &Listing) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut cold = BTreeSet::new();
+    for (at, line) in listing.lines.iter().enumerate() {
+        let Line::Instruction { mnemonic, operands } = line else { continue };
+        let mut report = |what: &str| found.push(format!("{}: {what}: {}", listing.name, line.to_string().trim()));
+        if operands.contains("panic") {
+            report("a panic");
+        }
+        if is_atomic(mnemonic, operands) && !locks(&listing.name) {
+            report("an atomic operation");
+        }
+        match flow(mnemonic, operands) {
+            Flow::Indirect => report("an indirect jump or call"),
+            Flow::Trap => report("a trap"),
+            Flow::Call(symbol) | Flow::TailCall(symbol) => {
+                if is_error_constructor(&symbol) || is_other_way(&symbol) {
+                    cold.insert(at);
+                } else if !(is_atomic_helper(&symbol) && locks(&listing.name)) {
+                    report("a call");
+                }
+            }
+            Flow::On | Flow::Jump { .. } | Flow::Return => {}
+        }
+    }
+    found.extend(success_without_calls(listing, &cold));
+    found
+}
+
+/// The third rule. `cold` are the calls that the second allows.
+fn success_without_calls(listing: &Listing, cold: &BTreeSet<usize>) -> Vec<String> {
+    let next = successors(listing);
+    let cold = with_their_blocks(listing, cold);
+    let from_entry = reached(0, &next, &cold);
+    let returns = |at: &usize| {
+        reached(*at, &next, &cold).iter().any(|&at| {
+            matches!(&listing.lines[at], Line::Instruction { mnemonic, operands }
+                if matches!(flow(mnemonic, operands), Flow::Return))
+        })
+    };
+    let mut found = Vec::new();
+    if !returns(&0) {
+        found.push(format!("{}: no way to return without a call", listing.name));
+    }
+    for (at, line) in listing.lines.iter().enumerate() {
+        let Line::Instruction { mnemonic, .. } = line else { continue };
+        let effect = is_barrier(mnemonic) || is_byte_swap(mnemonic) && !cold.contains(&at);
+        if effect && !(from_entry.contains(&at) && returns(&at)) {
+            found.push(format!("{}: not without a call: {}", listing.name, line.to_string().trim()));
+        }
+    }
+    found
+}
+
+/// The lines that can follow each line.
+fn successors(listing: &Listing) -> Vec<Vec<usize>> {
+    let place = |wanted: &str| {
+        let found = listing.lines.iter().position(|line| matches!(line, Line::Label(n) if label_name(*n) == wanted));
+        found.unwrap_or_else(|| panic!("{}: no label {wanted}", listing.name))
+    };
+    let lines = listing.lines.iter().enumerate();
+    lines
+        .map(|(at, line)| {
+            let on = (at + 1 < listing.lines.len()).then_some(at + 1);
+            let Line::Instruction { mnemonic, operands } = line else { return on.into_iter().collect() };
+            match flow(mnemonic, operands) {
+                Flow::On | Flow::Call(_) => on.into_iter().collect(),
+                Flow::Jump { label, conditional } => {
+                    on.filter(|_| conditional).into_iter().chain([place(&label)]).collect()
+                }
+                Flow::Return | Flow::TailCall(_) | Flow::Indirect | Flow::Trap => Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// Those lines and all that are always executed with them: up to the label or jump on either side.
+fn with_their_blocks(listing: &Listing, lines: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let divides = |at: usize| match &listing.lines[at] {
+        Line::Label(_) => true,
+        Line::Instruction { mnemonic, operands } => !matches!(flow(mnemonic, operands), Flow::On | Flow::Call(_)),
+    };
+    let mut blocks = BTreeSet::new();
+    for &line in lines {
+        blocks.insert(line);
+        blocks.extend((0..line).rev().take_while(|&at| !divides(at)));
+        blocks.extend((line + 1..listing.lines.len()).take_while(|&at| !divides(at)));
+    }
+    blocks
+}
+
+/// The lines that can be reached from a line, itself included, without those of `not`.
+fn reached(from: usize, next: &[Vec<usize>], not: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(at) = open.pop() {
+        if !not.contains(&at) && seen.insert(at) {
+            open.extend(&next[at]);
+        }
+    }
+    seen
+}
+
+fn is_barrier(mnemonic: &str) -> bool {
+    ["sfence", "lfence", "mfence", "dmb", "dsb"].contains(&mnemonic)
+}
+
+fn is_byte_swap(mnemonic: &str) -> bool {
+    ["bswap", "movbe", "rev", "rev16"].contains(&mnemonic)
+}
+
+fn is_atomic(mnemonic: &str, operands: &str) -> bool {
+    const AARCH64: [&str; 10] = ["ldxr", "ldaxr", "stxr", "stlxr", "cas", "swp", "ldadd", "ldset", "ldclr", "ldeor"];
+    // An exchange with memory is locked without saying so.
+    mnemonic == "lock"
+        || mnemonic == "xchg" && operands.contains('[')
+        || AARCH64.iter().any(|name| mnemonic.starts_with(name))
+        || operands.contains("__aarch64_")
+}
+
+/// Instructions of both architectures: no mnemonic means different things on them.
+fn flow(mnemonic: &str, operands: &str) -> Flow {
+    let target = operands.rsplit([',', ' ']).next().unwrap_or_default();
+    match mnemonic {
+        "ret" => Flow::Return,
+        "ud2" | "int3" | "udf" | "brk" | "hlt" => Flow::Trap,
+        "br" | "blr" => Flow::Indirect,
+        "call" => match callee(operands) {
+            Some(symbol) => Flow::Call(symbol),
+            None => Flow::Indirect,
+        },
+        "bl" => Flow::Call(operands.to_owned()),
+        "jmp" | "b" => match callee(operands) {
+            Some(label) if is_label(&label) => Flow::Jump { label, conditional: false },
+            Some(symbol) => Flow::TailCall(symbol),
+            None => Flow::Indirect,
+        },
+        "cbz" | "cbnz" | "tbz" | "tbnz" => Flow::Jump { label: target.to_owned(), conditional: true },
+        _ if mnemonic.starts_with('j') || mnemonic.starts_with("b.") => {
+            Flow::Jump { label: target.to_owned(), conditional: true }
+        }
+        _ => Flow::On,
+    }
+}
+
+fn is_label(operand: &str) -> bool {
+    operand.strip_prefix('L').is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The symbol that a call or jump names, also by way of the global offset table; none if it goes where a register or other
+/// memory says.
+fn callee(operands: &str) -> Option<String> {
+    if let Some(entry) = operands.strip_prefix("qword ptr [rip + ") {
+        return entry.strip_suffix("@GOTPCREL]").map(str::to_owned);
+    }
+    // The names of x86-64's registers: three letters or digits, the first an r.
+    let is_register = operands.len() <= 3 && operands.starts_with('r');
+    (!operands.contains('[') && !is_register).then(|| operands.to_owned())
+}

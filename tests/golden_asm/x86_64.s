@@ -1,0 +1,2124 @@
+# rustc 1.95.0 (59807616e 2026-04-14)
+
+batch:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 56
+    mov qword ptr [rsp], rdi
+    test r9, r9
+    je L6
+    mov eax, dword ptr [rsi + 48]
+    cmp rax, 8
+    jb L2
+    mov qword ptr [rsp + 8], r9
+    lea rax, [r8 + 8*r9]
+    mov qword ptr [rsp + 24], rax
+    mov edi, dword ptr [rsi + 80]
+    bswap rdx
+    mov r14d, dword ptr [rsi + 84]
+    mov r11, qword ptr [rsi]
+    mov r15, qword ptr [rsi + 8]
+    bswap ecx
+    mov ebx, dword ptr [rsi + 76]
+    movabs r12, 216172782248001536
+    mov qword ptr [rsp + 16], rsi
+    or r12, qword ptr [rsi + 40]
+    xor r10d, r10d
+L1:
+    cmp ebx, edi
+    je L8
+    lea r9, [r8 + 8*r10]
+    mov r13d, ebx
+    bswap r13d
+    shr r13d, 8
+    or r13, r12
+    mov eax, dword ptr [r9]
+    mov esi, dword ptr [r9 + 4]
+    shl rax, 32
+    or rax, 134217856
+    mov ebp, ebx
+    shl ebp, 4
+    and ebp, r14d
+    mov qword ptr [r11 + 4*rbp], r13
+    mov qword ptr [r11 + 4*rbp + 8], 134217728
+    mov qword ptr [r11 + 4*rbp + 16], rdx
+    mov qword ptr [r11 + 4*rbp + 24], rcx
+    mov qword ptr [r11 + 4*rbp + 32], rax
+    mov qword ptr [r11 + 4*rbp + 40], rsi
+    mov qword ptr [r15 + rbp], r10
+    inc r10
+    mov word ptr [r15 + rbp + 8], 1
+    inc ebx
+    movzx ebx, bx
+    add r9, 8
+    cmp r9, qword ptr [rsp + 24]
+    jne L1
+    mov rdi, qword ptr [rsp + 16]
+    mov dword ptr [rdi + 76], ebx
+    mov rax, qword ptr [rdi + 16]
+    bswap ebx
+    mov dword ptr [rax], ebx
+    cmp qword ptr [rsp + 8], 1
+    jne L4
+    mov qword ptr [rsp + 32], r13
+    mov qword ptr [rsp + 40], rbp
+    mov word ptr [rsp + 48], 259
+    cmp dword ptr [rdi + 64], 63
+    jbe L5
+    sfence
+    mov rax, qword ptr [rdi + 24]
+    mov rcx, qword ptr [r11 + 4*rbp]
+    mov rdx, qword ptr [r11 + 4*rbp + 8]
+    mov rsi, qword ptr [r11 + 4*rbp + 16]
+    mov r8, qword ptr [r11 + 4*rbp + 24]
+    mov r9, qword ptr [r11 + 4*rbp + 32]
+    mov rbx, rdi
+    mov r10, qword ptr [r11 + 4*rbp + 40]
+    mov r14, qword ptr [r11 + 4*rbp + 48]
+    mov rdi, qword ptr [r11 + 4*rbp + 56]
+    mov qword ptr [rax], rcx
+    mov qword ptr [rax + 8], rdx
+    mov qword ptr [rax + 16], rsi
+    mov qword ptr [rax + 24], r8
+    mov qword ptr [rax + 32], r9
+    mov qword ptr [rax + 40], r10
+    mov qword ptr [rax + 48], r14
+    mov qword ptr [rax + 56], rdi
+    sfence
+    xor rax, qword ptr [rbx + 32]
+    mov qword ptr [rbx + 24], rax
+    jmp L6
+L2:
+    shl rax, 24
+    or rax, 63
+    mov cl, 3
+L3:
+    mov rdx, qword ptr [rsp]
+    mov byte ptr [rdx], cl
+    mov dword ptr [rdx + 1], eax
+    mov rcx, rax
+    shr rcx, 48
+    mov byte ptr [rdx + 7], cl
+    shr rax, 32
+    mov word ptr [rdx + 5], ax
+    mov qword ptr [rdx + 8], 8
+    jmp L7
+L4:
+    sfence
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rax], r13
+    sfence
+    xor rax, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 24], rax
+    jmp L6
+L5:
+    lea rsi, [rsp + 32]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+L6:
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 7
+L7:
+    mov rax, qword ptr [rsp]
+    add rsp, 56
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov eax, 256
+    mov cl, 5
+    jmp L3
+
+drain_and_retire:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 104
+    mov r15, qword ptr [rdi]
+    mov eax, dword ptr [rdi + 28]
+    mov qword ptr [rsp + 80], rax
+    dec eax
+    mov dword ptr [rsp + 28], eax
+    mov ebp, dword ptr [rdi + 24]
+    mov r14, qword ptr [rdx]
+    mov ecx, dword ptr [rdi + 32]
+    and ecx, 31
+    mov eax, 1
+    mov dword ptr [rsp + 16], ecx
+    shl eax, cl
+    mov dword ptr [rsp + 24], eax
+    mov eax, dword ptr [rsi + 84]
+    mov qword ptr [rsp + 64], rax
+    not eax
+    shr eax, 4
+    mov qword ptr [rsp + 72], rax
+    movzx eax, word ptr [rsi + 76]
+    mov dword ptr [rsp + 20], eax
+    mov r12, qword ptr [rsi + 8]
+    mov ebx, dword ptr [rsi + 80]
+    xor eax, eax
+    jmp L2
+L1:
+    inc rax
+    cmp rax, 16
+    je L6
+L2:
+    mov ecx, dword ptr [rsp + 28]
+    mov r13d, ecx
+    and r13d, ebp
+    movzx r10d, byte ptr [r15 + r13 + 63]
+    test dword ptr [rsp + 80], ebp
+    setne cl
+    xor cl, r10b
+    ror cl
+    cmp cl, 119
+    ja L5
+    add ebp, dword ptr [rsp + 24]
+    mov dword ptr [rdi + 24], ebp
+    mov ecx, r10d
+    shr cl, 2
+    movzx ecx, cl
+    mov r8d, 489335
+    bt r8, rcx
+    jae L4
+    cmp r10b, 16
+    setae cl
+L3:
+    movzx r9d, word ptr [r15 + r13 + 60]
+    rol r9w, 8
+    mov r8, qword ptr [rsp + 72]
+    lea r10d, [r8 + rbx]
+    mov r8d, r9d
+    sub r8d, r10d
+    mov r11d, dword ptr [rsp + 20]
+    sub r11d, r10d
+    cmp r8w, r11w
+    jae L1
+    movzx r9d, r9w
+    shl r9d, 4
+    and r9d, dword ptr [rsp + 64]
+    movzx r10d, word ptr [r12 + r9 + 8]
+    test r10w, r10w
+    je L1
+    mov r9, qword ptr [r12 + r9]
+    add r8d, ebx
+    add r10d, r8d
+    movzx ebx, r10w
+    mov dword ptr [rsi + 80], ebx
+    test cl, 1
+    jne L1
+    add r14, r9
+    mov qword ptr [rdx], r14
+    jmp L1
+L4:
+    movzx ecx, byte ptr [r15 + r13 + 55]
+    movzx r8d, byte ptr [r15 + r13 + 54]
+    shr r10d, 4
+    mov r9d, dword ptr [r15 + r13 + 56]
+    mov r11d, -256
+    and r9d, r11d
+    bswap r9d
+    movzx r11d, word ptr [r15 + r13 + 60]
+    rol r11w, 8
+    mov dword ptr [rsp], r11d
+    lea r11, [rip + .Lswitch.table.poll]
+    movzx r11d, byte ptr [r10 + r11]
+    mov qword ptr [rsp + 56], rdi
+    lea rdi, [rsp + 92]
+    mov qword ptr [rsp + 48], rsi
+    mov esi, r11d
+    mov qword ptr [rsp + 40], rdx
+    mov edx, r10d
+    mov qword ptr [rsp + 32], rax
+    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    mov rsi, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 40]
+    mov rax, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 56]
+    cmp byte ptr [rsp + 101], 7
+    setne cl
+    or cl, byte ptr [rsp + 92]
+    jmp L3
+L5:
+    test rax, rax
+    jne L7
+    xor eax, eax
+    jmp L8
+L6:
+    mov eax, 16
+L7:
+    mov ecx, dword ptr [rsp + 16]
+    shr ebp, cl
+    and ebp, 16777215
+    mov rcx, qword ptr [rdi + 8]
+    bswap ebp
+    mov dword ptr [rcx], ebp
+L8:
+    add rsp, 104
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+drain_no_overrun:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r14, qword ptr [rsi]
+    mov r15, qword ptr [rdi]
+    mov r10d, dword ptr [rdi + 28]
+    lea eax, [r10 - 1]
+    mov dword ptr [rsp + 20], eax
+    movzx ecx, byte ptr [rdi + 32]
+    mov r13d, 1
+    shl r13d, cl
+    mov ebx, dword ptr [rdi + 24]
+    mov ebp, dword ptr [rsi + 8]
+    xor eax, eax
+    jmp L2
+L1:
+    inc ebp
+    mov dword ptr [rsi + 8], ebp
+    inc rax
+    cmp rax, 16
+    je L5
+L2:
+    mov ecx, dword ptr [rsp + 20]
+    mov r12d, ecx
+    and r12d, ebx
+    movzx edx, byte ptr [r15 + r12 + 63]
+    test r10d, ebx
+    setne cl
+    xor cl, dl
+    ror cl
+    cmp cl, 119
+    ja L6
+    add ebx, r13d
+    mov dword ptr [rdi + 24], ebx
+    mov ecx, edx
+    shr cl, 2
+    movzx ecx, cl
+    mov r8d, 489335
+    bt r8, rcx
+    jae L4
+    movzx r9d, word ptr [r15 + r12 + 60]
+    mov ecx, dword ptr [r15 + r12 + 56]
+    mov r8d, dword ptr [r15 + r12 + 44]
+    cmp dl, 16
+    jae L1
+L3:
+    bswap r8d
+    and ecx, -256
+    bswap ecx
+    rol r9w, 8
+    movzx edx, r9w
+    add r14, r8
+    add r14, rcx
+    add r14, rdx
+    mov qword ptr [rsi], r14
+    inc rax
+    cmp rax, 16
+    jne L2
+    jmp L5
+L4:
+    movzx ecx, byte ptr [r15 + r12 + 55]
+    movzx r8d, byte ptr [r15 + r12 + 54]
+    shr edx, 4
+    mov r9d, dword ptr [r15 + r12 + 56]
+    mov r11d, -256
+    and r9d, r11d
+    bswap r9d
+    mov qword ptr [rsp + 24], r10
+    movzx r10d, word ptr [r15 + r12 + 60]
+    rol r10w, 8
+    mov dword ptr [rsp], r10d
+    lea r10, [rip + .Lswitch.table.poll]
+    movzx r10d, byte ptr [rdx + r10]
+    mov qword ptr [rsp + 48], rdi
+    lea rdi, [rsp + 60]
+    mov qword ptr [rsp + 40], rsi
+    mov esi, r10d
+    mov qword ptr [rsp + 32], rax
+    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    mov r10, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 48]
+    mov rsi, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 69], 7
+    movzx edx, byte ptr [rsp + 60]
+    movzx r9d, word ptr [r15 + r12 + 60]
+    mov ecx, dword ptr [r15 + r12 + 56]
+    mov r8d, dword ptr [r15 + r12 + 44]
+    jne L1
+    test dl, dl
+    je L3
+    jmp L1
+L5:
+    mov eax, 16
+L6:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+drain_one:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 40
+    mov r14, qword ptr [rsi]
+    mov r12, qword ptr [rdi]
+    mov ecx, dword ptr [rdi + 28]
+    lea r13d, [rcx - 1]
+    mov ebx, dword ptr [rdi + 32]
+    mov eax, dword ptr [rdi + 24]
+    mov r15d, dword ptr [rsi + 8]
+    and r13d, eax
+    movzx edx, byte ptr [r12 + r13 + 63]
+    test ecx, eax
+    setne cl
+    xor cl, dl
+    ror cl
+    cmp cl, 119
+    ja L2
+    and ebx, 31
+    mov ebp, 1
+    mov ecx, ebx
+    shl ebp, cl
+    add ebp, eax
+    mov dword ptr [rdi + 24], ebp
+    mov eax, edx
+    shr al, 2
+    movzx eax, al
+    mov ecx, 489335
+    bt rcx, rax
+    jae L3
+    movzx r8d, word ptr [r12 + r13 + 60]
+    mov eax, dword ptr [r12 + r13 + 56]
+    mov ecx, dword ptr [r12 + r13 + 44]
+    cmp dl, 16
+    jae L4
+L1:
+    bswap ecx
+    and eax, -256
+    bswap eax
+    rol r8w, 8
+    movzx edx, r8w
+    add r14, rcx
+    add r14, rax
+    add r14, rdx
+    mov qword ptr [rsi], r14
+    jmp L5
+L2:
+    xor eax, eax
+    jmp L6
+L3:
+    movzx ecx, byte ptr [r12 + r13 + 55]
+    movzx r8d, byte ptr [r12 + r13 + 54]
+    shr edx, 4
+    lea rax, [rip + .Lswitch.table.poll]
+    mov r9d, -256
+    and r9d, dword ptr [r12 + r13 + 56]
+    bswap r9d
+    movzx r10d, word ptr [r12 + r13 + 60]
+    rol r10w, 8
+    mov dword ptr [rsp], r10d
+    movzx eax, byte ptr [rdx + rax]
+    lea r10, [rsp + 28]
+    mov qword ptr [rsp + 16], rdi
+    mov rdi, r10
+    mov qword ptr [rsp + 8], rsi
+    mov esi, eax
+    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    mov rsi, qword ptr [rsp + 8]
+    mov rdi, qword ptr [rsp + 16]
+    cmp byte ptr [rsp + 37], 7
+    movzx edx, byte ptr [rsp + 28]
+    movzx r8d, word ptr [r12 + r13 + 60]
+    mov eax, dword ptr [r12 + r13 + 56]
+    mov ecx, dword ptr [r12 + r13 + 44]
+    jne L4
+    test dl, dl
+    je L1
+L4:
+    inc r15d
+    mov dword ptr [rsi + 8], r15d
+L5:
+    mov ecx, ebx
+    shr ebp, cl
+    and ebp, 16777215
+    mov rax, qword ptr [rdi + 8]
+    bswap ebp
+    mov dword ptr [rax], ebp
+    mov eax, 1
+L6:
+    add rsp, 40
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+drain_sixteen:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r15, qword ptr [rdi]
+    mov r11d, dword ptr [rdi + 28]
+    lea eax, [r11 - 1]
+    mov dword ptr [rsp + 20], eax
+    mov ebp, dword ptr [rdi + 24]
+    mov ecx, dword ptr [rdi + 32]
+    and ecx, 31
+    mov r14d, 1
+    mov dword ptr [rsp + 16], ecx
+    shl r14d, cl
+    mov rbx, qword ptr [rsi]
+    mov r13d, dword ptr [rsi + 8]
+    xor eax, eax
+    jmp L2
+L1:
+    inc r13d
+    mov dword ptr [rsi + 8], r13d
+    inc rax
+    cmp rax, 16
+    je L6
+L2:
+    mov ecx, dword ptr [rsp + 20]
+    mov r12d, ecx
+    and r12d, ebp
+    movzx edx, byte ptr [r15 + r12 + 63]
+    test r11d, ebp
+    setne cl
+    xor cl, dl
+    ror cl
+    cmp cl, 119
+    ja L5
+    add ebp, r14d
+    mov dword ptr [rdi + 24], ebp
+    mov ecx, edx
+    shr cl, 2
+    movzx ecx, cl
+    mov r8d, 489335
+    bt r8, rcx
+    jae L4
+    movzx r9d, word ptr [r15 + r12 + 60]
+    mov ecx, dword ptr [r15 + r12 + 56]
+    mov r8d, dword ptr [r15 + r12 + 44]
+    cmp dl, 16
+    jae L1
+L3:
+    bswap r8d
+    and ecx, -256
+    bswap ecx
+    rol r9w, 8
+    movzx edx, r9w
+    add rbx, r8
+    add rbx, rcx
+    add rbx, rdx
+    mov qword ptr [rsi], rbx
+    inc rax
+    cmp rax, 16
+    jne L2
+    jmp L6
+L4:
+    movzx ecx, byte ptr [r15 + r12 + 55]
+    movzx r8d, byte ptr [r15 + r12 + 54]
+    shr edx, 4
+    mov r9d, dword ptr [r15 + r12 + 56]
+    mov r10d, -256
+    and r9d, r10d
+    bswap r9d
+    movzx r10d, word ptr [r15 + r12 + 60]
+    rol r10w, 8
+    mov dword ptr [rsp], r10d
+    lea r10, [rip + .Lswitch.table.poll]
+    movzx r10d, byte ptr [rdx + r10]
+    mov qword ptr [rsp + 48], rdi
+    lea rdi, [rsp + 60]
+    mov qword ptr [rsp + 40], rsi
+    mov esi, r10d
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 24], r11
+    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    mov r11, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 40]
+    mov rax, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 48]
+    cmp byte ptr [rsp + 69], 7
+    movzx edx, byte ptr [rsp + 60]
+    movzx r9d, word ptr [r15 + r12 + 60]
+    mov ecx, dword ptr [r15 + r12 + 56]
+    mov r8d, dword ptr [r15 + r12 + 44]
+    jne L1
+    test dl, dl
+    je L3
+    jmp L1
+L5:
+    test rax, rax
+    jne L7
+    xor eax, eax
+    jmp L8
+L6:
+    mov eax, 16
+L7:
+    mov ecx, dword ptr [rsp + 16]
+    shr ebp, cl
+    and ebp, 16777215
+    mov rcx, qword ptr [rdi + 8]
+    bswap ebp
+    mov dword ptr [rcx], ebp
+L8:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+fire_entry:
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 32
+    mov rax, rdi
+    mov ebx, dword ptr [rcx + 8]
+    test ebx, ebx
+    jle L5
+L1:
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L6
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmm0, xmmword ptr [rdx + 256]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    mov edx, dword ptr [rcx + 12]
+    mov rcx, qword ptr [rcx]
+    bswap rcx
+    shl rbx, 32
+    or rbx, rdx
+    bswap rbx
+    movq xmm2, rbx
+    movq xmm3, rcx
+    punpcklqdq xmm2, xmm3
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    mov dword ptr [rsi + 76], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 68], 63
+    jbe L2
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    jmp L3
+L2:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+L3:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+L4:
+    add rsp, 32
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    ret
+L5:
+    lea rdi, [rsp + 16]
+    mov r14, rsi
+    mov esi, ebx
+    mov r15, rax
+    mov r13, rcx
+    mov r12, rdx
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::sge_size@GOTPCREL]
+    mov rdx, r12
+    mov rcx, r13
+    mov rsi, r14
+    mov rax, r15
+    movzx edi, byte ptr [rsp + 16]
+    mov r8, qword ptr [rsp + 17]
+    mov qword ptr [rsp], r8
+    mov r8, qword ptr [rsp + 24]
+    mov qword ptr [rsp + 7], r8
+    cmp dil, 5
+    je L1
+    mov rcx, qword ptr [rsp]
+    mov rdx, qword ptr [rsp + 7]
+    mov qword ptr [rax + 8], rdx
+    mov qword ptr [rax + 1], rcx
+    mov byte ptr [rax], dil
+    jmp L4
+L6:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    jmp L4
+
+fire_one_fence:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmm0, xmmword ptr [rdx + 256]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    mov dword ptr [rsi + 76], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L2:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    ret
+
+fire_send:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmm0, xmmword ptr [rdx + 256]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rdx + 16]
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
+    mov dword ptr [rsi + 76], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L2:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    ret
+
+fire_two_fences:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmm0, xmmword ptr [rdx + 256]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    mov dword ptr [rsi + 76], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L2:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    ret
+
+poll:
+    push r15
+    push r14
+    push rbx
+    sub rsp, 48
+    mov r9d, dword ptr [rdi + 24]
+    mov rax, qword ptr [rdi]
+    mov ecx, dword ptr [rdi + 28]
+    lea r8d, [rcx - 1]
+    and r8d, r9d
+    movzx edx, byte ptr [rax + r8 + 63]
+    test ecx, r9d
+    setne bl
+    xor bl, dl
+    ror bl
+    cmp bl, 119
+    ja L4
+    movzx ecx, byte ptr [rdi + 32]
+    mov r10d, 1
+    shl r10d, cl
+    add r10d, r9d
+    mov dword ptr [rdi + 24], r10d
+    movaps xmm0, xmmword ptr [rax + r8]
+    movaps xmm0, xmmword ptr [rax + r8 + 16]
+    pshufd xmm2, xmmword ptr [rax + r8 + 32], 238
+    movdqa xmm0, xmmword ptr [rax + r8 + 48]
+    pshufd xmm1, xmm0, 238
+    movq r14, xmm1
+    shr r10d, cl
+    and r10d, 16777215
+    mov rax, qword ptr [rdi + 8]
+    bswap r10d
+    mov dword ptr [rax], r10d
+    mov eax, edx
+    shr al, 2
+    movzx eax, al
+    mov ecx, 489335
+    bt rcx, rax
+    jae L2
+    cmp dl, 16
+    jae L3
+L1:
+    movq rax, xmm2
+    bswap r14
+    mov rcx, r14
+    shr rcx, 32
+    and ecx, 16777215
+    shr r14d, 16
+    movabs rdx, -4294967296
+    and rdx, rax
+    bswap rdx
+    add rdx, r14
+    add rdx, rcx
+    add qword ptr [rsi], rdx
+    jmp L4
+L2:
+    movq rcx, xmm0
+    bswap rcx
+    mov r8, rcx
+    shr r8, 8
+    shr edx, 4
+    lea rax, [rip + .Lswitch.table.poll]
+    mov rdi, r14
+    bswap rdi
+    mov r9, rdi
+    shr r9, 32
+    and r9d, 16777215
+    shr rdi, 16
+    mov dword ptr [rsp], edi
+    movzx eax, byte ptr [rdx + rax]
+    lea rdi, [rsp + 20]
+    mov r15, rsi
+    mov esi, eax
+    movdqa xmmword ptr [rsp + 32], xmm2
+    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    movdqa xmm2, xmmword ptr [rsp + 32]
+    mov rsi, r15
+    cmp byte ptr [rsp + 29], 7
+    jne L3
+    cmp byte ptr [rsp + 20], 0
+    je L1
+L3:
+    inc dword ptr [rsi + 8]
+L4:
+    cmp bl, 120
+    setb al
+    add rsp, 48
+    pop rbx
+    pop r14
+    pop r15
+    ret
+
+post_entry:
+    push r14
+    push rbx
+    sub rsp, 56
+    mov rbx, rdi
+    mov rax, qword ptr [r8]
+    mov r11d, dword ptr [r8 + 8]
+    mov r10d, dword ptr [r8 + 12]
+    cmp dword ptr [rsi + 60], 0
+    setne dil
+    test r11d, r11d
+    setg r8b
+    test dil, r8b
+    je L1
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r14d, edi
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    mov r8d, r11d
+    movabs r11, 216172782248001536
+    bswap rdx
+    or r11, r14
+    bswap ecx
+    bswap rax
+    shl r8, 32
+    or r8, r10
+    bswap r8
+    mov r10d, edi
+    shl r10d, 4
+    and r10d, dword ptr [rsi + 84]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r10], r11
+    mov qword ptr [r14 + 4*r10 + 8], 134217728
+    mov qword ptr [r14 + 4*r10 + 16], rdx
+    mov qword ptr [r14 + 4*r10 + 24], rcx
+    mov qword ptr [r14 + 4*r10 + 32], r8
+    mov qword ptr [r14 + 4*r10 + 40], rax
+    mov r14, qword ptr [rsi + 8]
+    mov qword ptr [r14 + r10], r9
+    mov word ptr [r14 + r10 + 8], 1
+    inc edi
+    movzx edi, di
+    mov dword ptr [rsi + 76], edi
+    mov r9, qword ptr [rsi + 16]
+    bswap edi
+    mov dword ptr [r9], edi
+    sfence
+    mov rdi, qword ptr [rsi + 24]
+    mov qword ptr [rdi], r11
+    mov qword ptr [rdi + 8], 134217728
+    mov qword ptr [rdi + 16], rdx
+    mov qword ptr [rdi + 24], rcx
+    mov qword ptr [rdi + 32], r8
+    mov qword ptr [rdi + 40], rax
+    mov qword ptr [rdi + 48], 0
+    mov qword ptr [rdi + 56], 0
+    sfence
+    xor rdi, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdi
+    mov byte ptr [rbx], 7
+    jmp L2
+L1:
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], rax
+    mov dword ptr [rsp + 32], r11d
+    mov dword ptr [rsp + 36], r10d
+    mov qword ptr [rsp + 40], r9
+    mov byte ptr [rsp + 48], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+L2:
+    mov rax, rbx
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L3:
+    mov qword ptr [rbx], 65541
+    jmp L2
+
+post_frame:
+    push rbx
+    sub rsp, 48
+    mov rbx, rdi
+    mov rax, qword ptr [rcx]
+    mov r9d, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 12]
+    cmp dword ptr [rsi + 60], 0
+    setne cl
+    test r9d, r9d
+    setg dil
+    test cl, dil
+    je L1
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    mov ecx, r9d
+    movabs r9, 288230376319483904
+    or r9, r11
+    movdqu xmm0, xmmword ptr [rdx + 2]
+    bswap rax
+    shl rcx, 32
+    or rcx, r10
+    bswap rcx
+    movzx r10d, word ptr [rdx]
+    shl r10, 48
+    movabs rdx, 19791209299968
+    or rdx, r10
+    pshufd xmm1, xmm0, 238
+    mov r10d, edi
+    shl r10d, 4
+    and r10d, dword ptr [rsi + 84]
+    mov r11, qword ptr [rsi]
+    mov qword ptr [r11 + 4*r10], r9
+    mov qword ptr [r11 + 4*r10 + 8], 134217728
+    mov qword ptr [r11 + 4*r10 + 16], 0
+    mov qword ptr [r11 + 4*r10 + 24], rdx
+    movdqu xmmword ptr [r11 + 4*r10 + 32], xmm0
+    mov qword ptr [r11 + 4*r10 + 48], rcx
+    mov qword ptr [r11 + 4*r10 + 56], rax
+    mov r11, qword ptr [rsi + 8]
+    mov qword ptr [r11 + r10], r8
+    mov word ptr [r11 + r10 + 8], 1
+    inc edi
+    movzx edi, di
+    mov dword ptr [rsi + 76], edi
+    mov r8, qword ptr [rsi + 16]
+    bswap edi
+    mov dword ptr [r8], edi
+    sfence
+    mov rdi, qword ptr [rsi + 24]
+    mov qword ptr [rdi], r9
+    mov qword ptr [rdi + 8], 134217728
+    mov qword ptr [rdi + 16], 0
+    mov qword ptr [rdi + 24], rdx
+    movq qword ptr [rdi + 32], xmm0
+    movq qword ptr [rdi + 40], xmm1
+    mov qword ptr [rdi + 48], rcx
+    mov qword ptr [rdi + 56], rax
+    sfence
+    xor rdi, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdi
+    mov byte ptr [rbx], 7
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp], rdx
+    mov byte ptr [rsp + 8], 0
+    mov qword ptr [rsp + 16], rax
+    mov dword ptr [rsp + 24], r9d
+    mov dword ptr [rsp + 28], r10d
+    mov qword ptr [rsp + 32], r8
+    mov byte ptr [rsp + 40], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
+    mov qword ptr [rbx], 65541
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+
+post_one_fence:
+    push r14
+    push rbx
+    sub rsp, 40
+    mov rbx, rdi
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L3
+    mov r10d, eax
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs rdi, 216172782248001536
+    or rdi, r10
+    bswap rdx
+    bswap ecx
+    mov r10d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    shl r10, 32
+    mov r11d, eax
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 84]
+    or r10, 134217856
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r11], rdi
+    mov qword ptr [r14 + 4*r11 + 8], 134217728
+    mov qword ptr [r14 + 4*r11 + 16], rdx
+    mov qword ptr [r14 + 4*r11 + 24], rcx
+    mov qword ptr [r14 + 4*r11 + 32], r10
+    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov r14, qword ptr [rsi + 8]
+    mov qword ptr [r14 + r11], r9
+    mov word ptr [r14 + r11 + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov r9, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [r9], eax
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 134217728
+    mov qword ptr [rax + 16], rdx
+    mov qword ptr [rax + 24], rcx
+    mov qword ptr [rax + 32], r10
+    mov qword ptr [rax + 40], r8
+    mov qword ptr [rax + 48], 0
+    mov qword ptr [rax + 56], 0
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rbx], 7
+    jmp L2
+L1:
+    mov qword ptr [rsp], r8
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], r9
+    mov byte ptr [rsp + 32], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::exclusive::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+L2:
+    mov rax, rbx
+    add rsp, 40
+    pop rbx
+    pop r14
+    ret
+L3:
+    mov qword ptr [rbx], 65541
+    jmp L2
+
+post_receive:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    mov r9, rcx
+    mov rax, rdi
+    mov r10d, dword ptr [rsi + 24]
+    mov edi, dword ptr [rsi + 32]
+    mov ecx, edi
+    sub ecx, dword ptr [rsi + 36]
+    cmp ecx, r10d
+    jbe L1
+    inc r10d
+    xor ecx, ecx
+    mov ebp, r10d
+    jmp L10
+L1:
+    mov ecx, dword ptr [rsi + 28]
+    and ecx, 63
+    mov r11d, 1
+    shl r11, cl
+    shr r11, 4
+    cmp r9, r11
+    jbe L2
+    mov ecx, 1
+    jmp L10
+L2:
+    test r9, r9
+    je L6
+    mov rbx, r9
+    shl rbx, 4
+    xor r14d, r14d
+L3:
+    mov ebp, dword ptr [rdx + r14 + 8]
+    test ebp, ebp
+    js L9
+    add r14, 16
+    cmp rbx, r14
+    jne L3
+    and r10d, edi
+    mov r9, r10
+    shl r9, cl
+    add r9, qword ptr [rsi]
+    xor ecx, ecx
+    xor r14d, r14d
+    jmp L5
+L4:
+    add r14, 16
+    cmp rbx, r14
+    je L7
+L5:
+    mov r15d, dword ptr [rdx + r14 + 8]
+    test r15, r15
+    je L4
+    mov r12, rcx
+    mov r13d, dword ptr [rdx + r14 + 12]
+    mov rbp, qword ptr [rdx + r14]
+    bswap rbp
+    shl r15, 32
+    or r15, r13
+    bswap r15
+    shl r12, 4
+    mov qword ptr [r9 + r12], r15
+    mov qword ptr [r9 + r12 + 8], rbp
+    inc rcx
+    jmp L4
+L6:
+    and r10d, edi
+    mov r9, r10
+    shl r9, cl
+    add r9, qword ptr [rsi]
+    xor ecx, ecx
+L7:
+    cmp rcx, r11
+    jae L8
+    shl rcx, 4
+    movabs rdx, 281474976710656
+    mov qword ptr [r9 + rcx], rdx
+    mov qword ptr [r9 + rcx + 8], 0
+L8:
+    mov rcx, qword ptr [rsi + 16]
+    mov qword ptr [rcx + 8*r10], r8
+    inc edi
+    mov dword ptr [rsi + 32], edi
+    mov rcx, qword ptr [rsi + 8]
+    movzx edx, di
+    bswap edx
+    mov dword ptr [rcx], edx
+    mov dword ptr [rax], 3
+    jmp L11
+L9:
+    mov ecx, 2
+L10:
+    mov dword ptr [rax], ecx
+    mov dword ptr [rax + 4], ebp
+    mov qword ptr [rax + 8], r9
+    mov qword ptr [rax + 16], r11
+L11:
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+post_send:
+    push rbx
+    sub rsp, 32
+    mov rbx, rdi
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L2
+    mov r8d, eax
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movabs rdi, 144115188243628032
+    or rdi, r8
+    mov r8d, dword ptr [rdx]
+    mov edx, dword ptr [rdx + 4]
+    shl r8, 32
+    or r8, 134217856
+    mov r9d, eax
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 84]
+    mov r10, qword ptr [rsi]
+    mov qword ptr [r10 + 4*r9], rdi
+    mov qword ptr [r10 + 4*r9 + 8], 134217728
+    mov qword ptr [r10 + 4*r9 + 16], r8
+    mov qword ptr [r10 + 4*r9 + 24], rdx
+    mov r10, qword ptr [rsi + 8]
+    mov qword ptr [r10 + r9], rcx
+    mov word ptr [r10 + r9 + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 134217728
+    mov qword ptr [rax + 16], r8
+    mov qword ptr [rax + 24], rdx
+    mov qword ptr [rax + 32], 0
+    mov qword ptr [rax + 40], 0
+    mov qword ptr [rax + 48], 0
+    mov qword ptr [rax + 56], 0
+    sfence
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rbx], 7
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rcx
+    mov byte ptr [rsp + 24], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+L2:
+    mov qword ptr [rbx], 65541
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+
+post_shared:
+    push r14
+    push rbx
+    sub rsp, 40
+    mov rbx, rdi
+    cmp dword ptr [rsi + 48], 7
+    jbe L4
+    mov eax, dword ptr [rsi + 68]
+    cmp eax, dword ptr [rsi + 72]
+    je L7
+    mov r10d, eax
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 32]
+    movabs rdi, 216172782248001536
+    bswap rdx
+    or rdi, r10
+    bswap ecx
+    mov r10d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    shl r10, 32
+    or r10, 134217856
+    mov r11d, eax
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 76]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r11], rdi
+    mov qword ptr [r14 + 4*r11 + 8], 134217728
+    mov qword ptr [r14 + 4*r11 + 16], rdx
+    mov qword ptr [r14 + 4*r11 + 24], rcx
+    mov qword ptr [r14 + 4*r11 + 32], r10
+    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov r14, qword ptr [rsi + 8]
+    mov qword ptr [r14 + r11], r9
+    mov word ptr [r14 + r11 + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 68], eax
+    mov r9, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [r9], eax
+    mov rsi, qword ptr [rsi + 24]
+    mov r9b, 1
+L1:
+    xor eax, eax
+    lock cmpxchg byte ptr [rsi + 24], r9b
+    jne L3
+    jmp L5
+L2:
+    pause
+L3:
+    movzx eax, byte ptr [rsi + 24]
+    test al, al
+    jne L2
+    jmp L1
+L4:
+    mov qword ptr [rsp], r8
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], r9
+    mov byte ptr [rsp + 32], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    jmp L6
+L5:
+    sfence
+    mov rax, qword ptr [rsi]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 134217728
+    mov qword ptr [rax + 16], rdx
+    mov qword ptr [rax + 24], rcx
+    mov qword ptr [rax + 32], r10
+    mov qword ptr [rax + 40], r8
+    mov qword ptr [rax + 48], 0
+    mov qword ptr [rax + 56], 0
+    sfence
+    mov rax, qword ptr [rsi + 8]
+    xor qword ptr [rsi], rax
+    mov byte ptr [rsi + 24], 0
+    mov byte ptr [rbx], 7
+L6:
+    mov rax, rbx
+    add rsp, 40
+    pop rbx
+    pop r14
+    ret
+L7:
+    mov qword ptr [rbx], 65541
+    jmp L6
+
+post_slice:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 56
+    mov r12, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp r9, rdi
+    ja L33
+    mov ebp, dword ptr [rsi + 76]
+    test r9, r9
+    je L1
+    lea r15, [r9 + 19]
+    shr r15, 4
+    add r15, 2
+    cmp r9, 972
+    jbe L2
+    mov ecx, 4
+    mov r9, r15
+    jmp L35
+L1:
+    mov r15d, 2
+L2:
+    mov edi, dword ptr [rsi + 80]
+    mov r11d, dword ptr [rsi + 84]
+    lea r10d, [r15 + 3]
+    movzx r13d, r10w
+    shr r13d, 2
+    sub edi, ebp
+    cmp r13w, di
+    ja L34
+    mov r14d, ebp
+    shl r14d, 4
+    mov edi, r11d
+    and edi, r14d
+    mov rbx, qword ptr [rsi]
+    mov r10d, ebp
+    bswap r10d
+    shr r10d, 8
+    mov qword ptr [rsp + 24], r15
+    shl r15, 56
+    or r15, r10
+    or r15, qword ptr [rsi + 40]
+    or r15, 134217728
+    lea r10, [rbx + 4*rdi]
+    mov qword ptr [rbx + 4*rdi], r15
+    mov qword ptr [rbx + 4*rdi + 8], 134217728
+    bswap rdx
+    bswap ecx
+    mov qword ptr [rbx + 4*rdi + 16], rdx
+    mov qword ptr [rbx + 4*rdi + 24], rcx
+    test r9, r9
+    je L12
+    mov ecx, r9d
+    or ecx, -2147483648
+    bswap ecx
+    mov edx, ecx
+    cmp r9, 3
+    jbe L4
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rdx, rcx
+    cmp r9, 11
+    jbe L5
+    mov rcx, qword ptr [r8 + 4]
+    mov qword ptr [r10 + 32], rdx
+    mov qword ptr [r10 + 40], rcx
+    cmp r9, 12
+    je L12
+    mov dword ptr [rsp + 4], ebp
+    mov qword ptr [rsp + 16], r12
+    lea r15d, [4*r11 + 64]
+    and r15d, 4194240
+    add r15, rbx
+    add r8, 12
+    mov qword ptr [rsp + 8], r10
+    lea rdx, [r10 + 48]
+    xor ecx, ecx
+    xor ebp, ebp
+    xor r10d, r10d
+L3:
+    lea r12, [r9 + r10]
+    add r12, -12
+    cmp r12, 7
+    jbe L21
+    mov rax, r13
+    lea r12, [r9 + r10]
+    add r12, -20
+    mov r13, qword ptr [r8 + rbp]
+    cmp r12, 7
+    jbe L22
+    mov r12, qword ptr [r8 + rbp + 8]
+    mov qword ptr [rdx], r13
+    mov qword ptr [rdx + 8], r12
+    add rdx, 16
+    cmp rdx, r15
+    cmove rdx, rbx
+    sub rcx, -128
+    lea r12, [r9 + r10]
+    add r12, -16
+    add r10, -16
+    add rbp, 16
+    cmp r12, 12
+    mov r13, rax
+    jne L3
+    jmp L31
+L4:
+    cmp r9, 1
+    jne L6
+    movzx r8d, byte ptr [r8]
+    jmp L7
+L5:
+    lea rcx, [r9 - 4]
+    cmp r9, 8
+    jae L8
+    cmp r9, 5
+    ja L9
+    test rcx, rcx
+    je L27
+    movzx r8d, byte ptr [r8 + 4]
+    jmp L11
+L6:
+    mov ecx, 4294967288
+    lea ecx, [rcx + 8*r9]
+    mov rbx, r10
+    movzx r10d, word ptr [r8]
+    movzx r8d, byte ptr [r8 + r9 - 1]
+    shl r8, cl
+    or r8, r10
+    mov r10, rbx
+L7:
+    shl r8, 32
+    or rdx, r8
+    xor r8d, r8d
+    jmp L11
+L8:
+    shl ecx, 3
+    mov rbx, r10
+    mov r10d, dword ptr [r8 + 4]
+    mov r8d, dword ptr [r8 + r9 - 4]
+    add cl, -32
+    jmp L10
+L9:
+    mov rbx, r10
+    mov r10d, 4294967288
+    lea ecx, [r10 + 8*rcx]
+    movzx r10d, word ptr [r8 + 4]
+    movzx r8d, byte ptr [r8 + r9 - 1]
+L10:
+    shl r8, cl
+    or r8, r10
+    mov r10, rbx
+L11:
+    mov qword ptr [r10 + 32], rdx
+    mov qword ptr [r10 + 40], r8
+L12:
+    mov rdx, qword ptr [rsp + 112]
+    mov rcx, qword ptr [rsi + 8]
+    mov r8d, r14d
+    and r8d, r11d
+    and r8d, 1048560
+    mov qword ptr [rcx + r8], rdx
+    mov word ptr [rcx + r8 + 8], r13w
+    cmp r13w, 1
+    je L15
+    and r11d, 1048560
+    mov r8d, 1
+    cmp r13w, 2
+    je L14
+    mov r15, r10
+    movzx r9d, r13w
+    dec r9d
+    add r14d, 32
+    mov r10d, r9d
+    and r10d, -2
+    neg r10d
+    mov r8d, 1
+L13:
+    lea ebx, [r14 - 16]
+    and ebx, r11d
+    mov qword ptr [rcx + rbx], rdx
+    mov word ptr [rcx + rbx + 8], 0
+    mov ebx, r11d
+    and ebx, r14d
+    mov qword ptr [rcx + rbx], rdx
+    mov word ptr [rcx + rbx + 8], 0
+    add r14d, 32
+    mov ebx, r8d
+    add r8d, 2
+    add ebx, r10d
+    add ebx, 2
+    cmp ebx, 1
+    jne L13
+    test r9b, 1
+    mov r10, r15
+    je L15
+L14:
+    add r8d, ebp
+    shl r8d, 4
+    and r8d, r11d
+    mov qword ptr [rcx + r8], rdx
+    mov word ptr [rcx + r8 + 8], 0
+L15:
+    mov rcx, qword ptr [r10]
+    mov edx, edi
+    and edx, -65536
+    and edi, 65520
+    or rdi, rdx
+    mov qword ptr [rsp + 32], rcx
+    mov qword ptr [rsp + 40], rdi
+    mov rax, qword ptr [rsp + 24]
+    mov byte ptr [rsp + 48], al
+    mov ecx, eax
+    shr ecx, 2
+    and ecx, 63
+    xor edx, edx
+    test al, 3
+    setne dl
+    add edx, ecx
+    add dx, word ptr [rsi + 76]
+    mov byte ptr [rsp + 49], 1
+    movzx edx, dx
+    mov dword ptr [rsi + 76], edx
+    mov r8, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [r8], edx
+    test al, 3
+    je L16
+    test cx, cx
+    jne L18
+    jmp L17
+L16:
+    cmp cx, 1
+    jne L18
+L17:
+    cmp dword ptr [rsi + 64], 64
+    jb L18
+    mov rax, qword ptr [rsi]
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rax + 4*rdi]
+    mov r8, qword ptr [rax + 4*rdi + 8]
+    mov r9, qword ptr [rax + 4*rdi + 16]
+    mov r10, qword ptr [rax + 4*rdi + 24]
+    mov r11, qword ptr [rax + 4*rdi + 32]
+    mov rbx, qword ptr [rax + 4*rdi + 40]
+    mov r14, qword ptr [rax + 4*rdi + 48]
+    mov rax, qword ptr [rax + 4*rdi + 56]
+    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx + 8], r8
+    mov qword ptr [rcx + 16], r9
+    mov qword ptr [rcx + 24], r10
+    mov qword ptr [rcx + 32], r11
+    mov qword ptr [rcx + 40], rbx
+    mov qword ptr [rcx + 48], r14
+    mov qword ptr [rcx + 56], rax
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    jmp L19
+L18:
+    lea rax, [rsp + 32]
+    mov rdi, rsi
+    mov rsi, rax
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+L19:
+    mov byte ptr [r12], 7
+L20:
+    mov rax, r12
+    add rsp, 56
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L21:
+    lea rbx, [r9 + r10]
+    mov r15, r8
+    sub r15, r10
+    mov rax, r13
+    cmp r12, 4
+    jae L23
+    add r10, r9
+    add r10, -13
+    test r10, r10
+    je L32
+    shl r9d, 3
+    sub r9d, ecx
+    movzx r13d, byte ptr [r15 + rbx - 13]
+    add r9b, -104
+    and r9b, -8
+    mov ecx, r9d
+    shl r13, cl
+    movzx ecx, word ptr [r8 + rbp]
+    jmp L24
+L22:
+    lea rbx, [r9 + r10]
+    mov r15, r8
+    sub r15, r10
+    cmp r12, 4
+    jae L26
+    cmp r12, 1
+    ja L28
+    test r12, r12
+    je L25
+    movzx r8d, byte ptr [r8 + rbp + 8]
+    jmp L30
+L23:
+    shl r9d, 3
+    sub r9d, ecx
+    mov r13d, dword ptr [r15 + rbx - 16]
+    add r9b, -128
+    and r9b, -8
+    mov ecx, r9d
+    shl r13, cl
+    mov ecx, dword ptr [r8 + rbp]
+L24:
+    or r13, rcx
+L25:
+    xor r8d, r8d
+    jmp L30
+L26:
+    shl r9d, 3
+    sub r9d, ecx
+    mov r10d, dword ptr [r8 + rbp + 8]
+    mov r8d, dword ptr [r15 + rbx - 16]
+    add r9b, 64
+    jmp L29
+L27:
+    xor r8d, r8d
+    jmp L11
+L28:
+    shl r9d, 3
+    sub r9d, ecx
+    movzx r10d, word ptr [r8 + rbp + 8]
+    movzx r8d, byte ptr [r15 + rbx - 13]
+    add r9b, 88
+L29:
+    and r9b, -8
+    mov ecx, r9d
+    shl r8, cl
+    or r8, r10
+L30:
+    mov qword ptr [rdx], r13
+    mov qword ptr [rdx + 8], r8
+    mov r13, rax
+L31:
+    test r13w, r13w
+    mov r12, qword ptr [rsp + 16]
+    mov ebp, dword ptr [rsp + 4]
+    mov r10, qword ptr [rsp + 8]
+    jne L12
+    jmp L15
+L32:
+    movzx r13d, byte ptr [r8 + rbp]
+    jmp L25
+L33:
+    mov ecx, 3
+    jmp L35
+L34:
+    shr r11d, 4
+    inc r11d
+    xor eax, eax
+    cmp r13w, r11w
+    seta al
+    cmova edi, r11d
+    movzx r9d, r13w
+    shl r13d, 16
+    lea rcx, [rax + r13]
+    add rcx, 5
+    movzx edi, di
+L35:
+    shl rdi, 32
+    or rdi, rcx
+    or rdi, 16128
+    mov qword ptr [r12], rdi
+    mov qword ptr [r12 + 8], r9
+    jmp L20
+
+post_two_fences:
+    push r14
+    push rbx
+    sub rsp, 40
+    mov rbx, rdi
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L3
+    mov r10d, eax
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs rdi, 216172782248001536
+    or rdi, r10
+    bswap rdx
+    bswap ecx
+    mov r10d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    shl r10, 32
+    or r10, 134217856
+    mov r11d, eax
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 84]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r11], rdi
+    mov qword ptr [r14 + 4*r11 + 8], 134217728
+    mov qword ptr [r14 + 4*r11 + 16], rdx
+    mov qword ptr [r14 + 4*r11 + 24], rcx
+    mov qword ptr [r14 + 4*r11 + 32], r10
+    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov r14, qword ptr [rsi + 8]
+    mov qword ptr [r14 + r11], r9
+    mov word ptr [r14 + r11 + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov r9, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [r9], eax
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 134217728
+    mov qword ptr [rax + 16], rdx
+    mov qword ptr [rax + 24], rcx
+    mov qword ptr [rax + 32], r10
+    mov qword ptr [rax + 40], r8
+    mov qword ptr [rax + 48], 0
+    mov qword ptr [rax + 56], 0
+    sfence
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rbx], 7
+    jmp L2
+L1:
+    mov qword ptr [rsp], r8
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], r9
+    mov byte ptr [rsp + 32], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+L2:
+    mov rax, rbx
+    add rsp, 40
+    pop rbx
+    pop r14
+    ret
+L3:
+    mov qword ptr [rbx], 65541
+    jmp L2
+
+retire_receive:
+    mov eax, dword ptr [rdi + 36]
+    cmp eax, dword ptr [rdi + 32]
+    jne L1
+    mov eax, 1
+    ret
+L1:
+    mov rcx, qword ptr [rdi + 16]
+    mov edx, dword ptr [rdi + 24]
+    and edx, eax
+    mov rdx, qword ptr [rcx + 8*rdx]
+    inc eax
+    mov dword ptr [rdi + 36], eax
+    xor eax, eax
+    ret
+
+retire_send:
+    mov rax, rdi
+    mov r9d, dword ptr [rsi + 76]
+    mov ecx, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
+    mov r10d, edi
+    shr r10d, 4
+    not r10d
+    add r10d, ecx
+    mov r8d, edx
+    sub r8d, r10d
+    mov r11d, r9d
+    sub r11d, r10d
+    cmp r8w, r11w
+    jae L1
+    movzx r9d, dx
+    shl r9d, 4
+    and edi, r9d
+    mov r10, qword ptr [rsi + 8]
+    movzx r9d, word ptr [r10 + rdi + 8]
+    test r9w, r9w
+    je L2
+    mov rdx, qword ptr [r10 + rdi]
+    add r9d, r8d
+    add ecx, r9d
+    movzx ecx, cx
+    mov dword ptr [rsi + 80], ecx
+    mov qword ptr [rax + 8], rdx
+    mov word ptr [rax + 16], r9w
+    xor ecx, ecx
+    mov word ptr [rax], cx
+    ret
+L1:
+    movzx ecx, r9w
+    shl rcx, 48
+    movzx esi, r10w
+    shl rsi, 32
+    or rsi, rcx
+    shl edx, 16
+    or rdx, rsi
+    mov qword ptr [rax + 2], rdx
+    mov cx, 1
+    mov word ptr [rax], cx
+    ret
+L2:
+    shl edx, 16
+    inc rdx
+    mov qword ptr [rax + 2], rdx
+    mov cx, 1
+    mov word ptr [rax], cx
+    ret
+
+ring_staged:
+    mov rsi, rdi
+    mov rdi, qword ptr [rdi + 64]
+    mov eax, dword ptr [rsi + 96]
+    mov dword ptr [rdi + 76], eax
+    mov rcx, qword ptr [rdi + 16]
+    movzx eax, ax
+    bswap eax
+    mov dword ptr [rcx], eax
+    cmp byte ptr [rsi + 100], 0
+    je L1
+    sfence
+    mov rax, qword ptr [rdi + 24]
+    movaps xmm0, xmmword ptr [rsi]
+    movaps xmm1, xmmword ptr [rsi + 16]
+    movaps xmm2, xmmword ptr [rsi + 32]
+    movaps xmm3, xmmword ptr [rsi + 48]
+    movaps xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
+    sfence
+    xor rax, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 24], rax
+    ret
+L1:
+    add rsi, 72
+    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+
+stage:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp rdi, 7
+    jbe L1
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    push r14
+    push rbx
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, r11
+    bswap rdx
+    bswap ecx
+    mov r11d, dword ptr [r8]
+    mov ebx, dword ptr [r8 + 4]
+    shl r11, 32
+    or r11, 134217856
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r8], r10
+    mov qword ptr [r14 + 4*r8 + 8], 134217728
+    mov qword ptr [r14 + 4*r8 + 16], rdx
+    mov qword ptr [r14 + 4*r8 + 24], rcx
+    mov qword ptr [r14 + 4*r8 + 32], r11
+    mov qword ptr [r14 + 4*r8 + 40], rbx
+    mov rcx, qword ptr [rsi + 8]
+    mov qword ptr [rcx + r8], r9
+    mov word ptr [rcx + r8 + 8], 1
+    movaps xmm0, xmmword ptr [r14 + 4*r8]
+    movaps xmm1, xmmword ptr [r14 + 4*r8 + 16]
+    movaps xmm2, xmmword ptr [r14 + 4*r8 + 32]
+    movaps xmm3, xmmword ptr [r14 + 4*r8 + 48]
+    movaps xmmword ptr [rax + 48], xmm3
+    movaps xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax], xmm0
+    cmp dword ptr [rsi + 64], 64
+    setae cl
+    inc edi
+    movzx edx, di
+    mov qword ptr [rax + 64], rsi
+    mov qword ptr [rax + 72], r10
+    mov qword ptr [rax + 80], r8
+    mov word ptr [rax + 88], 259
+    mov dword ptr [rax + 96], edx
+    pop rbx
+    pop r14
+    mov byte ptr [rax + 100], cl
+    ret
+L1:
+    shl rdi, 32
+    or rdi, 16131
+L2:
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 8
+    mov cl, 2
+    mov byte ptr [rax + 100], cl
+    ret
+L3:
+    mov edi, 65541
+    jmp L2
