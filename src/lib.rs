@@ -75,6 +75,16 @@
 //!     Ok(())
 //! }
 //!
+//! /// Sends the same kind of order again and again: all but its bytes is prepared.
+//! fn quote(sq: &mut SendQueue<Rc>, to: Remote, orders: &[[u8; 32]]) -> Result<(), PostError> {
+//!     let template = sq.template(Write::to(to).inline_len::<32>().signaled(WrId(3)))?;
+//!     for order in orders {
+//!         // SAFETY: the template is this queue's, and inline bytes are copied.
+//!         unsafe { sq.fire(&template, order)? };
+//!     }
+//!     Ok(())
+//! }
+//!
 //! fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>) {
 //!     cq.drain(16, |cqe| match (cqe.check(), sq.retire(cqe.wqe_counter())) {
 //!         (Ok(Side::Requester), Ok(done)) => println!("{:?}", done.wr_id),
@@ -82,6 +92,8 @@
 //!     });
 //! }
 //! ```
+//!
+//! And [`SendQueue::stage`] does all but the doorbell, for a moment when only that shall be left.
 //!
 //! `examples/quickstart.rs` is a whole program in one page that runs without a NIC; `rc_pingpong` and `rdma_operations` are two
 //! over real queues.

@@ -1,8 +1,8 @@
-//! Prepared requests, fired thousands of times.
+//! Prepared requests, fired thousands of times, and staged ones.
 
 use blueflame::queue::PostError;
-use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Remote, Send, Write};
+use blueflame::types::{Lkey, WrId};
+use blueflame::wqe::{Rc, Read, Remote, Send, Sge, Write};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, run_until_idle};
 
 use crate::common::{End, Shape, remote};
@@ -42,6 +42,65 @@ fn of_every_kind_of_size() {
     fire::<200>(4, 300);
     fire::<220>(8, 300);
     fire::<512>(16, 300);
+}
+
+/// A template whose shots bring the entry: READs of different places of this side's memory.
+#[test]
+fn of_an_entry() {
+    let (mut a, mut b) = (EmbeddedDevice::pair()).expect("two devices");
+    let shape = Shape { sq_wqebbs: 2, ..Shape::default() };
+    let mut near = End::<Rc>::new(&mut a, &shape);
+    let far = End::<Rc>::new(&mut b, &shape);
+    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let (local, window) = (a.buffer(4096).expect("memory"), b.buffer(4096).expect("memory"));
+    window.write(64, b"what the peer has");
+    let read = Read::from(remote(&window, 64)).scatter_len::<1>().signaled(WrId(5));
+    let template = near.sq.template(read).expect("within the limits");
+    for n in 0..50_u64 {
+        let entry = Sge { addr: local.addr() + 32 * n, bytes: 17, lkey: Lkey(local.lkey()) };
+        // SAFETY: the template is this queue's; the buffers live, and nothing looks before the completion.
+        unsafe { near.sq.fire(&template, &[entry]) }.expect("room");
+        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        let cqe = near.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(5));
+        assert_eq!(local.to_vec(32 * n as usize, 17), b"what the peer has");
+        assert_eq!(a.complaints(), []);
+    }
+}
+
+/// Staged requests reach the device when they are rung, and not before.
+#[test]
+fn staged() {
+    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
+    let mut near = End::<Rc>::new(&mut a, &Shape::default());
+    let far = End::<Rc>::new(&mut b, &Shape::default());
+    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let window = b.buffer(4096).expect("memory");
+    for n in 0..100_u8 {
+        // One WQEBB, and three.
+        let (short, long) = ([n; 12], [n; 130]);
+        let to = Write::to(remote(&window, 0)).signaled(WrId(u64::from(n)));
+        // SAFETY: inline data names no memory.
+        let staged = unsafe {
+            if n.is_multiple_of(2) { near.sq.stage(&to.inline(&short)) } else { near.sq.stage(&to.inline(&long)) }
+        };
+        let staged = staged.expect("room");
+        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        assert!(near.cq.poll().is_none(), "nobody has rung");
+        if n.is_multiple_of(5) {
+            drop(staged);
+            continue;
+        }
+        staged.ring();
+        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        let cqe = near.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(u64::from(n)));
+        let bytes = if n.is_multiple_of(2) { 12 } else { 130 };
+        assert_eq!(window.to_vec(0, bytes), vec![n; bytes]);
+        assert_eq!(a.complaints(), []);
+    }
 }
 
 #[test]
