@@ -10,11 +10,11 @@ use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{
     PostError, RecvError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts, SrqRecord, WqeRecord,
 };
-use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, Srqn, WrId};
-use blueflame::wqe::{Rc, Sge};
+use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
+use blueflame::wqe::{Rc, Remote, Sge, WorkRequest, Write};
 
 use super::memory::Arena;
-use super::request::{Service, Wr};
+use super::request::{Door, Service, Wr};
 use super::wqe_build::Request;
 
 input_enum! {
@@ -42,6 +42,10 @@ input_enum! {
         Complete { slot: u8, cqe: [u8; 64] },
         /// The device writes where it likes.
         Scribble { area: u8, at: u16, bytes: [u8; 16] },
+        /// Stages a request, and rings it or drops it.
+        Stage { request: Request, ring: bool },
+        /// Fires a prepared request of two WQEBBs with these bytes.
+        Fire { bytes: [u8; 40] },
     }
 }
 
@@ -169,6 +173,28 @@ impl Lab {
                 // SAFETY: no device acts on it.
                 match unsafe { Rc::put(&mut self.sq, &wr) } {
                     Ok(()) => self.sent.push_back((pi.0, self.sq.pi().since(pi).0, wr.id)),
+                    Err(error) => refused(&error, free, self.sq.capacity().0),
+                }
+            }
+            Op::Stage { request, ring } => {
+                let (wr, pi, free) = (self.wr(request), self.sq.pi(), self.sq.free().0);
+                let capacity = self.sq.capacity().0;
+                let mut stager = Stager { sq: &mut self.sq, ring: *ring, wqebbs: 0 };
+                // SAFETY: no device acts on it.
+                match (unsafe { Rc::put(&mut stager, &wr) }, stager.wqebbs) {
+                    (Ok(()), wqebbs) if *ring => self.sent.push_back((pi.0, wqebbs, wr.id)),
+                    (Ok(()), wqebbs) => assert_eq!(wqebbs, 0),
+                    (Err(error), _) => refused(&error, free, capacity),
+                }
+            }
+            Op::Fire { bytes } => {
+                self.next_id += 1;
+                let (pi, free) = (self.sq.pi(), self.sq.free().0);
+                let to = Write::to(Remote { addr: 0x1000, rkey: Rkey(0x300) });
+                let template = self.sq.template(to.inline_len::<40>().signaled(WrId(self.next_id)));
+                // SAFETY: no device acts on it.
+                match unsafe { self.sq.fire(&template.expect("within the limits"), bytes) } {
+                    Ok(()) => self.sent.push_back((pi.0, 2, self.next_id)),
                     Err(error) => refused(&error, free, self.sq.capacity().0),
                 }
             }
@@ -311,6 +337,27 @@ impl Lab {
         assert_eq!(self.rq.posted() as usize, self.received.len());
         assert_eq!(self.srq.posted() as usize, self.shared.len());
         assert_eq!(self.srq.capacity() as usize + 1, self.shared.len() + self.free.len());
+    }
+}
+
+/// Stages what is put.
+struct Stager<'q> {
+    sq: &'q mut SendQueue<Rc>,
+    ring: bool,
+    /// What the last request took for good.
+    wqebbs: u16,
+}
+
+impl Door<Rc> for Stager<'_> {
+    unsafe fn put<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+        let before = self.sq.pi();
+        // SAFETY: the caller's promise.
+        let staged = unsafe { self.sq.stage(request) }?;
+        if self.ring {
+            staged.ring();
+        }
+        self.wqebbs = self.sq.pi().since(before).0;
+        Ok(())
     }
 }
 

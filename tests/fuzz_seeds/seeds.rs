@@ -152,6 +152,17 @@ pub(crate) fn queue_ops() -> Vec<(&'static str, queue_ops::Input)> {
             ]),
         ),
         (
+            "staged",
+            input(vec![
+                Op::Stage { request: inline(1, 8), ring: true },
+                Op::Stage { request: inline(1, 100), ring: false },
+                scribble(0),
+                Op::Fire { bytes: [7; 40] },
+                Op::RetireNth { n: 1 },
+                Op::Stage { request: inline(1, 100), ring: true },
+            ]),
+        ),
+        (
             "receive",
             input(vec![
                 Op::Receive { counts: vec![1, 0x42, 3], ring: true },
