@@ -1,4 +1,4 @@
-//! The instructions of every barrier on every architecture, against a committed table.
+//! The instructions of every barrier and every copy routine on every architecture, against a committed table.
 //!
 //! The files of `src/arch` are compiled as they are, without a standard library, for each target, and the assembly that comes
 //! out is compared with `arch_asm/expected.txt`: a barrier that went missing, or grew weaker, fails here, on any machine.
@@ -33,6 +33,24 @@ const TARGETS: [(&str, &str); 12] = [
 const BARRIERS: [&str; 5] =
     ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes"];
 
+/// Copy routines of `src/arch/copy`, and what they take the block from.
+fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
+    const WORDS: &str = "&[u64; 8]";
+    const PACKED: &str = "[core::arch::x86_64::__m128i; 4]";
+    match arch {
+        "x86_64" => &[
+            ("copy_sse", WORDS),
+            ("copy_avx", WORDS),
+            ("copy_avx_packed", PACKED),
+            ("copy_avx512", WORDS),
+            ("copy_avx512_packed", PACKED),
+            ("copy_movdir64b", "*const u64"),
+        ],
+        "aarch64" => &[("copy_neon", WORDS), ("copy_st64b", WORDS)],
+        _ => &[],
+    }
+}
+
 fn functions(arch: &str) -> String {
     let mut source = String::new();
     for name in BARRIERS {
@@ -41,6 +59,14 @@ fn functions(arch: &str) -> String {
             "#[unsafe(no_mangle)] pub fn check_{name}() {{ barriers::{name}() }}
              #[unsafe(no_mangle)] pub unsafe fn order_{name}(p: *mut u64) {{
                  unsafe {{ *p = 1; barriers::{name}(); *p = 2 }} }}\n"
+        )
+        .unwrap();
+    }
+    for (name, block) in routines(arch) {
+        write!(
+            source,
+            "#[unsafe(no_mangle)] pub unsafe fn check_{name}(p: *mut u64, b: {block}) {{
+                 unsafe {{ routines::{name}(p, b) }} }}\n"
         )
         .unwrap();
     }
@@ -60,18 +86,19 @@ fn functions(arch: &str) -> String {
     source
 }
 
-/// Compiles one architecture's file for one target; the assembly.
+/// Compiles one architecture's files for one target; the assembly.
 fn assembly(target: &str, arch: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (input, output) = (work.join(format!("{target}.rs")), work.join(format!("{target}.s")));
-    let barriers = root.join(format!("src/arch/{arch}.rs"));
-    let source = format!(
-        "{}\n#[path = {:?}]\npub mod barriers;\n{}",
-        include_str!("arch_asm/no_core.rs"),
-        barriers.display().to_string(),
-        functions(arch)
-    );
+    let module =
+        |name: &str, path: String| format!("#[path = {:?}]\npub mod {name};\n", root.join(path).display().to_string());
+    let mut source = include_str!("arch_asm/no_core.rs").to_owned();
+    source += &module("barriers", format!("src/arch/{arch}.rs"));
+    if !routines(arch).is_empty() {
+        source += &module("routines", format!("src/arch/copy/{arch}/instructions.rs"));
+    }
+    source += &functions(arch);
     std::fs::write(&input, source).unwrap();
     let run = Command::new(rustc())
         .env("RUSTC_BOOTSTRAP", "1")
@@ -118,7 +145,7 @@ fn describe(target: &str, arch: &str) -> String {
 }
 
 #[test]
-fn barriers_are_the_instructions_in_the_table() {
+fn instructions_are_those_in_the_table() {
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arch_asm/expected.txt");
     let mut found =
         String::from("# target function: instructions, the return included. Blessed by tests/arch_asm.rs.\n");
@@ -144,4 +171,19 @@ fn every_architecture_of_the_crate_is_checked() {
     for arch in known {
         assert!(TARGETS.iter().any(|(_, file)| *file == arch), "{arch} is not in TARGETS");
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vector_registers_of_callers_survive() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arch_asm/callers.rs");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("callers");
+    let run = Command::new(rustc())
+        .args(["--edition", "2024", "-O", "-Adead_code", "-o"])
+        .args([&program, &source])
+        .output()
+        .expect("rustc runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = Command::new(program).output().expect("the program runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }

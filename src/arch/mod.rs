@@ -10,6 +10,8 @@
 //! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (two of 4 bytes on 32-bit CPUs, low address first) |
 //! | [`mmio_copy64`], [`mmio_copy64_packed`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
 //!
+//! [`copy`] has other instructions for the last of them, chosen when a program starts.
+//!
 //! The meanings are those of rdma-core's `util/udma_barrier.h` and `util/mmio.h`; each architecture's file cites the
 //! instruction that rdma-core uses there and says where and why this crate differs. These are barriers between one CPU
 //! and a device: for other threads use [`core::sync::atomic`].
@@ -24,6 +26,8 @@
 //! # Adding an architecture
 //!
 //! Write a file with the same names, add it to the list below and to `tests/arch_asm/expected.txt`.
+
+pub mod copy;
 
 /// Declares one architecture's module and re-exports its barriers under the common names.
 macro_rules! architecture {

@@ -133,6 +133,13 @@ impl Packed {
         sixteen::first_word(self.0)
     }
 
+    /// The register's contents.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub(super) const fn register(self) -> core::arch::x86_64::__m128i {
+        self.0
+    }
+
     /// The words, in memory order.
     #[inline(always)]
     #[must_use]

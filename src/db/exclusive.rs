@@ -4,6 +4,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
 use super::sealed::Sealed;
 use crate::arch;
+use crate::arch::copy::{BlockCopy, Words};
 
 /// Whether a doorbell ends with a flush of the CPU's write-combining buffers: [`TwoFences`] or [`OneFence`].
 pub trait FlushMode: Sealed + 'static {
@@ -53,17 +54,18 @@ impl FlushMode for OneFence {
 /// sync::<blueflame::db::ExclusiveRegister>();
 /// ```
 #[derive(Debug)]
-pub struct ExclusiveRegister<F: FlushMode = TwoFences> {
-    halves: Halves,
+pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Words> {
+    pub(super) halves: Halves,
+    copy: C,
     mode: PhantomData<F>,
 }
 
 // SAFETY: the register is device memory with no tie to a thread. It is not `Sync`: ringing takes `&mut self`, and the
 // constructor's caller vouches that nothing else stores to the register.
-unsafe impl<F: FlushMode> Send for ExclusiveRegister<F> {}
+unsafe impl<F: FlushMode, C: BlockCopy> Send for ExclusiveRegister<F, C> {}
 
 impl ExclusiveRegister {
-    /// Takes the register over, in rdma-core's order of barriers.
+    /// Takes the register over, in rdma-core's order of barriers, copying by [`Words`].
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -73,17 +75,28 @@ impl ExclusiveRegister {
     /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
     /// register.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self { halves: Halves::new(parts)?, mode: PhantomData })
+        Ok(Self::new(Halves::new(parts)?, Words))
     }
 }
 
-impl<F: FlushMode> ExclusiveRegister<F> {
+impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
+    #[inline]
+    pub(super) const fn new(halves: Halves, copy: C) -> Self {
+        Self { halves, copy, mode: PhantomData }
+    }
+
     /// The same register in another flush mode.
     #[must_use]
-    pub fn with_mode<M: FlushMode>(self) -> ExclusiveRegister<M> {
+    pub fn with_mode<M: FlushMode>(self) -> ExclusiveRegister<M, C> {
         // What the old mode may have left in the CPU's buffers must not wait for the new one.
         arch::mmio_flush_writes();
-        ExclusiveRegister { halves: self.halves, mode: PhantomData }
+        ExclusiveRegister::new(self.halves, self.copy)
+    }
+
+    /// The same register with another [copy routine](crate::arch::copy).
+    #[must_use]
+    pub fn with_copy<D: BlockCopy>(self, copy: D) -> ExclusiveRegister<F, D> {
+        ExclusiveRegister::new(self.halves, copy)
     }
 
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Must run on the CPU that
@@ -94,17 +107,19 @@ impl<F: FlushMode> ExclusiveRegister<F> {
     }
 }
 
-impl<F: FlushMode> Sealed for ExclusiveRegister<F> {}
-impl<F: FlushMode> Register for ExclusiveRegister<F> {
+impl<F: FlushMode, C: BlockCopy> Sealed for ExclusiveRegister<F, C> {}
+impl<F: FlushMode, C: BlockCopy> Register for ExclusiveRegister<F, C> {
+    type Copy = C;
+
     #[inline]
     fn size(&self) -> usize {
         self.halves.size()
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
         arch::mmio_wc_start();
-        store(Half::new(self.halves.due()));
+        store(Half::new(self.halves.due(), self.copy));
         if F::FLUSH {
             arch::mmio_flush_writes();
         }

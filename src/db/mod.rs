@@ -21,8 +21,14 @@
 //! [`SharedRegister`] has a lock and is used through `&SharedRegister` (or an `Arc` with feature `std`) by every queue
 //! on it; [`ThreadRegister`] has neither, and ties its queues to one thread. A queue is generic over [`Register`], so the
 //! choice costs nothing at run time.
+//!
+//! # How a WQE is copied
+//!
+//! By eight stores of 8 bytes, unless the register is given another [copy routine](crate::arch::copy), which is part of its
+//! type, too.
 mod exclusive;
 mod parts;
+mod probe;
 mod record;
 mod register;
 mod shared;
@@ -30,6 +36,7 @@ mod thread;
 
 pub use exclusive::{ExclusiveRegister, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
+pub use probe::{Probe, ProbeError};
 pub use record::DoorbellRecord;
 pub use register::{Half, Register};
 pub use shared::SharedRegister;

@@ -2,6 +2,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::sealed::Sealed;
+use crate::arch::copy::{BlockCopy, Words};
 use crate::arch::{self, Packed};
 use crate::types::WQEBB_BYTES;
 
@@ -12,6 +13,9 @@ const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 ///
 /// Implemented here only: a queue relies on the size being true.
 pub trait Register: Sealed {
+    /// How WQEs are copied to it.
+    type Copy: BlockCopy;
+
     /// Bytes in one half, the largest WQE that can be copied to it; zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 
@@ -19,7 +23,7 @@ pub trait Register: Sealed {
     /// due.
     ///
     /// The doorbell record must have been stored before.
-    fn ring(&mut self, store: impl FnOnce(Half<'_>));
+    fn ring(&mut self, store: impl FnOnce(Half<'_, Self::Copy>));
 }
 
 /// The half of a register that is due, for one doorbell. It is lent: outside of the turn it was given for, it would store
@@ -33,12 +37,12 @@ pub trait Register: Sealed {
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Half<'turn>(NonNull<u64>, PhantomData<&'turn mut u64>);
+pub struct Half<'turn, C: BlockCopy = Words>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
 
-impl Half<'_> {
+impl<C: BlockCopy> Half<'_, C> {
     #[inline]
-    pub(super) const fn new(half: NonNull<u64>) -> Self {
-        Self(half, PhantomData)
+    pub(super) const fn new(half: NonNull<u64>, copy: C) -> Self {
+        Self(half, copy, PhantomData)
     }
 
     /// The 8-byte doorbell: the first word of the (last) WQE's control segment, in memory order. The device fetches the
@@ -61,7 +65,7 @@ impl Half<'_> {
     pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
         // will do.
-        unsafe { arch::mmio_copy64(self.0.as_ptr(), words) }
+        unsafe { self.1.copy(self.0.as_ptr(), words) }
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `line` gives one after the other.
@@ -72,7 +76,7 @@ impl Half<'_> {
     pub unsafe fn copy_packed(self, wqebbs: usize, mut line: impl FnMut(usize) -> [Packed; 4]) {
         for n in 0..wqebbs {
             // SAFETY: `n` stays below the register's blocks; the caller vouches for them and for what the device will do.
-            unsafe { arch::mmio_copy64_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), line(n)) };
+            unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), line(n)) };
         }
     }
 
@@ -87,12 +91,10 @@ impl Half<'_> {
         let mut slot = slot;
         for n in 0..wqebbs {
             // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for what
-            // the device will do. The read is 8 bytes at a time, as the words were stored moments ago: a wider load
-            // could not be forwarded from those stores.
+            // the device will do.
             unsafe {
                 let line = ring.add(slot * WQEBB_WORDS);
-                let words = core::array::from_fn(|i| line.add(i).read());
-                arch::mmio_copy64(self.0.add(n * WQEBB_WORDS).as_ptr(), &words);
+                self.1.copy_line(self.0.add(n * WQEBB_WORDS).as_ptr(), line.as_ptr());
             }
             slot += 1;
             if slot == ring_wqebbs {

@@ -6,6 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
 use super::sealed::Sealed;
 use crate::arch;
+use crate::arch::copy::{BlockCopy, Words};
 
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
@@ -13,20 +14,21 @@ use crate::arch;
 /// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or
 /// block.
 #[derive(Debug)]
-pub struct SharedRegister {
+pub struct SharedRegister<C: BlockCopy = Words> {
     locked: AtomicBool,
     halves: UnsafeCell<Halves>,
     /// Bytes in one half: it never changes, so it is read without the lock.
     size: usize,
+    copy: C,
 }
 
 // SAFETY: the register is device memory with no tie to a thread, see `Sync`.
-unsafe impl Send for SharedRegister {}
+unsafe impl<C: BlockCopy> Send for SharedRegister<C> {}
 // SAFETY: `halves` and the register behind it are reached only in `ring_locked`, by the one thread that holds the lock.
-unsafe impl Sync for SharedRegister {}
+unsafe impl<C: BlockCopy> Sync for SharedRegister<C> {}
 
 impl SharedRegister {
-    /// Takes the register over for all its users.
+    /// Takes the register over for all its users, copying by [`Words`].
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -36,11 +38,20 @@ impl SharedRegister {
     /// but this value may store there.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         let halves = Halves::new(parts)?;
-        Ok(Self { locked: AtomicBool::new(false), size: halves.size(), halves: UnsafeCell::new(halves) })
+        let size = halves.size();
+        Ok(Self { locked: AtomicBool::new(false), halves: UnsafeCell::new(halves), size, copy: Words })
+    }
+}
+
+impl<C: BlockCopy> SharedRegister<C> {
+    /// The same register, before it is shared, with another [copy routine](crate::arch::copy).
+    #[must_use]
+    pub fn with_copy<D: BlockCopy>(self, copy: D) -> SharedRegister<D> {
+        SharedRegister { locked: self.locked, halves: self.halves, size: self.size, copy }
     }
 
     #[inline]
-    fn ring_locked(&self, store: impl FnOnce(Half<'_>)) {
+    fn ring_locked(&self, store: impl FnOnce(Half<'_, C>)) {
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             while self.locked.load(Ordering::Relaxed) {
                 hint::spin_loop();
@@ -51,7 +62,7 @@ impl SharedRegister {
         arch::mmio_wc_start();
         // SAFETY: the lock is held, so no other thread has a reference to the halves, and `store` has none to give.
         let halves = unsafe { &mut *self.halves.get() };
-        store(Half::new(halves.due()));
+        store(Half::new(halves.due(), self.copy));
         // Inside the lock: otherwise the next thread's doorbell could overtake this one in the CPUs' write-combining
         // buffers (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
         arch::mmio_flush_writes();
@@ -68,30 +79,34 @@ impl Drop for Unlock<'_> {
     }
 }
 
-impl Sealed for &SharedRegister {}
-impl Register for &SharedRegister {
+impl<C: BlockCopy> Sealed for &SharedRegister<C> {}
+impl<C: BlockCopy> Register for &SharedRegister<C> {
+    type Copy = C;
+
     #[inline]
     fn size(&self) -> usize {
         self.size
     }
 
     #[inline]
-    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
         self.ring_locked(store);
     }
 }
 
 #[cfg(feature = "std")]
-impl Sealed for std::sync::Arc<SharedRegister> {}
+impl<C: BlockCopy> Sealed for std::sync::Arc<SharedRegister<C>> {}
 #[cfg(feature = "std")]
-impl Register for std::sync::Arc<SharedRegister> {
+impl<C: BlockCopy> Register for std::sync::Arc<SharedRegister<C>> {
+    type Copy = C;
+
     #[inline]
     fn size(&self) -> usize {
         self.size
     }
 
     #[inline]
-    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
         self.ring_locked(store);
     }
 }

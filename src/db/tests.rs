@@ -1,6 +1,8 @@
 //! Registers backed by memory: which half gets what, in which order.
 use super::*;
+use crate::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use core::ptr::NonNull;
+use std::vec::Vec;
 
 /// A page that stands in for a UAR page, filled with 0xa5.
 #[repr(align(4096))]
@@ -18,6 +20,11 @@ impl Page {
     fn parts(&mut self, size: u32) -> RegisterParts {
         RegisterParts { reg: NonNull::from(&mut self.0).cast(), size }
     }
+}
+
+/// The routines that can be tried on ordinary memory: ST64B faults there.
+fn on_memory() -> impl Iterator<Item = CopyRoutine> {
+    CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b)
 }
 
 /// The indices of words that are no longer what they were.
@@ -65,21 +72,114 @@ fn copy_fills_one_half_and_no_more() {
     assert!(touched(&page).eq([(0, 1)].into_iter().chain(copy)));
 }
 
-#[test]
-fn copy_follows_the_rings_wrap() {
-    let mut ring: [u64; 4 * 8] = core::array::from_fn(|i| i as u64);
-    let start = NonNull::from(&mut ring).cast();
-    for slot in 0..4 {
-        for wqebbs in 1..=4 {
-            let mut page = Page::new();
-            // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
-            let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
-            // SAFETY: no device looks; the ring is 4 WQEBBs, `slot` is one of them, and 4 fit the half.
-            register.ring(|half| unsafe { half.copy_from_ring(start, 4, slot, wqebbs) });
-            let expected = (0..wqebbs * 8).map(|i| (i, ((slot * 8 + i) % 32) as u64));
-            assert!(touched(&page).eq(expected), "{wqebbs} from {slot}");
+/// Copies from a ring, by a routine.
+struct Wraps;
+impl CopyVisitor for Wraps {
+    type Output = ();
+
+    fn run<C: BlockCopy>(self, copy: C) {
+        let mut ring: [u64; 4 * 8] = core::array::from_fn(|i| i as u64);
+        let start = NonNull::from(&mut ring).cast();
+        for slot in 0..4 {
+            for wqebbs in 1..=4 {
+                let mut page = Page::new();
+                // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+                let register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+                // SAFETY: no device looks; the ring is 4 WQEBBs, `slot` is one of them, and 4 fit the half.
+                register.with_copy(copy).ring(|half| unsafe { half.copy_from_ring(start, 4, slot, wqebbs) });
+                let expected = (0..wqebbs * 8).map(|i| (i, ((slot * 8 + i) % 32) as u64));
+                assert!(touched(&page).eq(expected), "{wqebbs} from {slot} by {}", C::ROUTINE);
+            }
         }
     }
+}
+
+#[test]
+fn copy_follows_the_rings_wrap() {
+    for routine in on_memory() {
+        routine.dispatch(Wraps).expect("available");
+    }
+}
+
+/// Copies of either register type, by a routine.
+struct Halves;
+impl CopyVisitor for Halves {
+    type Output = ();
+
+    fn run<C: BlockCopy>(self, copy: C) {
+        let (mut own, mut shared, mut threads) = (Page::new(), Page::new(), Page::new());
+        // SAFETY: each page is 4096 writable bytes that only its register stores to while that lives.
+        let (register, locked, unlocked) = unsafe {
+            (
+                ExclusiveRegister::from_parts(own.parts(256)).expect("aligned parts"),
+                SharedRegister::from_parts(shared.parts(256)).expect("aligned parts"),
+                ThreadRegister::<OneFence>::from_parts(threads.parts(256)).expect("aligned parts"),
+            )
+        };
+        let mut register = register.with_mode::<OneFence>().with_copy(copy);
+        let (locked, unlocked) = (locked.with_copy(copy), unlocked.with_copy(copy));
+        for n in 0..3 {
+            // SAFETY: no device looks at these pages, and a half has 256 bytes.
+            register.ring(|half| unsafe { half.copy(&[n; 8]) });
+            // SAFETY: as above.
+            (&locked).ring(|half| unsafe { half.copy(&[n; 8]) });
+            // SAFETY: as above.
+            (&unlocked).ring(|half| unsafe { half.copy(&[n; 8]) });
+        }
+        register.flush();
+        let expected = || (0..8).map(|i| (i, 2)).chain((0..8).map(|i| (HALF + i, 1)));
+        for page in [&own, &shared, &threads] {
+            assert!(touched(page).eq(expected()), "{}", C::ROUTINE);
+        }
+    }
+}
+
+#[test]
+fn every_routine_copies_to_registers_of_all_types() {
+    for routine in on_memory() {
+        routine.dispatch(Halves).expect("available");
+    }
+}
+
+#[test]
+fn a_probe_measures_what_it_is_asked_for() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+    let mut ticks = 0;
+    let clock = || {
+        ticks += 640;
+        ticks
+    };
+    // SAFETY: no device looks at this page, and these routines store to any memory.
+    let probe = unsafe { register.probe(&[7; 8], on_memory(), clock) }.expect("available");
+    let costs: Vec<_> = probe.costs().collect();
+    assert!(costs.iter().map(|&(routine, _)| routine).eq(on_memory()));
+    assert!(costs.iter().all(|&(_, ticks)| ticks == 10.0), "{costs:?}");
+    assert_eq!(probe.pick(), CopyRoutine::default_for_cpu());
+    let blocks = (0..8).map(|i| (i, 7)).chain((0..8).map(|i| (HALF + i, 7)));
+    assert!(touched(&page).eq(blocks));
+}
+
+#[test]
+fn a_probe_that_cannot_be_made_stores_nothing() {
+    let mut page = Page::new();
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
+    for routine in CopyRoutine::ALL {
+        if let Err(unavailable) = routine.check() {
+            // SAFETY: refused before anything is stored.
+            let refused = unsafe { register.probe(&[7; 8], [CopyRoutine::Words, routine], || 0) };
+            assert_eq!(refused, Err(ProbeError::Unavailable(unavailable)));
+        }
+    }
+    assert!(touched(&page).eq([]));
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(0)) }.expect("aligned parts");
+    // SAFETY: refused before anything is stored.
+    let refused = unsafe { register.probe(&[7; 8], CopyRoutine::available(), || 0) };
+    assert_eq!(refused, Err(ProbeError::NoBlueFlame));
+    assert!(touched(&page).eq([]));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
 use super::sealed::Sealed;
 use crate::arch;
+use crate::arch::copy::{BlockCopy, Words};
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///
@@ -21,13 +22,14 @@ use crate::arch;
 /// A thread with many queues spares registers by it, which the device has in hundreds only, and the CPU's translations of
 /// their pages.
 #[derive(Debug)]
-pub struct ThreadRegister<F: FlushMode = TwoFences> {
+pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = Words> {
     halves: Cell<Halves>,
+    copy: C,
     mode: PhantomData<F>,
 }
 
 impl<F: FlushMode> ThreadRegister<F> {
-    /// Takes the register over for all its users.
+    /// Takes the register over for all its users, copying by [`Words`].
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -36,7 +38,15 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// `parts.reg` must be valid for 8-byte stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
     /// but this value may store there.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self { halves: Cell::new(Halves::new(parts)?), mode: PhantomData })
+        Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: Words, mode: PhantomData })
+    }
+}
+
+impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
+    /// The same register, before it is shared, with another [copy routine](crate::arch::copy).
+    #[must_use]
+    pub fn with_copy<D: BlockCopy>(self, copy: D) -> ThreadRegister<F, D> {
+        ThreadRegister { halves: self.halves, copy, mode: PhantomData }
     }
 
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Must run on the CPU that
@@ -47,10 +57,10 @@ impl<F: FlushMode> ThreadRegister<F> {
     }
 
     #[inline(always)]
-    fn ring_in_turn(&self, store: impl FnOnce(Half<'_>)) {
+    fn ring_in_turn(&self, store: impl FnOnce(Half<'_, C>)) {
         let mut halves = self.halves.get();
         arch::mmio_wc_start();
-        store(Half::new(halves.due()));
+        store(Half::new(halves.due(), self.copy));
         if F::FLUSH {
             arch::mmio_flush_writes();
         }
@@ -59,30 +69,34 @@ impl<F: FlushMode> ThreadRegister<F> {
     }
 }
 
-impl<F: FlushMode> Sealed for &ThreadRegister<F> {}
-impl<F: FlushMode> Register for &ThreadRegister<F> {
+impl<F: FlushMode, C: BlockCopy> Sealed for &ThreadRegister<F, C> {}
+impl<F: FlushMode, C: BlockCopy> Register for &ThreadRegister<F, C> {
+    type Copy = C;
+
     #[inline]
     fn size(&self) -> usize {
         self.halves.get().size()
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
         self.ring_in_turn(store);
     }
 }
 
 #[cfg(feature = "std")]
-impl<F: FlushMode> Sealed for std::rc::Rc<ThreadRegister<F>> {}
+impl<F: FlushMode, C: BlockCopy> Sealed for std::rc::Rc<ThreadRegister<F, C>> {}
 #[cfg(feature = "std")]
-impl<F: FlushMode> Register for std::rc::Rc<ThreadRegister<F>> {
+impl<F: FlushMode, C: BlockCopy> Register for std::rc::Rc<ThreadRegister<F, C>> {
+    type Copy = C;
+
     #[inline]
     fn size(&self) -> usize {
         self.halves.get().size()
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_>)) {
+    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
         self.ring_in_turn(store);
     }
 }

@@ -5,6 +5,7 @@ use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
 use super::slot::{Index, Slot};
 use crate::arch;
+use crate::arch::copy::BlockCopy;
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{Control, CtrlSeg, LINE_UNITS, Limits, Line, RingCursor, Transport, WorkRequest};
@@ -486,7 +487,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 }
 
-impl<T: Transport, F: FlushMode> SendQueue<T, ExclusiveRegister<F>> {
+impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F, C>> {
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device; for
     /// [`OneFence`](crate::db::OneFence) queues that go idle or move to another thread. Must run on the CPU that rang.
     #[inline]

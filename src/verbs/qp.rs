@@ -14,7 +14,8 @@ use super::pd::{ParentDomain, PdHandle};
 use super::register::{self, Claim};
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{Cq, DeviceAttr, Error, Owned, ProtectionDomain, Srq, ffi};
-use crate::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister, ThreadRegister};
+use crate::arch::copy::{BlockCopy, Words};
+use crate::db::{ExclusiveRegister, FlushMode, Register, RegisterParts, SharedRegister, ThreadRegister, TwoFences};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
 use crate::types::{Qpn, SqPi, WrId};
 use crate::wqe::{Rc, Transport, Uc};
@@ -219,6 +220,18 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
     /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
+        self.build_with::<TwoFences, _>(Words)
+    }
+
+    /// As [`build`](Self::build), with a doorbell of another flush mode, and another
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Words)`.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with<F: FlushMode, C: BlockCopy>(
+        self,
+        copy: C,
+    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>>, Error> {
         let own = ParentDomain::new(self.pd, None)?;
         let made = self.create(Domain::Own(own))?;
         let parts = made.register()?;
@@ -226,7 +239,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         // SAFETY: the register is mapped until the context closes, and is ours: libmlx5 gives it to this thread domain
         // alone, and the claim says that nobody got it before.
         let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
-        made.finish(register, Some(claim))
+        made.finish(register.with_mode::<F>().with_copy(copy), Some(claim))
     }
 
     /// Makes the queue pair in the calling thread's domain, with the register, and the places of record and rings, that its

@@ -1,7 +1,7 @@
 // The least that rustc needs to compile a file of src/arch for a target whose standard library is not installed. The
 // test puts the path in and appends one function per barrier.
 #![no_core]
-#![feature(no_core, lang_items, rustc_attrs, decl_macro, intrinsics, adt_const_params, freeze_impls, auto_traits)]
+#![feature(no_core, lang_items, rustc_attrs, decl_macro, intrinsics, adt_const_params, freeze_impls, auto_traits, repr_simd)]
 #![crate_type = "lib"]
 #![allow(internal_features, dead_code)]
 extern crate self as core;
@@ -15,6 +15,8 @@ pub trait Sized: MetaSized {}
 #[lang = "copy"]
 pub trait Copy {}
 impl Copy for u64 {}
+impl Copy for i64 {}
+impl Copy for [i64; 2] {}
 impl<T> Copy for *mut T {}
 impl<T> Copy for *const T {}
 #[lang = "freeze"]
@@ -27,6 +29,13 @@ pub trait ConstParamTy_: StructuralPartialEq {}
 pub mod arch {
     #[rustc_builtin_macro]
     pub macro asm() {}
+
+    pub mod x86_64 {
+        #[repr(simd)]
+        #[allow(non_camel_case_types)]
+        pub struct __m128i([i64; 2]);
+        impl crate::Copy for __m128i {}
+    }
 }
 
 // What `core::sync::atomic::fence` is made of, for the architectures without stable inline assembly.

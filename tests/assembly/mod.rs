@@ -21,11 +21,11 @@ pub(crate) fn body<'a>(assembly: &'a str, function: &str) -> impl Iterator<Item 
         .filter(|line| !line.is_empty())
 }
 
-/// Whether a line of a [`body`] is an instruction.
+/// Whether a line of a [`body`] is an instruction, which may be one by number (`.insn`, `.inst`).
 pub(crate) fn is_instruction(line: &str) -> bool {
     !line.ends_with(':')
         && !line.starts_with(['#', '@', '!', '/'])
-        && (!line.starts_with('.') || line.starts_with(".insn"))
+        && (!line.starts_with('.') || line.starts_with(".ins"))
 }
 
 /// A line with single spaces.

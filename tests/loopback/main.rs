@@ -5,6 +5,7 @@
 mod common;
 
 mod complaints;
+mod copies;
 mod failures;
 mod faults;
 mod shapes;

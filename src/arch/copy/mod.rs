@@ -1,0 +1,211 @@
+//! Copies of one 64-byte block to a BlueFlame register, by different instructions: chosen once, for nothing on the path.
+//!
+//! The device need not fetch a WQE from memory whose copy reaches the register in one piece. [`mmio_copy64`], here by the
+//! name of [`Words`], makes eight stores and leaves it to the CPU's write-combining buffers to make one bus write of
+//! them, which they usually do. Other instructions store more at once.
+//!
+//! | routine | CPU | stores | one write of 64 bytes on the bus? |
+//! |---|---|---|---|
+//! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and nothing interrupts; promised by no architecture |
+//! | `Sse` | x86-64 | 4 of 16 | the same |
+//! | `Avx` | x86-64, AVX | 2 of 32 | the same |
+//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | seen, and not promised: Intel promises atomicity up to 16 bytes, with AVX (SDM vol. 3, 9.1.1) |
+//! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B), whatever type of memory the register is mapped as |
+//! | `Neon` | AArch64 | 1 of 64 | usually, promised for 8 bytes at a time (Arm ARM, B2.2.1) |
+//! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
+//!
+//! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and
+//! [`mmio_flush_writes`](super::mmio_flush_writes), and a register has them in [`ring`](crate::db::Register::ring).
+//! MOVDIR64B is ordered with no other store, not even on memory on which others are, but `sfence` orders it; ST64B is
+//! a store like others to `dsb st`.
+//!
+//! # The choice
+//!
+//! A routine is a type without size, and a value of it the proof that this CPU has the instructions: it can only be made
+//! by asking the CPU, once. A register takes the value ([`ExclusiveRegister::with_copy`]), and from then on the routine is
+//! part of its type: there is no branch, no pointer and no check where WQEs are posted. What was chosen at run time by
+//! [`CopyRoutine`] becomes a type by [`dispatch`](CopyRoutine::dispatch), around the program's main loop:
+//!
+//! ```
+//! use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
+//! use blueflame::db::{ExclusiveRegister, Register};
+//!
+//! /// What the main loop works on.
+//! struct Trading {
+//!     register: ExclusiveRegister,
+//!     // rings, keys, …
+//! }
+//!
+//! impl CopyVisitor for Trading {
+//!     type Output = u32;
+//!
+//!     fn run<C: BlockCopy>(self, copy: C) -> u32 {
+//!         main_loop(self.register.with_copy(copy))
+//!     }
+//! }
+//!
+//! /// Compiled once for each routine.
+//! fn main_loop(mut register: impl Register) -> u32 {
+//!     // register.ring(…), or rather queue.post(…)
+//! #   register.size() as u32
+//! }
+//! # #[repr(align(512))]
+//! # struct Page([u8; 512]);
+//! # let mut page = Page([0; 512]);
+//! # let parts = blueflame::db::RegisterParts { reg: std::ptr::NonNull::from(&mut page.0).cast(), size: 256 };
+//! # // SAFETY: memory of this function, which nothing else uses.
+//! # let register = unsafe { ExclusiveRegister::from_parts(parts)? };
+//!
+//! let wanted: Option<CopyRoutine> = Some("8x8".parse()?); // from the command line, say
+//! let routine = wanted.unwrap_or_else(CopyRoutine::default_for_cpu);
+//! let result = routine.dispatch(Trading { register })?; // or: this CPU lacks it
+//! # assert_eq!(result, 256);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where the routine is known when the program is written, `register.with_copy(Avx512::new()?)` is all.
+//! [`ExclusiveRegister::probe`] measures.
+//!
+//! # What they cost
+//!
+//! On an AMD Zen 4, write-back memory in place of the register, so without what the bus costs: this is what the CPU does
+//! to compose the block. Instructions are those of the copy alone; nanoseconds are medians of interleaved slices of a
+//! doorbell with both fences, words made anew for each.
+//!
+//!
+//! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
+//! [`ExclusiveRegister::probe`]: crate::db::ExclusiveRegister::probe
+mod features;
+mod routine;
+
+use core::fmt::Debug;
+
+#[cfg(feature = "std")]
+pub use routine::{BadCopyVariable, COPY_VARIABLE};
+pub use routine::{CopyRoutine, CopyUnavailable, CopyVisitor, UnknownCopyRoutine};
+
+use super::{Packed, mmio_copy64, mmio_copy64_packed};
+
+/// A way to copy a block: see the [module's text](self). A value is the proof that this CPU has the instructions.
+///
+/// Implemented here only: registers and queues rely on the block being stored as it is.
+pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+    /// The routine's name at run time.
+    const ROUTINE: CopyRoutine;
+
+    /// Copies 64 bytes to a BlueFlame register. Ordering is the caller's.
+    ///
+    /// # Safety
+    /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
+    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
+
+    /// The same, of a block that is in wide registers already.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy).
+    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
+
+    /// The same, of a block in memory that was stored there by words, perhaps a moment ago.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), and `line` is 8-byte aligned and valid for a 64-byte read.
+    #[inline(always)]
+    unsafe fn copy_line(self, dst: *mut u64, line: *const u64) {
+        // SAFETY: eight words from `line` on, for which the caller vouches. Volatile, so that they are not read by twos
+        // and fours: a wider load could not be forwarded from the stores.
+        let words = core::array::from_fn(|i| unsafe { line.add(i).read_volatile() });
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(dst, &words) }
+    }
+}
+
+/// Keeps the trait this room's own.
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Eight stores of 8 bytes at ascending addresses: [`mmio_copy64`], whatever that is on this CPU. On s390x it is one PCI
+/// block store, if those are enabled. A template is in wide registers on x86-64, and stored from there sixteen bytes at a
+/// time ([`mmio_copy64_packed`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words;
+
+impl sealed::Sealed for Words {}
+impl BlockCopy for Words {
+    const ROUTINE: CopyRoutine = CopyRoutine::Words;
+
+    #[inline(always)]
+    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
+        // SAFETY: the caller's promise.
+        unsafe { mmio_copy64(dst, words) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe { mmio_copy64_packed(dst, block) }
+    }
+}
+
+/// Declares routines that not every CPU has: what each is, and the functions that copy words, and a block in wide registers.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! routines {
+    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, line $copy_line:path)?;)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The routine, if this CPU and its operating system have the instructions.
+            ///
+            /// # Errors
+            /// What is missing.
+            pub fn new() -> Result<Self, CopyUnavailable> {
+                CopyRoutine::$name.check()?;
+                Ok(Self(()))
+            }
+        }
+
+        impl sealed::Sealed for $name {}
+        impl BlockCopy for $name {
+            const ROUTINE: CopyRoutine = CopyRoutine::$name;
+
+            #[inline(always)]
+            unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
+                // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
+                unsafe { $copy(dst, words) }
+            }
+
+            #[inline(always)]
+            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
+                // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
+                unsafe { $copy_packed(dst, block) }
+            }
+
+            $(
+                #[inline(always)]
+                unsafe fn copy_line(self, dst: *mut u64, line: *const u64) {
+                    // SAFETY: the caller vouches for both places, and the value of this type for the instructions.
+                    unsafe { $copy_line(dst, line) }
+                }
+            )?
+        }
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::Movdir64b;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub use x86_64::{Avx, Avx512, Sse};
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub use aarch64::Neon;
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::St64b;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+use core::fmt;
+use core::str::FromStr;
+
+#[cfg(target_arch = "x86_64")]
+use super::Movdir64b;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use super::Neon;
+#[cfg(target_arch = "aarch64")]
+use super::St64b;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::{Avx, Avx512, Sse};
+use super::{BlockCopy, Words, features};
+
+/// A copy routine by name, for choosing one at run time: see the [module's text](super).
+///
+/// All names exist on every CPU, so that a configuration can be read anywhere; a routine that this one lacks is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CopyRoutine {
+    /// `8x8`: [`Words`].
+    Words,
+    /// `sse`: `Sse`.
+    Sse,
+    /// `avx`: `Avx`.
+    Avx,
+    /// `avx512`: `Avx512`.
+    Avx512,
+    /// `movdir64b`: `Movdir64b`.
+    Movdir64b,
+    /// `neon`: `Neon`.
+    Neon,
+    /// `st64b`: `St64b`.
+    St64b,
+}
+
+/// Code that is compiled for every copy routine, and entered once with the one that was chosen.
+pub trait CopyVisitor {
+    /// What it returns.
+    type Output;
+
+    /// Goes on with routine `copy`.
+    fn run<C: BlockCopy>(self, copy: C) -> Self::Output;
+}
+
+impl CopyRoutine {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Words, Self::Sse, Self::Avx, Self::Avx512, Self::Movdir64b, Self::Neon, Self::St64b];
+
+    /// The name, as [`FromStr`] reads it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Words => "8x8",
+            Self::Sse => "sse",
+            Self::Avx => "avx",
+            Self::Avx512 => "avx512",
+            Self::Movdir64b => "movdir64b",
+            Self::Neon => "neon",
+            Self::St64b => "st64b",
+        }
+    }
+
+    /// What the routine needs.
+    const fn needs(self) -> &'static str {
+        match self {
+            Self::Words => "nothing",
+            Self::Sse => "an x86-64 CPU, and a program whose target has SSE2",
+            Self::Avx => "AVX (x86-64), enabled by the operating system",
+            Self::Avx512 => "AVX-512F and AVX-512DQ (x86-64), enabled by the operating system",
+            Self::Movdir64b => "MOVDIR64B (x86-64)",
+            Self::Neon => "Advanced SIMD (AArch64), and a program whose target has it",
+            Self::St64b => {
+                "FEAT_LS64 (AArch64), announced by Linux as HWCAP3_LS64, which takes this crate's feature `std`"
+            }
+        }
+    }
+
+    /// The routines whose instructions this CPU has, [`Words`](Self::Words) always among them.
+    ///
+    /// It asks the CPU each time: for start-up, not for the path.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|routine| features::available(*routine))
+    }
+
+    /// Whether this CPU has the routine's instructions.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(self) -> Result<(), CopyUnavailable> {
+        if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
+    }
+
+    /// A routine that is never wrong here: what rdma-core has for mlx5 on this architecture, except ST64B.
+    ///
+    /// - AArch64: [`Neon`](Self::Neon). Eight stores of 8 bytes do not combine reliably on some CPUs; one store instruction
+    ///   does better there, and elsewhere not always: the evidence, for and against, is in the text of `Neon`.
+    ///   [`St64b`](Self::St64b), where the CPU has it, is for the caller to ask for, who knows the memory.
+    /// - Everywhere else: [`Words`](Self::Words), also where the CPU could store more at once. Write combining makes one
+    ///   bus write of eight consecutive stores on x86, it is what rdma-core, UCX and DPDK ring mlx5 by there, and it is the
+    ///   cheapest for the CPU by far when the words are in registers already (table in the [module's text](super)).
+    ///   [`Movdir64b`](Self::Movdir64b) promises what write combining usually does, which is worth a
+    ///   [probe](crate::db::ExclusiveRegister::probe) on the machine in question.
+    ///
+    /// A register whose type names no routine has [`Words`](Self::Words), on every CPU.
+    #[must_use]
+    pub fn default_for_cpu() -> Self {
+        if features::available(Self::Neon) { Self::Neon } else { Self::Words }
+    }
+
+    /// Enters `visitor` with this routine as a type.
+    ///
+    /// # Errors
+    /// If this CPU does not have it; the visitor is dropped then.
+    pub fn dispatch<V: CopyVisitor>(self, visitor: V) -> Result<V::Output, CopyUnavailable> {
+        match self {
+            Self::Words => Ok(visitor.run(Words)),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Sse => Ok(visitor.run(Sse::new()?)),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Avx => Ok(visitor.run(Avx::new()?)),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Avx512 => Ok(visitor.run(Avx512::new()?)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Movdir64b => Ok(visitor.run(Movdir64b::new()?)),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Self::Neon => Ok(visitor.run(Neon::new()?)),
+            #[cfg(target_arch = "aarch64")]
+            Self::St64b => Ok(visitor.run(St64b::new()?)),
+            routine => Err(CopyUnavailable { routine }),
+        }
+    }
+}
+
+impl fmt::Display for CopyRoutine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for CopyRoutine {
+    type Err = UnknownCopyRoutine;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCopyRoutine> {
+        Self::ALL.into_iter().find(|routine| routine.name() == name).ok_or(UnknownCopyRoutine(()))
+    }
+}
+
+/// A routine that cannot be used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyUnavailable {
+    /// What was asked for.
+    pub routine: CopyRoutine,
+}
+
+impl fmt::Display for CopyUnavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "copy routine {} is not available here: it needs {}", self.routine, self.routine.needs())
+    }
+}
+
+impl core::error::Error for CopyUnavailable {}
+
+/// A name that no copy routine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownCopyRoutine(());
+
+impl fmt::Display for UnknownCopyRoutine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such copy routine; there are")?;
+        CopyRoutine::ALL.iter().try_for_each(|routine| write!(f, " {routine}"))
+    }
+}
+
+impl core::error::Error for UnknownCopyRoutine {}
+
+/// The environment variable that [`CopyRoutine::from_env`] reads.
+#[cfg(feature = "std")]
+pub const COPY_VARIABLE: &str = "BLUEFLAME_COPY";
+
+#[cfg(feature = "std")]
+impl CopyRoutine {
+    /// The routine that the environment variable `BLUEFLAME_COPY` names; `None` if it is not set, or empty.
+    ///
+    /// Nothing in this crate reads the variable by itself: a program that wants the override calls this when it starts,
+    /// `CopyRoutine::from_env()?.unwrap_or_else(CopyRoutine::default_for_cpu)`.
+    ///
+    /// # Errors
+    /// A value that names no routine. Whether the CPU has it comes out at [`dispatch`](Self::dispatch).
+    pub fn from_env() -> Result<Option<Self>, BadCopyVariable> {
+        Self::from_variable(std::env::var_os(COPY_VARIABLE))
+    }
+
+    /// The routine that a variable's value names.
+    pub(super) fn from_variable(value: Option<std::ffi::OsString>) -> Result<Option<Self>, BadCopyVariable> {
+        let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+        let value = value.to_string_lossy();
+        value.parse().map(Some).map_err(|why| BadCopyVariable { value: value.into_owned(), why })
+    }
+}
+
+/// What the environment variable for the copy routine holds, and why that is wrong.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadCopyVariable {
+    /// The variable's value.
+    pub value: std::string::String,
+    /// What is wrong with it.
+    pub why: UnknownCopyRoutine,
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for BadCopyVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{COPY_VARIABLE} is {:?}: {}", self.value, self.why)
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::error::Error for BadCopyVariable {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.why)
+    }
+}

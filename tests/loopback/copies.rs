@@ -1,0 +1,99 @@
+//! Every copy routine of this CPU posts what the others post: requests of every inline size, from one WQEBB to several,
+//! around the ring's end, and templates, on registers of every type.
+
+use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
+use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister};
+use blueflame::types::WrId;
+use blueflame::wqe::{Rc, Write};
+use softhca::embedded::{ConnectOptions, EmbeddedDevice, QpParts};
+
+use crate::common::{End, Shape, register, remote};
+
+/// Bytes of half a register.
+const HALF: usize = 256;
+/// The most that a WQE of a half's size carries inline, behind control, remote address and length.
+const LONGEST: usize = HALF - 16 - 16 - 4;
+
+/// What is posted last into the ring, and what the register's half holds then, of a WQE of `wqe` bytes.
+fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
+    // SAFETY: the device does nothing until it is stepped; ring and register are readable.
+    let (ring, half) =
+        unsafe { (qp.sq.buf.cast::<[[u8; 64]; 8]>().read(), qp.bf_reg.add(n % 2 * HALF).cast::<[u8; HALF]>().read()) };
+    (slot..).flat_map(|slot| ring[slot % 8]).take(wqe).eq(half.into_iter().take(wqe))
+}
+
+/// Writes of every inline size, and shots of templates; each must arrive, and the register must hold what the ring holds.
+fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let mut qp = None;
+    // A ring of eight WQEBBs and WQEs of up to four: they wrap at every place.
+    let mut end = End::<Rc, R>::with_register(&mut hca, &Shape::default(), |parts| {
+        qp = Some(*parts);
+        ring_by(parts)
+    });
+    let qp = qp.expect("the queue pair's parts");
+    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+    let window = hca.buffer(LONGEST).expect("memory");
+    let to = Write::to(remote(&window, 0));
+    let small = end.sq.template(to.inline_len::<28>().signaled(WrId(0))).expect("within the limits");
+    let large = end.sq.template(to.inline_len::<200>().signaled(WrId(0))).expect("within the limits");
+    let shots = [28, 200].into_iter().cycle().take(20).map(|len| (len, true));
+    for (n, (len, shot)) in (0..=LONGEST).map(|len| (len, false)).chain(shots).enumerate() {
+        let bytes: Vec<u8> = (0..len).map(|i| (n * 31 + i) as u8).collect();
+        let slot = usize::from(end.sq.pi().0) % 8;
+        let tag = WrId(if shot { 0 } else { n as u64 });
+        // Requests of a size that the compiler knows, others, and templates go three ways: out of registers, out of the ring,
+        // out of wide registers.
+        // SAFETY: an inline request names no memory; the templates are this queue's.
+        let posted = unsafe {
+            if shot && len == 28 {
+                end.sq.fire(&small, &std::array::from_fn(|i| bytes[i]))
+            } else if shot {
+                end.sq.fire(&large, &std::array::from_fn(|i| bytes[i]))
+            } else if let Ok(bytes) = <&[u8; 8]>::try_from(&*bytes) {
+                end.sq.post(&to.inline(bytes).signaled(tag))
+            } else if let Ok(bytes) = <&[u8; 28]>::try_from(&*bytes) {
+                end.sq.post(&to.inline(bytes).signaled(tag))
+            } else {
+                end.sq.post(&to.inline(&*bytes).signaled(tag))
+            }
+        };
+        posted.expect("room");
+        // Without bytes there is no inline segment.
+        let wqe = if len == 0 { 32 } else { 36 + len };
+        assert!(same(&qp, n, slot, wqe), "{len} bytes");
+        assert!(hca.run_until_idle());
+        assert_eq!(hca.complaints(), []);
+        let cqe = end.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, tag);
+        assert!(window.to_vec(0, len) == bytes, "{len} bytes");
+    }
+}
+
+struct Everywhere;
+
+impl CopyVisitor for Everywhere {
+    type Output = ();
+
+    fn run<C: BlockCopy>(self, copy: C) {
+        // SAFETY: the register belongs to the new queue pair, and this is the one value made of it.
+        let own = |qp: &QpParts| unsafe { ExclusiveRegister::from_parts(register(qp)) }.expect("a register");
+        writes(|qp| own(qp).with_copy(copy));
+        writes(|qp| own(qp).with_copy(copy).with_mode::<OneFence>());
+        let mut place = None;
+        writes(|qp| {
+            // SAFETY: as above; it is shared by reference.
+            let shared = unsafe { SharedRegister::from_parts(register(qp)) }.expect("a register");
+            &*place.insert(shared.with_copy(copy))
+        });
+    }
+}
+
+#[test]
+fn every_routine_posts_the_same() {
+    // ST64B faults on memory in place of a register.
+    for routine in CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b) {
+        routine.dispatch(Everywhere).expect("available");
+    }
+}
