@@ -1,127 +1,95 @@
-//! The doorbell alone: record, barriers and register, against bare stores.
-//!
-//! Memory stands for the NIC, so this says nothing about what a store to a real register costs: see `common`.
+//! The doorbell alone: record, barriers and register, with requests that are in the ring already; see `common`.
 mod common;
 
-use std::hint::black_box;
-
 use blueflame::arch;
-use blueflame::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register};
-use criterion::Criterion;
+use blueflame::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register, TwoFences};
 
-use common::compare::{Group, criterion};
-use common::floor::FloorSq;
-use common::rig::{ENTRIES, HALF_BYTES, SendRig};
+use common::MESSAGES;
+use common::contest::{Bench, Contestant, Group, Player, Queues, Timed};
+use common::floor::{Floor, FloorSq, Wqe};
+use common::floor_cq::FloorCq;
+use common::ours::exclusive;
+use common::rig::{ENTRIES, Rig, SMALL};
 
 fn main() {
-    let mut criterion = criterion();
-    both_modes(
-        &mut criterion,
-        ["doorbell/8 bytes, two fences", "doorbell/8 bytes, one fence"],
-        HALF_BYTES,
-        Store::Eight,
-    );
-    let names = ["doorbell/no BlueFlame, two fences", "doorbell/no BlueFlame, one fence"];
-    both_modes(&mut criterion, names, 0, Store::Eight);
-    let names = ["doorbell/64-byte copy, two fences", "doorbell/64-byte copy, one fence"];
-    both_modes(&mut criterion, names, HALF_BYTES, Store::Line);
-    let names = ["doorbell/128-byte copy from ring, two fences", "doorbell/128-byte copy from ring, one fence"];
-    both_modes(&mut criterion, names, HALF_BYTES, Store::Ring(2));
-    let names = ["doorbell/256-byte copy from ring, two fences", "doorbell/256-byte copy from ring, one fence"];
-    both_modes(&mut criterion, names, HALF_BYTES, Store::Ring(4));
-    criterion.final_summary();
+    let mut bench = Bench::new("doorbell");
+    Group::new("doorbell", Timed::Post, 1, ENTRIES)
+        .case("floor 8 bytes two fences", "", by_hand(|sq, wqe| sq.eight::<true>(wqe[0][0])))
+        .case("floor 8 bytes one fence", "floor 8 bytes two fences", by_hand(|sq, wqe| sq.eight::<false>(wqe[0][0])))
+        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences>(eight))
+        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence>(eight))
+        .case("floor 64 bytes two fences", "", by_hand(|sq, wqe| sq.copy::<true>(wqe)))
+        .case("floor 64 bytes one fence", "floor 64 bytes two fences", by_hand(|sq, wqe| sq.copy::<false>(wqe)))
+        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences>(line))
+        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence>(line))
+        .measure(&mut bench);
+    bench.finish();
 }
 
-/// What is stored to the register.
-#[derive(Clone, Copy)]
-enum Store {
-    /// 8 bytes.
-    Eight,
-    /// 64 bytes, out of CPU registers.
-    Line,
-    /// So many WQEBBs, out of the ring.
-    Ring(usize),
+/// Puts requests into the ring.
+fn fill(sq: &mut FloorSq, first: u64, count: usize) {
+    for n in first..first + count as u64 {
+        let wqe = sq.inline(MESSAGES.get(n), true);
+        sq.put(&wqe);
+    }
+    sq.take_back(count);
 }
 
-fn both_modes(criterion: &mut Criterion, [two, one]: [&str; 2], half_bytes: u32, store: Store) {
-    let (floor, rung) = (SendRig::new(half_bytes), SendRig::new(half_bytes));
-    compare::<true, _>(criterion, two, floor, rung, rung.exclusive(), store);
-    let (floor, rung) = (SendRig::new(half_bytes), SendRig::new(half_bytes));
-    compare::<false, _>(criterion, one, floor, rung, rung.exclusive().with_mode::<OneFence>(), store);
+/// Records and rings for message after message.
+fn by_hand(mut ring: impl FnMut(&mut FloorSq, &Wqe)) -> impl Contestant {
+    let post = move |floor: &mut Floor, first, count| {
+        for n in first..first + count as u64 {
+            let wqe = floor.sq.inline(MESSAGES.get(n), true);
+            floor.sq.advance();
+            floor.sq.record();
+            ring(&mut floor.sq, &wqe);
+        }
+    };
+    let poll = |floor: &mut Floor, count| floor.cq.poll::<1>(count, FloorCq::fields);
+    Player::new(Floor::new(SMALL), post, poll).prepared(|floor, first, count| fill(&mut floor.sq, first, count))
 }
 
-fn compare<const FLUSH: bool, F: FlushMode>(
-    criterion: &mut Criterion,
-    name: &str,
-    floor: SendRig,
-    rung: SendRig,
+/// The crate's record and register; requests are put by a floor.
+struct Doorbell<F: FlushMode> {
+    floor: Floor,
+    record: DoorbellRecord,
     register: ExclusiveRegister<F>,
-    store: Store,
-) {
-    let group = Group::new(name, 1);
-    let stores = (move || floor.snapshot(), move || rung.snapshot());
-    // Each arm a closure of its own, so that the choice is made once and not in the loop.
-    match store {
-        Store::Eight => group
-            .case("floor", stores.0, bare(floor, |sq, n| sq.eight::<FLUSH>(n)))
-            // SAFETY: there is no device.
-            .case("crate", stores.1, ring(rung, register, |half, n| unsafe { half.write(n) })),
-        Store::Line => group
-            .case("floor", stores.0, bare(floor, |sq, n| sq.copy_words::<FLUSH>(&line(n))))
-            // SAFETY: there is no device, and a half has 256 bytes.
-            .case("crate", stores.1, ring(rung, register, |half, n| unsafe { half.copy(&line(n)) })),
-        Store::Ring(wqebbs) => {
-            group.case("floor", stores.0, bare(floor, move |sq, _| sq.copy_ring::<FLUSH>(wqebbs))).case(
-                "crate",
-                stores.1,
-                ring(rung, register, move |half, _| {
-                    // SAFETY: there is no device, a half has 256 bytes, and the ring has more.
-                    unsafe { half.copy_from_ring(rung.ring, ENTRIES, 0, wqebbs) }
-                }),
-            )
-        }
-    }
-    .measure(criterion);
 }
 
-/// Records and rings so many times, on a floor.
-fn bare(rig: SendRig, mut ring: impl FnMut(&mut FloorSq, u64)) -> impl FnMut(u64) -> u64 {
-    let mut sq = FloorSq::new(&rig);
-    move |operations| {
-        let sq = black_box(&mut sq);
-        for n in 0..operations {
-            sq.advance();
-            sq.record();
-            ring(sq, n);
-        }
-        0
+impl<F: FlushMode> Queues for Doorbell<F> {
+    fn rigs(&self) -> Vec<&Rig> {
+        self.floor.rigs()
     }
 }
 
-/// Records and rings so many times, by the crate.
-fn ring<F: FlushMode>(
-    rig: SendRig,
-    mut register: ExclusiveRegister<F>,
-    mut store: impl FnMut(Half<'_>, u64),
-) -> impl FnMut(u64) -> u64 {
-    // SAFETY: the record stays, and nothing else stores to it.
-    let mut record = unsafe { DoorbellRecord::send(rig.dbrec) };
-    let mut pi = 0u16;
-    move |operations| {
-        let (register, record, pi) = black_box((&mut register, &mut record, &mut pi));
-        for n in 0..operations {
-            *pi = pi.wrapping_add(1);
+fn ring<F: FlushMode>(store: impl Fn(Half<'_>, &Wqe)) -> impl Contestant {
+    let floor = Floor::new(SMALL);
+    // SAFETY: the record stays as long as the rig, and the floor does not store to it.
+    let record = unsafe { DoorbellRecord::send(floor.rig.record()) };
+    let register = exclusive(&floor.rig).with_mode();
+    let post = move |doorbell: &mut Doorbell<F>, first, count| {
+        let Doorbell { floor, record, register } = doorbell;
+        for n in first..first + count as u64 {
+            let wqe = floor.sq.inline(MESSAGES.get(n), true);
+            floor.sq.advance();
             arch::to_device();
-            // SAFETY: no device looks at this memory.
-            unsafe { record.store(*pi) };
-            register.ring(|half| store(half, n));
+            // SAFETY: the request is in the ring.
+            unsafe { record.store(floor.sq.pi()) };
+            register.ring(|half| store(half, &wqe));
         }
-        0
-    }
+    };
+    let poll = |doorbell: &mut Doorbell<F>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);
+    Player::new(Doorbell { floor, record, register }, post, poll)
+        .prepared(|doorbell, first, count| fill(&mut doorbell.floor.sq, first, count))
 }
 
-/// A line that differs from the one before.
-#[inline(always)]
-fn line(n: u64) -> [u64; 8] {
-    std::array::from_fn(|i| n ^ i as u64)
+fn eight(half: Half<'_>, wqe: &Wqe) {
+    // SAFETY: the request is in the ring, and names no memory of this side.
+    unsafe { half.write(wqe[0][0]) };
+}
+
+fn line(half: Half<'_>, wqe: &Wqe) {
+    let [[a, b], [c, d], [e, f]] = *wqe;
+    // SAFETY: as above, and a half has 256 bytes.
+    unsafe { half.copy(&[a, b, c, d, e, f, 0, 0]) };
 }

@@ -1,124 +1,83 @@
-//! Polling completions that lie in the first-level cache, and an empty queue, against bare loads.
-//!
-//! Memory stands for the NIC: see `common`. The ring holds completions of one pass. When all were taken, the queue is made
-//! anew, so that nothing need be written to the ring while the clock runs; making it is part of what is measured, once
-//! in a ring's length, for the floor as for the crate.
+//! Polling completions of one request each: floors, this crate, libmlx5; see `common`.
 mod common;
 
-use std::hint::black_box;
+use blueflame::db::ExclusiveRegister;
+use blueflame::wqe::Write;
 
-use blueflame::cq::{CompletionQueue, Side};
+use common::MESSAGES;
+use common::contest::{Bench, Contestant, Group, Timed};
+use common::cpus::OtherCore;
+use common::floor::{Floor, floor};
+use common::floor_cq::FloorCq;
+use common::libmlx5::{SIGNALED, Theirs, set_inline, theirs};
+use common::ours::{Ours, exclusive, ours, remote, tag};
+use common::rig::{ENTRIES, SMALL, Threads};
 
-use common::compare::{Group, criterion};
-use common::floor::{FloorCq, sum};
-use common::rig::{CqRig, ENTRIES};
-
-/// Completions of one call in the amortised case.
+/// Completions of one call, where it takes several.
 const BURST: usize = 16;
 
 fn main() {
-    let mut criterion = criterion();
-
-    let (floor, crated) = (CqRig::full(), CqRig::full());
-    Group::new("poll/fields, consumer record each", 1)
-        .case("floor", move || floor.snapshot(), floor_polls::<1>(floor, FloorCq::fields))
-        .case("drain(1)", move || crated.snapshot(), drains::<1>(crated))
-        .measure(&mut criterion);
-
-    let (floor, crated) = (CqRig::full(), CqRig::full());
-    Group::new("poll/fields, consumer record per 16", BURST as u64)
-        .case("floor", move || floor.snapshot(), floor_polls::<BURST>(floor, FloorCq::fields))
-        .case("drain(16)", move || crated.snapshot(), drains::<BURST>(crated))
-        .measure(&mut criterion);
-
-    let (floor, crated) = (CqRig::full(), CqRig::full());
-    Group::new("poll/64-byte copy, consumer record each", 1)
-        .case("floor", move || floor.snapshot(), floor_polls::<1>(floor, FloorCq::copied))
-        .case("poll()", move || crated.snapshot(), polls(crated))
-        .measure(&mut criterion);
-
-    let (floor, drained, polled) = (CqRig::empty(), CqRig::empty(), CqRig::empty());
-    let mut floor_cq = FloorCq::new(&floor);
-    let (mut drained_cq, mut polled_cq) = (queue(&drained), queue(&polled));
-    Group::new("poll/empty", 1)
-        .case(
-            "floor",
-            move || floor.snapshot(),
-            move |operations| (0..operations).map(|_| u64::from(floor_cq.cqe().is_some())).sum(),
-        )
-        .case(
-            "drain(16)",
-            move || drained.snapshot(),
-            move |operations| (0..operations).map(|_| drained_cq.drain(BURST, |_| ()) as u64).sum(),
-        )
-        .case(
-            "poll()",
-            move || polled.snapshot(),
-            move |operations| (0..operations).map(|_| u64::from(polled_cq.poll().is_some())).sum(),
-        )
-        .measure(&mut criterion);
-
-    criterion.final_summary();
-}
-
-/// Runs `poll`, which takes `N` completions off a queue, so many times, on a new queue after each ring's length.
-fn passes<const N: usize, Q>(make: impl Fn() -> Q, mut poll: impl FnMut(&mut Q) -> u64) -> impl FnMut(u64) -> u64 {
-    move |operations| {
-        let (mut left, mut total) = (operations, 0u64);
-        while left > 0 {
-            let now = left.min((ENTRIES / N) as u64);
-            let mut queue = make();
-            let queue = black_box(&mut queue);
-            for _ in 0..now {
-                total = total.wrapping_add(poll(queue));
-            }
-            left -= now;
+    let mut bench = Bench::new("poll");
+    cases(Group::new("poll", Timed::Poll, BURST, ENTRIES), 1).measure(&mut bench);
+    match OtherCore::new() {
+        Some(other) => {
+            let group = Group::new("poll other core", Timed::Poll, BURST, ENTRIES).completed_by(&other);
+            cases(group, 1).measure(&mut bench);
         }
-        total
+        None => println!("poll other core: left out, since this program may use one CPU only"),
     }
+    cases(Group::new("poll empty", Timed::Empty, 1, ENTRIES), BURST).measure(&mut bench);
+    bench.finish();
 }
 
-fn floor_polls<const N: usize>(rig: CqRig, read: impl Fn(std::ptr::NonNull<u8>) -> u64) -> impl FnMut(u64) -> u64 {
-    passes::<N, _>(
-        move || FloorCq::new(&rig),
-        move |cq| {
-            let mut total = 0;
-            for _ in 0..N {
-                let Some(cqe) = cq.cqe() else { break };
-                total += read(cqe);
-            }
-            cq.record();
-            total
-        },
-    )
+/// The same ways to poll in every group; a contestant of several completions a call is asked for `per_call` times as many.
+fn cases(group: Group<'_>, per_call: usize) -> Group<'_> {
+    use Threads::{Any, One};
+    let many = per_call;
+    group
+        .case("floor fields", "", floor_by(|floor, count| floor.cq.poll::<1>(count, FloorCq::fields)))
+        .case("drain(1) fields", "floor fields", ours_by(|ours, count| ours.poll_fields::<1>(count)))
+        .case("floor copy", "", floor_by(|floor, count| floor.cq.poll::<1>(count, FloorCq::copied)))
+        .case("poll() copy", "floor copy", ours_by(|ours, count| ours.poll_copies(count)))
+        .case("floor fields 16", "", floor_by(move |floor, n| floor.cq.poll::<BURST>(many * n, FloorCq::fields)))
+        .case("drain(16) fields", "floor fields 16", ours_by(move |ours, n| ours.poll_fields::<BURST>(many * n)))
+        .case("drain(1) tags", "floor fields", ours_by(|ours, count| ours.poll_tags::<1>(count)))
+        .case("drain(16) tags", "floor fields 16", ours_by(move |ours, n| ours.poll_tags::<BURST>(many * n)))
+        .case("ibv_poll_cq(1) default", "floor fields", theirs_by(Any, Theirs::poll_cq::<1>))
+        .case("ibv_poll_cq(1) single-threaded", "floor fields", theirs_by(One, Theirs::poll_cq::<1>))
+        .case("ibv_poll_cq(16) default", "floor fields 16", theirs_by(Any, move |t, n| t.poll_cq::<BURST>(many * n)))
+        .case(
+            "ibv_poll_cq(16) single-threaded",
+            "floor fields 16",
+            theirs_by(One, move |t, n| t.poll_cq::<BURST>(many * n)),
+        )
+        .case("ibv_start_poll default", "floor fields", theirs_by(Any, Theirs::start_poll::<1>))
+        .case("ibv_start_poll single-threaded", "floor fields", theirs_by(One, Theirs::start_poll::<1>))
+        .case(
+            "ibv_start_poll(16) default",
+            "floor fields 16",
+            theirs_by(Any, move |t, n| t.start_poll::<BURST>(many * n)),
+        )
+        .case(
+            "ibv_start_poll(16) single-threaded",
+            "floor fields 16",
+            theirs_by(One, move |t, n| t.start_poll::<BURST>(many * n)),
+        )
 }
 
-fn queue(rig: &CqRig) -> CompletionQueue {
-    // SAFETY: ring, record and page are as large as said and stay; nothing else stores to them while the queue is used.
-    unsafe { CompletionQueue::from_parts(rig.parts()) }.expect("a queue")
+fn floor_by(poll: impl FnMut(&mut Floor, usize) -> u64) -> impl Contestant {
+    floor(SMALL, |sq, n| sq.post::<true>(&sq.inline(MESSAGES.get(n), true))).polling(poll)
 }
 
-fn drains<const N: usize>(rig: CqRig) -> impl FnMut(u64) -> u64 {
-    passes::<N, _>(
-        move || queue(&rig),
-        |cq| {
-            let mut total = 0;
-            cq.drain(N, |cqe| {
-                if let Ok(Side::Requester) = cqe.check() {
-                    total += sum(cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len());
-                }
-            });
-            total
-        },
-    )
+fn ours_by(poll: impl FnMut(&mut Ours<ExclusiveRegister>, usize) -> u64) -> impl Contestant {
+    ours(Ours::new(SMALL, exclusive), |sq, n| {
+        let m = MESSAGES.get(n);
+        // SAFETY: inline data names no memory of this side.
+        unsafe { sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))) }.expect("space");
+    })
+    .polling(poll)
 }
 
-fn polls(rig: CqRig) -> impl FnMut(u64) -> u64 {
-    passes::<1, _>(
-        move || queue(&rig),
-        |cq| match cq.poll() {
-            Some(cqe) if cqe.check() == Ok(Side::Requester) => sum(cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()),
-            _ => 0,
-        },
-    )
+fn theirs_by(threads: Threads, poll: impl FnMut(&mut Theirs, usize) -> u64) -> impl Contestant {
+    theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_inline)).polling(poll)
 }

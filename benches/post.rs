@@ -1,214 +1,133 @@
-//! Posting one small request, and bursts of them, against bare stores.
-//!
-//! Memory stands for the NIC: see `common`. After each half of the ring the crate's queues take the completed requests
-//! back, by one call, which is part of what is measured; the floors have no space to keep account of.
+//! Posting one small request: floors, this crate, libmlx5; see `common`.
 mod common;
 
-use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
+use blueflame::arch::Packed;
 use blueflame::db::{OneFence, Register};
-use blueflame::queue::{BlueFlamePolicy, SendQueue};
-use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{Rc, Remote, Sge, Write};
+use blueflame::types::{Lkey, WrId};
+use blueflame::wqe::{Sge, Write};
 
-use common::compare::{Group, criterion};
-use common::floor::{FloorSq, locked};
-use common::rig::{ENTRIES, HALF_BYTES, SendRig};
-use common::{Message, Messages};
-
-/// Requests posted before their space is taken back.
-const RETIRED_AT_ONCE: u64 = ENTRIES as u64 / 2;
+use common::contest::{Bench, Contestant, Group, Timed};
+use common::floor::{floor, locked};
+use common::libmlx5::{INLINE, List, SIGNALED, gather_entry, inline_entry, set_entry, set_inline, theirs};
+use common::ours::{Ours, exclusive, ours, remote, shared, tag};
+use common::rig::{ENTRIES, Rig, SMALL, Threads};
+use common::{MESSAGES, Message};
 
 fn main() {
-    let mut criterion = criterion();
-    let messages = &Messages::new();
-    let rig = || SendRig::new(HALF_BYTES);
-
-    let (floor, typed) = (rig(), rig());
-    Group::new("post/inline 8, BlueFlame, two fences", 1)
-        .case("floor", move || floor.snapshot(), floor_inline::<true>(&floor, messages))
-        .case("typed", move || typed.snapshot(), typed_inline(typed.queue(typed.exclusive()), messages))
-        .measure(&mut criterion);
-
-    let (floor, typed) = (rig(), rig());
-    let register = typed.exclusive().with_mode::<OneFence>();
-    Group::new("post/inline 8, BlueFlame, one fence", 1)
-        .case("floor", move || floor.snapshot(), floor_inline::<false>(&floor, messages))
-        .case("typed", move || typed.snapshot(), typed_inline(typed.queue(register), messages))
-        .measure(&mut criterion);
-
-    let (floor, fired) = (rig(), rig());
-    Group::new("post/template, BlueFlame, two fences", 1)
-        .case("floor", move || floor.snapshot(), floor_patched::<true>(&floor, messages))
-        .case("fire", move || fired.snapshot(), fire(fired.queue(fired.exclusive()), messages))
-        .measure(&mut criterion);
-
-    let (floor, fired) = (rig(), rig());
-    let register = fired.exclusive().with_mode::<OneFence>();
-    Group::new("post/template, BlueFlame, one fence", 1)
-        .case("floor", move || floor.snapshot(), floor_patched::<false>(&floor, messages))
-        .case("fire", move || fired.snapshot(), fire(fired.queue(register), messages))
-        .measure(&mut criterion);
-
-    let (floor, typed) = (rig(), rig());
-    Group::new("post/one entry, 8-byte doorbell, two fences", 1)
-        .case("floor", move || floor.snapshot(), floor_gathered(&floor, messages))
-        .case("typed", move || typed.snapshot(), typed_gathered(typed.queue(typed.exclusive()), messages))
-        .measure(&mut criterion);
-
-    let (floor, shared) = (rig(), rig());
-    Group::new("post/inline 8, BlueFlame, shared register", 1)
-        .case("floor", move || floor.snapshot(), floor_shared(&floor, messages))
-        .case("typed", move || shared.snapshot(), typed_inline(shared.queue(shared.shared()), messages))
-        .measure(&mut criterion);
-
-    let (floor, batch) = (rig(), rig());
-    Group::new("post/batch of 1, BlueFlame, two fences", 1)
-        .case("floor", move || floor.snapshot(), floor_inline::<true>(&floor, messages))
-        .case("batch", move || batch.snapshot(), batches::<1>(&batch, messages))
-        .measure(&mut criterion);
-
-    let (floor, batch) = (rig(), rig());
-    Group::new("post/batch of 16, one 8-byte doorbell", 16)
-        .case("floor", move || floor.snapshot(), floor_batches::<16>(&floor, messages))
-        .case("batch", move || batch.snapshot(), batches::<16>(&batch, messages))
-        .measure(&mut criterion);
-
-    let (floor, batch) = (rig(), rig());
-    Group::new("post/batch of 64, one 8-byte doorbell", 64)
-        .case("floor", move || floor.snapshot(), floor_batches::<64>(&floor, messages))
-        .case("batch", move || batch.snapshot(), batches::<64>(&batch, messages))
-        .measure(&mut criterion);
-
-    criterion.final_summary();
+    let mut bench = Bench::new("post");
+    inline(&mut bench);
+    one_entry(&mut bench);
+    bench.finish();
 }
 
-/// Runs a floor so many times.
-fn floor(rig: &SendRig, mut post: impl FnMut(&mut FloorSq, u64)) -> impl FnMut(u64) -> u64 {
-    let mut sq = FloorSq::new(rig);
-    move |operations| {
-        let sq = black_box(&mut sq);
-        for n in 0..operations {
-            post(sq, n);
-        }
-        0
-    }
-}
-
-fn floor_inline<const FLUSH: bool>(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    floor(rig, |sq, n| {
-        let wqe = sq.inline(messages.get(n));
-        sq.put(&wqe);
-        sq.record();
-        sq.copy::<FLUSH>(&wqe);
-    })
-}
-
-fn floor_patched<const FLUSH: bool>(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    let prepared = FloorSq::new(rig).inline(messages.get(0));
-    floor(rig, move |sq, n| {
-        let wqe = sq.patched(&prepared, messages.get(n));
-        sq.put(&wqe);
-        sq.record();
-        sq.copy::<FLUSH>(&wqe);
-    })
-}
-
-fn floor_gathered(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    floor(rig, |sq, n| {
-        let wqe = sq.gathered(messages.get(n));
-        sq.put(&wqe);
-        sq.record();
-        sq.eight::<true>(wqe[0]);
-    })
-}
-
-fn floor_shared(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
+/// 8 bytes inline, by BlueFlame.
+fn inline(bench: &mut Bench) {
     let lock = AtomicBool::new(false);
-    floor(rig, move |sq, n| {
-        let wqe = sq.inline(messages.get(n));
-        sq.put(&wqe);
+    let shared_floor = floor(SMALL, |sq, n| {
+        let wqe = sq.inline(MESSAGES.get(n), true).map(Packed::new);
+        sq.put_packed(&wqe);
         sq.record();
-        locked(&lock, || sq.copy::<true>(&wqe));
+        locked(&lock, || sq.copy_packed::<true>(&wqe));
+    });
+    Group::new("post", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", by_hand::<true>())
+        .case("floor one fence", "floor two fences", by_hand::<false>())
+        .case("floor shared", "floor two fences", shared_floor)
+        .case("typed two fences", "floor two fences", typed(exclusive))
+        .case("typed one fence", "floor one fence", typed(one_fence))
+        .case("typed shared", "floor shared", typed(shared))
+        .case("template floor two fences", "", template_floor::<true>())
+        .case("template floor one fence", "template floor two fences", template_floor::<false>())
+        .case("template two fences", "template floor two fences", template(exclusive))
+        .case("template one fence", "template floor one fence", template(one_fence))
+        .case("ibv_post_send default", "floor two fences", post_send(Threads::Any))
+        .case("ibv_post_send single-threaded", "floor two fences", post_send(Threads::One))
+        .case("ibv_wr default", "floor two fences", wr(Threads::Any))
+        .case("ibv_wr single-threaded", "floor two fences", wr(Threads::One))
+        .measure(bench);
+}
+
+fn one_fence(rig: &Rig) -> blueflame::db::ExclusiveRegister<OneFence> {
+    exclusive(rig).with_mode()
+}
+
+fn typed<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
+    ours(Ours::new(SMALL, register), |sq, n| {
+        let m = MESSAGES.get(n);
+        // SAFETY: inline data names no memory of this side.
+        unsafe { sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))) }.expect("space");
     })
 }
 
-fn floor_batches<const N: u64>(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    floor(rig, |sq, _| {
-        let mut last = 0;
-        for n in 0..N {
-            let wqe = sq.inline(messages.get(n));
-            sq.put(&wqe);
-            last = wqe[0];
-        }
-        sq.record();
-        sq.eight::<true>(last);
+fn by_hand<const FLUSH: bool>() -> impl Contestant {
+    floor(SMALL, |sq, n| sq.post_packed::<FLUSH>(&sq.inline(MESSAGES.get(n), true).map(Packed::new)))
+}
+
+fn template_floor<const FLUSH: bool>() -> impl Contestant {
+    let mut prepared = None;
+    floor(SMALL, move |sq, n| {
+        let blank = Message { payload: [0; 8], ..*MESSAGES.get(0) };
+        let prepared = prepared.get_or_insert_with(|| sq.inline(&blank, true).map(Packed::new));
+        sq.post_packed::<FLUSH>(&sq.patched(prepared, MESSAGES.get(n)));
     })
 }
 
-/// Runs a queue so many times, each of which posts `N` requests of one WQEBB.
-fn queue<const N: u64, R: Register>(
-    mut sq: SendQueue<Rc, R>,
-    mut post: impl FnMut(&mut SendQueue<Rc, R>, u64),
-) -> impl FnMut(u64) -> u64 {
-    let at_once = RETIRED_AT_ONCE / N;
-    move |operations| {
-        let sq = black_box(&mut sq);
-        let mut n = 0;
-        while n < operations {
-            let end = operations.min(n + at_once);
-            for n in n..end {
-                post(sq, n);
-            }
-            n = end;
-            sq.retire(sq.pi().0.wrapping_sub(1)).expect("the last request posted");
-        }
-        0
-    }
-}
-
-fn typed_inline<R: Register>(sq: SendQueue<Rc, R>, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    queue::<1, R>(sq, |sq, n| {
-        let m = messages.get(n);
-        // SAFETY: inline data names no memory, and there is no device.
-        unsafe { sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(WrId(n))) }.expect("space");
+fn template<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
+    let queues = Ours::new(SMALL, register);
+    let request = Write::to(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
+    let template = queues.sq.template(request).expect("room for 8 bytes");
+    ours(queues, move |sq, n| {
+        // SAFETY: the template is this queue's.
+        unsafe { sq.fire(&template, &MESSAGES.get(n).payload) }.expect("space");
     })
 }
 
-fn typed_gathered<R: Register>(mut sq: SendQueue<Rc, R>, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    sq.set_blueflame_policy(BlueFlamePolicy::Inline);
-    queue::<1, R>(sq, |sq, n| {
-        let m = messages.get(n);
-        let sge = Sge { addr: m.local, bytes: m.bytes, lkey: Lkey(m.lkey) };
-        // SAFETY: there is no device that would look at the entry's memory.
-        unsafe { sq.post(&Write::to(remote(m)).gather([sge]).signaled(WrId(n))) }.expect("space");
+fn post_send(threads: Threads) -> impl Contestant {
+    let mut list = List::new(1, SIGNALED | INLINE);
+    theirs(SMALL, threads, 1, move |theirs, n| theirs.post_send(list.load(n, inline_entry)))
+}
+
+fn wr(threads: Threads) -> impl Contestant {
+    theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_inline))
+}
+
+/// One scatter/gather entry, by BlueFlame, as libmlx5 rings for a lone request by default.
+fn one_entry(bench: &mut Bench) {
+    Group::new("post one entry", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", floor(SMALL, |sq, n| sq.post::<true>(&sq.gathered(MESSAGES.get(n)))))
+        .case(
+            "floor one fence",
+            "floor two fences",
+            floor(SMALL, |sq, n| sq.post::<false>(&sq.gathered(MESSAGES.get(n)))),
+        )
+        .case("typed two fences", "floor two fences", gathered(exclusive))
+        .case("typed one fence", "floor one fence", gathered(one_fence))
+        .case("ibv_post_send default", "floor two fences", post_send_entry(Threads::Any))
+        .case("ibv_post_send single-threaded", "floor two fences", post_send_entry(Threads::One))
+        .case("ibv_wr default", "floor two fences", wr_entry(Threads::Any))
+        .case("ibv_wr single-threaded", "floor two fences", wr_entry(Threads::One))
+        .measure(bench);
+}
+
+fn sge(m: &Message) -> Sge {
+    Sge { addr: m.local, bytes: m.bytes, lkey: Lkey(m.lkey) }
+}
+
+fn gathered<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
+    ours(Ours::new(SMALL, register), |sq, n| {
+        let m = MESSAGES.get(n);
+        // SAFETY: a device in sink mode does not look at the entry's memory.
+        unsafe { sq.post(&Write::to(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
     })
 }
 
-fn fire<R: Register>(sq: SendQueue<Rc, R>, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    let request = Write::to(remote(messages.get(0))).inline_len::<8>().signaled(WrId(0));
-    let template = sq.template(request).expect("room for 8 bytes");
-    queue::<1, R>(sq, move |sq, n| {
-        // SAFETY: the template is this queue's, and there is no device.
-        unsafe { sq.fire(&template, &messages.get(n).payload) }.expect("space");
-    })
+fn post_send_entry(threads: Threads) -> impl Contestant {
+    let mut list = List::new(1, SIGNALED);
+    theirs(SMALL, threads, 1, move |theirs, n| theirs.post_send(list.load(n, gather_entry)))
 }
 
-fn batches<const N: u64>(rig: &SendRig, messages: &Messages) -> impl FnMut(u64) -> u64 {
-    queue::<N, _>(rig.queue(rig.exclusive()), |sq, operation| {
-        let mut batch = sq.batch();
-        for i in 0..N {
-            // A batch of one is compared with single posts, which go through all messages.
-            let n = if N == 1 { operation } else { i };
-            let m = messages.get(n);
-            // SAFETY: inline data names no memory, and there is no device.
-            unsafe { batch.push(&Write::to(remote(m)).inline(&m.payload).signaled(WrId(n))) }.expect("space");
-        }
-        batch.ring();
-    })
-}
-
-fn remote(m: &Message) -> Remote {
-    Remote { addr: m.addr, rkey: Rkey(m.rkey) }
+fn wr_entry(threads: Threads) -> impl Contestant {
+    theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_entry))
 }

@@ -1,14 +1,25 @@
-//! What the benchmarks share: memory that stands for a NIC, messages, floors, and how they are compared.
+//! What the benchmarks share: queues of a device that completes at once, contestants, and how they are compared.
 //!
-//! **No figure from here is a NIC's.** Ring, doorbell record and register are ordinary write-back memory of this process. A
+//! Every contestant has a queue pair and a completion queue of its own, made by libibverbs and libmlx5 on the software device,
+//! all of one size: floors store into their rings by hand, this crate's queues are made over them, libmlx5 uses
+//! them itself. The device works when it is told to and only then (`softhca-run --sink`), so
+//! nothing else runs while the clock does; see [`contest`] for what is timed.
+//!
+//! **No figure from here is a NIC's.** Register pages of the software device are ordinary write-back memory. A
 //! real register is device memory, mapped write-combining; what a store to it, or a flush of it, costs is not in these
-//! figures. And nanoseconds drift with the machine's other work. What counts is the ratio of a case to its floor, measured
+//! figures. And nanoseconds drift with the machine's other work. What counts is the ratio of one case to another, measured
 //! in turns in one run of one program.
 
 #![expect(dead_code, reason = "each benchmark uses its own part of this")]
 
-pub(crate) mod compare;
+pub(crate) mod clock;
+pub(crate) mod contest;
+pub(crate) mod cpus;
 pub(crate) mod floor;
+pub(crate) mod floor_cq;
+pub(crate) mod libmlx5;
+pub(crate) mod ours;
+pub(crate) mod record;
 pub(crate) mod rig;
 
 /// What the benchmarks post.
@@ -31,22 +42,29 @@ pub(crate) struct Message {
 /// Messages to post in turn, so that nothing about one is known ahead and moved out of a loop.
 pub(crate) struct Messages([Message; Self::COUNT as usize]);
 
+/// The only ones.
+pub(crate) static MESSAGES: Messages = Messages::new();
+
 impl Messages {
     const COUNT: u64 = 16;
 
-    /// Different ones; always the same.
-    pub(crate) fn new() -> Self {
-        Self(std::array::from_fn(|i| {
+    const fn new() -> Self {
+        let mut messages =
+            [Message { addr: 0, rkey: 0, payload: [0; 8], local: 0, lkey: 0, bytes: 0 }; Self::COUNT as usize];
+        let mut i = 0;
+        while i < messages.len() {
             let n = i as u64 + 1;
-            Message {
+            messages[i] = Message {
                 addr: 0x7f01_0203_0400 * n,
                 rkey: 0x0018_0700 + i as u32,
                 payload: (n * 0x0102_0304_0506_0708).to_ne_bytes(),
                 local: 0x5501_0203_4000 * n,
                 lkey: 0x0019_0800 + i as u32,
                 bytes: 4096 + i as u32,
-            }
-        }))
+            };
+            i += 1;
+        }
+        Self(messages)
     }
 
     /// The message for the `n`th post.

@@ -1,163 +1,319 @@
-//! Memory for queues: page-aligned, private, zeroed, and kept until the program ends.
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+//! Queues of a software device that completes when it is told to.
+use std::ffi::c_int;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
-use blueflame::SendQueue;
 use blueflame::cq::CqParts;
-use blueflame::db::{ExclusiveRegister, RegisterParts, SharedRegister};
-use blueflame::queue::{SqParts, WqeRecord};
-use blueflame::types::{CqCi, Cqn, Qpn, SqPi};
+use blueflame::db::RegisterParts;
+use blueflame::types::{Cqn, Psn};
+use blueflame::verbs::{Device, LinkLayer, Path, QueuePair, adopt_qp, ffi};
 use blueflame::wqe::Rc;
+use rdma_sys as sys;
 
-/// The queue pair's number.
-pub(crate) const QPN: u32 = 0x0001_86a5;
-/// WQEBBs of a send ring, CQEs of a completion ring: 16 KiB, so that a ring stays in the first-level cache.
-pub(crate) const ENTRIES: usize = 256;
 /// Bytes of a WQEBB, and of a CQE.
 pub(crate) const ENTRY_BYTES: usize = 64;
-/// Bytes in one half of a register with BlueFlame, as ConnectX has it.
-pub(crate) const HALF_BYTES: u32 = 256;
+/// WQEBBs of a send ring, CQEs of a completion ring, where a benchmark does not say otherwise: 16 KiB, so that a ring
+/// stays in the first-level cache.
+pub(crate) const ENTRIES: usize = 256;
+/// `mlx5dv_qp_init_attr_mask`.
+const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 
-const PAGE_BYTES: usize = 4096;
-/// Where in a UAR page the first register is.
-const REGISTER_OFFSET: usize = 0x800;
-
-/// `bytes` of zeroed memory on pages of its own. Never freed: it outlives every queue made on it.
-fn pages(bytes: usize) -> NonNull<u8> {
-    let layout = Layout::from_size_align(bytes.next_multiple_of(PAGE_BYTES), PAGE_BYTES).expect("a size");
-    // SAFETY: no benchmark asks for zero bytes.
-    NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+/// What libmlx5 is told of threads; it matters to the objects that it uses itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Threads {
+    /// Nothing, as most programs do: queues have locks.
+    Any,
+    /// `MLX5_SINGLE_THREADED=1`: locks are not taken.
+    One,
+    /// The queue pair is in a thread domain of its own, as this crate makes its own: it has a register to itself.
+    Domain,
 }
 
-/// Memory of one send queue and its register.
-#[derive(Clone, Copy)]
-pub(crate) struct SendRig {
-    /// [`ENTRIES`] WQEBBs.
-    pub(crate) ring: NonNull<u64>,
+/// What is asked of a queue pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// WQEBBs of the send ring, and CQEs of the completion ring: a power of two.
+    pub(crate) entries: usize,
+    /// Bytes inline.
+    pub(crate) inline: u32,
+    /// Scatter/gather entries.
+    pub(crate) sge: u32,
+}
+
+/// Requests of one WQEBB.
+pub(crate) const SMALL: Shape = Shape { entries: ENTRIES, inline: 28, sge: 1 };
+
+impl Shape {
+    /// WQEBBs of the largest request: RDMA operation or SEND, with data as the shape says.
+    pub(crate) fn request_wqebbs(&self) -> usize {
+        const HEAD: usize = 32;
+        let data = (4 + self.inline as usize).next_multiple_of(16).max(self.sge as usize * 16);
+        (HEAD + data).div_ceil(ENTRY_BYTES)
+    }
+
+    /// The largest requests that a ring takes.
+    pub(crate) fn requests(&self) -> usize {
+        self.entries / self.request_wqebbs()
+    }
+}
+
+/// Opens the device as a program of this kind does. libmlx5 reads the variable when a device is opened, and keeps the answer
+/// in a global that objects are made by, locks included: what is made next is made by it, what was made before stays.
+fn open(threads: Threads) -> Device {
+    const VARIABLE: &str = "MLX5_SINGLE_THREADED";
+    // SAFETY: no other thread of this program reads or writes the environment.
+    unsafe {
+        match threads {
+            Threads::One => std::env::set_var(VARIABLE, "1"),
+            Threads::Any | Threads::Domain => std::env::remove_var(VARIABLE),
+        }
+    }
+    Device::open_first().unwrap_or_else(|error| panic!("{error}\n{HOW}"))
+}
+
+/// How to have a device that completes at once.
+const HOW: &str = "the benchmarks need the software device in sink mode: run them by `./run bench`, or under \
+                   `softhca-run --sink --`";
+
+/// A queue pair and its completion queue, alone in an open device; connected, ready to send.
+pub(crate) struct Rig {
+    pub(crate) qp: NonNull<sys::ibv_qp>,
+    /// Made to be read in any way.
+    pub(crate) cq: NonNull<sys::ibv_cq_ex>,
+    pub(crate) sq: ffi::Mlx5dvQp,
+    pub(crate) completions: ffi::Mlx5dvCq,
+    pub(crate) shape: Shape,
+    domain: Option<(NonNull<sys::ibv_pd>, NonNull<sys::ibv_td>)>,
+    pd: NonNull<sys::ibv_pd>,
+    device: Device,
+}
+
+impl Rig {
+    pub(crate) fn new(shape: Shape, threads: Threads) -> Self {
+        Self::on(open(threads), shape, threads)
+    }
+
+    /// So many of them in one open device.
+    pub(crate) fn many(count: usize, shape: Shape, threads: Threads) -> Vec<Self> {
+        let device = open(threads);
+        (0..count).map(|_| Self::on(device.clone(), shape, threads)).collect()
+    }
+
+    fn on(device: Device, shape: Shape, threads: Threads) -> Self {
+        let context = device.as_raw();
+        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are plain
+        // numbers and pointers to live objects, for which zero is a value, and live until the calls return.
+        unsafe {
+            let pd = NonNull::new(sys::ibv_alloc_pd(context)).expect("ibv_alloc_pd");
+            let domain = (threads == Threads::Domain).then(|| {
+                let td = NonNull::new(ffi::alloc_td(context)).expect("ibv_alloc_td");
+                let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+                (parent.pd, parent.td) = (pd.as_ptr(), td.as_ptr());
+                let parent = ffi::alloc_parent_domain(context, &raw mut parent);
+                (NonNull::new(parent).expect("ibv_alloc_parent_domain"), td)
+            });
+            let cq = create_cq(context, shape);
+            let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
+            let (mut sq, mut completions) = (core::mem::zeroed(), core::mem::zeroed());
+            let mut obj = ffi::Mlx5dvObj {
+                qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut sq },
+                cq: ffi::Mlx5dvPair { r#in: cq.as_ptr().cast(), out: &raw mut completions },
+                ..ffi::Mlx5dvObj::NONE
+            };
+            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP | ffi::MLX5DV_OBJ_CQ), 0);
+            let rig = Self { qp, cq, sq, completions, shape, domain, pd, device };
+            rig.check();
+            rig.connect();
+            // Bytes that nobody writes are the same in all rings.
+            rig.send_ring().cast::<u8>().write_bytes(0, shape.entries * ENTRY_BYTES);
+            rig
+        }
+    }
+
+    /// That it is what was asked for, so that all contestants have the same.
+    fn check(&self) {
+        let (sq, cq) = (self.sq.sq, self.completions);
+        assert_eq!((sq.wqe_cnt as usize, sq.stride as usize), (self.shape.entries, ENTRY_BYTES), "send ring");
+        assert_eq!((cq.cqe_cnt as usize, cq.cqe_size as usize), (self.shape.entries, ENTRY_BYTES), "completion ring");
+        assert_eq!(self.sq.bf.size, 256, "bytes in a half of the register");
+    }
+
+    /// To itself.
+    fn connect(&self) {
+        let port = self.device.port(1).expect("port 1");
+        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| self.device.default_gid(&port).expect("a GID"));
+        let path = Path::new(port, sgid);
+        // SAFETY: new, alive, and nobody else's; the queues are dropped here and never post.
+        let QueuePair { qp, .. } = unsafe { adopt_qp::<Rc>(self.qp) }.expect("adopt");
+        let itself = qp.endpoint(&path, Psn::truncate(1));
+        qp.to_init(&path).expect("INIT");
+        qp.connect(&path, &itself, &itself).expect("connect");
+    }
+
+    /// The queue pair's number.
+    pub(crate) fn number(&self) -> u32 {
+        // SAFETY: alive; written once.
+        unsafe { (*self.qp.as_ptr()).qp_num }
+    }
+
+    /// The ring's first WQEBB.
+    pub(crate) fn send_ring(&self) -> NonNull<u64> {
+        NonNull::new(self.sq.sq.buf).expect("a ring").cast()
+    }
+
     /// Two words: receive, send.
-    pub(crate) dbrec: NonNull<u32>,
-    uar: NonNull<u8>,
-    /// Bytes in one half of the register, or 0.
-    pub(crate) half_bytes: u32,
-}
-
-impl SendRig {
-    /// Memory with nothing in it. `half_bytes` is [`HALF_BYTES`], or 0 for a register without BlueFlame.
-    pub(crate) fn new(half_bytes: u32) -> Self {
-        let ring = pages(ENTRIES * ENTRY_BYTES).cast();
-        Self { ring, dbrec: pages(PAGE_BYTES).cast(), uar: pages(PAGE_BYTES), half_bytes }
+    pub(crate) fn record(&self) -> NonNull<u32> {
+        NonNull::new(self.sq.dbrec).expect("a record")
     }
 
-    /// The register's first half.
-    pub(crate) fn register(&self) -> NonNull<u64> {
-        // SAFETY: inside of the page.
-        unsafe { self.uar.add(REGISTER_OFFSET) }.cast()
+    pub(crate) fn register(&self) -> RegisterParts {
+        RegisterParts { reg: NonNull::new(self.sq.bf.reg).expect("a register").cast(), size: self.sq.bf.size }
     }
 
-    fn register_parts(&self) -> RegisterParts {
-        RegisterParts { reg: self.register().cast(), size: self.half_bytes }
+    /// The parts of the completion queue, which nobody has polled.
+    pub(crate) fn cq_parts(&self) -> CqParts {
+        let cq = self.completions;
+        CqParts {
+            buf: NonNull::new(cq.buf).expect("a ring").cast(),
+            cqe_cnt: cq.cqe_cnt,
+            cqe_size: cq.cqe_size,
+            dbrec: NonNull::new(cq.dbrec).expect("a record"),
+            cq_uar: NonNull::new(cq.cq_uar).expect("a UAR page").cast(),
+            cqn: Cqn::new(cq.cqn).expect("24 bits"),
+            ci: blueflame::types::CqCi::truncate(0),
+        }
     }
 
-    /// The register for one queue.
-    pub(crate) fn exclusive(&self) -> ExclusiveRegister {
-        // SAFETY: the halves are inside of the page, which stays; each rig is used for one queue or one floor.
-        unsafe { ExclusiveRegister::from_parts(self.register_parts()) }.expect("a register")
+    /// Bytes of the send ring.
+    pub(crate) fn ring_bytes(&self) -> usize {
+        self.shape.entries * ENTRY_BYTES
     }
 
-    /// The register for several queues.
-    pub(crate) fn shared(&self) -> &'static SharedRegister {
-        // SAFETY: as in `exclusive`.
-        Box::leak(Box::new(unsafe { SharedRegister::from_parts(self.register_parts()) }.expect("a register")))
+    /// Brings the send ring where posting leaves it: into the cache.
+    pub(crate) fn touch_sends(&self) {
+        touch(self.send_ring().cast(), self.shape.entries);
     }
 
-    /// The queue on this memory; make one.
-    pub(crate) fn queue<R: blueflame::db::Register>(&self, register: R) -> SendQueue<Rc, R> {
-        let parts = SqParts {
-            ring: self.ring.cast(),
-            wqebbs: ENTRIES as u32,
-            dbrec: self.dbrec,
-            qpn: Qpn::new(QPN).expect("24 bits"),
-            max_inline: 220,
-            max_sge: 16,
-            signal_all: false,
-            pi: SqPi(0),
-            shadow: pages(ENTRIES * size_of::<WqeRecord>()).cast(),
-        };
-        // SAFETY: ring, record and shadow are as large as said and stay; nothing else stores to them while the queue does,
-        // and there is no device.
-        unsafe { SendQueue::from_parts(parts, register) }.expect("a queue")
+    /// Brings the completion ring into the cache.
+    pub(crate) fn touch_completions(&self) {
+        touch(NonNull::new(self.completions.buf).expect("a ring").cast(), self.shape.entries);
     }
 
-    /// All that was stored: ring, record, register.
+    /// All that posting and polling stored: ring, records, register. The queue pair's number reads as zero.
     pub(crate) fn snapshot(&self) -> Vec<u8> {
+        let register = self.register();
+        let parts: [(NonNull<u8>, usize); 4] = [
+            (self.send_ring().cast(), self.shape.entries * ENTRY_BYTES),
+            (register.reg, 2 * register.size as usize),
+            (self.record().cast(), 8),
+            // The consumer index. The other word asks for events.
+            (self.cq_parts().dbrec.cast(), 4),
+        ];
         let mut bytes = Vec::new();
-        let parts = [(self.ring.cast(), ENTRIES * ENTRY_BYTES), (self.dbrec.cast(), 8), (self.uar, PAGE_BYTES)];
         for (start, len) in parts {
-            // SAFETY: memory that stays, initialised, and no queue works while this looks.
+            // SAFETY: memory that libmlx5 or the device gave out, initialised, and nobody posts or polls while this looks.
             bytes.extend((0..len).map(|at| unsafe { start.add(at).read_volatile() }));
+        }
+        let number = self.number().to_be_bytes();
+        for block in bytes.chunks_mut(ENTRY_BYTES).filter(|block| block.len() == ENTRY_BYTES) {
+            if block[4..7] == number[1..] {
+                block[4..7].fill(0);
+            }
         }
         bytes
     }
 }
 
-/// Memory of one completion queue, full of completions of the first pass over the ring.
-#[derive(Clone, Copy)]
-pub(crate) struct CqRig {
-    /// [`ENTRIES`] CQEs.
-    pub(crate) ring: NonNull<u8>,
-    /// Two words: consumer index, arm request.
-    pub(crate) dbrec: NonNull<u32>,
-    uar: NonNull<u8>,
+fn touch(start: NonNull<u8>, lines: usize) {
+    for line in 0..lines {
+        // SAFETY: within a ring of so many blocks.
+        unsafe { start.add(line * ENTRY_BYTES).read_volatile() };
+    }
 }
 
-impl CqRig {
-    /// A ring where every request has completed.
-    pub(crate) fn full() -> Self {
-        let rig = Self { ring: pages(ENTRIES * ENTRY_BYTES), dbrec: pages(PAGE_BYTES).cast(), uar: pages(PAGE_BYTES) };
-        for n in 0..ENTRIES {
-            let mut cqe = [0; ENTRY_BYTES];
-            // The bytes of `struct mlx5_cqe64` that polling looks at; requester (opcode 0), of owner bit 0.
-            cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
-            cqe[56..60].copy_from_slice(&(0x08 << 24 | QPN).to_be_bytes());
-            cqe[60..62].copy_from_slice(&(n as u16).to_be_bytes());
-            rig.write(n, &cqe);
+/// # Safety
+/// The context is open.
+unsafe fn create_cq(context: *mut sys::ibv_context, shape: Shape) -> NonNull<sys::ibv_cq_ex> {
+    // SAFETY: plain numbers and pointers, for which zero is a value.
+    let mut attr: sys::ibv_cq_init_attr_ex = unsafe { core::mem::zeroed() };
+    // libmlx5 makes room for one more, and rounds up.
+    attr.cqe = shape.entries as u32 - 1;
+    attr.wc_flags = (sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_BYTE_LEN
+        | sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_QP_NUM)
+        .0
+        .into();
+    let mut mlx5 = ffi::Mlx5dvCqInitAttr {
+        comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+        cqe_size: ENTRY_BYTES as u16,
+        ..Default::default()
+    };
+    // SAFETY: the caller vouches for the context; the attributes live until the call returns.
+    NonNull::new(unsafe { ffi::mlx5dv_create_cq(context, &raw mut attr, &raw mut mlx5) }).expect("mlx5dv_create_cq")
+}
+
+/// # Safety
+/// The objects are alive and of the context.
+unsafe fn create_qp(
+    context: *mut sys::ibv_context,
+    pd: NonNull<sys::ibv_pd>,
+    cq: NonNull<sys::ibv_cq_ex>,
+    shape: Shape,
+) -> NonNull<sys::ibv_qp> {
+    // SAFETY: plain numbers and pointers, for which zero is a value.
+    let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+    (attr.send_cq, attr.recv_cq) = (cq.as_ptr().cast(), cq.as_ptr().cast());
+    attr.cap = sys::ibv_qp_cap {
+        max_send_wr: shape.requests() as u32,
+        max_recv_wr: 1,
+        max_send_sge: shape.sge,
+        max_recv_sge: 1,
+        max_inline_data: shape.inline,
+    };
+    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+    attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
+        | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+        .0;
+    attr.pd = pd.as_ptr();
+    // Only what is used: libmlx5 makes WQEs no larger than these need.
+    use sys::ibv_qp_create_send_ops_flags as ops;
+    attr.send_ops_flags = (ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE).0.into();
+    let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+        comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+        create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+        ..Default::default()
+    };
+    // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+    NonNull::new(unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) })
+        .unwrap_or_else(|| panic!("mlx5dv_create_qp of {shape:?}: {}", std::io::Error::last_os_error()))
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // SAFETY: made in `on`, destroyed once, users before what they use; contestants' queues are not used any more.
+        unsafe {
+            assert_eq!(sys::ibv_destroy_qp(self.qp.as_ptr()), 0);
+            assert_eq!(sys::ibv_destroy_cq(self.cq.as_ptr().cast()), 0);
+            if let Some((parent, td)) = self.domain {
+                assert_eq!(sys::ibv_dealloc_pd(parent.as_ptr()), 0);
+                assert_eq!(ffi::dealloc_td(self.device.as_raw(), td.as_ptr()), 0);
+            }
+            assert_eq!(sys::ibv_dealloc_pd(self.pd.as_ptr()), 0);
         }
-        rig
     }
+}
 
-    /// A ring where nothing has completed.
-    pub(crate) fn empty() -> Self {
-        let rig = Self::full();
-        for n in 0..ENTRIES {
-            let mut cqe = [0; ENTRY_BYTES];
-            cqe[63] = 0xf0;
-            rig.write(n, &cqe);
-        }
-        rig
-    }
-
-    fn write(&self, n: usize, cqe: &[u8; ENTRY_BYTES]) {
-        assert!(n < ENTRIES);
-        // SAFETY: inside of the ring; no queue polls while a ring is made.
-        unsafe { self.ring.cast::<[u8; ENTRY_BYTES]>().add(n).write(*cqe) };
-    }
-
-    /// The parts of a queue on this memory that nobody has polled.
-    pub(crate) fn parts(&self) -> CqParts {
-        CqParts {
-            buf: self.ring,
-            cqe_cnt: ENTRIES as u32,
-            cqe_size: ENTRY_BYTES as u32,
-            dbrec: self.dbrec,
-            cq_uar: self.uar,
-            cqn: Cqn::new(1).expect("24 bits"),
-            ci: CqCi::truncate(0),
-        }
-    }
-
-    /// The doorbell record.
-    pub(crate) fn snapshot(&self) -> Vec<u8> {
-        // SAFETY: memory that stays, and no queue polls while this looks.
-        unsafe { self.dbrec.cast::<[u8; 8]>().read_volatile() }.to_vec()
-    }
+/// Has the device take every doorbell rung so far and write all completions. Returns the requests completed.
+pub(crate) fn step() -> usize {
+    type Step = unsafe extern "C" fn() -> c_int;
+    static STEP: OnceLock<Step> = OnceLock::new();
+    let step = STEP.get_or_init(|| {
+        // SAFETY: looks a name up among the loaded objects.
+        let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"softhca_step".as_ptr()) };
+        assert!(!symbol.is_null(), "no softhca_step: {HOW}");
+        // SAFETY: the preloaded object's function of this name is of this type.
+        unsafe { core::mem::transmute::<*mut libc::c_void, Step>(symbol) }
+    });
+    // SAFETY: nobody posts or polls meanwhile.
+    let completed = unsafe { step() };
+    usize::try_from(completed).unwrap_or_else(|_| panic!("the device is not in sink mode: {HOW}"))
 }

@@ -1,0 +1,411 @@
+//! Contests: all cases of a group do the same on queues of one size, in turns.
+//!
+//! A case is measured in *slices*: it posts as many messages as its ring takes; the device completes them; it polls
+//! them all. The clock runs while it posts, or polls, or both, as the group says, and never while the device works. Before
+//! the clock starts,
+//! - rings that the first-level cache holds are brought there, where they would be if the device did not use it, too
+//!   (completions "from another core" excepted);
+//! - the first messages of the slice are posted or polled, so that the code is where it would be in a loop.
+//!
+//! What reading the clock costs is measured and subtracted ([`Clock`]).
+//!
+//! A *round* is some slices of every case, the next round is in the opposite order. What is reported are medians over
+//! rounds: of nanoseconds, and of ratios within a round, which neighbours of this machine disturb least. Criterion
+//! measures each case besides, for its reports in `target/criterion`, one after the other: use it to look at one
+//! case's spread, not to compare.
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+use super::clock::Clock;
+use super::cpus::OtherCore;
+use super::record::{self, Record};
+use super::rig::{self, Rig};
+
+/// Rounds, unless they take longer than [`GROUP_TIME`].
+const ROUNDS: usize = 301;
+/// Rounds at least.
+const ROUNDS_AT_LEAST: usize = 25;
+/// What the rounds of a group may take.
+const GROUP_TIME: Duration = Duration::from_secs(6);
+/// Messages of a case in a round, by one slice or more.
+const ROUND_MESSAGES: usize = 2048;
+/// Messages at the start of a slice that are not timed, where the ring is large enough.
+const WARM_MESSAGES: usize = 32;
+/// Bytes of rings up to which posting finds them in the first-level cache.
+const FIRST_LEVEL_CACHE: usize = 32 << 10;
+/// Slices before what the cases have stored is compared: rings have wrapped, and not just been filled.
+const CHECKED_SLICES: usize = 3;
+
+/// Somebody who posts and polls.
+pub(crate) trait Contestant {
+    /// What is needed before messages can be posted, and is never timed.
+    fn prepare(&mut self, first: u64, count: usize);
+    /// Posts messages `first..first + count`.
+    fn post(&mut self, first: u64, count: usize);
+    /// Does the part of posting as many that is not to be counted. Whether there is one.
+    fn discount(&mut self, first: u64, count: usize) -> bool;
+    /// Polls what completes `count` messages; returns a sum of the tags or indices read, modulo 2^16 each.
+    fn poll(&mut self, count: usize) -> u64;
+    /// The queues used.
+    fn rigs(&self) -> Vec<&Rig>;
+}
+
+/// Queues in somebody's hands.
+pub(crate) trait Queues {
+    fn rigs(&self) -> Vec<&Rig>;
+}
+
+/// Several of them.
+impl<Q: Queues> Queues for Vec<Q> {
+    fn rigs(&self) -> Vec<&Rig> {
+        self.iter().flat_map(Queues::rigs).collect()
+    }
+}
+
+/// Work on queues for messages from a first one on, so many.
+pub(crate) trait Work<Q>: FnMut(&mut Q, u64, usize) {}
+impl<Q, F: FnMut(&mut Q, u64, usize)> Work<Q> for F {}
+
+/// Polling of what completes so many messages, see [`Contestant::poll`].
+pub(crate) trait Poll<Q>: FnMut(&mut Q, usize) -> u64 {}
+impl<Q, F: FnMut(&mut Q, usize) -> u64> Poll<Q> for F {}
+
+/// Queues, and what is done with them.
+pub(crate) struct Player<Q, P, C> {
+    queues: Q,
+    post: P,
+    poll: C,
+    prepare: Option<Box<dyn Work<Q>>>,
+    discount: Option<Box<dyn Work<Q>>>,
+}
+
+impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
+    pub(crate) fn new(queues: Q, post: P, poll: C) -> Self {
+        Self { queues, post, poll, prepare: None, discount: None }
+    }
+
+    /// The same with another way to poll.
+    pub(crate) fn polling<D: Poll<Q>>(self, poll: D) -> Player<Q, P, D> {
+        Player { queues: self.queues, post: self.post, poll, prepare: self.prepare, discount: self.discount }
+    }
+
+    /// The same with something to be done before posting.
+    pub(crate) fn prepared(self, prepare: impl Work<Q> + 'static) -> Self {
+        Self { prepare: Some(Box::new(prepare)), ..self }
+    }
+
+    /// The same, where a part of posting is measured alone and subtracted.
+    pub(crate) fn less(self, discount: impl Work<Q> + 'static) -> Self {
+        Self { discount: Some(Box::new(discount)), ..self }
+    }
+}
+
+impl<Q: Queues, P: Work<Q>, C: Poll<Q>> Contestant for Player<Q, P, C> {
+    fn prepare(&mut self, first: u64, count: usize) {
+        if let Some(prepare) = &mut self.prepare {
+            prepare(&mut self.queues, first, count);
+        }
+    }
+
+    fn post(&mut self, first: u64, count: usize) {
+        // The compiler is to know nothing about a queue's state, as in a program where others use it, too.
+        (self.post)(std::hint::black_box(&mut self.queues), first, count);
+    }
+
+    fn discount(&mut self, first: u64, count: usize) -> bool {
+        let Some(discount) = &mut self.discount else { return false };
+        discount(std::hint::black_box(&mut self.queues), first, count);
+        true
+    }
+
+    fn poll(&mut self, count: usize) -> u64 {
+        (self.poll)(std::hint::black_box(&mut self.queues), count)
+    }
+
+    fn rigs(&self) -> Vec<&Rig> {
+        self.queues.rigs()
+    }
+}
+
+/// What the clock runs for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Timed {
+    Post,
+    Poll,
+    /// Both, one after the other.
+    Both,
+    /// Polling when there is nothing.
+    Empty,
+}
+
+struct Case<'a> {
+    name: &'a str,
+    /// The case that does the same: what it is compared with, byte by byte and in the printed table.
+    against: &'a str,
+    contestant: Box<dyn Contestant + 'a>,
+    slice: Slice,
+    x: Option<u64>,
+    posted: u64,
+    /// Whether the command line's filter lets it run.
+    selected: bool,
+}
+
+/// Messages of a slice: not timed, and timed.
+#[derive(Clone, Copy)]
+struct Slice {
+    warm: usize,
+    timed: usize,
+}
+
+impl Slice {
+    const fn messages(self) -> usize {
+        self.warm + self.timed
+    }
+}
+
+/// Cases that do the same, or that do the same at each point of a sweep.
+pub(crate) struct Group<'a> {
+    name: &'a str,
+    timed: Timed,
+    slice: Slice,
+    axis: Option<&'a str>,
+    x: Option<u64>,
+    other_core: Option<&'a OtherCore>,
+    cases: Vec<Case<'a>>,
+}
+
+impl<'a> Group<'a> {
+    /// A group whose slices are of `messages` messages, posted in bursts of `burst`.
+    pub(crate) fn new(name: &'a str, timed: Timed, burst: usize, messages: usize) -> Self {
+        Self { name, timed, slice: split(burst, messages), axis: None, x: None, other_core: None, cases: Vec::new() }
+    }
+
+    /// A sweep along an axis: each point begins with [`Self::at`].
+    pub(crate) fn sweep(name: &'a str, axis: &'a str) -> Self {
+        Self { axis: Some(axis), ..Self::new(name, Timed::Post, 1, 1) }
+    }
+
+    /// The cases that follow are at point `x`, with slices of `messages` messages, of which at least `warm` are not timed.
+    pub(crate) fn at(mut self, x: u64, warm: usize, messages: usize) -> Self {
+        (self.x, self.slice) = (Some(x), split(warm, messages));
+        self
+    }
+
+    /// The device works on another core, so completions come from its cache.
+    pub(crate) fn completed_by(mut self, other: &'a OtherCore) -> Self {
+        self.other_core = Some(other);
+        self
+    }
+
+    /// Adds a case. `against` is an earlier one that does the same: its floor, or for a floor another, or none.
+    pub(crate) fn case(mut self, name: &'a str, against: &'a str, contestant: impl Contestant + 'a) -> Self {
+        let (slice, x) = (self.slice, self.x);
+        let contestant = Box::new(contestant);
+        self.cases.push(Case { name, against, contestant, slice, x, posted: 0, selected: false });
+        self
+    }
+
+    /// Makes sure that all cases do the same, and measures.
+    ///
+    /// # Panics
+    /// If a case leaves other bytes in its queues than the one it is compared with, or has read something else.
+    pub(crate) fn measure(mut self, bench: &mut Bench) {
+        self.check();
+        let mut group = bench.criterion.benchmark_group(self.name);
+        group.throughput(Throughput::Elements(1));
+        for at in 0..self.cases.len() {
+            let case = &self.cases[at];
+            let id = match case.x {
+                Some(x) => BenchmarkId::new(case.name, x),
+                None => BenchmarkId::from_parameter(case.name),
+            };
+            group.bench_function(id, |bencher| {
+                self.cases[at].selected = true;
+                bencher.iter_custom(|messages| self.time(&bench.clock, at, messages));
+            });
+        }
+        group.finish();
+        if bench.measuring && self.cases.iter().any(|case| case.selected) {
+            self.take_turns(bench);
+        }
+    }
+
+    fn check(&mut self) {
+        let mut done: BTreeMap<_, (u64, Vec<Vec<u8>>)> = BTreeMap::new();
+        for at in 0..self.cases.len() {
+            let mut sum = 0u64;
+            for _ in 0..CHECKED_SLICES {
+                sum = sum.wrapping_add(self.slice(at).1);
+            }
+            let case = &self.cases[at];
+            // What floors find in CQEs are tags of requests only if each request is one WQEBB.
+            let read = if self.timed == Timed::Post { 0 } else { sum };
+            let stored: Vec<_> = case.contestant.rigs().into_iter().map(Rig::snapshot).collect();
+            if let Some((other_read, other_stored)) = done.get(&(case.x, case.against)) {
+                let (group, name, other) = (self.name, case.name, case.against);
+                assert!(read == *other_read, "{group}: {name} has read {read}, {other} {other_read}");
+                if let Some(what) = difference(other_stored, &stored) {
+                    panic!("{group}: {name} does not store what {other} does: {what}");
+                }
+            }
+            done.insert((case.x, case.name), (read, stored));
+        }
+    }
+
+    /// One slice of a case: its ticks, and what polling has summed up.
+    fn slice(&mut self, at: usize) -> (i64, u64) {
+        let case = &mut self.cases[at];
+        let Slice { warm, timed } = case.slice;
+        let (player, first) = (&mut *case.contestant, case.posted);
+        let then = first + warm as u64;
+        let (mut ticks, mut sum) = (0, 0u64);
+        if self.timed == Timed::Empty {
+            sum += player.poll(warm);
+            ticks += Clock::time(|| sum += player.poll(timed));
+            return (ticks, sum);
+        }
+        player.prepare(first, case.slice.messages());
+        if player.rigs().iter().map(|rig| rig.ring_bytes()).sum::<usize>() <= FIRST_LEVEL_CACHE {
+            player.rigs().into_iter().for_each(Rig::touch_sends);
+        }
+        player.post(first, warm);
+        let mut counts = false;
+        let discount = Clock::time(|| counts = player.discount(then, timed));
+        if counts {
+            ticks -= discount;
+        }
+        if self.timed == Timed::Poll {
+            player.post(then, timed);
+        } else {
+            ticks += Clock::time(|| player.post(then, timed));
+        }
+        case.posted += case.slice.messages() as u64;
+        let completed = self.other_core.map_or_else(rig::step, OtherCore::step);
+        assert_eq!(completed, case.slice.messages(), "{}: requests of {} completed", self.name, case.name);
+        if self.timed == Timed::Post {
+            return (ticks, player.poll(case.slice.messages()));
+        }
+        if self.other_core.is_none() {
+            player.rigs().into_iter().for_each(Rig::touch_completions);
+        }
+        sum = sum.wrapping_add(player.poll(warm));
+        ticks += Clock::time(|| sum = sum.wrapping_add(player.poll(timed)));
+        (ticks, sum)
+    }
+
+    /// Nanoseconds per message, of so many slices.
+    fn ns(&mut self, clock: &Clock, at: usize, slices: usize) -> f64 {
+        let ticks = (0..slices).map(|_| self.slice(at).0).sum();
+        let readings = if self.timed == Timed::Both { 2 * slices } else { slices };
+        clock.ns(ticks, readings) / (slices * self.cases[at].slice.timed) as f64
+    }
+
+    /// As criterion has it: how long so many messages take.
+    fn time(&mut self, clock: &Clock, at: usize, messages: u64) -> Duration {
+        let slices = (messages as usize).div_ceil(self.cases[at].slice.timed);
+        Duration::from_nanos((self.ns(clock, at, slices) * messages as f64) as u64)
+    }
+
+    /// Measures in turns, prints, and records.
+    fn take_turns(&mut self, bench: &mut Bench) {
+        let begin = Instant::now();
+        let mut rounds: Vec<Vec<f64>> = Vec::with_capacity(ROUNDS);
+        while rounds.len() < ROUNDS && (rounds.len() < ROUNDS_AT_LEAST || begin.elapsed() < GROUP_TIME) {
+            let mut round = vec![0.0; self.cases.len()];
+            for turn in 0..self.cases.len() {
+                let at = if rounds.len().is_multiple_of(2) { turn } else { self.cases.len() - 1 - turn };
+                let slices = ROUND_MESSAGES.div_ceil(self.cases[at].slice.timed);
+                round[at] = self.ns(&bench.clock, at, slices);
+            }
+            rounds.push(round);
+        }
+        let ratio = |a: usize, b: usize| median(rounds.iter().map(|round| round[a] / round[b]));
+        println!("\n{:<51} {:>8} {:>9}", self.name, "ns", "ratio to");
+        for (at, case) in self.cases.iter().enumerate() {
+            let ns = median(rounds.iter().map(|round| round[at]));
+            let others = self.cases.iter().enumerate().filter(|&(other, its)| other != at && its.x == case.x);
+            let ratios: BTreeMap<_, _> = others.map(|(other, case)| (case.name.to_owned(), ratio(at, other))).collect();
+            let name = match (self.axis, case.x) {
+                (Some(axis), Some(x)) => format!("{} ({axis} {x})", case.name),
+                _ => case.name.to_owned(),
+            };
+            match ratios.get(case.against) {
+                Some(ratio) => println!("  {name:<49} {ns:>8.2} {ratio:>8.2}x {}", case.against),
+                None => println!("  {name:<49} {ns:>8.2}"),
+            }
+            bench.records.push(Record {
+                group: self.name.to_owned(),
+                case: case.name.to_owned(),
+                ns,
+                ratios,
+                axis: self.axis.map(str::to_owned),
+                x: case.x,
+            });
+        }
+        println!("  ({} rounds)\n", rounds.len());
+    }
+}
+
+/// Divides a slice of `messages`, posted in bursts of `burst`.
+fn split(burst: usize, messages: usize) -> Slice {
+    let warm = WARM_MESSAGES.min(messages / 4).next_multiple_of(burst);
+    Slice { warm, timed: messages - warm }
+}
+
+fn difference(first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
+    for (queue, (a, b)) in first.iter().zip(other).enumerate() {
+        if let Some(at) = (0..a.len().max(b.len())).find(|&at| a.get(at) != b.get(at)) {
+            let from = at / 64 * 64;
+            let block = |bytes: &[u8]| format!("{:02x?}", &bytes[from..bytes.len().min(from + 64)]);
+            return Some(format!("byte {at:#x} of queue {queue}\nthere {}\nhere  {}", block(a), block(b)));
+        }
+    }
+    (first.len() != other.len()).then(|| format!("{} queues and not {}", other.len(), first.len()))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A benchmark program.
+pub(crate) struct Bench {
+    name: &'static str,
+    criterion: Criterion,
+    clock: Clock,
+    /// Whether to measure, and not only to try each case.
+    measuring: bool,
+    records: Vec<Record>,
+}
+
+impl Bench {
+    pub(crate) fn new(name: &'static str) -> Self {
+        // As criterion has it: cargo passes `--bench` to measure, and anything else is a test.
+        let measuring = std::env::args().any(|arg| arg == "--bench") && !std::env::args().any(|arg| arg == "--test");
+        let clock = Clock::new();
+        if measuring {
+            println!(
+                "{name}: on {}; reading the clock costs {:.1} ns a slice, subtracted",
+                record::cpu(),
+                clock.cost_ns()
+            );
+        }
+        // Short: the turns are what ratios are read from.
+        let criterion = Criterion::default()
+            .warm_up_time(Duration::from_millis(20))
+            .measurement_time(Duration::from_millis(100))
+            .sample_size(20)
+            .nresamples(2000)
+            .configure_from_args();
+        Self { name, criterion, clock, measuring, records: Vec::new() }
+    }
+
+    /// Criterion's summary, and the file of figures.
+    pub(crate) fn finish(self) {
+        self.criterion.final_summary();
+        record::write(self.name, &self.records);
+    }
+}

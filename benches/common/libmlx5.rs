@@ -1,0 +1,215 @@
+//! libmlx5, called as a careful C program calls it: requests are prepared, only what changes is stored before a call, and
+//! calls go through the function pointers of queue and context, as the inline functions of `infiniband/verbs.h` do.
+use std::ptr::null_mut;
+
+use rdma_sys as sys;
+
+use super::contest::{Player, Poll, Queues, Work};
+use super::rig::{Rig, Shape, Threads};
+use super::{MESSAGES, Message};
+
+/// A function of libmlx5's that it has filled in for every queue (or context) of a kind.
+macro_rules! call {
+    ($object:expr, $function:ident ( $($argument:expr),* )) => {
+        (*$object).$function.unwrap_unchecked()($($argument),*)
+    };
+}
+
+/// A queue pair and its completion queue.
+pub(crate) struct Theirs {
+    qp: *mut sys::ibv_qp,
+    /// The same, for `ibv_wr_*`.
+    ex: *mut sys::ibv_qp_ex,
+    cq: *mut sys::ibv_cq,
+    /// The same, for `ibv_start_poll`.
+    cq_ex: *mut sys::ibv_cq_ex,
+    rig: Rig,
+}
+
+impl Theirs {
+    pub(crate) fn new(shape: Shape, threads: Threads) -> Self {
+        Self::over(Rig::new(shape, threads))
+    }
+
+    pub(crate) fn over(rig: Rig) -> Self {
+        let (qp, cq_ex) = (rig.qp.as_ptr(), rig.cq.as_ptr());
+        // SAFETY: alive, and created with operations for `ibv_wr_*`.
+        let ex = unsafe { sys::ibv_qp_to_qp_ex(qp) };
+        assert!(!ex.is_null(), "ibv_qp_to_qp_ex");
+        Self { qp, ex, cq: cq_ex.cast(), cq_ex, rig }
+    }
+
+    /// `ibv_post_send`.
+    #[inline(always)]
+    pub(crate) fn post_send(&mut self, first: *mut sys::ibv_send_wr) {
+        let mut bad = null_mut();
+        // SAFETY: the queue pair is alive, and libmlx5 fills the function in; callers' requests live until it returns.
+        let result = unsafe { call!(&raw const (*(*self.qp).context).ops, post_send(self.qp, first, &raw mut bad)) };
+        assert_eq!(result, 0, "ibv_post_send");
+    }
+
+    /// `ibv_wr_start` … `ibv_wr_complete`, `n` messages with flags by `flags`, each of whose data `data` sets.
+    #[inline(always)]
+    pub(crate) fn wr(
+        &mut self,
+        first: u64,
+        n: usize,
+        flags: impl Fn(u64) -> u32,
+        data: impl Fn(*mut sys::ibv_qp_ex, &Message),
+    ) {
+        let ex = self.ex;
+        // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in.
+        unsafe {
+            call!(ex, wr_start(ex));
+            for n in first..first + n as u64 {
+                let m = MESSAGES.get(n);
+                (*ex).wr_id = n;
+                (*ex).wr_flags = flags(n);
+                call!(ex, wr_rdma_write(ex, m.rkey, m.addr));
+                data(ex, m);
+            }
+            assert_eq!(call!(ex, wr_complete(ex)), 0, "ibv_wr_complete");
+        }
+    }
+
+    /// `ibv_poll_cq` of up to `N` completions until `count` are taken, or none is there; returns the sum of their tags.
+    #[inline(always)]
+    pub(crate) fn poll_cq<const N: usize>(&mut self, count: usize) -> u64 {
+        // SAFETY: numbers, for which zero is a value.
+        let mut completions: [sys::ibv_wc; N] = unsafe { core::mem::zeroed() };
+        let (mut tags, mut others) = (0, 0);
+        for _ in 0..count / N {
+            // SAFETY: the queue is alive, and libmlx5 fills the function in; there is room for `N` completions.
+            let found = unsafe {
+                let ops = &raw const (*(*self.cq).context).ops;
+                call!(ops, poll_cq(self.cq, N as i32, completions.as_mut_ptr()))
+            };
+            for wc in completions.iter().take(found as usize) {
+                if wc.status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                    tags += wc.wr_id & 0xffff;
+                    others += u64::from(wc.qp_num);
+                }
+            }
+        }
+        std::hint::black_box(others);
+        tags
+    }
+
+    /// `ibv_start_poll`, `ibv_next_poll` and `ibv_end_poll`: up to `N` completions between start and end.
+    #[inline(always)]
+    pub(crate) fn start_poll<const N: usize>(&mut self, count: usize) -> u64 {
+        let (cq, mut tags, mut others) = (self.cq_ex, 0, 0);
+        let mut attr = sys::ibv_poll_cq_attr { comp_mask: 0 };
+        for _ in 0..count / N {
+            // SAFETY: the queue is alive, was created to be asked for these fields, and libmlx5 fills the functions in.
+            unsafe {
+                if call!(cq, start_poll(cq, &raw mut attr)) != 0 {
+                    continue;
+                }
+                let mut left = N;
+                loop {
+                    if (*cq).status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                        tags += (*cq).wr_id & 0xffff;
+                        others += u64::from(call!(cq, read_qp_num(cq))) + u64::from(call!(cq, read_byte_len(cq)));
+                    }
+                    left -= 1;
+                    if left == 0 || call!(cq, next_poll(cq)) != 0 {
+                        break;
+                    }
+                }
+                call!(cq, end_poll(cq));
+            }
+        }
+        std::hint::black_box(others);
+        tags
+    }
+}
+
+/// The 8 bytes of a message.
+#[inline(always)]
+pub(crate) fn set_inline(ex: *mut sys::ibv_qp_ex, m: &Message) {
+    // SAFETY: a request was begun on `ex`, and the bytes live.
+    unsafe { call!(ex, wr_set_inline_data(ex, m.payload.as_ptr().cast_mut().cast(), m.payload.len())) }
+}
+
+/// The entry of a message.
+#[inline(always)]
+pub(crate) fn set_entry(ex: *mut sys::ibv_qp_ex, m: &Message) {
+    // SAFETY: a request was begun on `ex`.
+    unsafe { call!(ex, wr_set_sge(ex, m.lkey, m.local, m.bytes)) }
+}
+
+/// Requests prepared for `ibv_post_send`: a list of WRITEs, each with its own entry.
+pub(crate) struct List {
+    wrs: Box<[sys::ibv_send_wr]>,
+    sges: Box<[sys::ibv_sge]>,
+}
+
+impl List {
+    pub(crate) fn new(len: usize, flags: u32) -> Self {
+        // SAFETY: numbers and pointers, for which zero is a value.
+        let wr = || -> sys::ibv_send_wr { unsafe { core::mem::zeroed() } };
+        let sge = sys::ibv_sge { addr: 0, length: size_of_val(&MESSAGES.get(0).payload) as u32, lkey: 0 };
+        let mut list = Self { wrs: (0..len).map(|_| wr()).collect(), sges: vec![sge; len].into() };
+        let (first, entries) = (list.wrs.as_mut_ptr(), list.sges.as_mut_ptr());
+        for (n, wr) in list.wrs.iter_mut().enumerate() {
+            wr.opcode = sys::ibv_wr_opcode::IBV_WR_RDMA_WRITE;
+            wr.send_flags = flags;
+            (wr.sg_list, wr.num_sge) = (entries.wrapping_add(n), 1);
+            wr.next = if n + 1 < len { first.wrapping_add(n + 1) } else { null_mut() };
+        }
+        list
+    }
+
+    /// Fills in messages `first…`, with the data that `entry` gives, and hands the list out.
+    #[inline(always)]
+    pub(crate) fn load(&mut self, first: u64, entry: impl Fn(&Message, &mut sys::ibv_sge)) -> *mut sys::ibv_send_wr {
+        for (n, (wr, sge)) in (first..).zip(self.wrs.iter_mut().zip(&mut self.sges)) {
+            let m = MESSAGES.get(n);
+            wr.wr_id = n;
+            wr.wr.rdma = sys::rdma_t { remote_addr: m.addr, rkey: m.rkey };
+            entry(m, sge);
+        }
+        self.wrs.as_mut_ptr()
+    }
+}
+
+/// The 8 bytes of a message.
+#[inline(always)]
+pub(crate) fn inline_entry(m: &Message, sge: &mut sys::ibv_sge) {
+    sge.addr = m.payload.as_ptr().expose_provenance() as u64;
+}
+
+/// The entry of a message.
+#[inline(always)]
+pub(crate) fn gather_entry(m: &Message, sge: &mut sys::ibv_sge) {
+    *sge = sys::ibv_sge { addr: m.local, length: m.bytes, lkey: m.lkey };
+}
+
+/// Flags of a request.
+pub(crate) const SIGNALED: u32 = sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+pub(crate) const INLINE: u32 = sys::ibv_send_flags::IBV_SEND_INLINE.0;
+
+impl Queues for Theirs {
+    fn rigs(&self) -> Vec<&Rig> {
+        vec![&self.rig]
+    }
+}
+
+/// A program that posts bursts of `burst` messages, and polls.
+pub(crate) fn theirs(
+    shape: Shape,
+    threads: Threads,
+    burst: usize,
+    mut post: impl FnMut(&mut Theirs, u64),
+) -> Player<Theirs, impl Work<Theirs>, impl Poll<Theirs>> {
+    Player::new(
+        Theirs::new(shape, threads),
+        move |theirs: &mut Theirs, first, count| {
+            for n in (first..first + count as u64).step_by(burst) {
+                post(theirs, n);
+            }
+        },
+        |theirs: &mut Theirs, count| theirs.poll_cq::<1>(count),
+    )
+}
