@@ -64,7 +64,7 @@ impl FrameLog {
 struct Ip {
     /// Offset of the header.
     at: usize,
-    version: u16,
+    ether_type: u16,
     /// Offset of what follows the header; its protocol.
     next: usize,
     protocol: u8,
@@ -78,7 +78,7 @@ struct Ip {
 /// IPv6 without extension headers, behind up to two VLAN tags. A frame that is something else stays as it is.
 pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums) {
     let Some(ip) = find_ip(frame) else { return };
-    if wanted.l3 && ip.version == IPV4 {
+    if wanted.l3 && ip.ether_type == IPV4 {
         put(frame, ip.at + 10, 0);
         let sum = fold(add(0, &frame[ip.at..ip.next]));
         put(frame, ip.at + 10, sum);
@@ -92,7 +92,7 @@ pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums) {
         return;
     }
     put(frame, place, 0);
-    let addresses = if ip.version == IPV4 { ip.at + 12..ip.at + 20 } else { ip.at + 8..ip.at + 40 };
+    let addresses = if ip.ether_type == IPV4 { ip.at + 12..ip.at + 20 } else { ip.at + 8..ip.at + 40 };
     let pseudo = (ip.end - ip.next) as u64 + u64::from(ip.protocol);
     let sum = fold(add(add(pseudo, &frame[addresses]), &frame[ip.next..ip.end]));
     // 0 would say that a UDP packet has no checksum (RFC 768); all ones are the same number.
@@ -119,7 +119,7 @@ fn find_ip(frame: &[u8]) -> Option<Ip> {
         _ => return None,
     };
     let whole = header >= IPV4_HEADER && header <= len && len <= ip.len();
-    whole.then_some(Ip { at, version: ether_type, next: at + header, protocol, end: at + len, fragment })
+    whole.then_some(Ip { at, ether_type, next: at + header, protocol, end: at + len, fragment })
 }
 
 fn be16(bytes: &[u8], at: usize) -> Option<u16> {
