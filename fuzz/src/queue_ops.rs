@@ -283,7 +283,7 @@ impl Lab {
 
     fn wr(&mut self, request: &Request) -> Wr {
         self.next_id += 1;
-        request.wr(true, self.next_id)
+        request.wr(softhca::context::Transport::Rc, self.next_id)
     }
 
     fn retire(&mut self, counter: u16) {

@@ -6,15 +6,27 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES, Rc, Remote, Sge, Uc};
+use blueflame::wqe::{EncodeError, Fence, InlineNone, MAX_SGE_BYTES, RawPacket, Rc, Remote, Sge, Uc};
 use softhca::context::{SqContext, Transport};
-use softhca::wqe::{self as device, DataSeg, Payload, SendOp};
+use softhca::wqe::{self as device, Checksums, DataSeg, Payload, SendOp};
 
 use super::memory::{Arena, BASE};
 use super::request::{Data, Kind, Service, Wr};
 
 /// Bytes per half of the register.
 const HALF: usize = 256;
+
+/// The sizes of inline headers that frames are posted with, and bytes for them where frames are gathered.
+const INLINE_HEADERS: [usize; 6] = [0, 18, 34, 42, 66, 130];
+static HEADERS: [u8; 130] = {
+    let mut bytes = [0; 130];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = !(i as u8);
+        i += 1;
+    }
+    bytes
+};
 
 input_struct! {
     /// A scatter/gather entry.
@@ -48,7 +60,8 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        unreliable: bool,
+        /// RC, UC, raw packets.
+        service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
         pi: u16,
@@ -63,11 +76,14 @@ input_struct! {
 }
 
 impl Request {
-    /// The request for a connection that is reliable or not.
-    pub(crate) fn wr(&self, reliable: bool, id: u64) -> Wr {
+    /// The request for a queue of this transport.
+    pub(crate) fn wr(&self, transport: Transport, id: u64) -> Wr {
         let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
         let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
-        let kind = match self.kind % if reliable { 9 } else { 5 } {
+        let kind = match self.kind % if transport == Transport::Rc { 9 } else { 5 } {
+            _ if transport == Transport::RawPacket && self.kind != 0 => {
+                Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
+            }
             0 => Kind::Nop,
             1 => Kind::Send,
             2 => Kind::SendImm(self.imm),
@@ -85,9 +101,17 @@ impl Request {
                 Data::Sges(vec![Sge { addr: self.addr ^ 8, bytes: 8, lkey: Lkey(self.imm) }])
             }
             Kind::Read(_) => Data::Sges(self.entries.iter().map(sge).collect()),
-            _ if self.inline => Data::Inline(
-                (0..self.inline_len % 1100).map(|i| i.wrapping_mul(7).wrapping_add(self.imm as u16) as u8).collect(),
-            ),
+            _ if self.inline => {
+                let headers = if let Kind::Frame(headers, _) = kind { headers as u16 } else { 0 };
+                let byte = |i: u16| i.wrapping_mul(7).wrapping_add(self.imm as u16) as u8;
+                Data::Inline((0..headers + self.inline_len % 1100).map(byte).collect())
+            }
+            Kind::Frame(headers, _) => {
+                // Their bytes are copied, so they must be somewhere; of the others nobody looks at the memory.
+                let addr = HEADERS.as_ptr().expose_provenance() as u64;
+                let headers = Sge { addr, bytes: headers as u32, lkey: Lkey(self.imm) };
+                Data::Sges([headers].into_iter().chain(self.entries.iter().map(sge)).collect())
+            }
             _ => Data::Sges(self.entries.iter().map(sge).collect()),
         };
         let fences = [Fence::None, Fence::Small, Fence::Reads, Fence::Strong, Fence::SmallAndReads];
@@ -98,7 +122,11 @@ impl Request {
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
-    if input.unreliable { post::<Uc>(input) } else { post::<Rc>(input) }
+    match input.service % 3 {
+        0 => post::<Rc>(input),
+        1 => post::<Uc>(input),
+        _ => post::<RawPacket<InlineNone>>(input),
+    }
 }
 
 fn post<T: Service>(input: &Input) {
@@ -128,7 +156,7 @@ fn post<T: Service>(input: &Input) {
     let context = SqContext { buf: BASE, log_size, min_inline_headers: 0 };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
-        let wr = request.wr(T::TRANSPORT == Transport::Rc, n as u64 + 1);
+        let wr = request.wr(T::TRANSPORT, n as u64 + 1);
         let (before, pi) = (ring.bytes(), sq.pi());
         // SAFETY: no device acts on what is posted.
         match unsafe { T::put(&mut sq, &wr) } {
@@ -161,6 +189,10 @@ fn post<T: Service>(input: &Input) {
 /// A refusal names a limit that the request is really past.
 fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     let units = |sges: &[Sge]| sges.iter().filter(|s| s.bytes != 0).count();
+    let (headers, head) = match wr.kind {
+        Kind::Frame(headers, _) => (headers, 1 + (14 + headers).div_ceil(16)),
+        _ => (0, 3),
+    };
     let past = match (error, &wr.data) {
         (PostError::Encode(EncodeError::TooManySges { count, limit }), Data::Sges(sges)) => {
             *count == sges.len() && *limit == u32::from(input.max_sge) && *count > *limit as usize
@@ -169,9 +201,11 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
             *bytes > MAX_SGE_BYTES && sges.iter().any(|s| s.bytes == *bytes)
         }
         (PostError::Encode(EncodeError::InlineTooLong { bytes, limit }), Data::Inline(data)) => {
-            *bytes == data.len() && *limit == u32::from(input.max_inline) && *bytes > *limit as usize
+            *bytes == data.len() - headers && *limit == u32::from(input.max_inline) && *bytes > *limit as usize
         }
-        (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Sges(sges)) => *ds > 63 && units(sges) + 3 >= *ds,
+        (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Sges(sges)) => {
+            *ds > 63 && units(sges) + head >= *ds
+        }
         (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Inline(data)) => *ds > 63 && data.len() > 900,
         (PostError::LargerThanRing { needed, ring: said }, _) => *said == ring && u32::from(needed.0) > ring,
         // The queue is empty.
@@ -193,8 +227,14 @@ fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
         Kind::Read(remote) => (SendOp::Read(at(remote)), 0),
         Kind::CompareSwap(remote, compare, swap) => (SendOp::CompareSwap { remote: at(remote), compare, swap }, 0),
         Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
+        Kind::Frame(_, checksums) => (SendOp::Frame(Checksums { l3: checksums, l4: checksums }), 0),
     };
-    let payload = match &wr.data {
+    let (headers, data) = match wr.kind {
+        // SAFETY: the bytes are the request's, or those of `HEADERS`, which is the first entry.
+        Kind::Frame(headers, _) => (unsafe { wr.data.head(headers) }, &wr.data.rest(headers)),
+        _ => (Vec::new(), &wr.data),
+    };
+    let payload = match data {
         Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),
         Data::Sges(sges) => {
@@ -207,7 +247,7 @@ fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
         Fence::Small => device::Fence::Small,
         Fence::Reads | Fence::Strong | Fence::SmallAndReads => device::Fence::Full,
     };
-    assert_eq!((&found.op, found.imm, &found.payload), (&op, imm, &payload));
+    assert_eq!((&found.op, found.imm, &found.headers, &found.payload), (&op, imm, &headers, &payload));
     let flags = (wr.signaled || signal_all, wr.solicited, fence);
     assert_eq!((found.signaled, found.solicited, found.fence), flags);
 }

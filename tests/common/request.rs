@@ -7,8 +7,8 @@ use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch, SendQueue};
 use blueflame::types::{Rkey, WrId};
 use blueflame::wqe::{
-    Carries, CompareSwap, Fence, FetchAdd, LegalOn, Nop, Payload, Rc, Read, Remote, Request, Send, Sge, Transport, Uc,
-    WorkRequest, Write,
+    Carries, CompareSwap, Fence, FetchAdd, Frame, InlineHeaders, InlineNone, LegalOn, Nop, Payload, RawPacket, Rc,
+    Read, Remote, Request, Send, Sge, Transport, Uc, WorkRequest, Write,
 };
 
 /// What to do.
@@ -24,6 +24,9 @@ pub(crate) enum Kind {
     /// Compare, swap.
     CompareSwap(Remote, u64, u64),
     FetchAdd(Remote, u64),
+    /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
+    /// device computes checksums.
+    Frame(usize, bool),
 }
 
 /// What to carry, or where to put what comes back.
@@ -31,6 +34,41 @@ pub(crate) enum Kind {
 pub(crate) enum Data {
     Inline(Vec<u8>),
     Sges(Vec<Sge>),
+}
+
+impl Data {
+    /// The first `len` bytes.
+    ///
+    /// # Safety
+    /// Entries name memory of this process, which nothing writes meanwhile.
+    pub(crate) unsafe fn head(&self, len: usize) -> Vec<u8> {
+        match self {
+            Self::Inline(bytes) => bytes[..len].to_vec(),
+            Self::Sges(sges) => {
+                // SAFETY: the caller's promise.
+                let bytes = |sge: &Sge| unsafe {
+                    let start = core::ptr::with_exposed_provenance::<u8>(sge.addr as usize);
+                    core::slice::from_raw_parts(start, sge.bytes as usize)
+                };
+                sges.iter().flat_map(bytes).copied().take(len).collect()
+            }
+        }
+    }
+
+    /// What follows the first `skip` bytes.
+    pub(crate) fn rest(&self, mut skip: usize) -> Self {
+        match self {
+            Self::Inline(bytes) => Self::Inline(bytes[skip..].to_vec()),
+            Self::Sges(sges) => {
+                let rest = sges.iter().map(|sge| {
+                    let cut = skip.min(sge.bytes as usize);
+                    skip -= cut;
+                    Sge { addr: sge.addr + cut as u64, bytes: sge.bytes - cut as u32, ..*sge }
+                });
+                Self::Sges(rest.collect())
+            }
+        }
+    }
 }
 
 /// One request.
@@ -133,6 +171,69 @@ impl Service for Rc {
     }
 }
 
+impl Service for RawPacket {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
+
+    unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { put_frame(door, wr) }
+    }
+}
+
+impl Service for RawPacket<InlineNone> {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
+
+    unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match wr.kind {
+                Kind::Frame(0, checksums) => put_carrying(door, checksummed(Frame::new(), checksums), wr),
+                _ => put_frame(door, wr),
+            }
+        }
+    }
+}
+
+fn checksummed<H: InlineHeaders>(frame: Request<Frame<H>>, checksums: bool) -> Request<Frame<H>> {
+    if checksums { frame.l3_checksum().l4_checksum() } else { frame }
+}
+
+/// Puts a frame with inline headers, or a NOP.
+///
+/// # Safety
+/// As [`SendQueue::post`]; and nothing writes what a frame's entries name.
+unsafe fn put_frame<T, D: Door<T>>(door: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    Nop: LegalOn<T>,
+    Frame<[u8; 18]>: LegalOn<T>,
+    Frame<[u8; 34]>: LegalOn<T>,
+    Frame<[u8; 42]>: LegalOn<T>,
+    Frame<[u8; 66]>: LegalOn<T>,
+    Frame<[u8; 130]>: LegalOn<T>,
+{
+    macro_rules! by_length {
+        ($len:expr, $checksums:expr, $($array:literal)*) => {
+            match $len {
+                $($array => {
+                    let headers: [u8; $array] = wr.data.head($array).try_into().expect("as many bytes in the frame");
+                    let frame = checksummed(Frame::new().inline_headers(headers), $checksums);
+                    put_carrying(door, frame, &Wr { data: wr.data.rest($array), ..wr.clone() })
+                })*
+                len => panic!("inline headers of {len} bytes"),
+            }
+        };
+    }
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Nop => door.put(&wr.flag(Nop::new())),
+            Kind::Frame(len, checksums) => by_length!(len, checksums, 18 34 42 66 130),
+            kind => panic!("{kind:?} is no frame"),
+        }
+    }
+}
+
 /// Puts what every connected transport has.
 ///
 /// # Safety
@@ -157,6 +258,7 @@ where
             Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
                 panic!("{:?} needs a reliable connection", wr.kind)
             }
+            Kind::Frame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
         }
     }
 }

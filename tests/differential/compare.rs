@@ -37,18 +37,33 @@ impl Place {
 
 /// 16-byte units that `wr` takes.
 pub(crate) fn units(wr: &Wr) -> usize {
-    let operands = match wr.kind {
-        Kind::Nop => return 1,
-        Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) => 0,
-        Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
-        Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
-    };
-    1 + operands
-        + match &wr.data {
+    if wr.kind == Kind::Nop {
+        return 1;
+    }
+    head_units(wr)
+        + match &payload(wr) {
             Data::Inline(bytes) if bytes.is_empty() => 0,
             Data::Inline(bytes) => (4 + bytes.len()).div_ceil(16),
             Data::Sges(sges) => sges.iter().filter(|sge| sge.bytes != 0).count(),
         }
+}
+
+/// 16-byte units before the payload.
+fn head_units(wr: &Wr) -> usize {
+    1 + match wr.kind {
+        Kind::Nop | Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) => 0,
+        Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
+        Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
+        Kind::Frame(headers, _) => (14 + headers).div_ceil(16),
+    }
+}
+
+/// The data that is in data segments, or in an inline segment.
+fn payload(wr: &Wr) -> Data {
+    match wr.kind {
+        Kind::Frame(headers, _) => wr.data.rest(headers),
+        _ => wr.data.clone(),
+    }
 }
 
 /// The rules for each byte of a send ring, kept up as WQEs are written.
@@ -74,8 +89,7 @@ impl RingRules {
         for n in 1..4 {
             self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
         }
-        if let (Data::Inline(bytes), Some(end)) = (&wr.data, payload_end(wr)) {
-            debug_assert!(!bytes.is_empty());
+        if let Some(end) = payload_end(wr) {
             for offset in end..place.ds * 16 {
                 self.rules[at(offset)] = Rule::ZeroHere;
             }
@@ -186,11 +200,8 @@ fn poison(len: usize) -> &'static [u8] {
 
 /// Where inline data ends, counted from the WQE's start.
 fn payload_end(wr: &Wr) -> Option<usize> {
-    match &wr.data {
-        Data::Inline(bytes) if !bytes.is_empty() => {
-            let head = units(&Wr { data: Data::Sges(Vec::new()), ..wr.clone() });
-            Some(head * 16 + 4 + bytes.len())
-        }
+    match payload(wr) {
+        Data::Inline(bytes) if !bytes.is_empty() => Some(head_units(wr) * 16 + 4 + bytes.len()),
         _ => None,
     }
 }

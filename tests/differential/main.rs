@@ -10,6 +10,8 @@
 //!   stores zeros (checked). The device reads neither;
 //! - the compare word of fetch-and-add: the same;
 //! - the immediate data of requests that have none: the same with `ibv_wr_*` (`ibv_post_send` stores zero, too);
+//! - of inline headers that are not 18 bytes, which libmlx5 has for large sends only, the opcode; and the bytes up to the end
+//!   of the last 16-byte unit, as of inline data;
 //! - a BlueFlame copy is of whole 64-byte blocks: what follows the WQE's end in the last one means nothing.
 //!
 //! Left out:
@@ -22,6 +24,7 @@
 
 mod compare;
 mod completions;
+mod ethernet;
 mod events;
 mod post;
 mod sends;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use blueflame::types::Rkey;
-use blueflame::verbs::VerbsTransport;
+use blueflame::verbs::{Error, QueuePair};
 use blueflame::wqe::{Fence, Rc, Remote, Sge, Uc};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,8 +13,8 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::compare::{Rung, units};
 use crate::post::{Receive, Way};
-use crate::request::{Data, Kind, Service, Wr};
-use crate::twin::{PREFER_BF, Twins};
+use crate::request::{Data, Kind, Wr};
+use crate::twin::{Link, PREFER_BF, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 
 /// Lists posted to each geometry.
@@ -50,7 +50,7 @@ struct Coverage {
     doorbells: u32,
 }
 
-fn data(fabric: &Fabric, max_sge: u32, max_inline: u32) -> impl Strategy<Value = Data> + use<> {
+pub(crate) fn data(fabric: &Fabric, max_sge: u32, max_inline: u32) -> impl Strategy<Value = Data> + use<> {
     let entries = entries(fabric, max_sge);
     let len = prop_oneof![0..=max_inline, 0..=max_inline.min(64), Just(0), Just(max_inline)];
     let bytes = len.prop_flat_map(|len| vec(any::<u8>(), len as usize));
@@ -99,16 +99,31 @@ fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> Bo
     .boxed()
 }
 
-fn list(
-    fabric: &Fabric,
-    reliable: bool,
-    geometry: &Geometry,
-    granted: (u32, u32),
-) -> impl Strategy<Value = List> + use<> {
+impl Link for Rc {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+        connect_to_itself(pair, fabric)
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        request(fabric, true, max_sge, max_inline)
+    }
+}
+
+impl Link for Uc {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+        connect_to_itself(pair, fabric)
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        request(fabric, false, max_sge, max_inline)
+    }
+}
+
+fn list<T: Link>(fabric: &Fabric, geometry: &Geometry, granted: (u32, u32)) -> impl Strategy<Value = List> + use<T> {
     let (max_sge, max_inline) = granted;
     let flags =
         (any::<u64>(), any::<bool>(), any::<bool>(), prop_oneof![Just(Fence::None), Just(Fence::SmallAndReads)]);
-    let wr = (request(fabric, reliable, max_sge, max_inline), flags)
+    let wr = (T::requests(fabric, max_sge, max_inline), flags)
         .prop_map(|((kind, data), (id, signaled, solicited, fence))| Wr { kind, data, id, signaled, solicited, fence });
     let first_entries = vec(0..64_u32, 0..geometry.recv_sge as usize);
     let way = prop_oneof![Just(Way::PostSend), Just(Way::WrBuilders)];
@@ -120,7 +135,7 @@ fn list(
         })
 }
 
-fn message_bytes(data: &Data) -> u32 {
+pub(crate) fn message_bytes(data: &Data) -> u32 {
     match data {
         Data::Inline(bytes) => bytes.len() as u32,
         Data::Sges(sges) => sges.iter().map(|sge| sge.bytes).sum(),
@@ -132,13 +147,13 @@ fn consumes_receive(kind: &Kind) -> bool {
 }
 
 /// Twins, and what was done with them.
-struct Run<T: VerbsTransport + Service> {
+struct Run<T: Link> {
     twins: Twins<T>,
     geometry: Geometry,
     coverage: Coverage,
 }
 
-impl<T: VerbsTransport + Service> Run<T> {
+impl<T: Link> Run<T> {
     /// Takes from `list` what fits the queues now.
     fn fit(&self, list: &List) -> (Vec<Wr>, Vec<Vec<u32>>) {
         let most = self.twins.theirs.raw.cap.max_send_wr as usize;
@@ -232,7 +247,7 @@ impl<T: VerbsTransport + Service> Run<T> {
 }
 
 /// Posts many lists to twins of `geometry`, beginning at WQEBB index `begin` or a little before.
-fn run<T: VerbsTransport + Service>(name: &str, geometry: Geometry, begin: usize) {
+pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
     let started = Instant::now();
     let fabric = Fabric::new();
     let new = |fresh| {
@@ -248,7 +263,7 @@ fn run<T: VerbsTransport + Service>(name: &str, geometry: Geometry, begin: usize
     };
     let mut runner =
         TestRunner::new(Config { cases: LISTS, failure_persistence: None, max_shrink_iters: 40, ..Config::default() });
-    let strategy = list(&fabric, T::RELIABLE, &geometry, granted);
+    let strategy = list::<T>(&fabric, &geometry, granted);
     let outcome = runner.run(&strategy, |list| {
         let stepped = state.borrow_mut().step(&fabric, &list);
         stepped.map_err(|why| {
@@ -290,7 +305,7 @@ fn run<T: VerbsTransport + Service>(name: &str, geometry: Geometry, begin: usize
 }
 
 /// Posts the largest inline WRITEs until the index is close to `begin`.
-fn advance<T: VerbsTransport + Service>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
+fn advance<T: Link>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
     let len = run.twins.theirs.raw.cap.max_inline_data as usize;
     let remote = Remote { addr: fabric.buffer.addr() + REMOTE as u64, rkey: fabric.buffer.rkey() };
     let wr = |id| Wr::new(Kind::Write(remote), Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64);
@@ -327,7 +342,8 @@ fn blueflame_for_inline_requests_only() {
     }
     let test = std::env::current_exe().expect("this test");
     let status = std::process::Command::new(test)
-        .args(["--exact", "sends::unreliable_connections", "sends::reliable_connections", "--nocapture"])
+        .args(["--exact", "sends::unreliable_connections", "sends::reliable_connections"])
+        .args(["ethernet::no_inline_headers", "ethernet::inline_headers", "--nocapture"])
         .env(PREFER_BF, "0")
         .status()
         .expect("run");

@@ -6,17 +6,35 @@ use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{BlueFlamePolicy, RecvQueue, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use blueflame::verbs::{Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use proptest::strategy::BoxedStrategy;
 use rdma_sys as sys;
 
 use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
 use crate::post::{self, Receive, Way};
-use crate::request::{Service, Wr};
+use crate::request::{Data, Kind, Service, Wr};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// Set to 0, libmlx5 copies inline requests only.
 pub(crate) const PREFER_BF: &str = "MLX5_POST_SEND_PREFER_BF";
+
+/// A transport whose queue pairs can be tested alone.
+pub(crate) trait Link: VerbsTransport + Service {
+    /// Takes a new queue pair to RTS, connected to itself if it needs a peer.
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error>;
+
+    /// Any request, for queues of up to `max_sge` entries and `max_inline` bytes.
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)>;
+}
+
+/// Takes a queue pair to RTS, connected to itself.
+pub(crate) fn connect_to_itself<T: Link>(pair: &QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
+    let path = fabric.path();
+    let itself = pair.qp.endpoint(&path, Psn::truncate(0xff_fff0));
+    pair.qp.to_init(&path)?;
+    pair.qp.connect(&path, &itself, &itself)
+}
 
 /// libmlx5's.
 pub(crate) struct Theirs {
@@ -31,13 +49,12 @@ pub(crate) struct Theirs {
 pub(crate) struct Ours<T: VerbsTransport> {
     pub(crate) sq: Owned<SendQueue<T>, Qp>,
     pub(crate) rq: Owned<RecvQueue, Qp>,
-    pub(crate) handle: Qp,
     pub(crate) raw: RawQp,
     pub(crate) send_cq: OwnedCq,
     pub(crate) recv_cq: OwnedCq,
 }
 
-pub(crate) struct Twins<T: VerbsTransport + Service> {
+pub(crate) struct Twins<T: Link> {
     pub(crate) theirs: Theirs,
     pub(crate) ours: Ours<T>,
     rules: RingRules,
@@ -60,7 +77,7 @@ fn policy() -> BlueFlamePolicy {
 }
 
 /// Bytes of a work queue.
-fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
+pub(crate) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
     let len = (wq.wqe_cnt * wq.stride) as usize;
     // SAFETY: the ring that libmlx5 allocated; the device only reads it, and no driver writes it now.
     (0..len).map(|n| unsafe { wq.buf.cast::<u8>().add(n).read_volatile() }).collect()
@@ -81,7 +98,7 @@ fn same<V: PartialEq + core::fmt::Debug>(what: &str, theirs: V, ours: V) -> Resu
     if theirs == ours { Ok(()) } else { Err(format!("{what}: libmlx5 {theirs:02x?}, this crate {ours:02x?}")) }
 }
 
-impl<T: VerbsTransport + Service> Twins<T> {
+impl<T: Link> Twins<T> {
     /// `fresh`: no queue pair of the fabric's device was rung for yet.
     pub(crate) fn new(fabric: &Fabric, geometry: &Geometry, fresh: bool) -> Self {
         const CQES: u32 = 1024;
@@ -92,17 +109,20 @@ impl<T: VerbsTransport + Service> Twins<T> {
         let srq = core::ptr::null_mut();
         let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), srq, geometry);
         // SAFETY: alive as long as the handle in `Theirs`, where it comes first. The queues are dropped here and never post.
-        let QueuePair { qp: handle, .. } = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
-        let theirs = Theirs { handle, raw, send_cq, recv_cq };
+        let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
+        T::ready(&mut pair, fabric).expect("RTS");
+        let theirs = Theirs { handle: pair.qp, raw, send_cq, recv_cq };
 
         let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
         let (send_cq, recv_cq) = (cq(), cq());
         let (raw_send, raw_recv) = (send_cq.handle().as_raw(), recv_cq.handle().as_raw());
         let raw = RawQp::new(fabric, T::QP_TYPE, raw_send, raw_recv, srq, geometry);
         // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
-        let QueuePair { qp: handle, mut sq, rq } = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
+        let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
+        T::ready(&mut pair, fabric).expect("RTS");
+        let QueuePair { mut sq, rq, .. } = pair;
         sq.set_blueflame_policy(policy());
-        let ours = Ours { sq, rq: rq.expect("a receive queue"), handle, raw, send_cq, recv_cq };
+        let ours = Ours { sq, rq: rq.expect("a receive queue"), raw, send_cq, recv_cq };
 
         for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {
             assert_eq!((a.wqe_cnt, a.stride), (b.wqe_cnt, b.stride), "twins of one geometry");
@@ -114,12 +134,6 @@ impl<T: VerbsTransport + Service> Twins<T> {
         assert_eq!(ours.sq.limits().max_inline, theirs.raw.cap.max_inline_data);
         assert_eq!(ours.sq.limits().max_sge, theirs.raw.cap.max_send_sge);
 
-        let path = fabric.path();
-        for qp in [&theirs.handle, &ours.handle] {
-            let itself = qp.endpoint(&path, Psn::truncate(0xff_fff0));
-            qp.to_init(&path).expect("INIT");
-            qp.connect(&path, &itself, &itself).expect("connect");
-        }
         let numbers = [theirs.raw.number(), ours.raw.number()];
         let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers);
         let window = |raw: &RawQp| {

@@ -28,7 +28,10 @@ impl Fabric {
         };
         let pd = device.protection_domain().expect("a PD");
         let memory = |bytes| Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
-        let (buffer, victim) = (memory(1 << 20), memory(4096));
+        let (mut buffer, victim) = (memory(1 << 20), memory(4096));
+        // Bytes that tell their places, for what is copied from here into WQEs.
+        let places: Vec<u8> = (0..1_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13) as u8).collect();
+        buffer.write(0, &places);
         Self { device, pd, buffer, victim }
     }
 
@@ -50,6 +53,8 @@ pub(crate) struct Geometry {
     pub(crate) signal_all: bool,
     pub(crate) scatter_to_cqe: bool,
     pub(crate) cqe_bytes: u16,
+    /// Bytes of headers of a large send, on raw packet queue pairs.
+    pub(crate) tso_header: u16,
 }
 
 impl Default for Geometry {
@@ -63,6 +68,7 @@ impl Default for Geometry {
             signal_all: false,
             scatter_to_cqe: false,
             cqe_bytes: 64,
+            tso_header: 0,
         }
     }
 }
@@ -113,10 +119,17 @@ impl RawQp {
                 .0;
             attr.pd = parent;
             use sys::ibv_qp_create_send_ops_flags as ops;
-            let mut wanted = ops::IBV_QP_EX_WITH_SEND
-                | ops::IBV_QP_EX_WITH_SEND_WITH_IMM
-                | ops::IBV_QP_EX_WITH_RDMA_WRITE
-                | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+            let mut wanted = ops::IBV_QP_EX_WITH_SEND;
+            if kind == sys::ibv_qp_type::IBV_QPT_RAW_PACKET {
+                wanted |= ops::IBV_QP_EX_WITH_TSO;
+                attr.comp_mask |= sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_MAX_TSO_HEADER.0;
+                attr.max_tso_header = geometry.tso_header;
+            } else {
+                wanted = wanted
+                    | ops::IBV_QP_EX_WITH_SEND_WITH_IMM
+                    | ops::IBV_QP_EX_WITH_RDMA_WRITE
+                    | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+            }
             if kind == sys::ibv_qp_type::IBV_QPT_RC {
                 wanted = wanted
                     | ops::IBV_QP_EX_WITH_SEND_WITH_INV

@@ -92,7 +92,7 @@ fn inline(kind: u8, inline_len: u16) -> wqe_build::Request {
 
 pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     let input = |requests| wqe_build::Input {
-        unreliable: false,
+        service: 0,
         log_wqebbs: 3,
         pi: 0xfffd,
         qpn: 0x12_3456,
@@ -105,12 +105,15 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     };
     let one_each: Vec<_> = (0..9).map(|kind| request(kind, &[64, 0, 128])).collect();
     let inline_each = [0, 1, 4, 5, 12, 13, 28, 29, 44, 60, 61, 150, 300, 450].map(|len| inline(3, len)).to_vec();
+    let frames: Vec<_> = (0..7).flat_map(|kind| [request(kind, &[64, 0]), inline(kind, 0), inline(kind, 44)]).collect();
     vec![
         ("every_kind", input(one_each.clone())),
         ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),
         ("every_kind_without_blueflame", wqe_build::Input { without_blueflame: true, ..input(one_each) }),
         ("inline", input(inline_each.clone())),
-        ("inline_unreliable", wqe_build::Input { unreliable: true, signal_all: true, ..input(inline_each) }),
+        ("inline_unreliable", wqe_build::Input { service: 1, signal_all: true, ..input(inline_each.clone()) }),
+        ("frames", wqe_build::Input { service: 2, ..input(frames.clone()) }),
+        ("frames_preferring_blueflame", wqe_build::Input { service: 2, prefer_blueflame: true, ..input(frames) }),
         ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),
         ("too_much", wqe_build::Input { log_wqebbs: 7, ..input(vec![request(3, &[1; 61]), inline(1, 901)]) }),
     ]

@@ -8,6 +8,7 @@ mod complaints;
 mod copies;
 mod failures;
 mod faults;
+mod frames;
 mod shapes;
 mod shared_receive;
 mod shared_register;

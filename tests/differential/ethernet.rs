@@ -1,0 +1,172 @@
+//! Raw packet queue pairs: frames as libmlx5 posts them, on a device that needs no inline headers and on one that does.
+
+use std::ptr::NonNull;
+
+use blueflame::verbs::{Error, QueuePair};
+use blueflame::wqe::{InlineL2, InlineMode, InlineNone, RawPacket};
+use proptest::prelude::*;
+use rdma_sys as sys;
+
+use crate::compare::{FILL, units};
+use crate::post::Way;
+use crate::request::{Data, Kind, Service, Wr};
+use crate::sends::{self, run};
+use crate::twin::{Link, Twins, ring};
+use crate::verbs::{Fabric, Geometry};
+
+/// What the software device is to be like, which it looks at when a program starts: Ethernet, and whether libmlx5 is told that
+/// headers must be inline (`l2`: it copies 18 bytes then).
+const LINK: &str = "SOFTHCA_LINK";
+const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
+/// Bytes of the shortest frame: of fewer, libmlx5 posts none if it must copy headers.
+const LEAST: u32 = 18;
+
+/// What libmlx5 does for the mode.
+trait Headers: InlineMode {
+    const BYTES: usize;
+}
+
+impl Headers for InlineNone {
+    const BYTES: usize = 0;
+}
+
+impl Headers for InlineL2 {
+    const BYTES: usize = 18;
+}
+
+impl<M: Headers> Link for RawPacket<M>
+where
+    Self: Service,
+{
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+        pair.activate(&fabric.device.port(1)?)
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        let data = sends::data(fabric, max_sge, max_inline + M::BYTES as u32).prop_map(|mut data| {
+            match &mut data {
+                Data::Inline(bytes) if bytes.len() < LEAST as usize => bytes.resize(LEAST as usize, 0x5a),
+                Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
+                _ => {}
+            }
+            let missing = LEAST.saturating_sub(sends::message_bytes(&data));
+            if let Data::Sges(sges) = &mut data {
+                // Not the last one: then headers are in several pieces.
+                sges[0].bytes += missing;
+            }
+            data
+        });
+        let nothing = Data::Sges(Vec::new());
+        prop_oneof![
+            1 => Just((Kind::Nop, nothing)),
+            12 => (any::<bool>(), data).prop_map(|(checksums, data)| (Kind::Frame(M::BYTES, checksums), data)),
+        ]
+        .boxed()
+    }
+}
+
+fn geometries<T: Link>() {
+    run::<T>("two WQEBBs", Geometry { sends: 2, send_sge: 1, inline: 20, ..Geometry::default() }, 0);
+    run::<T>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
+    run::<T>("inline", Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() }, 0);
+    run::<T>("all signalled", Geometry { sends: 9, inline: 60, signal_all: true, ..Geometry::default() }, 0);
+}
+
+/// Runs this test in a process of its own, on an Ethernet port of a device that needs `headers` inline. Says whether this is
+/// that process.
+fn alone(test: &str, headers: &str) -> bool {
+    const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let status = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", &format!("ethernet::{test}"), "--nocapture"])
+        .envs([(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)])
+        .status()
+        .expect("run");
+    assert!(status.success(), "{status}");
+    false
+}
+
+#[test]
+fn no_inline_headers() {
+    if alone("no_inline_headers", "none") {
+        geometries::<RawPacket<InlineNone>>();
+    }
+}
+
+#[test]
+fn inline_headers() {
+    if alone("inline_headers", "l2") {
+        geometries::<RawPacket<InlineL2>>();
+    }
+}
+
+/// Has libmlx5 write a large send of `frame`, of which `headers` bytes are inline headers, and take it back.
+fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize) {
+    let (headers, data) = frame.split_at(headers);
+    // SAFETY: the queue pair is alive and was created with these operations; the bytes live until the request is given up.
+    unsafe {
+        let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
+        sys::ibv_wr_start(ex);
+        ((*ex).wr_id, (*ex).wr_flags) = (0, sys::ibv_send_flags::IBV_SEND_SIGNALED.0);
+        sys::ibv_wr_send_tso(ex, headers.as_ptr().cast_mut().cast(), headers.len() as u16, 0);
+        sys::ibv_wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len());
+        sys::ibv_wr_abort(ex);
+    }
+}
+
+/// For inline headers of other sizes than 18 libmlx5 has no SEND. Its large sends lay them out alike, so both write one and
+/// take it back, at every place of the ring.
+#[test]
+fn longer_inline_headers() {
+    const SEND: u8 = 0x0a;
+    const TSO: u8 = 0x0e;
+    if !alone("longer_inline_headers", "none") {
+        return;
+    }
+    let fabric = Fabric::new();
+    let geometry = Geometry { sends: 2, inline: 300, tso_header: 130, ..Geometry::default() };
+    let (mut place, mut places) = (0, 1);
+    while place < places {
+        // What is taken back stays in the ring, so each place has twins of its own.
+        let mut twins = Twins::<RawPacket<InlineNone>>::new(&fabric, &geometry, place == 0);
+        places = twins.wqebbs();
+        while twins.pi < place {
+            let next = Wr::new(Kind::Frame(0, false), Data::Inline(vec![FILL; 28]), 1);
+            twins.send(Way::PostSend, false, &[next]).expect("the same bytes");
+            twins.send_completion().expect("sent");
+        }
+        for (headers, data) in [18, 34, 42, 66, 130].into_iter().flat_map(|h| [0, 1, 12, 52, 150].map(|d| (h, d))) {
+            // Data behind headers that come to the ring's end, or go around it, libmlx5 44 writes to wrong places, which may be
+            // outside of the ring.
+            let behind_headers = 30 + headers..usize::next_multiple_of(30 + headers, 16);
+            if data != 0 && place * 64 + behind_headers.end >= places * 64 {
+                continue;
+            }
+            let frame: Vec<u8> = (0..headers + data).map(|n| n as u8 | 1).collect();
+            large_send_taken_back(twins.theirs.raw.raw, &frame, headers);
+            let wr = Wr::new(Kind::Frame(headers, false), Data::Inline(frame), 0);
+            let mut batch = twins.ours.sq.batch();
+            // SAFETY: inline.
+            unsafe { Service::put(&mut batch, &wr) }.expect("room");
+            drop(batch);
+            let (theirs, ours) = (ring(&twins.theirs.raw.parts.sq), ring(&twins.ours.raw.parts.sq));
+            let end = behind_headers.end + if data == 0 { 0 } else { 4 + data };
+            for n in 0..units(&wr) * 16 {
+                let at = (place * 64 + n) % ours.len();
+                let pair = (theirs[at], ours[at]);
+                let holds = match n {
+                    3 => pair == (TSO, SEND),
+                    // Queue pair's number.
+                    4..7 => true,
+                    // Immediate data, and what no field has.
+                    _ if (12..16).contains(&n) || behind_headers.contains(&n) || n >= end => pair.1 == 0,
+                    _ => pair.0 == pair.1,
+                };
+                assert!(holds, "at {place}, {headers} bytes of headers, {data} of data: byte {n} is {pair:02x?}");
+            }
+        }
+        place += 1;
+    }
+}

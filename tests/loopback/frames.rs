@@ -1,0 +1,97 @@
+//! Ethernet frames: what the device sends is what was posted, wherever its bytes were put, with the checksums filled in.
+
+use blueflame::types::WrId;
+use blueflame::wqe::{Fence, Frame, InlineNone, RawPacket};
+use softhca::config::PortConfig;
+use softhca::embedded::EmbeddedDevice;
+use softhca::wire::in_process::Fabric;
+
+use crate::common::request::{Data, Kind, Service, Wr};
+use crate::common::{End, Shape, sge};
+
+/// A device on Ethernet, and a queue pair that is ready to send.
+fn end<T: Service>(sq_wqebbs: u32) -> (EmbeddedDevice, End<T>) {
+    let mut hca = EmbeddedDevice::on_fabric(&Fabric::new(), PortConfig::ethernet(1), |wire| wire).expect("a device");
+    let end = End::new(&mut hca, &Shape { sq_wqebbs, ..Shape::default() });
+    hca.activate_raw_packet(end.qpn).expect("ready to send");
+    (hca, end)
+}
+
+/// The one frame that the device has sent, after its completion.
+fn sent<T: Service>(hca: &mut EmbeddedDevice, end: &mut End<T>, id: u64) -> Vec<u8> {
+    assert!(hca.run_until_idle());
+    let cqe = end.cq.poll().expect("a completion");
+    cqe.check().expect("success");
+    assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(id));
+    assert_eq!(hca.complaints(), []);
+    let [frame] = &hca.take_frames()[..] else { panic!("one request, one frame") };
+    frame.bytes.clone()
+}
+
+/// Ethernet, IPv4 and UDP headers of a datagram of `data` bytes, with no checksums.
+fn headers(data: usize) -> [u8; 42] {
+    let mut headers = [0; 42];
+    headers[..14].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
+    headers[14..34].copy_from_slice(&[0x45, 0, 0, 0, 0, 7, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    headers[34..38].copy_from_slice(&[0x30, 0x39, 0x27, 0x0f]);
+    headers[16..18].copy_from_slice(&(28 + data as u16).to_be_bytes());
+    headers[38..40].copy_from_slice(&(8 + data as u16).to_be_bytes());
+    headers
+}
+
+/// The one's complement sum of 16-bit words (RFC 1071): 0xffff over what its checksum covers.
+fn sum(bytes: &[u8]) -> u16 {
+    let sum: u32 = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum();
+    ((sum & 0xffff) + (sum >> 16)) as u16
+}
+
+#[test]
+fn every_split_is_the_same_frame() {
+    let (mut hca, mut end) = end::<RawPacket<InlineNone>>(16);
+    let buffer = hca.buffer(4096).expect("memory");
+    let mut id = 0;
+    for headers in [0, 18, 34, 42, 66, 130] {
+        for len in [0, 1, 12, 13, 60, 200].map(|rest| (headers + rest).max(14)) {
+            let frame: Vec<u8> = (0..len).map(|n| (n * 5 + headers + id as usize) as u8).collect();
+            buffer.write(64, &frame);
+            let cut = len / 3;
+            let gathered = Data::Sges(vec![sge(&buffer, 64, cut), sge(&buffer, 64 + cut, len - cut)]);
+            for data in [Data::Inline(frame.clone()), gathered] {
+                id += 1;
+                let wr = Wr {
+                    kind: Kind::Frame(headers, false),
+                    data,
+                    id,
+                    signaled: true,
+                    solicited: false,
+                    fence: Fence::None,
+                };
+                // SAFETY: the buffer is registered and left alone until the completion.
+                unsafe { RawPacket::<InlineNone>::put(&mut end.sq, &wr) }.expect("room");
+                assert_eq!(sent(&mut hca, &mut end, id), frame, "{wr:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_datagram_prepared_and_fired() {
+    const DATA: usize = 50;
+    let (mut hca, mut end) = end::<RawPacket>(8);
+    let frame = Frame::new().inline_headers(headers(DATA)).l3_checksum().l4_checksum().signaled(WrId(3));
+    let shot = end.sq.template(frame.inline_len::<DATA>()).expect("within the limits");
+    for n in 0..100 {
+        let payload: [u8; DATA] = core::array::from_fn(|i| (i * 3 + n) as u8);
+        // SAFETY: the template is this queue's.
+        unsafe { end.sq.fire(&shot, &payload) }.expect("room");
+        let sent = sent(&mut hca, &mut end, 3);
+        assert_eq!(sent[42..], payload);
+        let mut plain = sent.clone();
+        plain[24..26].fill(0);
+        plain[40..42].fill(0);
+        assert_eq!(plain[..42], headers(DATA));
+        assert_eq!(sum(&sent[14..34]), 0xffff, "the header's checksum");
+        let pseudo = [&sent[26..34], &[0, 17], &sent[38..40]].concat();
+        assert_eq!(sum(&[&pseudo, &sent[34..]].concat()), 0xffff, "the datagram's checksum");
+    }
+}

@@ -1,0 +1,90 @@
+//! Raw packet queue pairs: libibverbs and libmlx5 as installed, frames posted by this crate.
+//!
+//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`; the software one will do: `./run test` runs it under
+//! `softhca-run --link ethernet --inline-headers l2`.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{CqeError, WcStatus};
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
+use blueflame::wqe::{Frame, RawPacket};
+
+fn device() -> Device {
+    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
+}
+
+fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<RawPacket> {
+    let cq = cq.handle();
+    pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
+}
+
+/// What the next completion says, and the index of its request.
+fn completion(cq: &mut OwnedCq) -> (Result<(), WcStatus>, u16) {
+    let begin = Instant::now();
+    loop {
+        if let Some(cqe) = cq.poll() {
+            let status = match cqe.check() {
+                Ok(_) => Ok(()),
+                Err(CqeError::Completion(error)) => Err(error.status()),
+                Err(error) => panic!("{error}"),
+            };
+            return (status, cqe.wqe_counter());
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn frames_leave_in_every_form() {
+    let device = device();
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut pair = pair(&pd, &cq);
+    pair.activate(&port).expect("ready to send");
+    assert_eq!(pair.qp.state().expect("queried"), QpState::ReadyToSend);
+
+    let sq = &mut pair.sq;
+    // To nobody: addresses of the range for documentation (RFC 7042, 2.1.2), an EtherType for experiments.
+    let headers: [u8; 18] = [0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5];
+    let frame = Frame::new().inline_headers(&headers);
+    let shot =
+        sq.template(Frame::new().inline_headers(headers).inline_len::<64>().signaled(WrId(4))).expect("a template");
+    // SAFETY: the buffer lives as long as the queue, and nobody writes it.
+    unsafe {
+        sq.post(&frame.inline(&[0x5a; 46]).signaled(WrId(1))).expect("room");
+        sq.post(&frame.gather([buffer.sge_of(0..1000)]).signaled(WrId(2))).expect("room");
+        sq.post(&Frame::new().inline_headers([0x11; 60]).l3_checksum().signaled(WrId(3))).expect("room");
+        sq.fire(&shot, &[7; 64]).expect("room");
+    }
+    for tag in 1..=4 {
+        let (status, index) = completion(&mut cq);
+        assert_eq!(status, Ok(()));
+        assert_eq!(pair.sq.retire(index).expect("outstanding").wr_id, WrId(tag));
+    }
+}
+
+#[test]
+fn receives_posted_early_are_kept() {
+    let device = device();
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut pair = pair(&pd, &cq);
+    let rq = pair.rq.as_mut().expect("a receive queue");
+    for tag in 0..3 {
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { rq.post(WrId(tag), &[buffer.sge()]) }.expect("room");
+    }
+    pair.activate(&port).expect("ready to send");
+    // On its way libmlx5 tells the device that there are none. No rule brings frames here, so only an error completes them.
+    pair.qp.to_error().expect("ERR");
+    for tag in 0..3 {
+        assert_eq!(completion(&mut cq).0, Err(WcStatus::WrFlushErr));
+        assert_eq!(pair.rq.as_mut().expect("a receive queue").retire().expect("posted"), WrId(tag));
+    }
+}
