@@ -56,6 +56,11 @@ impl Record {
         words(&self.case).contains("floor")
     }
 
+    /// Whether only the last request of a burst asks for a completion.
+    fn is_moderated(&self) -> bool {
+        words(&self.case).contains("moderated")
+    }
+
     /// Whether the case is libmlx5: its name is then that of the function called.
     pub(crate) fn is_libmlx5(&self) -> bool {
         self.case.starts_with("ibv_")
@@ -144,9 +149,10 @@ impl Measurements {
         floors.filter_map(|floor| Some((said(floor)?, floor))).max_by_key(|(said, _)| *said).map(|(_, floor)| floor)
     }
 
-    /// The fastest libmlx5 case of a case's group.
+    /// The fastest libmlx5 case of a case's group that asks for as many completions.
     pub(crate) fn libmlx5_beside(&self, record: &Record) -> Option<&Record> {
-        self.beside(record).filter(|other| other.is_libmlx5()).min_by(|a, b| a.ns.total_cmp(&b.ns))
+        let alike = |other: &&Record| other.is_libmlx5() && other.is_moderated() == record.is_moderated();
+        self.beside(record).filter(alike).min_by(|a, b| a.ns.total_cmp(&b.ns))
     }
 
     fn beside(&self, record: &Record) -> impl Iterator<Item = &Record> {

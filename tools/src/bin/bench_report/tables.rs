@@ -53,7 +53,7 @@ impl Display for Grid {
 
 /// Every goal, what was measured, and whether it is met.
 pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
-    let mut grid = Grid::new(["", "case", "goal", "ns", "measured", "met"], 3);
+    let mut grid = Grid::new(["", "case", "goal", "ns", "measured", "its floor", "met"], 3);
     for figure in figures {
         let goal = figure.goal;
         // Beside a ratio, what it is a ratio of; beside a count it would mean nothing.
@@ -70,6 +70,7 @@ pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
             goal.bound.to_string(),
             ns.map_or_else(String::new, |ns| format!("{ns:.2}")),
             figure.value.map_or_else(String::new, value),
+            figure.floor.map_or_else(String::new, value),
             met.to_owned(),
         ]);
     }

@@ -75,6 +75,26 @@ fn each_bound_is_judged_in_its_own_direction() {
 }
 
 #[test]
+fn beside_a_figure_is_what_its_floor_has() {
+    let mut records = posts();
+    records.push(record("post", "floor one fence", 3.0, json!({ "floor two fences": 0.5, "ibv_wr default": 0.1 })));
+    records.push(record("post", "typed one fence", 3.6, json!({ "typed two fences": 0.6, "ibv_wr default": 0.2 })));
+    for (x, ns) in [(64, 2.0), (32768, 5.0)] {
+        records.push(point("ring depth", "floor", x, ns, json!({})));
+        records.push(point("ring depth", "typed", x, 2.0 * ns, json!({})));
+    }
+    let measured = read(&folder(&records, &json!({})));
+    let floor = |group, x, case, bound| Figure::new(&goal(group, x, case, bound), &measured).floor;
+    let case = "typed one fence";
+    assert_eq!(floor("post", None, case, Bound::Within(0.8, "typed two fences")), Some(Value::Ratio(0.5)));
+    assert_eq!(floor("post", None, case, Bound::Within(1.1, "floor one fence")), None);
+    assert_eq!(floor("post", None, case, Bound::Faster(6.0, "ibv_wr default")), Some(Value::Speedup(10.0)));
+    assert_eq!(floor("post", None, case, Bound::Nanoseconds(4.0)), Some(Value::Nanoseconds(3.0)));
+    assert_eq!(floor("post", None, case, Bound::Instructions(58)), None);
+    assert_eq!(floor("ring depth", Some(32768), "typed", Bound::WithinPoint(1.3, 64)), Some(Value::Ratio(2.5)));
+}
+
+#[test]
 fn what_was_not_measured_is_neither_met_nor_missed() {
     let measured = read(&folder(&posts(), &json!({})));
     for goal in [
@@ -150,6 +170,15 @@ fn a_case_is_held_against_the_floor_that_does_the_same() {
     assert_eq!(floor("drain(1) fields"), Some("floor fields"));
     assert_eq!(floor("drain(16) fields"), Some("floor fields 16"));
     assert_eq!(floor("typed shared"), None);
+}
+
+#[test]
+fn a_case_is_held_against_the_fastest_libmlx5_that_does_as_much() {
+    let cases =
+        [("blueflame", 3.0), ("blueflame moderated", 2.0), ("ibv_a", 9.0), ("ibv_b", 8.0), ("ibv_b moderated", 5.0)];
+    let measured = read(&folder(&cases.map(|(case, ns)| record("g", case, ns, json!({}))), &json!({})));
+    let beside = |case| measured.libmlx5_beside(measured.find("g", None, case).unwrap()).unwrap().case.as_str();
+    assert_eq!([beside("blueflame"), beside("blueflame moderated")], ["ibv_b", "ibv_b moderated"]);
 }
 
 #[test]

@@ -9,6 +9,9 @@ pub(crate) struct Figure<'a> {
     pub(crate) ns: Option<f64>,
     /// What the goal is about: a ratio, nanoseconds or instructions. Nothing if it was not measured.
     pub(crate) value: Option<Value>,
+    /// The same figure of the case's floor, where it is not itself what the case is held against: what a case that costs
+    /// nothing but its stores and loads would reach.
+    pub(crate) floor: Option<Value>,
 }
 
 /// A measured value, in the unit of its goal.
@@ -25,7 +28,12 @@ pub(crate) enum Value {
 impl<'a> Figure<'a> {
     pub(crate) fn new(goal: &'a Goal, measurements: &Measurements) -> Self {
         let record = measurements.find(goal.group, goal.x, goal.case);
-        Self { goal, ns: record.map(|record| record.ns), value: value(goal, record, measurements) }
+        Self {
+            goal,
+            ns: record.map(|record| record.ns),
+            value: value(goal, record, measurements),
+            floor: record.and_then(|record| floor(goal, record, measurements)),
+        }
     }
 
     /// Whether the goal is met; nothing if that was not measured.
@@ -57,6 +65,22 @@ fn value(goal: &Goal, record: Option<&Record>, measurements: &Measurements) -> O
             measurements.instructions(&name(goal.group, goal.x, goal.case)).map(Value::Instructions)
         }
         Bound::Tested(_) => None,
+    }
+}
+
+fn floor(goal: &Goal, record: &Record, measurements: &Measurements) -> Option<Value> {
+    let floor = measurements.floor_of(record)?;
+    match goal.bound {
+        Bound::Within(_, other) => {
+            let other = measurements.find(goal.group, goal.x, other).filter(|other| !other.is_floor())?;
+            Some(Value::Ratio(floor.ratio_to(&measurements.floor_of(other)?.case)?))
+        }
+        Bound::WithinPoint(_, x) => {
+            Some(Value::Ratio(floor.ns / measurements.find(goal.group, Some(x), &floor.case)?.ns))
+        }
+        Bound::Faster(_, other) => Some(Value::Speedup(1.0 / floor.ratio_to(other)?)),
+        Bound::Nanoseconds(_) => Some(Value::Nanoseconds(floor.ns)),
+        Bound::Instructions(_) | Bound::Tested(_) => None,
     }
 }
 
