@@ -1,11 +1,11 @@
 //! Ethernet frames, which raw packet queue pairs send.
 use super::be::{Be16, Be32};
 use super::operation::{Carries, Operation};
-use super::payload::{Empty, take8};
+use super::payload::{Empty, encode_bytes};
 use super::request::Request;
 use super::sealed::Sealed;
 use super::seg::EthSeg;
-use super::sink::{Sink, Unit};
+use super::sink::Sink;
 use crate::types::{DS_BYTES, Ds};
 use crate::wqe::Opcode;
 
@@ -125,7 +125,7 @@ impl<H: InlineHeaders> Operation for Frame<H> {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        let (start, mut rest) = match self.headers.bytes().split_first_chunk::<START>() {
+        let (start, rest) = match self.headers.bytes().split_first_chunk::<START>() {
             Some((start, rest)) => (*start, rest),
             None => ([0; START], [].as_slice()),
         };
@@ -140,9 +140,7 @@ impl<H: InlineHeaders> Operation for Frame<H> {
             inline_hdr_start: start,
         };
         sink.unit(segment.into());
-        while !rest.is_empty() {
-            sink.unit(Unit([take8(&mut rest), take8(&mut rest)]));
-        }
+        encode_bytes(rest, sink);
     }
 }
 impl<H: InlineHeaders> Carries for Frame<H> {}

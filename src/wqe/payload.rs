@@ -244,9 +244,22 @@ impl<D: InlineBytes> Payload for Inline<D> {
         let seg = InlineSeg::of(rest.len());
         let first = take4(&mut rest);
         sink.unit(Unit([join(seg.byte_count.to_bits(), first), take8(&mut rest)]));
-        while !rest.is_empty() {
-            sink.unit(Unit([take8(&mut rest), take8(&mut rest)]));
-        }
+        encode_bytes(rest, sink);
+    }
+}
+
+/// Writes bytes unit by unit, zero behind the end.
+///
+/// Whole units are apart from the rest: where the length is known, a loop that only loads is unrolled, and words stay in
+/// registers.
+#[inline(always)]
+pub(super) fn encode_bytes<S: Sink>(bytes: &[u8], sink: &mut S) {
+    let (units, mut tail) = bytes.as_chunks::<DS_BYTES>();
+    for mut unit in units.iter().map(<[u8; DS_BYTES]>::as_slice) {
+        sink.unit(Unit([take8(&mut unit), take8(&mut unit)]));
+    }
+    if !tail.is_empty() {
+        sink.unit(Unit([take8(&mut tail), take8(&mut tail)]));
     }
 }
 

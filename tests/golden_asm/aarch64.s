@@ -1096,25 +1096,25 @@ post_frame:
     ldr x16, [x0, #40]
     rev w17, w13
     mov x2, #167772160
-    ldur q0, [x1, #2]
+    orr x11, x12, x11, lsl #32
     movk x2, #1024, lsl #48
     lsr w17, w17, #8
     and x14, x15, x14
     ldp x18, x15, [x0]
     orr x16, x16, x2
-    ldrh w1, [x1]
+    ldrh w2, [x1]
     orr x16, x16, x17
     mov x17, #19791209299968
-    orr x11, x12, x11, lsl #32
-    mov w2, #134217728
-    rev x10, x10
-    add x18, x18, x14, lsl #2
-    orr x17, x17, x1, lsl #48
-    add x12, x15, x14
+    ldur q0, [x1, #2]
+    mov w1, #134217728
     rev x11, x11
+    add x18, x18, x14, lsl #2
+    orr x17, x17, x2, lsl #48
+    rev x10, x10
+    add x12, x15, x14
     mov w14, #1
     add w13, w13, #1
-    stp x16, x2, [x18]
+    stp x16, x1, [x18]
     mov x9, xzr
     stp xzr, x17, [x18, #16]
     str q0, [x18, #32]
@@ -1132,7 +1132,7 @@ post_frame:
     dsb st
     ldr x12, [x0, #24]
     str x16, [x12]
-    str x2, [x12, #8]
+    str x1, [x12, #8]
     str x9, [x12, #16]
     str x17, [x12, #24]
     str x13, [x12, #32]
@@ -1541,25 +1541,25 @@ L7:
 post_slice:
     sub sp, sp, #64
     stp x29, x30, [sp, #32]
-    stp x20, x19, [sp, #48]
+    str x19, [sp, #48]
     add x29, sp, #32
     ldr w11, [x0, #48]
     mov x19, x8
     cmp x4, x11
-    b.hi L29
+    b.hi L28
     ldr w10, [x0, #76]
-    cbz x4, L3
+    cbz x4, L4
     add x8, x4, #19
     cmp x4, #972
     lsr x8, x8, #4
     add x8, x8, #2
-    b.hi L30
+    b.hi L29
     ldp w11, w12, [x0, #80]
     add w9, w8, #3
     ubfx w9, w9, #2, #14
     sub w11, w11, w10
     cmp w9, w11, uxth
-    b.hi L4
+    b.hi L5
 L1:
     rev w11, w10
     lsl w13, w10, #4
@@ -1576,51 +1576,51 @@ L1:
     rev x14, x1
     rev w16, w2
     stp x14, x16, [x11, #16]
-    cbz x4, L13
+    cbz x4, L15
     orr w14, w4, #0x80000000
     cmp x4, #3
     rev w14, w14
-    b.ls L5
+    b.ls L6
     ldr w16, [x3]
     cmp x4, #11
     orr x14, x14, x16, lsl #32
-    b.ls L6
+    b.ls L7
     ldur x16, [x3, #4]
-    cmp x4, #12
+    sub x18, x4, #12
+    add x17, x3, #12
+    ands x1, x18, #0xfffffffffffffff0
     stp x14, x16, [x11, #32]
-    b.eq L13
-    lsl w14, w12, #2
-    mov w16, #-104
-    mov x1, xzr
-    add x17, x16, x4, lsl #3
-    mov w18, #20
-    add w14, w14, #64
-    and w14, w14, #0x3fffc0
-    add x2, x15, x14
     add x14, x11, #48
+    and x16, x18, #0xf
+    b.eq L3
+    lsl w2, w12, #2
+    mov x3, x17
+    add w2, w2, #64
+    and w2, w2, #0x3fffc0
+    add x2, x15, x2
 L2:
-    add x7, x4, x1
-    add x16, x3, x18
-    sub x6, x7, #12
-    cmp x6, #7
-    b.ls L19
-    sub x6, x7, #20
-    ldur x16, [x16, #-8]
-    cmp x6, #7
-    b.ls L20
-    ldr x6, [x3, x18]
-    add x7, x14, #16
-    sub x1, x1, #16
-    cmp x7, x2
-    add x20, x4, x1
-    sub x17, x17, #128
-    stp x16, x6, [x14]
-    csel x14, x15, x7, eq
-    cmp x20, #12
-    add x18, x18, #16
+    ldr q0, [x3], #16
+    str q0, [x14], #16
+    cmp x14, x2
+    csel x14, x15, x14, eq
+    subs x1, x1, #16
     b.ne L2
-    b L28
 L3:
+    cbz x16, L15
+    and x15, x18, #0x7ffffffffffffff0
+    cmp x16, #7
+    add x17, x17, x15
+    b.ls L11
+    ldr x15, [x17]
+    cmp x16, #12
+    sub x18, x16, #8
+    b.hs L21
+    cmp x16, #9
+    b.hi L23
+    cbz x18, L27
+    ldrb w18, [x17, #8]
+    b L27
+L4:
     mov w8, #2
     ldp w11, w12, [x0, #80]
     add w9, w8, #3
@@ -1628,7 +1628,7 @@ L3:
     sub w11, w11, w10
     cmp w9, w11, uxth
     b.ls L1
-L4:
+L5:
     lsr w8, w12, #4
     mov x4, x9
     add w10, w8, #1
@@ -1638,22 +1638,22 @@ L4:
     csinc w8, w11, w8, ls
     orr x10, x10, x9, lsl #16
     and x11, x8, #0xffff
-    b L31
-L5:
-    cmp x4, #1
-    b.ne L7
-    ldrb w15, [x3]
-    b L8
+    b L30
 L6:
+    cmp x4, #1
+    b.ne L8
+    ldrb w15, [x3]
+    b L9
+L7:
     cmp x4, #8
     sub x15, x4, #4
-    b.hs L9
+    b.hs L10
     cmp x4, #5
-    b.hi L10
-    cbz x15, L12
+    b.hi L12
+    cbz x15, L14
     ldrb w15, [x3, #4]
-    b L12
-L7:
+    b L14
+L8:
     add x15, x3, x4
     lsl w16, w4, #3
     ldrh w17, [x3]
@@ -1661,29 +1661,37 @@ L7:
     sub w16, w16, #8
     lsl x15, x15, x16
     orr x15, x15, x17
-L8:
+L9:
     orr x14, x14, x15, lsl #32
     mov x15, xzr
-    b L12
-L9:
+    b L14
+L10:
     add x16, x3, x4
     lsl w15, w15, #3
     ldr w17, [x3, #4]
     ldur w16, [x16, #-4]
     sub w15, w15, #32
-    b L11
-L10:
+    b L13
+L11:
+    cmp x16, #4
+    b.hs L22
+    cmp x16, #1
+    b.ne L25
+    ldrb w15, [x17]
+    mov x18, xzr
+    b L27
+L12:
     add x16, x3, x4
     lsl w15, w15, #3
     ldrh w17, [x3, #4]
     ldurb w16, [x16, #-1]
     sub w15, w15, #8
-L11:
+L13:
     lsl x15, x16, x15
     orr x15, x15, x17
-L12:
+L14:
     stp x14, x15, [x11, #32]
-L13:
+L15:
     ldr x14, [x0, #8]
     and w15, w13, #0xffff0
     cmp w9, #1
@@ -1691,11 +1699,11 @@ L13:
     add x15, x14, x15
     str x5, [x15]
     strh w9, [x15, #8]
-    b.eq L15
+    b.eq L17
     and x12, x12, #0xffff0
     add w13, w13, #16
     sub w9, w9, #1
-L14:
+L16:
     mov w15, w13
     subs w9, w9, #1
     add w13, w13, #16
@@ -1703,8 +1711,8 @@ L14:
     add x15, x14, x15
     str x5, [x15]
     strh wzr, [x15, #8]
-    b.ne L14
-L15:
+    b.ne L16
+L17:
     ubfx w9, w8, #2, #6
     and x12, x10, #0xffff0000
     and w10, w10, #0xfff0
@@ -1724,16 +1732,16 @@ L15:
     dmb oshst
     ldr x11, [x0, #16]
     str w10, [x11]
-    cbz w14, L16
-    cbnz w9, L18
-    b L17
-L16:
+    cbz w14, L18
+    cbnz w9, L20
+    b L19
+L18:
     cmp w9, #1
-    b.ne L18
-L17:
+    b.ne L20
+L19:
     ldr w9, [x0, #64]
     cmp w9, #64
-    b.lo L18
+    b.lo L20
     ldr x9, [x0]
     dsb st
     ldr x10, [x0, #24]
@@ -1756,90 +1764,69 @@ L17:
     str x8, [x0, #24]
     mov w8, #7
     strb w8, [x19]
-    ldp x20, x19, [sp, #48]
     ldp x29, x30, [sp, #32]
+    ldr x19, [sp, #48]
     add sp, sp, #64
     ret
-L18:
+L20:
     add x1, sp, #8
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
     mov w8, #7
     strb w8, [x19]
-    ldp x20, x19, [sp, #48]
     ldp x29, x30, [sp, #32]
+    ldr x19, [sp, #48]
     add sp, sp, #64
     ret
-L19:
-    sub x15, x3, x1
-    cmp x6, #4
-    add x18, x15, #12
-    b.hs L21
-    sub x15, x7, #13
-    cbz x15, L26
-    add x18, x18, x6
-    ldurh w16, [x16, #-8]
-    mov x15, xzr
-    ldurb w18, [x18, #-1]
-    b L22
-L20:
-    add x2, x4, x1
-    sub x4, x3, x1
-    sub x15, x2, #20
-    sub x1, x2, #12
-    add x2, x4, #12
-    cmp x15, #4
-    b.hs L23
-    cmp x15, #1
-    b.hi L24
-    cbz x15, L27
-    ldrb w15, [x3, x18]
-    b L27
 L21:
-    add x18, x18, x6
-    sub w17, w17, #24
-    ldur w16, [x16, #-8]
-    ldur w18, [x18, #-4]
-    mov x15, xzr
+    add x16, x17, x16
+    lsl w18, w18, #3
+    ldr w17, [x17, #8]
+    ldur w16, [x16, #-4]
+    sub w18, w18, #32
+    b L24
 L22:
-    and x17, x17, #0xfffffff8
-    lsl x17, x18, x17
-    orr x16, x17, x16
-    b L27
-L23:
-    add x15, x2, x1
-    sub w17, w17, #88
-    ldr w18, [x3, x18]
+    add x15, x17, x16
+    lsl w16, w16, #3
+    ldr w17, [x17]
     ldur w15, [x15, #-4]
-    b L25
+    mov x18, xzr
+    sub w16, w16, #32
+    b L26
+L23:
+    add x16, x17, x16
+    lsl w18, w18, #3
+    ldrh w17, [x17, #8]
+    ldurb w16, [x16, #-1]
+    sub w18, w18, #8
 L24:
-    add x15, x2, x1
-    sub w17, w17, #64
-    ldrh w18, [x3, x18]
-    ldurb w15, [x15, #-1]
-L25:
-    and x17, x17, #0xfffffff8
-    lsl x15, x15, x17
-    orr x15, x15, x18
+    lsl x16, x16, x18
+    orr x18, x16, x17
     b L27
+L25:
+    add x15, x17, x16
+    lsl w16, w16, #3
+    ldrh w17, [x17]
+    ldurb w15, [x15, #-1]
+    mov x18, xzr
+    sub w16, w16, #8
 L26:
-    ldurb w16, [x16, #-8]
+    lsl x15, x15, x16
+    orr x15, x15, x17
 L27:
-    stp x16, x15, [x14]
-L28:
-    cbnz w9, L13
+    stp x15, x18, [x14]
     b L15
-L29:
+L28:
     mov w10, #3
-    b L31
-L30:
+    b L30
+L29:
     mov w10, #4
     mov x4, x8
-L31:
+L30:
     orr x8, x10, x11, lsl #32
     orr x8, x8, #0x3f00
     stp x8, x4, [x19]
-    ldp x20, x19, [sp, #48]
     ldp x29, x30, [sp, #32]
+    ldr x19, [sp, #48]
     add sp, sp, #64
     ret
 

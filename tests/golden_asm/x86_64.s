@@ -1060,8 +1060,9 @@ L3:
     jmp L2
 
 post_frame:
+    push r14
     push rbx
-    sub rsp, 48
+    sub rsp, 56
     mov rbx, rdi
     mov rax, qword ptr [rcx]
     mov r9d, dword ptr [rcx + 8]
@@ -1074,7 +1075,7 @@ post_frame:
     je L1
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    je L2
+    je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
@@ -1082,75 +1083,71 @@ post_frame:
     mov ecx, r9d
     movabs r9, 288230376319483904
     or r9, r11
+    movzx r14d, word ptr [rdx]
+    shl r14, 48
+    movabs r11, 19791209299968
+    or r11, r14
     movdqu xmm0, xmmword ptr [rdx + 2]
     bswap rax
     shl rcx, 32
     or rcx, r10
     bswap rcx
-    movzx r10d, word ptr [rdx]
-    shl r10, 48
-    movabs rdx, 19791209299968
-    or rdx, r10
     pshufd xmm1, xmm0, 238
-    mov r10d, edi
-    shl r10d, 4
-    and r10d, dword ptr [rsi + 84]
-    mov r11, qword ptr [rsi]
-    mov qword ptr [r11 + 4*r10], r9
-    mov qword ptr [r11 + 4*r10 + 8], 134217728
-    mov qword ptr [r11 + 4*r10 + 16], 0
-    mov qword ptr [r11 + 4*r10 + 24], rdx
-    movdqu xmmword ptr [r11 + 4*r10 + 32], xmm0
-    mov qword ptr [r11 + 4*r10 + 48], rcx
-    mov qword ptr [r11 + 4*r10 + 56], rax
-    mov r11, qword ptr [rsi + 8]
-    mov qword ptr [r11 + r10], r8
-    mov word ptr [r11 + r10 + 8], 1
+    mov edx, edi
+    shl edx, 4
+    and edx, dword ptr [rsi + 84]
+    mov r10, qword ptr [rsi]
+    mov qword ptr [r10 + 4*rdx], r9
+    mov qword ptr [r10 + 4*rdx + 8], 134217728
+    mov qword ptr [r10 + 4*rdx + 16], 0
+    mov qword ptr [r10 + 4*rdx + 24], r11
+    movdqu xmmword ptr [r10 + 4*rdx + 32], xmm0
+    mov qword ptr [r10 + 4*rdx + 48], rcx
+    mov qword ptr [r10 + 4*rdx + 56], rax
+    mov r10, qword ptr [rsi + 8]
+    mov qword ptr [r10 + rdx], r8
+    mov word ptr [r10 + rdx + 8], 1
     inc edi
-    movzx edi, di
-    mov dword ptr [rsi + 76], edi
-    mov r8, qword ptr [rsi + 16]
-    bswap edi
-    mov dword ptr [r8], edi
+    movzx edx, di
+    mov dword ptr [rsi + 76], edx
+    mov rdi, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rdi], edx
     sfence
-    mov rdi, qword ptr [rsi + 24]
-    mov qword ptr [rdi], r9
-    mov qword ptr [rdi + 8], 134217728
-    mov qword ptr [rdi + 16], 0
-    mov qword ptr [rdi + 24], rdx
-    movq qword ptr [rdi + 32], xmm0
-    movq qword ptr [rdi + 40], xmm1
-    mov qword ptr [rdi + 48], rcx
-    mov qword ptr [rdi + 56], rax
+    mov rdx, qword ptr [rsi + 24]
+    mov qword ptr [rdx], r9
+    mov qword ptr [rdx + 8], 134217728
+    mov qword ptr [rdx + 16], 0
+    mov qword ptr [rdx + 24], r11
+    movq qword ptr [rdx + 32], xmm0
+    movq qword ptr [rdx + 40], xmm1
+    mov qword ptr [rdx + 48], rcx
+    mov qword ptr [rdx + 56], rax
     sfence
-    xor rdi, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdi
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
     mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
+    jmp L2
 L1:
-    mov qword ptr [rsp], rdx
-    mov byte ptr [rsp + 8], 0
-    mov qword ptr [rsp + 16], rax
-    mov dword ptr [rsp + 24], r9d
-    mov dword ptr [rsp + 28], r10d
-    mov qword ptr [rsp + 32], r8
-    mov byte ptr [rsp + 40], 8
-    mov rdx, rsp
+    mov qword ptr [rsp + 8], rdx
+    mov byte ptr [rsp + 16], 0
+    mov qword ptr [rsp + 24], rax
+    mov dword ptr [rsp + 32], r9d
+    mov dword ptr [rsp + 36], r10d
+    mov qword ptr [rsp + 40], r8
+    mov byte ptr [rsp + 48], 8
+    lea rdx, [rsp + 8]
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
 L2:
-    mov qword ptr [rbx], 65541
     mov rax, rbx
-    add rsp, 48
+    add rsp, 56
     pop rbx
+    pop r14
     ret
+L3:
+    mov qword ptr [rbx], 65541
+    jmp L2
 
 post_one_fence:
     push r14
@@ -1505,239 +1502,309 @@ post_slice:
     push r13
     push r12
     push rbx
-    sub rsp, 56
-    mov r12, rdi
+    sub rsp, 72
+    mov rax, r9
+    mov r15, rdi
     mov edi, dword ptr [rsi + 48]
     cmp r9, rdi
-    ja L33
-    mov ebp, dword ptr [rsi + 76]
-    test r9, r9
+    ja L39
+    mov r10d, dword ptr [rsi + 76]
+    test rax, rax
     je L1
-    lea r15, [r9 + 19]
-    shr r15, 4
-    add r15, 2
-    cmp r9, 972
+    lea r12, [rax + 19]
+    shr r12, 4
+    add r12, 2
+    cmp rax, 972
     jbe L2
     mov ecx, 4
-    mov r9, r15
-    jmp L35
+    mov rax, r12
+    jmp L41
 L1:
-    mov r15d, 2
+    mov r12d, 2
 L2:
     mov edi, dword ptr [rsi + 80]
     mov r11d, dword ptr [rsi + 84]
-    lea r10d, [r15 + 3]
-    movzx r13d, r10w
+    lea r9d, [r12 + 3]
+    movzx r13d, r9w
     shr r13d, 2
-    sub edi, ebp
+    sub edi, r10d
     cmp r13w, di
-    ja L34
-    mov r14d, ebp
-    shl r14d, 4
+    ja L40
+    mov qword ptr [rsp + 16], r15
+    mov r14, qword ptr [rsp + 128]
+    mov r15d, r10d
+    shl r15d, 4
     mov edi, r11d
-    and edi, r14d
+    and edi, r15d
     mov rbx, qword ptr [rsi]
-    mov r10d, ebp
-    bswap r10d
-    shr r10d, 8
-    mov qword ptr [rsp + 24], r15
-    shl r15, 56
-    or r15, r10
-    or r15, qword ptr [rsi + 40]
-    or r15, 134217728
-    lea r10, [rbx + 4*rdi]
-    mov qword ptr [rbx + 4*rdi], r15
+    mov r9d, r10d
+    bswap r9d
+    shr r9d, 8
+    mov rbp, r12
+    shl rbp, 56
+    or rbp, r9
+    or rbp, qword ptr [rsi + 40]
+    or rbp, 134217728
+    lea r9, [rbx + 4*rdi]
+    mov qword ptr [rbx + 4*rdi], rbp
     mov qword ptr [rbx + 4*rdi + 8], 134217728
     bswap rdx
     bswap ecx
     mov qword ptr [rbx + 4*rdi + 16], rdx
     mov qword ptr [rbx + 4*rdi + 24], rcx
-    test r9, r9
-    je L12
-    mov ecx, r9d
+    test rax, rax
+    je L21
+    mov ecx, eax
     or ecx, -2147483648
     bswap ecx
     mov edx, ecx
-    cmp r9, 3
-    jbe L4
+    cmp rax, 3
+    jbe L6
     mov ecx, dword ptr [r8]
     shl rcx, 32
     or rdx, rcx
-    cmp r9, 11
-    jbe L5
+    cmp rax, 11
+    jbe L7
+    lea rbp, [rax - 12]
     mov rcx, qword ptr [r8 + 4]
-    mov qword ptr [r10 + 32], rdx
-    mov qword ptr [r10 + 40], rcx
-    cmp r9, 12
-    je L12
-    mov dword ptr [rsp + 4], ebp
-    mov qword ptr [rsp + 16], r12
-    lea r15d, [4*r11 + 64]
-    and r15d, 4194240
-    add r15, rbx
-    add r8, 12
-    mov qword ptr [rsp + 8], r10
-    lea rdx, [r10 + 48]
-    xor ecx, ecx
-    xor ebp, ebp
-    xor r10d, r10d
+    mov qword ptr [r9 + 32], rdx
+    mov qword ptr [r9 + 40], rcx
+    mov qword ptr [rsp + 8], r9
+    lea rdx, [r9 + 48]
+    mov ecx, ebp
+    and ecx, 15
+    mov qword ptr [rsp + 40], rcx
+    mov qword ptr [rsp + 32], rbp
+    and rbp, -16
+    je L5
+    mov qword ptr [rsp + 24], rbp
+    lea ecx, [4*r11 + 64]
+    and ecx, 4194240
+    add rcx, rbx
+    lea rbp, [r8 + 12]
+    add rax, -28
+    mov r9d, eax
+    not r9d
+    test r9b, 48
+    je L4
+    mov r9d, eax
+    shr r9d, 4
+    inc r9d
+    and r9d, 3
 L3:
-    lea r12, [r9 + r10]
-    add r12, -12
-    cmp r12, 7
-    jbe L21
-    mov rax, r13
-    lea r12, [r9 + r10]
-    add r12, -20
-    mov r13, qword ptr [r8 + rbp]
-    cmp r12, 7
-    jbe L22
-    mov r12, qword ptr [r8 + rbp + 8]
-    mov qword ptr [rdx], r13
-    mov qword ptr [rdx + 8], r12
-    add rdx, 16
-    cmp rdx, r15
-    cmove rdx, rbx
-    sub rcx, -128
-    lea r12, [r9 + r10]
-    add r12, -16
-    add r10, -16
+    movups xmm0, xmmword ptr [rbp]
     add rbp, 16
-    cmp r12, 12
-    mov r13, rax
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    cmp rdx, rcx
+    cmove rdx, rbx
+    dec r9
     jne L3
-    jmp L31
 L4:
-    cmp r9, 1
-    jne L6
-    movzx r8d, byte ptr [r8]
-    jmp L7
+    cmp rax, 48
+    jae L11
 L5:
-    lea rcx, [r9 - 4]
-    cmp r9, 8
-    jae L8
-    cmp r9, 5
-    ja L9
+    mov rbx, qword ptr [rsp + 40]
+    test rbx, rbx
+    mov r9, qword ptr [rsp + 8]
+    je L21
+    movabs rax, 9223372036854775792
+    mov rcx, qword ptr [rsp + 32]
+    and rcx, rax
+    lea r9, [r8 + rcx]
+    add r9, 12
+    cmp ebx, 7
+    jbe L17
+    lea rcx, [rbx - 8]
+    mov r8, qword ptr [r9]
+    cmp rbx, 12
+    jae L30
+    cmp ebx, 9
+    ja L33
     test rcx, rcx
-    je L27
-    movzx r8d, byte ptr [r8 + 4]
-    jmp L11
+    je L37
+    movzx r9d, byte ptr [r9 + 8]
+    jmp L38
 L6:
-    mov ecx, 4294967288
-    lea ecx, [rcx + 8*r9]
-    mov rbx, r10
-    movzx r10d, word ptr [r8]
-    movzx r8d, byte ptr [r8 + r9 - 1]
-    shl r8, cl
-    or r8, r10
-    mov r10, rbx
+    cmp rax, 1
+    jne L8
+    movzx eax, byte ptr [r8]
+    jmp L9
 L7:
-    shl r8, 32
-    or rdx, r8
-    xor r8d, r8d
-    jmp L11
+    lea rcx, [rax - 4]
+    cmp rax, 8
+    jae L10
+    cmp rax, 5
+    ja L18
+    test rcx, rcx
+    je L32
+    movzx r8d, byte ptr [r8 + 4]
+    jmp L20
 L8:
-    shl ecx, 3
-    mov rbx, r10
-    mov r10d, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + r9 - 4]
-    add cl, -32
-    jmp L10
+    mov ecx, 4294967288
+    lea ecx, [rcx + 8*rax]
+    mov rbx, r9
+    movzx r9d, word ptr [r8]
+    movzx eax, byte ptr [r8 + rax - 1]
+    shl rax, cl
+    or rax, r9
+    mov r9, rbx
 L9:
-    mov rbx, r10
-    mov r10d, 4294967288
-    lea ecx, [r10 + 8*rcx]
-    movzx r10d, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + r9 - 1]
+    shl rax, 32
+    or rdx, rax
+    xor r8d, r8d
+    jmp L20
 L10:
-    shl r8, cl
-    or r8, r10
-    mov r10, rbx
+    shl ecx, 3
+    mov rbx, r9
+    mov r9d, dword ptr [r8 + 4]
+    mov r8d, dword ptr [r8 + rax - 4]
+    add cl, -32
+    jmp L19
 L11:
-    mov qword ptr [r10 + 32], rdx
-    mov qword ptr [r10 + 40], r8
-L12:
-    mov rdx, qword ptr [rsp + 112]
-    mov rcx, qword ptr [rsi + 8]
-    mov r8d, r14d
-    and r8d, r11d
-    and r8d, 1048560
-    mov qword ptr [rcx + r8], rdx
-    mov word ptr [rcx + r8 + 8], r13w
-    cmp r13w, 1
-    je L15
-    and r11d, 1048560
-    mov r8d, 1
-    cmp r13w, 2
-    je L14
-    mov r15, r10
-    movzx r9d, r13w
-    dec r9d
-    add r14d, 32
-    mov r10d, r9d
-    and r10d, -2
-    neg r10d
-    mov r8d, 1
-L13:
-    lea ebx, [r14 - 16]
-    and ebx, r11d
-    mov qword ptr [rcx + rbx], rdx
-    mov word ptr [rcx + rbx + 8], 0
-    mov ebx, r11d
-    and ebx, r14d
-    mov qword ptr [rcx + rbx], rdx
-    mov word ptr [rcx + rbx + 8], 0
-    add r14d, 32
-    mov ebx, r8d
-    add r8d, 2
-    add ebx, r10d
-    add ebx, 2
-    cmp ebx, 1
-    jne L13
-    test r9b, 1
-    mov r10, r15
-    je L15
-L14:
-    add r8d, ebp
-    shl r8d, 4
-    and r8d, r11d
-    mov qword ptr [rcx + r8], rdx
-    mov word ptr [rcx + r8 + 8], 0
-L15:
-    mov rcx, qword ptr [r10]
-    mov edx, edi
-    and edx, -65536
-    and edi, 65520
-    or rdi, rdx
-    mov qword ptr [rsp + 32], rcx
-    mov qword ptr [rsp + 40], rdi
     mov rax, qword ptr [rsp + 24]
-    mov byte ptr [rsp + 48], al
-    mov ecx, eax
-    shr ecx, 2
-    and ecx, 63
-    xor edx, edx
-    test al, 3
-    setne dl
-    add edx, ecx
-    add dx, word ptr [rsi + 76]
-    mov byte ptr [rsp + 49], 1
-    movzx edx, dx
-    mov dword ptr [rsi + 76], edx
-    mov r8, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [r8], edx
-    test al, 3
+    lea r9, [r8 + rax]
+    add r9, 12
+    jmp L13
+L12:
+    add rbp, 64
+    cmp rbp, r9
+    je L5
+L13:
+    movups xmm0, xmmword ptr [rbp]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov rax, rbx
+    cmp rdx, rcx
+    je L14
+    mov rax, rdx
+L14:
+    movups xmm0, xmmword ptr [rbp + 16]
+    movups xmmword ptr [rax], xmm0
+    add rax, 16
+    mov rdx, rbx
+    cmp rax, rcx
+    je L15
+    mov rdx, rax
+L15:
+    movups xmm0, xmmword ptr [rbp + 32]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov rax, rbx
+    cmp rdx, rcx
     je L16
-    test cx, cx
-    jne L18
-    jmp L17
+    mov rax, rdx
 L16:
-    cmp cx, 1
-    jne L18
+    movups xmm0, xmmword ptr [rbp + 48]
+    movups xmmword ptr [rax], xmm0
+    add rax, 16
+    mov rdx, rbx
+    cmp rax, rcx
+    je L12
+    mov rdx, rax
+    jmp L12
 L17:
+    cmp ebx, 4
+    jae L31
+    cmp ebx, 1
+    jne L35
+    movzx r8d, byte ptr [r9]
+    jmp L37
+L18:
+    mov rbx, r9
+    mov r9d, 4294967288
+    lea ecx, [r9 + 8*rcx]
+    movzx r9d, word ptr [r8 + 4]
+    movzx r8d, byte ptr [r8 + rax - 1]
+L19:
+    shl r8, cl
+    or r8, r9
+    mov r9, rbx
+L20:
+    mov qword ptr [r9 + 32], rdx
+    mov qword ptr [r9 + 40], r8
+L21:
+    mov rcx, qword ptr [rsi + 8]
+    mov eax, r15d
+    and eax, r11d
+    and eax, 1048560
+    mov qword ptr [rcx + rax], r14
+    mov word ptr [rcx + rax + 8], r13w
+    cmp r13w, 1
+    je L24
+    and r11d, 1048560
+    mov edx, 1
+    cmp r13w, 2
+    je L23
+    mov rbx, r9
+    movzx r8d, r13w
+    dec r8d
+    add r15d, 32
+    mov r9d, r8d
+    and r9d, -2
+    neg r9d
+    mov edx, 1
+L22:
+    lea eax, [r15 - 16]
+    and eax, r11d
+    mov qword ptr [rcx + rax], r14
+    mov word ptr [rcx + rax + 8], 0
+    mov eax, r11d
+    and eax, r15d
+    mov qword ptr [rcx + rax], r14
+    mov word ptr [rcx + rax + 8], 0
+    add r15d, 32
+    mov eax, edx
+    add edx, 2
+    add eax, r9d
+    add eax, 2
+    cmp eax, 1
+    jne L22
+    test r8b, 1
+    mov r9, rbx
+    je L24
+L23:
+    add edx, r10d
+    shl edx, 4
+    and edx, r11d
+    mov qword ptr [rcx + rdx], r14
+    mov word ptr [rcx + rdx + 8], 0
+L24:
+    mov rax, qword ptr [r9]
+    mov ecx, edi
+    and ecx, -65536
+    and edi, 65520
+    or rdi, rcx
+    mov qword ptr [rsp + 48], rax
+    mov qword ptr [rsp + 56], rdi
+    mov byte ptr [rsp + 64], r12b
+    mov eax, r12d
+    shr eax, 2
+    and eax, 63
+    xor ecx, ecx
+    test r12b, 3
+    setne cl
+    add ecx, eax
+    add cx, word ptr [rsi + 76]
+    mov byte ptr [rsp + 65], 1
+    movzx ecx, cx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    test r12b, 3
+    je L25
+    test ax, ax
+    mov r15, qword ptr [rsp + 16]
+    jne L27
+    jmp L26
+L25:
+    cmp ax, 1
+    mov r15, qword ptr [rsp + 16]
+    jne L27
+L26:
     cmp dword ptr [rsi + 64], 64
-    jb L18
+    jb L27
     mov rax, qword ptr [rsi]
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1760,17 +1827,17 @@ L17:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    jmp L19
-L18:
-    lea rax, [rsp + 32]
+    jmp L28
+L27:
+    lea rax, [rsp + 48]
     mov rdi, rsi
     mov rsi, rax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
-L19:
-    mov byte ptr [r12], 7
-L20:
-    mov rax, r12
-    add rsp, 56
+L28:
+    mov byte ptr [r15], 7
+L29:
+    mov rax, r15
+    add rsp, 72
     pop rbx
     pop r12
     pop r13
@@ -1778,109 +1845,68 @@ L20:
     pop r15
     pop rbp
     ret
-L21:
-    lea rbx, [r9 + r10]
-    mov r15, r8
-    sub r15, r10
-    mov rax, r13
-    cmp r12, 4
-    jae L23
-    add r10, r9
-    add r10, -13
-    test r10, r10
-    je L32
-    shl r9d, 3
-    sub r9d, ecx
-    movzx r13d, byte ptr [r15 + rbx - 13]
-    add r9b, -104
-    and r9b, -8
-    mov ecx, r9d
-    shl r13, cl
-    movzx ecx, word ptr [r8 + rbp]
-    jmp L24
-L22:
-    lea rbx, [r9 + r10]
-    mov r15, r8
-    sub r15, r10
-    cmp r12, 4
-    jae L26
-    cmp r12, 1
-    ja L28
-    test r12, r12
-    je L25
-    movzx r8d, byte ptr [r8 + rbp + 8]
-    jmp L30
-L23:
-    shl r9d, 3
-    sub r9d, ecx
-    mov r13d, dword ptr [r15 + rbx - 16]
-    add r9b, -128
-    and r9b, -8
-    mov ecx, r9d
-    shl r13, cl
-    mov ecx, dword ptr [r8 + rbp]
-L24:
-    or r13, rcx
-L25:
-    xor r8d, r8d
-    jmp L30
-L26:
-    shl r9d, 3
-    sub r9d, ecx
-    mov r10d, dword ptr [r8 + rbp + 8]
-    mov r8d, dword ptr [r15 + rbx - 16]
-    add r9b, 64
-    jmp L29
-L27:
-    xor r8d, r8d
-    jmp L11
-L28:
-    shl r9d, 3
-    sub r9d, ecx
-    movzx r10d, word ptr [r8 + rbp + 8]
-    movzx r8d, byte ptr [r15 + rbx - 13]
-    add r9b, 88
-L29:
-    and r9b, -8
-    mov ecx, r9d
-    shl r8, cl
-    or r8, r10
 L30:
-    mov qword ptr [rdx], r13
-    mov qword ptr [rdx + 8], r8
-    mov r13, rax
+    shl ecx, 3
+    mov eax, dword ptr [r9 + 8]
+    mov r9d, dword ptr [r9 + rbx - 4]
+    add cl, -32
+    jmp L34
 L31:
-    test r13w, r13w
-    mov r12, qword ptr [rsp + 16]
-    mov ebp, dword ptr [rsp + 4]
-    mov r10, qword ptr [rsp + 8]
-    jne L12
-    jmp L15
+    lea ecx, [8*rbx]
+    mov r8d, dword ptr [r9 + rbx - 4]
+    add cl, -32
+    shl r8, cl
+    mov eax, dword ptr [r9]
+    jmp L36
 L32:
-    movzx r13d, byte ptr [r8 + rbp]
-    jmp L25
+    xor r8d, r8d
+    jmp L20
 L33:
-    mov ecx, 3
-    jmp L35
+    mov eax, 4294967288
+    lea ecx, [rax + 8*rcx]
+    movzx eax, word ptr [r9 + 8]
+    movzx r9d, byte ptr [r9 + rbx - 1]
 L34:
+    shl r9, cl
+    or r9, rax
+    jmp L38
+L35:
+    mov eax, 4294967288
+    lea ecx, [rax + 8*rbx]
+    movzx r8d, byte ptr [r9 + rbx - 1]
+    shl r8, cl
+    movzx eax, word ptr [r9]
+L36:
+    or r8, rax
+L37:
+    xor r9d, r9d
+L38:
+    mov qword ptr [rdx], r8
+    mov qword ptr [rdx + 8], r9
+    mov r9, qword ptr [rsp + 8]
+    jmp L21
+L39:
+    mov ecx, 3
+    jmp L41
+L40:
     shr r11d, 4
     inc r11d
-    xor eax, eax
+    xor ecx, ecx
     cmp r13w, r11w
-    seta al
+    seta cl
     cmova edi, r11d
-    movzx r9d, r13w
+    movzx eax, r13w
     shl r13d, 16
-    lea rcx, [rax + r13]
+    add rcx, r13
     add rcx, 5
     movzx edi, di
-L35:
+L41:
     shl rdi, 32
     or rdi, rcx
     or rdi, 16128
-    mov qword ptr [r12], rdi
-    mov qword ptr [r12 + 8], r9
-    jmp L20
+    mov qword ptr [r15], rdi
+    mov qword ptr [r15 + 8], rax
+    jmp L29
 
 post_two_fences:
     push r14
