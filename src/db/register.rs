@@ -80,6 +80,17 @@ impl<C: BlockCopy> Half<'_, C> {
         }
     }
 
+    /// Copies one WQEBB, that lies in the ring, to BlueFlame.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), and `line` must be valid for reads of 64 bytes and 8-byte aligned.
+    #[inline(always)]
+    pub unsafe fn copy_line(self, line: NonNull<u64>) {
+        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the line and for what
+        // the device will do.
+        unsafe { self.1.copy_line(self.0.as_ptr(), line.as_ptr()) }
+    }
+
     /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
     /// start where it ends (rdma-core `providers/mlx5/qp.c`, `mlx5_bf_copy`).
     ///

@@ -442,9 +442,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(super) unsafe fn ring_one(&mut self, put: Put) {
         if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(&put) {
             let line = self.wqebb(put.slot);
-            // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest. Read 8 bytes
-            // at a time, as it was stored moments ago: a wider load could not be forwarded from those stores.
-            self.register.ring(|half| unsafe { half.copy(&core::array::from_fn(|i| line.add(i).read())) });
+            // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest.
+            self.register.ring(|half| unsafe { half.copy_line(line) });
         } else {
             // SAFETY: the caller's.
             unsafe { self.ring_other(put) }

@@ -27,8 +27,10 @@ routines! {
     ///
     /// Its source is memory. A WQE that is copied [out of the ring](BlockCopy::copy_line) is stored directly from there: its
     /// words were stored before the doorbell's first barrier. A block in registers goes to the stack first, and the load
-    /// waits until those stores are in the cache. To compose it in one vector register and store it at once would
-    /// let it be forwarded, but that takes AVX-512, and some CPUs with MOVDIR64B lack it.
+    /// waits until those stores are in the cache. With a wide load and store in place of MOVDIR64B, on a Zen 4, a doorbell
+    /// takes 7.6 ns from the ring, 9.2 ns by way of the stack, and 4.6 ns if the block is put together in one register
+    /// and stored to the stack at once, so that the load gets it from that store. The last takes AVX-512, which some
+    /// servers with MOVDIR64B lack (Sierra Forest), and has not been worth a second routine.
     ///
     /// On ordinary memory it writes the line back, throws it out of the cache and writes past it: against the software
     /// device, and in benchmarks without a NIC, it costs over a hundred nanoseconds and says nothing about a register.
