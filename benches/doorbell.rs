@@ -2,6 +2,7 @@
 mod common;
 
 use blueflame::arch;
+use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor, Words};
 use blueflame::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register, TwoFences};
 
 use common::MESSAGES;
@@ -13,17 +14,37 @@ use common::rig::{ENTRIES, Rig, SMALL};
 
 fn main() {
     let mut bench = Bench::new("doorbell");
-    Group::new("doorbell", Timed::Post, 1, ENTRIES)
+    let group = Group::new("doorbell", Timed::Post, 1, ENTRIES)
         .case("floor 8 bytes two fences", "", by_hand(|sq, wqe| sq.eight::<true>(wqe[0][0])))
         .case("floor 8 bytes one fence", "floor 8 bytes two fences", by_hand(|sq, wqe| sq.eight::<false>(wqe[0][0])))
-        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences>(eight))
-        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence>(eight))
+        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences, _>(Words, eight))
+        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence, _>(Words, eight))
         .case("floor 64 bytes two fences", "", by_hand(|sq, wqe| sq.copy::<true>(wqe)))
         .case("floor 64 bytes one fence", "floor 64 bytes two fences", by_hand(|sq, wqe| sq.copy::<false>(wqe)))
-        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences>(line))
-        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence>(line))
+        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences, _>(Words, line))
+        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence, _>(Words, line));
+    // Where ST64B takes the memory of a register, the software device's is not of that kind.
+    CopyRoutine::available()
+        .filter(|routine| !matches!(routine, CopyRoutine::Words | CopyRoutine::St64b))
+        .fold(group, |group, routine| routine.dispatch(Copies(group)).expect("available"))
         .measure(&mut bench);
     bench.finish();
+}
+
+/// Adds the cases of a copy routine.
+struct Copies<'a>(Group<'a>);
+
+impl<'a> CopyVisitor for Copies<'a> {
+    type Output = Group<'a>;
+
+    fn run<C: BlockCopy>(self, copy: C) -> Group<'a> {
+        let name = |fences| format!("64 bytes by {} {fences}", C::ROUTINE).leak();
+        self.0.case(name("two fences"), "floor 64 bytes two fences", ring::<TwoFences, _>(copy, line)).case(
+            name("one fence"),
+            "floor 64 bytes one fence",
+            ring::<OneFence, _>(copy, line),
+        )
+    }
 }
 
 /// Puts requests into the ring.
@@ -50,24 +71,24 @@ fn by_hand(mut ring: impl FnMut(&mut FloorSq, &Wqe)) -> impl Contestant {
 }
 
 /// The crate's record and register; requests are put by a floor.
-struct Doorbell<F: FlushMode> {
+struct Doorbell<F: FlushMode, C: BlockCopy> {
     floor: Floor,
     record: DoorbellRecord,
-    register: ExclusiveRegister<F>,
+    register: ExclusiveRegister<F, C>,
 }
 
-impl<F: FlushMode> Queues for Doorbell<F> {
+impl<F: FlushMode, C: BlockCopy> Queues for Doorbell<F, C> {
     fn rigs(&self) -> Vec<&Rig> {
         self.floor.rigs()
     }
 }
 
-fn ring<F: FlushMode>(store: impl Fn(Half<'_>, &Wqe)) -> impl Contestant {
+fn ring<F: FlushMode, C: BlockCopy>(copy: C, store: impl Fn(Half<'_, C>, &Wqe)) -> impl Contestant {
     let floor = Floor::new(SMALL);
     // SAFETY: the record stays as long as the rig, and the floor does not store to it.
     let record = unsafe { DoorbellRecord::send(floor.rig.record()) };
-    let register = exclusive(&floor.rig).with_mode();
-    let post = move |doorbell: &mut Doorbell<F>, first, count| {
+    let register = exclusive(&floor.rig).with_mode().with_copy(copy);
+    let post = move |doorbell: &mut Doorbell<F, C>, first, count| {
         let Doorbell { floor, record, register } = doorbell;
         for n in first..first + count as u64 {
             let wqe = floor.sq.inline(MESSAGES.get(n), true);
@@ -78,17 +99,17 @@ fn ring<F: FlushMode>(store: impl Fn(Half<'_>, &Wqe)) -> impl Contestant {
             register.ring(|half| store(half, &wqe));
         }
     };
-    let poll = |doorbell: &mut Doorbell<F>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);
+    let poll = |doorbell: &mut Doorbell<F, C>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);
     Player::new(Doorbell { floor, record, register }, post, poll)
         .prepared(|doorbell, first, count| fill(&mut doorbell.floor.sq, first, count))
 }
 
-fn eight(half: Half<'_>, wqe: &Wqe) {
+fn eight<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) {
     // SAFETY: the request is in the ring, and names no memory of this side.
     unsafe { half.write(wqe[0][0]) };
 }
 
-fn line(half: Half<'_>, wqe: &Wqe) {
+fn line<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) {
     let [[a, b], [c, d], [e, f]] = *wqe;
     // SAFETY: as above, and a half has 256 bytes.
     unsafe { half.copy(&[a, b, c, d, e, f, 0, 0]) };

@@ -26,7 +26,9 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
     /// What is measured is how long a doorbell holds the CPU up, the flush included, which waits for the buses on the way.
     /// Whether the device got a block in one piece cannot be seen from here. On a real register the measurement is
     /// about that register; on ordinary memory it is about composing the block only, and meaningless for MOVDIR64B, whose
-    /// cost there is that of throwing the line out of the cache.
+    /// cost there is that of throwing the line out of the cache. The block comes in words here, as in a post; a template's
+    /// is in wide registers, where the wider routines need not compose it. A program built without optimizations
+    /// measures its build.
     ///
     /// ```
     /// use std::time::Instant;

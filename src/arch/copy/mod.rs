@@ -9,9 +9,9 @@
 //! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and nothing interrupts; promised by no architecture |
 //! | `Sse` | x86-64 | 4 of 16 | the same |
 //! | `Avx` | x86-64, AVX | 2 of 32 | the same |
-//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | seen, and not promised: Intel promises atomicity up to 16 bytes, with AVX (SDM vol. 3, 9.1.1) |
+//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: what Intel promises to be atomic ends at 16 bytes (SDM vol. 3, 9.1.1) |
 //! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B), whatever type of memory the register is mapped as |
-//! | `Neon` | AArch64 | 1 of 64 | usually, promised for 8 bytes at a time (Arm ARM, B2.2.1) |
+//! | `Neon` | AArch64 | 1 of 64 | the same: what Arm promises to be atomic ends at 8 bytes of a vector (Arm ARM, B2.2.1) |
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
 //!
 //! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and
@@ -81,7 +81,7 @@
 //!
 //! The words of a post come into being in general registers, and to bring them together in wide ones costs twice the
 //! stores it saves: that is why eight stores are the default. A template is kept in wide registers' form; there the wider
-//! routines are free, and the choice is the bus's alone, which the [probe](ExclusiveRegister::probe) is for.
+//! routines are free, and the choice is the bus's alone, which the [probe][`ExclusiveRegister::probe`] is for.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
 //! [`ExclusiveRegister::probe`]: crate::db::ExclusiveRegister::probe

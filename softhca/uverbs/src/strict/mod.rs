@@ -6,6 +6,10 @@
 //! together to doorbells ([`burst`]) and handed to the device while the thread still stands in the handler, so that ring
 //! and doorbell record are as they were at the store.
 //!
+//! Instructions are not decoded, so the width of a store does not matter: a copy by stores of 16, 32 or 64 bytes is seen as
+//! one of 8 bytes is. The direct store of MOVDIR64B is in the page before a handler looks, since an interrupted CPU writes
+//! out what it was combining (Intel SDM vol. 3, 12.3.1); that one is argued, and the others are tried (`tests/verbs.rs`).
+//!
 //! The CPU's write-combining buffers would merge the stores of a BlueFlame copy, up to the fence that flushes them. So
 //! the thread goes on step by step, until the copy is complete, a fence comes up, or [`TRAILING_STEPS`] instructions have
 //! passed without a store.
