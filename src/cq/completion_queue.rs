@@ -1,13 +1,12 @@
 //! Polling and arming a completion queue.
 use core::marker::PhantomData;
-use core::mem::offset_of;
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::error::CqError;
-use super::layout::{CQE64_BYTES, Cqe64, OpOwn};
 use super::mode::{PollMode, Standard};
 use super::parts::CqParts;
-use super::source::InQueue;
+use super::ring::{Place, Ring};
 use super::view::{Cqe, CqeCopy, CqeView};
 use crate::arch;
 use crate::types::{CqCi, Cqn};
@@ -56,15 +55,9 @@ pub enum Notify {
 /// ```
 #[derive(Debug)]
 pub struct CompletionQueue<M: PollMode = Standard> {
-    /// The fields of CQE 0: its only or its second 64 bytes.
-    first: NonNull<u8>,
-    /// The consumer index in bytes: its low bits are the slot's offset, the bit above them is the owner bit's sense. It
-    /// counts modulo 2^32, which keeps the 24 bits of the index that the device knows.
-    position: u32,
-    /// Bytes of the buffer: a power of two, at most 2^30.
-    bytes: u32,
-    /// log2 of the bytes in one CQE: 6 or 7.
-    shift: u32,
+    /// The next CQE to come.
+    next: Place,
+    ring: Ring,
     /// How often an event was received; its low two bits tell the device which arm request is new.
     arm_sn: u32,
     dbrec: NonNull<u32>,
@@ -110,13 +103,11 @@ impl<M: PollMode> CompletionQueue<M> {
         if !cq_uar.addr().get().is_multiple_of(8) {
             return Err(CqError::UarAlignment(cq_uar.addr().get()));
         }
-        // SAFETY: the caller promises `cqe_size` readable bytes at `buf`, and 64 is the smallest.
-        let first = unsafe { buf.add(cqe_size as usize - CQE64_BYTES) };
+        // SAFETY: the caller promises the buffer; the numbers were checked.
+        let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_size as usize, ci) };
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
-        let shift = cqe_size.trailing_zeros();
-        let (position, bytes) = (ci.get() << shift, cqe_cnt << shift);
-        Ok(Self { first, position, bytes, shift, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+        Ok(Self { next, ring, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
     }
 
     /// Hands up to `max` completions to `f`, oldest first, then tells the device once how far it may write. Returns how
@@ -125,16 +116,31 @@ impl<M: PollMode> CompletionQueue<M> {
     /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
     #[inline(always)]
     pub fn drain<F: FnMut(Cqe<'_>)>(&mut self, max: usize, mut f: F) -> usize {
-        let mut found = 0;
-        while found < max {
-            let Some((op_own, source)) = self.next() else { break };
-            found += 1;
-            f(CqeView::new(op_own, source));
+        if max == 0 {
+            return 0;
         }
-        if M::PUBLISH && found != 0 {
+        // SAFETY: in this ring.
+        let Some(mut tail) = (unsafe { self.ring.tail(self.next) }) else { return 0 };
+        let mut walk = Walk { next: self.next, queue: self };
+        let mut left = max;
+        loop {
+            Self::from_device();
+            // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
+            f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
+            walk.advance();
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+            // SAFETY: in this ring.
+            let Some(next) = (unsafe { walk.queue.ring.tail(walk.next) }) else { break };
+            tail = next;
+        }
+        walk.finish();
+        if M::PUBLISH {
             self.publish();
         }
-        found
+        max - left
     }
 
     /// The oldest completion, copied, or `None`. The device is told that its slot is free.
@@ -143,36 +149,27 @@ impl<M: PollMode> CompletionQueue<M> {
     /// [`drain`](Self::drain).
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy> {
-        let (op_own, source) = self.next()?;
-        let copy = source.copy();
+        // SAFETY: in this ring.
+        let tail = unsafe { self.ring.tail(self.next) }?;
+        Self::from_device();
+        // SAFETY: in this ring. The CQE is software's until an index past it is published, below.
+        let copy = unsafe { self.ring.fields(self.next) }.copy();
+        // SAFETY: the only place there is.
+        unsafe { self.ring.advance(&mut self.next) };
         if M::PUBLISH {
             self.publish();
         }
-        Some(CqeView::new(op_own, copy))
+        Some(CqeView::new(tail, copy))
     }
 
-    /// Takes the CQE at the consumer index, if it is software's.
+    /// Orders the load that saw the owner bit before the loads of the rest.
     #[inline(always)]
-    fn next<'a>(&mut self) -> Option<(OpOwn, InQueue<'a>)> {
-        let position = self.position;
-        // SAFETY: masked to the buffer, and counted in whole CQEs, so this is the fields of a CQE in the buffer.
-        let cqe = unsafe { self.first.add((position & (self.bytes - 1)) as usize) };
-        // SAFETY: one byte of those 64. Volatile: the device writes it whenever it likes.
-        let op_own = OpOwn(unsafe { cqe.add(offset_of!(Cqe64, op_own)).read_volatile() });
-        // The device flips the bit it writes on each pass over the ring (PRM "CQE ownership").
-        let phase = u8::from(position & self.bytes != 0);
-        if !op_own.is_software_owned(phase) {
-            return None;
-        }
+    fn from_device() {
         if M::CONSERVATIVE {
             arch::from_device_conservative();
         } else {
             arch::from_device();
         }
-        self.position = position.wrapping_add(1 << self.shift);
-        // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first half
-        // precedes it. The lifetime is the caller's: both callers end it before the consumer index is published.
-        Some((op_own, unsafe { InQueue::new(cqe, self.shift == 7) }))
     }
 
     /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
@@ -182,13 +179,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// used, and the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
-        self.store_record(RECORD_CI, self.consumer_index().get());
+        self.store_record(RECORD_CI, self.next.ci());
     }
 
     /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol at
     /// [`CompletionQueue`].
     pub fn arm(&mut self, notify: Notify) {
-        let request = (self.arm_sn & 3) << 28 | notify as u32 | self.consumer_index().get();
+        let request = (self.arm_sn & 3) << 28 | notify as u32 | self.next.ci();
         self.store_record(RECORD_ARM, request);
         // The device reads the record when the doorbell arrives, so the record goes first.
         arch::mmio_wc_start();
@@ -209,13 +206,13 @@ impl<M: PollMode> CompletionQueue<M> {
     #[inline(always)]
     #[must_use]
     pub fn consumer_index(&self) -> CqCi {
-        CqCi::truncate(self.position >> self.shift)
+        CqCi::truncate(self.next.ci())
     }
 
     /// The ring's address, which tells queues apart.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_addr(&self) -> usize {
-        self.first.addr().get()
+        self.ring.addr()
     }
 
     /// The queue's number.
@@ -227,12 +224,42 @@ impl<M: PollMode> CompletionQueue<M> {
     /// How many CQEs the queue holds.
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.bytes >> self.shift
+        self.ring.cqe_cnt()
     }
 
     #[inline(always)]
     fn store_record(&mut self, word: usize, value: u32) {
         // SAFETY: the record is two words, promised to `from_parts`; the device may read them at any time, hence volatile.
         unsafe { self.dbrec.add(word).write_volatile(value.to_be()) };
+    }
+}
+
+/// A [`CompletionQueue::drain`] under way. The place is a copy, to be kept in registers, and goes back to the queue at the
+/// end, be it a panic.
+struct Walk<'a, M: PollMode> {
+    /// The CQE lent to the closure, or the next one to come.
+    next: Place,
+    queue: &'a mut CompletionQueue<M>,
+}
+
+impl<M: PollMode> Walk<'_, M> {
+    #[inline(always)]
+    fn advance(&mut self) {
+        // SAFETY: the queue's own place is as it was before the walk, and not used until it is replaced by this one.
+        unsafe { self.queue.ring.advance(&mut self.next) };
+    }
+
+    #[inline(always)]
+    fn finish(self) {
+        let mut walk = ManuallyDrop::new(self);
+        walk.queue.next = walk.next;
+    }
+}
+
+impl<M: PollMode> Drop for Walk<'_, M> {
+    /// The closure has panicked: what it was given is consumed.
+    fn drop(&mut self) {
+        self.advance();
+        self.queue.next = self.next;
     }
 }

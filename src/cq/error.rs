@@ -65,7 +65,10 @@ pub enum CqeError {
 
 impl CqeError {
     /// What a CQE is that [`OpOwn::is_success`](super::layout::OpOwn::is_success) said is none.
+    ///
+    /// `inline`, though never inlined, so that callers see that it cannot unwind, and need no landing pads.
     #[cold]
+    #[inline]
     pub(super) fn new(opcode: CqeOpcode, syndrome: u8, vendor_err_synd: u8, qpn: Qpn, wqe_counter: u16) -> Self {
         let failed = |side| {
             Self::Completion(ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter })

@@ -8,14 +8,16 @@
 //! ```
 //!
 //! [`CompletionQueue::drain`] lends each completion to a closure and stores the consumer index once at the end;
-//! [`CompletionQueue::poll`] copies one out. Both read the last byte of a CQE once, decide on it, order the loads that
-//! follow, and never depend on reading a byte of device memory twice.
+//! [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
+//! is and which WQE it completes, decide on them, order the loads that follow, and never depend on reading a byte of
+//! device memory twice.
 mod completion_queue;
 mod error;
 pub mod layout;
 mod mode;
 mod opcode;
 mod parts;
+mod ring;
 mod source;
 mod status;
 mod view;

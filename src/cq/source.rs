@@ -59,12 +59,9 @@ impl InQueue<'_> {
     #[inline(always)]
     pub(super) fn copy(&self) -> Private {
         const PARTS: usize = 64 / size_of::<Wide>();
-        let parts = self.cqe.cast::<Wide>();
-        // SAFETY: `new` promises 64 readable, 64-byte aligned bytes: `PARTS` aligned values of `Wide`, of which any bytes
-        // are one.
-        let parts: [Wide; PARTS] = core::array::from_fn(|i| unsafe { parts.add(i).read_volatile() });
+        let parts: [Wide; PARTS] = core::array::from_fn(|i| self.load(i * size_of::<Wide>()));
         // SAFETY: 64 bytes either way, and any bytes are eight words.
-        Private { words: unsafe { core::mem::transmute_copy::<[Wide; PARTS], [u64; 8]>(&parts) } }
+        Private { words: unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 8]>(parts) } }
     }
 }
 

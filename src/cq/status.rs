@@ -121,6 +121,7 @@ pub enum Syndrome {
 
 impl Syndrome {
     /// The syndrome with this value.
+    #[inline]
     #[must_use]
     pub fn new(value: u8) -> Self {
         match KnownSyndrome::ALL.iter().find(|known| **known as u8 == value) {

@@ -3,7 +3,7 @@ use core::fmt;
 use core::mem::offset_of;
 
 use super::error::{CqeError, InlineError};
-use super::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn};
+use super::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
 use super::opcode::{CqeOpcode, Side, WcOpcode};
 use super::source::{InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
@@ -21,15 +21,20 @@ pub type CqeCopy = CqeView<Private>;
 /// there. Which fields mean something depends on the opcode; each accessor says.
 #[derive(Clone, Copy)]
 pub struct CqeView<S> {
-    /// The last byte, read once, when the CQE was found to be ours.
-    op_own: OpOwn,
+    /// The last four bytes, read once, when the CQE was found to be ours.
+    tail: Tail,
     source: S,
 }
 
 impl<S: Source> CqeView<S> {
     #[inline(always)]
-    pub(super) fn new(op_own: OpOwn, source: S) -> Self {
-        Self { op_own, source }
+    pub(super) fn new(tail: Tail, source: S) -> Self {
+        Self { tail, source }
+    }
+
+    #[inline(always)]
+    fn op_own(&self) -> OpOwn {
+        self.tail.op_own()
     }
 
     /// Whether the request succeeded, and the queue it belongs to; otherwise what this CQE is instead.
@@ -39,8 +44,12 @@ impl<S: Source> CqeView<S> {
     /// [`CqeError::Completion`] if the request failed; the other values if this is no completion of a request.
     #[inline(always)]
     pub fn check(&self) -> Result<Side, CqeError> {
-        if self.op_own.is_success() {
-            return Ok(if self.op_own.opcode() == 0 { Side::Requester } else { Side::Responder });
+        let op_own = self.op_own();
+        if op_own.is_requester_success() {
+            return Ok(Side::Requester);
+        }
+        if op_own.is_success() {
+            return Ok(Side::Responder);
         }
         // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in memory.
         let syndrome = self.source.u8(offset_of!(ErrCqe, syndrome));
@@ -51,19 +60,19 @@ impl<S: Source> CqeView<S> {
     /// The CQE's opcode.
     #[inline(always)]
     pub fn opcode(&self) -> CqeOpcode {
-        CqeOpcode::new(self.op_own.opcode())
+        CqeOpcode::new(self.op_own().opcode())
     }
 
     /// What the bytes before the common tail are.
     #[inline(always)]
     pub fn format(&self) -> CqeFormat {
-        self.op_own.format()
+        self.op_own().format()
     }
 
     /// Whether the sender asked for a solicited event.
     #[inline(always)]
     pub fn solicited(&self) -> bool {
-        self.op_own.solicited()
+        self.op_own().solicited()
     }
 
     /// The kind of request, as `ibv_wc_opcode`. For error CQEs it tells the request that failed, where verbs leaves the
@@ -79,7 +88,7 @@ impl<S: Source> CqeView<S> {
             | CqeOpcode::NoPacket
             | CqeOpcode::SigErr
             | CqeOpcode::Invalid
-            | CqeOpcode::Unknown(_) => WcOpcode::Unknown(self.op_own.opcode()),
+            | CqeOpcode::Unknown(_) => WcOpcode::Unknown(self.op_own().opcode()),
         }
     }
 
@@ -87,7 +96,7 @@ impl<S: Source> CqeView<S> {
     /// with it everything posted before. Shared receive queue: the WQE's index in the list.
     #[inline(always)]
     pub fn wqe_counter(&self) -> u16 {
-        self.source.be16(offset_of!(Cqe64, wqe_counter))
+        self.tail.wqe_counter()
     }
 
     /// The queue pair this completion belongs to.
@@ -198,7 +207,7 @@ impl<S: Source> CqeView<S> {
     ///
     /// [`InlineError`]; nothing is written to `dst` then.
     pub fn copy_inline(&self, dst: &mut [u8]) -> Result<usize, InlineError> {
-        let format = self.op_own.format();
+        let format = self.op_own().format();
         let capacity = match format {
             CqeFormat::Inline32 => 32,
             CqeFormat::Inline64 => 64,
@@ -234,7 +243,7 @@ impl Cqe<'_> {
     /// among them.
     #[inline(always)]
     pub fn copy(&self) -> CqeCopy {
-        CqeView::new(self.op_own, self.source.copy())
+        CqeView::new(self.tail, self.source.copy())
     }
 }
 

@@ -1,0 +1,117 @@
+//! The CQEs in memory and the next of them: the part of polling that knows of pointers and passes.
+use core::hint::cold_path;
+use core::ptr::NonNull;
+
+use super::layout::{CQE64_BYTES, TAIL_OFFSET, Tail};
+use super::source::InQueue;
+use crate::types::CqCi;
+
+/// A CQE of a ring: what changes with each completion, small enough for a loop to keep in registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its fields: its only or its second 64 bytes.
+    cqe: NonNull<u8>,
+    /// Its index, less than 2^24.
+    ci: u32,
+}
+
+impl Place {
+    /// The CQE's index: at most [`CqCi::MAX`].
+    #[inline(always)]
+    pub(super) const fn ci(self) -> u32 {
+        self.ci
+    }
+}
+
+/// A ring of CQEs: what changes once a pass, or never.
+#[derive(Debug)]
+pub(super) struct Ring {
+    /// The owner bit of a CQE that is software's, 0 or 1: the device flips the bit it writes on each pass over the ring
+    /// (PRM "CQE ownership").
+    phase: u32,
+    /// How many CQEs there are.
+    cqe_cnt: u32,
+    /// Bytes in one CQE: 64 or 128.
+    cqe_bytes: usize,
+    /// The fields of the first CQE.
+    first: NonNull<u8>,
+    /// The fields of the last CQE.
+    last: NonNull<u8>,
+}
+
+impl Ring {
+    /// A ring, and the place in it of the CQE with index `ci`.
+    ///
+    /// # Safety
+    ///
+    /// `buf` is `cqe_cnt * cqe_bytes` readable bytes for as long as the ring is used, aligned to `cqe_bytes`, which is 64 or
+    /// 128; `cqe_cnt` is a power of two up to 2^23.
+    pub(super) unsafe fn new(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: usize, ci: CqCi) -> (Self, Place) {
+        let ci = ci.get();
+        // SAFETY: the fields end where the CQE ends, and the first CQE is in the buffer.
+        let first = unsafe { buf.add(cqe_bytes - CQE64_BYTES) };
+        // SAFETY: the last CQE is in the buffer, too.
+        let last = unsafe { first.add((cqe_cnt as usize - 1) * cqe_bytes) };
+        // SAFETY: the masked index is less than the number of CQEs.
+        let cqe = unsafe { first.add((ci & (cqe_cnt - 1)) as usize * cqe_bytes) };
+        let phase = u32::from(ci & cqe_cnt != 0);
+        (Self { phase, cqe_cnt, cqe_bytes, first, last }, Place { cqe, ci })
+    }
+
+    /// How many CQEs there are.
+    pub(super) const fn cqe_cnt(&self) -> u32 {
+        self.cqe_cnt
+    }
+
+    /// The ring's address, which tells queues apart.
+    #[cfg(feature = "verbs")]
+    pub(super) fn addr(&self) -> usize {
+        self.first.addr().get()
+    }
+
+    /// The last four bytes of a CQE, if it is software's.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring.
+    #[inline(always)]
+    pub(super) unsafe fn tail(&self, place: Place) -> Option<Tail> {
+        // SAFETY: `cqe` is 64 readable bytes, 64-byte aligned, and these are the last four; volatile: the device writes them
+        // whenever it likes.
+        let loaded = unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() };
+        let tail = Tail::new(loaded, self.phase);
+        tail.is_software_owned().then_some(tail)
+    }
+
+    /// The fields of a CQE.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring. The CQE is software's for the lifetime that the caller chooses.
+    #[inline(always)]
+    pub(super) unsafe fn fields<'a>(&self, place: Place) -> InQueue<'a> {
+        // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first
+        // half precedes it.
+        unsafe { InQueue::new(place.cqe, self.cqe_bytes != CQE64_BYTES) }
+    }
+
+    /// Goes on to the next CQE; past the ring's end, where a new pass begins.
+    ///
+    /// # Safety
+    ///
+    /// `place` is the one in this ring that was never advanced over.
+    #[inline(always)]
+    pub(super) unsafe fn advance(&mut self, place: &mut Place) {
+        place.ci += 1;
+        if place.cqe == self.last {
+            cold_path();
+            place.cqe = self.first;
+            // Indices wrap where a pass ends: both are powers of two.
+            place.ci &= CqCi::MAX;
+            self.phase ^= 1;
+        } else {
+            // SAFETY: there is a CQE after this one.
+            place.cqe = unsafe { place.cqe.add(self.cqe_bytes) };
+        }
+    }
+}
