@@ -122,137 +122,149 @@ L8:
     b L3
 
 drain_and_retire:
-    sub sp, sp, #160
-    stp x29, x30, [sp, #64]
-    stp x28, x27, [sp, #80]
-    stp x26, x25, [sp, #96]
-    stp x24, x23, [sp, #112]
-    stp x22, x21, [sp, #128]
-    stp x20, x19, [sp, #144]
-    add x29, sp, #64
-    mov x9, x0
-    mov w15, #1
-    ldr x25, [x2]
-    ldp w22, w8, [x0, #28]
-    ldp w26, w24, [x1, #80]
-    ldr x16, [x0]
-    ldr w19, [x0, #24]
-    ldr x20, [x1, #8]
-    lsl w27, w15, w8
-    ldr w21, [x1, #76]
-    mov w18, #30583
-    mvn w28, w24, lsr #4
-    mov x0, xzr
-    sub w17, w22, #1
-    and w14, w8, #0x1f
-    movk w18, #7, lsl #16
-    adrp x4, .Lswitch.table.poll
-    add x4, x4, :lo12:.Lswitch.table.poll
-    b L2
+    sub sp, sp, #176
+    stp x29, x30, [sp, #80]
+    stp x28, x27, [sp, #96]
+    stp x26, x25, [sp, #112]
+    stp x24, x23, [sp, #128]
+    stp x22, x21, [sp, #144]
+    stp x20, x19, [sp, #160]
+    add x29, sp, #80
+    ldr x21, [x0]
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L8
+    ldp w26, w23, [x1, #80]
+    ldp x28, x13, [x0, #24]
+    mov w17, #30583
+    ldr w22, [x0, #8]
+    ldr x24, [x2]
+    mov w9, #1
+    ldr x14, [x1, #8]
+    mvn w15, w23, lsr #4
+    ldr x16, [x0, #16]
+    ldr w25, [x1, #76]
+    movk w17, #7, lsl #16
+    adrp x18, .Lswitch.table.poll
+    add x18, x18, :lo12:.Lswitch.table.poll
 L1:
-    add x0, x0, #1
-    add w19, w19, w27
-    cmp x0, #16
-    b.eq L6
-L2:
-    and w8, w17, w19
-    tst w22, w19
-    add x23, x16, x8
-    cset w10, ne
-    ldrb w8, [x23, #63]
-    lsr w11, w8, #1
-    eor w10, w8, w10
-    orr w10, w11, w10, lsl #7
-    and w10, w10, #0xff
-    cmp w10, #119
-    b.hi L5
-    lsr x10, x8, #2
     dmb oshld
-    add w11, w27, w19
-    str w11, [x9, #24]
-    lsl x10, x15, x10
-    tst x10, x18
-    b.eq L4
-    cmp w8, #15
-    cset w8, hi
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #12
+    mov w27, w8
+    b.hs L2
+    mov w8, wzr
+    b L3
+L2:
+    lsr x9, x27, #2
+    mov w8, #1
+    lsl x9, x8, x9
+    tst x9, x17
+    b.eq L7
 L3:
-    ldrh w11, [x23, #60]
-    add w12, w28, w26
-    rev w10, w11
-    lsr w10, w10, #16
-    sub w10, w10, w12
-    sub w12, w21, w12
-    and w13, w10, #0xffff
-    cmp w13, w12, uxth
-    b.hs L1
-    rev16 w11, w11
-    and w11, w24, w11, lsl #4
-    and w11, w11, #0xffff0
-    add x11, x20, x11
-    ldrh w12, [x11, #8]
-    cbz w12, L1
-    add w10, w10, w26
-    add w12, w10, w12
-    ldr x10, [x11]
-    and w26, w12, #0xffff
+    lsr x10, x27, #16
+    add w11, w15, w26
+    sub w9, w10, w11
+    sub w11, w25, w11
+    and w12, w9, #0xffff
+    cmp w12, w11, uxth
+    b.hs L4
+    and w10, w23, w10, lsl #4
+    add x10, x14, x10
+    ldrh w11, [x10, #8]
+    cbz w11, L4
+    add w9, w9, w26
+    add w11, w9, w11
+    ldr x9, [x10]
+    and w26, w11, #0xffff
     str w26, [x1, #80]
-    tbnz w8, #0, L1
-    add x25, x25, x10
-    str x25, [x2]
-    b L1
+    tbnz w8, #0, L4
+    add x24, x24, x9
+    str x24, [x2]
 L4:
-    lsr x11, x8, #4
-    ldrb w10, [x23, #55]
-    ldrb w3, [x23, #54]
-    ldr w8, [x23, #56]
-    ldrb w12, [x4, x11]
-    ldrh w13, [x23, #60]
-    stur x0, [x29, #-24]
-    and w8, w8, #0xffffff00
-    stp x1, x9, [sp, #24]
-    mov w1, w11
-    rev w4, w8
-    rev16 w5, w13
-    sub x8, x29, #12
-    mov w0, w12
-    str x2, [sp, #16]
-    mov w2, w10
-    str w14, [sp, #12]
-    str x16, [sp]
+    cmp x21, x28
+    add w22, w22, #1
+    b.eq L6
+    add x21, x21, x13
+    cmp x19, #16
+    b.eq L9
+L5:
+    ldr w8, [x21, #60]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L9
+L6:
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x16
+    str w20, [x0, #40]
+    cmp x19, #16
+    b.ne L5
+    b L9
+L7:
+    ldrb w3, [x21, #55]
+    ldrb w4, [x21, #54]
+    ubfx x8, x27, #4, #4
+    ldr w9, [x21, #56]
+    lsr w6, w27, #16
+    stp x1, x0, [x29, #-32]
+    sub x0, x29, #12
+    stp x13, x2, [sp, #32]
+    mov w2, w8
+    and w10, w9, #0xffffff00
+    ldrb w9, [x18, x8]
+    str x14, [sp, #24]
+    rev w5, w10
+    str w15, [sp, #20]
+    mov w1, w9
+    str x16, [sp, #8]
     bl <blueflame::cq::error::CqeError>::new
     ldurb w8, [x29, #-3]
-    ldp x2, x1, [sp, #16]
-    ldurb w10, [x29, #-12]
-    mov w18, #30583
-    adrp x4, .Lswitch.table.poll
-    add x4, x4, :lo12:.Lswitch.table.poll
+    ldp x14, x13, [sp, #24]
+    ldp x1, x0, [x29, #-32]
+    mov w17, #30583
+    ldurb w9, [x29, #-12]
     cmp w8, #7
-    ldr x16, [sp]
-    ldr w14, [sp, #12]
-    ldr x9, [sp, #32]
-    ldur x0, [x29, #-24]
+    adrp x18, .Lswitch.table.poll
+    add x18, x18, :lo12:.Lswitch.table.poll
+    ldr x16, [sp, #8]
+    ldr w15, [sp, #20]
+    ldr x2, [sp, #40]
     cset w8, ne
-    movk w18, #7, lsl #16
-    sub w17, w22, #1
-    mov w15, #1
-    orr w8, w8, w10
+    movk w17, #7, lsl #16
+    orr w8, w8, w9
     b L3
-L5:
-    cbz x0, L7
-L6:
-    lsr w8, w19, w14
-    ldr x9, [x9, #8]
-    and w8, w8, #0xffffff
-    rev w8, w8
-    str w8, [x9]
-L7:
-    ldp x20, x19, [sp, #144]
-    ldp x22, x21, [sp, #128]
-    ldp x24, x23, [sp, #112]
-    ldp x26, x25, [sp, #96]
-    ldp x28, x27, [sp, #80]
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #160
+L8:
+    mov x19, xzr
+    b L10
+L9:
+    ldr x8, [x0, #48]
+    rev w9, w22
+    str x21, [x0]
+    str w22, [x0, #8]
+    str w9, [x8]
+L10:
+    mov x0, x19
+    ldp x20, x19, [sp, #160]
+    ldp x22, x21, [sp, #144]
+    ldp x24, x23, [sp, #128]
+    ldp x26, x25, [sp, #112]
+    ldp x28, x27, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #176
     ret
 
 drain_no_overrun:
@@ -264,96 +276,116 @@ drain_no_overrun:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #48
-    mov x9, x0
-    mov w22, #1
-    ldr x19, [x1]
-    ldp w20, w8, [x0, #28]
     ldr x21, [x0]
-    ldr w23, [x0, #24]
-    ldr w26, [x1, #8]
-    mov w27, #30583
-    mov x0, xzr
-    adrp x13, .Lswitch.table.poll
-    add x13, x13, :lo12:.Lswitch.table.poll
-    lsl w25, w22, w8
-    sub w24, w20, #1
-    movk w27, #7, lsl #16
-    b L2
-L1:
-    add w26, w26, #1
-    str w26, [x1, #8]
-    add x0, x0, #1
-    add w23, w23, w25
-    cmp x0, #16
-    b.eq L5
-L2:
-    and w8, w24, w23
-    tst w20, w23
-    add x28, x21, x8
-    cset w10, ne
-    ldrb w8, [x28, #63]
-    lsr w11, w8, #1
-    eor w10, w8, w10
-    orr w10, w11, w10, lsl #7
-    and w10, w10, #0xff
-    cmp w10, #119
-    b.hi L5
-    lsr x10, x8, #2
-    dmb oshld
-    add w11, w25, w23
-    str w11, [x9, #24]
-    lsl x10, x22, x10
-    tst x10, x27
-    b.eq L4
-    ldrh w10, [x28, #60]
-    ldr w11, [x28, #56]
-    cmp w8, #16
-    ldr w8, [x28, #44]
-    b.hs L1
-L3:
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
     rev w8, w8
-    and w11, w11, #0xffffff00
-    rev16 w10, w10
-    add x8, x19, x8
-    rev w11, w11
-    add x8, x8, x10
-    add x19, x8, x11
-    str x19, [x1]
-    add x0, x0, #1
-    add w23, w23, w25
-    cmp x0, #16
-    b.ne L2
-    b L5
-L4:
-    lsr x10, x8, #4
-    ldrb w2, [x28, #55]
-    ldrb w3, [x28, #54]
-    ldr w8, [x28, #56]
-    ldrb w11, [x13, x10]
-    ldrh w12, [x28, #60]
-    stp x9, x0, [sp, #16]
-    and w8, w8, #0xffffff00
-    str x1, [sp, #8]
-    mov w1, w10
-    rev w4, w8
-    rev16 w5, w12
-    sub x8, x29, #12
-    mov w0, w11
-    bl <blueflame::cq::error::CqeError>::new
-    ldp x1, x9, [sp, #8]
-    ldurb w13, [x29, #-3]
-    ldr x0, [sp, #24]
-    ldurb w12, [x29, #-12]
-    ldrh w10, [x28, #60]
-    cmp w13, #7
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x27, x25, [x0, #24]
+    mov w26, #30583
+    ldr w22, [x0, #8]
+    ldr x23, [x1]
+    mov w11, #1
+    ldr x12, [x0, #16]
+    ldr w28, [x1, #8]
+    movk w26, #7, lsl #16
     adrp x13, .Lswitch.table.poll
     add x13, x13, :lo12:.Lswitch.table.poll
-    ldr w11, [x28, #56]
-    ldr w8, [x28, #44]
-    b.ne L1
-    cbz w12, L3
-    b L1
+    mov w9, #1
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #11
+    mov w24, w8
+    b.hi L3
+    ldr w8, [x21, #56]
+    ldr w9, [x21, #44]
+L2:
+    rev w9, w9
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add x9, x9, x24, lsr #16
+    add x8, x23, x8
+    add x23, x9, x8
+    str x23, [x1]
+    b L5
+L3:
+    lsr x8, x24, #2
+    lsl x8, x11, x8
+    tst x8, x26
+    b.eq L8
+    ldr wzr, [x21, #56]
+    ldr wzr, [x21, #44]
+L4:
+    add w28, w28, #1
+    str w28, [x1, #8]
 L5:
+    cmp x21, x27
+    add w22, w22, #1
+    b.eq L7
+    add x21, x21, x25
+    cmp x19, #16
+    b.eq L10
+L6:
+    ldr w8, [x21, #60]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
+L7:
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x12
+    str w20, [x0, #40]
+    cmp x19, #16
+    b.ne L6
+    b L10
+L8:
+    ldrb w3, [x21, #55]
+    ldrb w4, [x21, #54]
+    ubfx x2, x24, #4, #4
+    ldr w8, [x21, #56]
+    lsr w6, w24, #16
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #12
+    str x12, [sp, #8]
+    and w9, w8, #0xffffff00
+    ldrb w8, [x13, x2]
+    rev w5, w9
+    mov w1, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x12, x1, [sp, #8]
+    adrp x13, .Lswitch.table.poll
+    add x13, x13, :lo12:.Lswitch.table.poll
+    ldurb w11, [x29, #-3]
+    ldr x0, [sp, #24]
+    ldurb w10, [x29, #-12]
+    ldr w8, [x21, #56]
+    ldr w9, [x21, #44]
+    cmp w11, #7
+    mov w11, #1
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    str x21, [x0]
+    str w22, [x0, #8]
+L11:
+    mov x0, x19
     ldp x20, x19, [sp, #128]
     ldp x22, x21, [sp, #112]
     ldp x24, x23, [sp, #96]
@@ -364,109 +396,110 @@ L5:
     ret
 
 drain_one:
-    sub sp, sp, #96
-    stp x29, x30, [sp, #32]
-    str x23, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
-    add x29, sp, #32
-    ldp w10, w12, [x0, #24]
-    ldr x8, [x0]
-    ldr x19, [x1]
-    ldr w11, [x0, #32]
-    ldr w22, [x1, #8]
-    sub w9, w12, #1
-    tst w12, w10
-    and w9, w9, w10
-    cset w12, ne
-    add x8, x8, x9
-    ldrb w9, [x8, #63]
-    lsr w13, w9, #1
-    eor w12, w9, w12
-    orr w12, w13, w12, lsl #7
-    and w12, w12, #0xff
-    cmp w12, #119
+    ldr x9, [x0]
+    ldr w10, [x9, #60]
+    ldr w8, [x0, #40]
+    rev w10, w10
+    eor w12, w10, w8
+    ubfx w10, w12, #1, #7
+    orr w10, w10, w12, lsl #7
+    and w10, w10, #0xff
+    cmp w10, #119
     b.hi L2
-    lsr x12, x9, #2
-    mov w13, #1
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    ldr w11, [x0, #8]
     dmb oshld
-    lsl w14, w13, w11
-    and w21, w11, #0x1f
-    lsl x12, x13, x12
-    mov w13, #30583
-    movk w13, #7, lsl #16
-    add w20, w14, w10
-    tst x12, x13
-    str w20, [x0, #24]
-    b.eq L3
-    ldrh w10, [x8, #60]
-    ldr w11, [x8, #56]
-    cmp w9, #16
-    ldr w8, [x8, #44]
-    b.hs L4
+    and w13, w12, #0xff
+    ldr x10, [x0, #32]
+    cmp w13, #11
+    b.hi L3
+    ldr w13, [x9, #56]
+    ldr w14, [x9, #44]
 L1:
-    rev w8, w8
-    and w9, w11, #0xffffff00
-    rev16 w10, w10
-    add x8, x19, x8
-    rev w9, w9
-    add x8, x8, x10
-    add x8, x8, x9
-    str x8, [x1]
+    rev w14, w14
+    and w13, w13, #0xffffff00
+    ldr x15, [x1]
+    rev w13, w13
+    add x12, x14, x12, lsr #16
+    add x13, x15, x13
+    add x12, x12, x13
+    str x12, [x1]
     b L5
 L2:
     mov x0, xzr
-    ldp x20, x19, [sp, #80]
-    ldr x23, [sp, #48]
-    ldp x22, x21, [sp, #64]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #96
     ret
 L3:
-    ldrb w2, [x8, #55]
-    ldrb w3, [x8, #54]
-    lsr x9, x9, #4
-    ldr w10, [x8, #56]
-    adrp x11, .Lswitch.table.poll
-    add x11, x11, :lo12:.Lswitch.table.poll
-    mov x23, x8
-    and w12, w10, #0xffffff00
-    ldrb w10, [x11, x9]
-    ldrh w11, [x8, #60]
-    rev w4, w12
-    sub x8, x29, #12
-    str x0, [x29, #24]
-    rev16 w5, w11
-    mov w0, w10
-    str x1, [sp, #8]
-    mov w1, w9
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w12, [x29, #-3]
-    ldr x1, [sp, #8]
-    ldr x0, [x29, #24]
-    ldurb w9, [x29, #-12]
-    ldrh w10, [x23, #60]
-    ldr w11, [x23, #56]
-    cmp w12, #7
-    ldr w8, [x23, #44]
-    b.ne L4
-    cbz w9, L1
+    lsr x13, x12, #2
+    mov w14, #1
+    lsl x13, x14, x13
+    mov w14, #30583
+    movk w14, #7, lsl #16
+    tst x13, x14
+    b.eq L8
+    ldr wzr, [x9, #56]
+    ldr wzr, [x9, #44]
 L4:
-    add w8, w22, #1
-    str w8, [x1, #8]
+    ldr w12, [x1, #8]
+    add w12, w12, #1
+    str w12, [x1, #8]
 L5:
-    lsr w8, w20, w21
-    ldr x9, [x0, #8]
+    ldr x12, [x0, #24]
+    add w11, w11, #1
+    cmp x9, x12
+    b.eq L7
+    add x9, x9, x10
+L6:
+    ldr x8, [x0, #48]
+    str x9, [x0]
+    rev w9, w11
+    str w11, [x0, #8]
+    str w9, [x8]
     mov w0, #1
-    and w8, w8, #0xffffff
-    rev w8, w8
-    str w8, [x9]
-    ldp x20, x19, [sp, #80]
-    ldr x23, [sp, #48]
-    ldp x22, x21, [sp, #64]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #96
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
     ret
+L7:
+    ldr x9, [x0, #16]
+    eor w8, w8, #0x1
+    and w11, w11, #0xffffff
+    str w8, [x0, #40]
+    b L6
+L8:
+    ubfx x2, x12, #4, #4
+    ldrb w3, [x9, #55]
+    ldrb w4, [x9, #54]
+    ldr w13, [x9, #56]
+    adrp x14, .Lswitch.table.poll
+    add x14, x14, :lo12:.Lswitch.table.poll
+    stur w8, [x29, #-16]
+    ldrb w8, [x14, x2]
+    lsr w6, w12, #16
+    and w13, w13, #0xffffff00
+    stp x1, x0, [sp, #24]
+    sub x0, x29, #12
+    rev w5, w13
+    mov w1, w8
+    str x12, [sp]
+    stur x9, [x29, #-24]
+    str x10, [sp, #16]
+    str w11, [sp, #12]
+    bl <blueflame::cq::error::CqeError>::new
+    ldur x9, [x29, #-24]
+    ldp x10, x1, [sp, #16]
+    ldurb w15, [x29, #-3]
+    ldr w11, [sp, #12]
+    ldur w8, [x29, #-16]
+    ldr x0, [sp, #32]
+    ldurb w12, [x29, #-12]
+    ldr w13, [x9, #56]
+    cmp w15, #7
+    ldr w14, [x9, #44]
+    b.ne L4
+    cbnz w12, L4
+    ldr x12, [sp]
+    b L1
 
 drain_sixteen:
     sub sp, sp, #144
@@ -477,107 +510,119 @@ drain_sixteen:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #48
-    mov x9, x0
-    mov w22, #1
-    ldr x26, [x1]
-    ldp w20, w8, [x0, #28]
-    ldr x23, [x0]
-    ldr w19, [x0, #24]
-    ldr w27, [x1, #8]
-    mov w28, #30583
-    mov x0, xzr
-    adrp x14, .Lswitch.table.poll
-    add x14, x14, :lo12:.Lswitch.table.poll
-    lsl w25, w22, w8
-    sub w24, w20, #1
-    and w13, w8, #0x1f
-    movk w28, #7, lsl #16
-    b L2
+    ldr x21, [x0]
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x27, x25, [x0, #24]
+    mov w26, #30583
+    ldr w22, [x0, #8]
+    ldr x23, [x1]
+    mov w11, #1
+    ldr x12, [x0, #16]
+    ldr w28, [x1, #8]
+    movk w26, #7, lsl #16
+    adrp x13, .Lswitch.table.poll
+    add x13, x13, :lo12:.Lswitch.table.poll
+    mov w9, #1
 L1:
-    add w27, w27, #1
-    str w27, [x1, #8]
-    add x0, x0, #1
-    add w19, w19, w25
-    cmp x0, #16
-    b.eq L6
-L2:
-    and w8, w24, w19
-    tst w20, w19
-    add x21, x23, x8
-    cset w10, ne
-    ldrb w8, [x21, #63]
-    lsr w11, w8, #1
-    eor w10, w8, w10
-    orr w10, w11, w10, lsl #7
-    and w10, w10, #0xff
-    cmp w10, #119
-    b.hi L5
-    lsr x10, x8, #2
     dmb oshld
-    add w11, w25, w19
-    str w11, [x9, #24]
-    lsl x10, x22, x10
-    tst x10, x28
-    b.eq L4
-    ldrh w10, [x21, #60]
-    ldr w11, [x21, #56]
-    cmp w8, #16
-    ldr w8, [x21, #44]
-    b.hs L1
-L3:
-    rev w8, w8
-    and w11, w11, #0xffffff00
-    rev16 w10, w10
-    add x8, x26, x8
-    rev w11, w11
-    add x8, x8, x10
-    add x26, x8, x11
-    str x26, [x1]
-    add x0, x0, #1
-    add w19, w19, w25
-    cmp x0, #16
-    b.ne L2
-    b L6
-L4:
-    lsr x10, x8, #4
-    ldrb w2, [x21, #55]
-    ldrb w3, [x21, #54]
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #11
+    mov w24, w8
+    b.hi L3
     ldr w8, [x21, #56]
-    ldrb w11, [x14, x10]
-    ldrh w12, [x21, #60]
-    stp x9, x0, [sp, #16]
+    ldr w9, [x21, #44]
+L2:
+    rev w9, w9
     and w8, w8, #0xffffff00
-    str x1, [sp, #8]
-    mov w1, w10
-    rev w4, w8
-    rev16 w5, w12
-    sub x8, x29, #12
-    mov w0, w11
-    str w13, [sp, #4]
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w13, [x29, #-3]
-    ldp x1, x9, [sp, #8]
-    ldr x0, [sp, #24]
-    adrp x14, .Lswitch.table.poll
-    add x14, x14, :lo12:.Lswitch.table.poll
-    ldurb w12, [x29, #-12]
-    ldrh w10, [x21, #60]
-    cmp w13, #7
-    ldr w11, [x21, #56]
-    ldr w8, [x21, #44]
-    ldr w13, [sp, #4]
-    b.ne L1
-    cbz w12, L3
-    b L1
-L5:
-    cbz x0, L7
-L6:
-    lsr w8, w19, w13
-    ldr x9, [x9, #8]
-    and w8, w8, #0xffffff
     rev w8, w8
-    str w8, [x9]
+    add x9, x9, x24, lsr #16
+    add x8, x23, x8
+    add x23, x9, x8
+    str x23, [x1]
+    b L5
+L3:
+    lsr x8, x24, #2
+    lsl x8, x11, x8
+    tst x8, x26
+    b.eq L8
+    ldr wzr, [x21, #56]
+    ldr wzr, [x21, #44]
+L4:
+    add w28, w28, #1
+    str w28, [x1, #8]
+L5:
+    cmp x21, x27
+    add w22, w22, #1
+    b.eq L7
+    add x21, x21, x25
+    cmp x19, #16
+    b.eq L10
+L6:
+    ldr w8, [x21, #60]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
 L7:
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x12
+    str w20, [x0, #40]
+    cmp x19, #16
+    b.ne L6
+    b L10
+L8:
+    ldrb w3, [x21, #55]
+    ldrb w4, [x21, #54]
+    ubfx x2, x24, #4, #4
+    ldr w8, [x21, #56]
+    lsr w6, w24, #16
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #12
+    str x12, [sp, #8]
+    and w9, w8, #0xffffff00
+    ldrb w8, [x13, x2]
+    rev w5, w9
+    mov w1, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x12, x1, [sp, #8]
+    adrp x13, .Lswitch.table.poll
+    add x13, x13, :lo12:.Lswitch.table.poll
+    ldurb w11, [x29, #-3]
+    ldr x0, [sp, #24]
+    ldurb w10, [x29, #-12]
+    ldr w8, [x21, #56]
+    ldr w9, [x21, #44]
+    cmp w11, #7
+    mov w11, #1
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    ldr x8, [x0, #48]
+    rev w9, w22
+    str x21, [x0]
+    str w22, [x0, #8]
+    str w9, [x8]
+L11:
+    mov x0, x19
     ldp x20, x19, [sp, #128]
     ldp x22, x21, [sp, #112]
     ldp x24, x23, [sp, #96]
@@ -906,99 +951,106 @@ L2:
 
 poll:
     sub sp, sp, #80
-    stp x29, x30, [sp, #48]
+    stp x29, x30, [sp, #32]
+    stp x22, x21, [sp, #48]
     stp x20, x19, [sp, #64]
-    add x29, sp, #48
-    ldp w10, w11, [x0, #24]
-    ldr x8, [x0]
-    sub w9, w11, #1
-    tst w11, w10
-    and w9, w9, w10
-    cset w11, ne
-    add x9, x8, x9
-    ldrb w8, [x9, #63]
-    lsr w12, w8, #1
-    eor w11, w8, w11
-    orr w11, w12, w11, lsl #7
-    and w19, w11, #0xff
+    add x29, sp, #32
+    ldr x12, [x0]
+    ldr w8, [x12, #60]
+    ldr w10, [x0, #40]
+    rev w8, w8
+    eor w20, w8, w10
+    ubfx w8, w20, #1, #7
+    orr w8, w8, w20, lsl #7
+    and w19, w8, #0xff
     cmp w19, #119
-    b.hi L2
+    b.hi L5
     dmb oshld
+    ldp x14, x13, [x0, #24]
+    ldr q0, [x12]
+    ldr q0, [x12, #16]
+    ldr q1, [x12, #32]
+    ldr q0, [x12, #48]
+    ldr w11, [x0, #8]
+    cmp x12, x14
+    add w11, w11, #1
+    str w11, [x0, #8]
+    b.eq L6
+    add x12, x12, x13
+L1:
+    mov x10, v0.d[1]
+    and w13, w20, #0xff
+    ldr x14, [x0, #48]
+    rev w11, w11
+    cmp w13, #11
+    str x12, [x0]
+    str w11, [x14]
+    b.hi L3
+    rev x10, x10
+    lsr x10, x10, #32
+L2:
+    mov x11, v1.d[1]
+    and x10, x10, #0xffffff
+    and x11, x11, #0xffffffff00000000
+    rev x11, x11
+    add x9, x11, x20, lsr #16
+    ldr x11, [x1]
+    add x9, x9, x10
+    add x9, x9, x11
+    str x9, [x1]
+    b L5
+L3:
+    lsr x11, x20, #2
     mov w12, #1
-    ldr w11, [x0, #32]
-    lsl w13, w12, w11
-    add w10, w13, w10
-    str w10, [x0, #24]
-    lsr w10, w10, w11
-    ldr q0, [x9]
-    ldr q0, [x9, #16]
-    ldr q1, [x9, #32]
-    ldr q0, [x9, #48]
-    lsr x9, x8, #2
-    and w10, w10, #0xffffff
-    ldr x11, [x0, #8]
-    rev w10, w10
-    mov x20, v0.d[1]
-    lsl x9, x12, x9
+    lsl x11, x12, x11
     mov w12, #30583
     movk w12, #7, lsl #16
-    str w10, [x11]
-    tst x9, x12
-    b.eq L3
-    cmp w8, #16
-    b.hs L4
-L1:
-    mov x8, v1.d[1]
-    rev x9, x20
-    ubfx x10, x9, #32, #24
-    lsr x9, x9, #16
-    and x8, x8, #0xffffffff00000000
-    rev x8, x8
-    add x8, x10, x8
-    ldr x10, [x1]
-    add x8, x8, w9, uxth
-    add x8, x8, x10
-    str x8, [x1]
-L2:
-    cmp w19, #120
-    cset w0, lo
-    ldp x20, x19, [sp, #64]
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #80
-    ret
-L3:
-    fmov x10, d0
-    lsr x9, x8, #4
-    adrp x8, .Lswitch.table.poll
-    add x8, x8, :lo12:.Lswitch.table.poll
-    str x1, [sp, #24]
-    ldrb w0, [x8, x9]
-    sub x8, x29, #12
-    mov w1, w9
-    rev x2, x10
-    rev x10, x20
-    str q1, [sp]
-    lsr x3, x2, #8
-    ubfx x4, x10, #32, #24
-    lsr x5, x10, #16
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w8, [x29, #-3]
-    ldr q1, [sp]
-    ldr x1, [sp, #24]
-    cmp w8, #7
-    b.ne L4
-    ldurb w8, [x29, #-12]
-    cbz w8, L1
+    tst x11, x12
+    b.eq L7
 L4:
-    ldr w8, [x1, #8]
-    add w8, w8, #1
-    str w8, [x1, #8]
+    ldr w9, [x1, #8]
+    add w9, w9, #1
+    str w9, [x1, #8]
+L5:
     cmp w19, #120
     cset w0, lo
     ldp x20, x19, [sp, #64]
-    ldp x29, x30, [sp, #48]
+    ldp x22, x21, [sp, #48]
+    ldp x29, x30, [sp, #32]
     add sp, sp, #80
     ret
+L6:
+    ldr x12, [x0, #16]
+    and w11, w11, #0xffffff
+    eor w10, w10, #0x1
+    str w11, [x0, #8]
+    str w10, [x0, #40]
+    b L1
+L7:
+    fmov x11, d0
+    ubfx x2, x20, #4, #4
+    adrp x12, .Lswitch.table.poll
+    add x12, x12, :lo12:.Lswitch.table.poll
+    rev x22, x10
+    lsr w6, w20, #16
+    ldrb w8, [x12, x2]
+    ubfx x5, x22, #32, #24
+    sub x0, x29, #12
+    rev x3, x11
+    mov x21, x1
+    str q1, [sp]
+    lsr x4, x3, #8
+    mov w1, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w10, [x29, #-3]
+    ldr q1, [sp]
+    mov x1, x21
+    cmp w10, #7
+    b.ne L4
+    ldurb w10, [x29, #-12]
+    cbnz w10, L4
+    lsr x10, x22, #32
+    b L2
 
 post_entry:
     ldp w11, w12, [x3, #8]

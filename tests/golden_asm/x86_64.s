@@ -144,126 +144,141 @@ drain_and_retire:
     push r12
     push rbx
     sub rsp, 104
-    mov r15, qword ptr [rdi]
-    mov eax, dword ptr [rdi + 28]
-    mov qword ptr [rsp + 80], rax
-    dec eax
-    mov dword ptr [rsp + 28], eax
-    mov ebp, dword ptr [rdi + 24]
-    mov r14, qword ptr [rdx]
-    mov ecx, dword ptr [rdi + 32]
-    and ecx, 31
-    mov eax, 1
-    mov dword ptr [rsp + 16], ecx
-    shl eax, cl
-    mov dword ptr [rsp + 24], eax
-    mov eax, dword ptr [rsi + 84]
+    mov r14, qword ptr [rdi]
+    mov r9d, dword ptr [r14 + 60]
+    mov r11d, dword ptr [rdi + 40]
+    bswap r9d
+    xor r9d, r11d
+    mov eax, r9d
+    ror al
+    cmp al, 119
+    ja L8
+    mov r15d, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
+    mov eax, dword ptr [rsi + 84]
+    mov qword ptr [rsp + 56], rax
     not eax
     shr eax, 4
-    mov qword ptr [rsp + 72], rax
+    mov qword ptr [rsp + 80], rax
     movzx eax, word ptr [rsi + 76]
     mov dword ptr [rsp + 20], eax
-    mov r12, qword ptr [rsi + 8]
-    mov ebx, dword ptr [rsi + 80]
-    xor eax, eax
-    jmp L2
+    mov r13, qword ptr [rsi + 8]
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 72], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 48], rax
+    mov ebp, dword ptr [rsi + 80]
+    mov ecx, 1
 L1:
-    inc rax
-    cmp rax, 16
-    je L6
+    mov rax, rcx
+    mov ebx, r9d
+    cmp r9b, 12
+    jae L2
+    xor ecx, ecx
+    jmp L3
 L2:
-    mov ecx, dword ptr [rsp + 28]
-    mov r13d, ecx
-    and r13d, ebp
-    movzx r10d, byte ptr [r15 + r13 + 63]
-    test dword ptr [rsp + 80], ebp
-    setne cl
-    xor cl, r10b
-    ror cl
-    cmp cl, 119
-    ja L5
-    add ebp, dword ptr [rsp + 24]
-    mov dword ptr [rdi + 24], ebp
-    mov ecx, r10d
+    mov ecx, ebx
     shr cl, 2
-    movzx ecx, cl
-    mov r8d, 489335
-    bt r8, rcx
-    jae L4
-    cmp r10b, 16
-    setae cl
+    movzx r8d, cl
+    mov cl, 1
+    mov r10d, 489335
+    bt r10, r8
+    jae L7
 L3:
-    movzx r9d, word ptr [r15 + r13 + 60]
-    rol r9w, 8
-    mov r8, qword ptr [rsp + 72]
-    lea r10d, [r8 + rbx]
-    mov r8d, r9d
-    sub r8d, r10d
-    mov r11d, dword ptr [rsp + 20]
-    sub r11d, r10d
-    cmp r8w, r11w
-    jae L1
-    movzx r9d, r9w
-    shl r9d, 4
-    and r9d, dword ptr [rsp + 64]
-    movzx r10d, word ptr [r12 + r9 + 8]
+    shr ebx, 16
+    mov r8, qword ptr [rsp + 80]
+    lea r9d, [r8 + rbp]
+    mov r8d, ebx
+    sub r8d, r9d
+    mov r10d, dword ptr [rsp + 20]
+    sub r10d, r9d
+    cmp r8w, r10w
+    jae L4
+    shl ebx, 4
+    and ebx, dword ptr [rsp + 56]
+    movzx r10d, word ptr [r13 + rbx + 8]
     test r10w, r10w
-    je L1
-    mov r9, qword ptr [r12 + r9]
-    add r8d, ebx
+    je L4
+    mov r9, qword ptr [r13 + rbx]
+    add r8d, ebp
     add r10d, r8d
-    movzx ebx, r10w
-    mov dword ptr [rsi + 80], ebx
+    movzx ebp, r10w
+    mov dword ptr [rsi + 80], ebp
     test cl, 1
-    jne L1
-    add r14, r9
-    mov qword ptr [rdx], r14
-    jmp L1
+    jne L4
+    add r12, r9
+    mov qword ptr [rdx], r12
 L4:
-    movzx ecx, byte ptr [r15 + r13 + 55]
-    movzx r8d, byte ptr [r15 + r13 + 54]
-    shr r10d, 4
-    mov r9d, dword ptr [r15 + r13 + 56]
-    mov r11d, -256
-    and r9d, r11d
+    inc r15d
+    cmp r14, qword ptr [rsp + 72]
+    je L6
+    add r14, qword ptr [rsp + 64]
+    cmp rax, 16
+    je L9
+L5:
+    mov r9d, dword ptr [r14 + 60]
     bswap r9d
-    movzx r11d, word ptr [r15 + r13 + 60]
-    rol r11w, 8
+    xor r9d, r11d
+    mov r8d, r9d
+    ror r8b
+    lea rcx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L9
+L6:
+    and r15d, 16777215
+    xor r11d, 1
+    mov dword ptr [rdi + 40], r11d
+    mov r14, qword ptr [rsp + 48]
+    cmp rax, 16
+    jne L5
+    jmp L9
+L7:
+    movzx ecx, byte ptr [r14 + 55]
+    mov dword ptr [rsp + 8], ecx
+    movzx r8d, byte ptr [r14 + 54]
+    movzx ecx, r9b
+    shr ecx, 4
+    mov r9d, dword ptr [r14 + 56]
+    mov r10d, -256
+    and r9d, r10d
+    bswap r9d
+    mov dword ptr [rsp + 16], r11d
+    mov r11d, ebx
+    shr r11d, 16
     mov dword ptr [rsp], r11d
     lea r11, [rip + .Lswitch.table.poll]
-    movzx r11d, byte ptr [r10 + r11]
-    mov qword ptr [rsp + 56], rdi
+    movzx r11d, byte ptr [rcx + r11]
+    mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 92]
-    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 32], rsi
     mov esi, r11d
-    mov qword ptr [rsp + 40], rdx
-    mov edx, r10d
-    mov qword ptr [rsp + 32], rax
-    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
-    mov rsi, qword ptr [rsp + 48]
-    mov rdx, qword ptr [rsp + 40]
-    mov rax, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 56]
+    mov qword ptr [rsp + 24], rdx
+    mov edx, ecx
+    mov ecx, dword ptr [rsp + 8]
+    mov qword ptr [rsp + 8], rax
+    call <blueflame::cq::error::CqeError>::new
+    mov r11d, dword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdx, qword ptr [rsp + 24]
+    mov rdi, qword ptr [rsp + 40]
     cmp byte ptr [rsp + 101], 7
     setne cl
     or cl, byte ptr [rsp + 92]
     jmp L3
-L5:
-    test rax, rax
-    jne L7
-    xor eax, eax
-    jmp L8
-L6:
-    mov eax, 16
-L7:
-    mov ecx, dword ptr [rsp + 16]
-    shr ebp, cl
-    and ebp, 16777215
-    mov rcx, qword ptr [rdi + 8]
-    bswap ebp
-    mov dword ptr [rcx], ebp
 L8:
+    xor eax, eax
+    jmp L10
+L9:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+    mov rcx, qword ptr [rdi + 48]
+    bswap r15d
+    mov dword ptr [rcx], r15d
+L10:
     add rsp, 104
     pop rbx
     pop r12
@@ -281,98 +296,120 @@ drain_no_overrun:
     push r12
     push rbx
     sub rsp, 72
-    mov r14, qword ptr [rsi]
-    mov r15, qword ptr [rdi]
-    mov r10d, dword ptr [rdi + 28]
-    lea eax, [r10 - 1]
-    mov dword ptr [rsp + 20], eax
-    movzx ecx, byte ptr [rdi + 32]
-    mov r13d, 1
-    shl r13d, cl
-    mov ebx, dword ptr [rdi + 24]
-    mov ebp, dword ptr [rsi + 8]
-    xor eax, eax
-    jmp L2
+    mov r14, qword ptr [rdi]
+    mov edx, dword ptr [r14 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap edx
+    xor edx, ebp
+    mov eax, edx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r15d, dword ptr [rdi + 8]
+    mov r13, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 48], rax
+    mov ebx, dword ptr [rsi + 8]
+    mov ecx, 1
 L1:
-    inc ebp
-    mov dword ptr [rsi + 8], ebp
-    inc rax
-    cmp rax, 16
-    je L5
+    mov rax, rcx
+    mov r12d, edx
+    cmp dl, 11
+    ja L3
+    mov ecx, dword ptr [r14 + 56]
+    mov edx, dword ptr [r14 + 44]
 L2:
-    mov ecx, dword ptr [rsp + 20]
-    mov r12d, ecx
-    and r12d, ebx
-    movzx edx, byte ptr [r15 + r12 + 63]
-    test r10d, ebx
-    setne cl
-    xor cl, dl
-    ror cl
-    cmp cl, 119
-    ja L6
-    add ebx, r13d
-    mov dword ptr [rdi + 24], ebx
-    mov ecx, edx
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r12d, 16
+    add r12, r13
+    add r12, rdx
+    add r12, rcx
+    mov qword ptr [rsi], r12
+    mov r13, r12
+    jmp L5
+L3:
+    mov ecx, r12d
     shr cl, 2
     movzx ecx, cl
     mov r8d, 489335
     bt r8, rcx
-    jae L4
-    movzx r9d, word ptr [r15 + r12 + 60]
-    mov ecx, dword ptr [r15 + r12 + 56]
-    mov r8d, dword ptr [r15 + r12 + 44]
-    cmp dl, 16
-    jae L1
-L3:
-    bswap r8d
-    and ecx, -256
-    bswap ecx
-    rol r9w, 8
-    movzx edx, r9w
-    add r14, r8
-    add r14, rcx
-    add r14, rdx
-    mov qword ptr [rsi], r14
-    inc rax
-    cmp rax, 16
-    jne L2
-    jmp L5
+    jae L8
+    mov ecx, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
 L4:
-    movzx ecx, byte ptr [r15 + r12 + 55]
-    movzx r8d, byte ptr [r15 + r12 + 54]
+    inc ebx
+    mov dword ptr [rsi + 8], ebx
+L5:
+    inc r15d
+    cmp r14, r10
+    je L7
+    add r14, r9
+    cmp rax, 16
+    je L10
+L6:
+    mov edx, dword ptr [r14 + 60]
+    bswap edx
+    xor edx, ebp
+    mov r8d, edx
+    ror r8b
+    lea rcx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r15d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r14, qword ptr [rsp + 48]
+    cmp rax, 16
+    jne L6
+    jmp L10
+L8:
+    movzx ecx, byte ptr [r14 + 55]
+    movzx r8d, byte ptr [r14 + 54]
+    movzx edx, dl
     shr edx, 4
-    mov r9d, dword ptr [r15 + r12 + 56]
+    mov qword ptr [rsp + 16], r9
+    mov r9d, dword ptr [r14 + 56]
     mov r11d, -256
     and r9d, r11d
     bswap r9d
-    mov qword ptr [rsp + 24], r10
-    movzx r10d, word ptr [r15 + r12 + 60]
-    rol r10w, 8
+    mov qword ptr [rsp + 8], r10
+    mov r10d, r12d
+    shr r10d, 16
     mov dword ptr [rsp], r10d
     lea r10, [rip + .Lswitch.table.poll]
     movzx r10d, byte ptr [rdx + r10]
-    mov qword ptr [rsp + 48], rdi
+    mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 60]
-    mov qword ptr [rsp + 40], rsi
+    mov qword ptr [rsp + 32], rsi
     mov esi, r10d
-    mov qword ptr [rsp + 32], rax
-    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
-    mov r10, qword ptr [rsp + 24]
-    mov rax, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 48]
-    mov rsi, qword ptr [rsp + 40]
+    mov qword ptr [rsp + 24], rax
+    call <blueflame::cq::error::CqeError>::new
+    mov r10, qword ptr [rsp + 8]
+    mov r9, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 40]
+    movzx r8d, byte ptr [rsp + 60]
     cmp byte ptr [rsp + 69], 7
-    movzx edx, byte ptr [rsp + 60]
-    movzx r9d, word ptr [r15 + r12 + 60]
-    mov ecx, dword ptr [r15 + r12 + 56]
-    mov r8d, dword ptr [r15 + r12 + 44]
-    jne L1
-    test dl, dl
-    je L3
-    jmp L1
-L5:
-    mov eax, 16
-L6:
+    mov ecx, dword ptr [r14 + 56]
+    mov edx, dword ptr [r14 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
+    xor eax, eax
+    jmp L11
+L10:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+L11:
     add rsp, 72
     pop rbx
     pop r12
@@ -390,92 +427,58 @@ drain_one:
     push r12
     push rbx
     sub rsp, 40
-    mov r14, qword ptr [rsi]
-    mov r12, qword ptr [rdi]
-    mov ecx, dword ptr [rdi + 28]
-    lea r13d, [rcx - 1]
-    mov ebx, dword ptr [rdi + 32]
-    mov eax, dword ptr [rdi + 24]
-    mov r15d, dword ptr [rsi + 8]
-    and r13d, eax
-    movzx edx, byte ptr [r12 + r13 + 63]
-    test ecx, eax
-    setne cl
-    xor cl, dl
-    ror cl
-    cmp cl, 119
+    mov rbx, qword ptr [rdi]
+    mov r12d, dword ptr [rbx + 60]
+    mov r14d, dword ptr [rdi + 40]
+    bswap r12d
+    xor r12d, r14d
+    mov eax, r12d
+    ror al
+    cmp al, 119
     ja L2
-    and ebx, 31
-    mov ebp, 1
-    mov ecx, ebx
-    shl ebp, cl
-    add ebp, eax
-    mov dword ptr [rdi + 24], ebp
-    mov eax, edx
-    shr al, 2
-    movzx eax, al
-    mov ecx, 489335
-    bt rcx, rax
-    jae L3
-    movzx r8d, word ptr [r12 + r13 + 60]
-    mov eax, dword ptr [r12 + r13 + 56]
-    mov ecx, dword ptr [r12 + r13 + 44]
-    cmp dl, 16
-    jae L4
+    mov ebp, dword ptr [rdi + 8]
+    mov r15, qword ptr [rdi + 32]
+    cmp r12b, 11
+    ja L3
+    mov eax, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
 L1:
     bswap ecx
     and eax, -256
     bswap eax
-    rol r8w, 8
-    movzx edx, r8w
-    add r14, rcx
-    add r14, rax
-    add r14, rdx
-    mov qword ptr [rsi], r14
+    shr r12d, 16
+    add rcx, r12
+    add rcx, qword ptr [rsi]
+    add rcx, rax
+    mov qword ptr [rsi], rcx
     jmp L5
 L2:
     xor eax, eax
-    jmp L6
+    jmp L7
 L3:
-    movzx ecx, byte ptr [r12 + r13 + 55]
-    movzx r8d, byte ptr [r12 + r13 + 54]
-    shr edx, 4
-    lea rax, [rip + .Lswitch.table.poll]
-    mov r9d, -256
-    and r9d, dword ptr [r12 + r13 + 56]
-    bswap r9d
-    movzx r10d, word ptr [r12 + r13 + 60]
-    rol r10w, 8
-    mov dword ptr [rsp], r10d
-    movzx eax, byte ptr [rdx + rax]
-    lea r10, [rsp + 28]
-    mov qword ptr [rsp + 16], rdi
-    mov rdi, r10
-    mov qword ptr [rsp + 8], rsi
-    mov esi, eax
-    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
-    mov rsi, qword ptr [rsp + 8]
-    mov rdi, qword ptr [rsp + 16]
-    cmp byte ptr [rsp + 37], 7
-    movzx edx, byte ptr [rsp + 28]
-    movzx r8d, word ptr [r12 + r13 + 60]
-    mov eax, dword ptr [r12 + r13 + 56]
-    mov ecx, dword ptr [r12 + r13 + 44]
-    jne L4
-    test dl, dl
-    je L1
+    mov eax, r12d
+    shr al, 2
+    movzx eax, al
+    mov ecx, 489335
+    bt rcx, rax
+    jae L9
+    mov eax, dword ptr [rbx + 56]
+    mov eax, dword ptr [rbx + 44]
 L4:
-    inc r15d
-    mov dword ptr [rsi + 8], r15d
+    inc dword ptr [rsi + 8]
 L5:
-    mov ecx, ebx
-    shr ebp, cl
-    and ebp, 16777215
-    mov rax, qword ptr [rdi + 8]
+    inc ebp
+    cmp rbx, qword ptr [rdi + 24]
+    je L8
+    add rbx, r15
+L6:
+    mov qword ptr [rdi], rbx
+    mov dword ptr [rdi + 8], ebp
+    mov rax, qword ptr [rdi + 48]
     bswap ebp
     mov dword ptr [rax], ebp
     mov eax, 1
-L6:
+L7:
     add rsp, 40
     pop rbx
     pop r12
@@ -484,6 +487,41 @@ L6:
     pop r15
     pop rbp
     ret
+L8:
+    mov rbx, qword ptr [rdi + 16]
+    and ebp, 16777215
+    xor r14d, 1
+    mov dword ptr [rdi + 40], r14d
+    jmp L6
+L9:
+    movzx ecx, byte ptr [rbx + 55]
+    movzx r8d, byte ptr [rbx + 54]
+    movzx edx, r12b
+    shr edx, 4
+    mov r9d, -256
+    and r9d, dword ptr [rbx + 56]
+    lea rax, [rip + .Lswitch.table.poll]
+    bswap r9d
+    mov r10d, r12d
+    shr r10d, 16
+    mov dword ptr [rsp], r10d
+    movzx eax, byte ptr [rdx + rax]
+    lea r10, [rsp + 28]
+    mov qword ptr [rsp + 16], rdi
+    mov rdi, r10
+    mov r13, rsi
+    mov esi, eax
+    call <blueflame::cq::error::CqeError>::new
+    mov rsi, r13
+    mov rdi, qword ptr [rsp + 16]
+    movzx edx, byte ptr [rsp + 28]
+    cmp byte ptr [rsp + 37], 7
+    mov eax, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
+    jne L4
+    test dl, dl
+    je L1
+    jmp L4
 
 drain_sixteen:
     push rbp
@@ -493,112 +531,123 @@ drain_sixteen:
     push r12
     push rbx
     sub rsp, 72
-    mov r15, qword ptr [rdi]
-    mov r11d, dword ptr [rdi + 28]
-    lea eax, [r11 - 1]
-    mov dword ptr [rsp + 20], eax
-    mov ebp, dword ptr [rdi + 24]
-    mov ecx, dword ptr [rdi + 32]
-    and ecx, 31
-    mov r14d, 1
-    mov dword ptr [rsp + 16], ecx
-    shl r14d, cl
-    mov rbx, qword ptr [rsi]
-    mov r13d, dword ptr [rsi + 8]
-    xor eax, eax
-    jmp L2
+    mov r14, qword ptr [rdi]
+    mov edx, dword ptr [r14 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap edx
+    xor edx, ebp
+    mov eax, edx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r15d, dword ptr [rdi + 8]
+    mov r13, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 48], rax
+    mov ebx, dword ptr [rsi + 8]
+    mov ecx, 1
 L1:
-    inc r13d
-    mov dword ptr [rsi + 8], r13d
-    inc rax
-    cmp rax, 16
-    je L6
+    mov rax, rcx
+    mov r12d, edx
+    cmp dl, 11
+    ja L3
+    mov ecx, dword ptr [r14 + 56]
+    mov edx, dword ptr [r14 + 44]
 L2:
-    mov ecx, dword ptr [rsp + 20]
-    mov r12d, ecx
-    and r12d, ebp
-    movzx edx, byte ptr [r15 + r12 + 63]
-    test r11d, ebp
-    setne cl
-    xor cl, dl
-    ror cl
-    cmp cl, 119
-    ja L5
-    add ebp, r14d
-    mov dword ptr [rdi + 24], ebp
-    mov ecx, edx
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r12d, 16
+    add r12, r13
+    add r12, rdx
+    add r12, rcx
+    mov qword ptr [rsi], r12
+    mov r13, r12
+    jmp L5
+L3:
+    mov ecx, r12d
     shr cl, 2
     movzx ecx, cl
     mov r8d, 489335
     bt r8, rcx
-    jae L4
-    movzx r9d, word ptr [r15 + r12 + 60]
-    mov ecx, dword ptr [r15 + r12 + 56]
-    mov r8d, dword ptr [r15 + r12 + 44]
-    cmp dl, 16
-    jae L1
-L3:
-    bswap r8d
-    and ecx, -256
-    bswap ecx
-    rol r9w, 8
-    movzx edx, r9w
-    add rbx, r8
-    add rbx, rcx
-    add rbx, rdx
-    mov qword ptr [rsi], rbx
-    inc rax
-    cmp rax, 16
-    jne L2
-    jmp L6
+    jae L8
+    mov ecx, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
 L4:
-    movzx ecx, byte ptr [r15 + r12 + 55]
-    movzx r8d, byte ptr [r15 + r12 + 54]
+    inc ebx
+    mov dword ptr [rsi + 8], ebx
+L5:
+    inc r15d
+    cmp r14, r10
+    je L7
+    add r14, r9
+    cmp rax, 16
+    je L10
+L6:
+    mov edx, dword ptr [r14 + 60]
+    bswap edx
+    xor edx, ebp
+    mov r8d, edx
+    ror r8b
+    lea rcx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r15d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r14, qword ptr [rsp + 48]
+    cmp rax, 16
+    jne L6
+    jmp L10
+L8:
+    movzx ecx, byte ptr [r14 + 55]
+    movzx r8d, byte ptr [r14 + 54]
+    movzx edx, dl
     shr edx, 4
-    mov r9d, dword ptr [r15 + r12 + 56]
-    mov r10d, -256
-    and r9d, r10d
+    mov qword ptr [rsp + 16], r9
+    mov r9d, dword ptr [r14 + 56]
+    mov r11d, -256
+    and r9d, r11d
     bswap r9d
-    movzx r10d, word ptr [r15 + r12 + 60]
-    rol r10w, 8
+    mov qword ptr [rsp + 8], r10
+    mov r10d, r12d
+    shr r10d, 16
     mov dword ptr [rsp], r10d
     lea r10, [rip + .Lswitch.table.poll]
     movzx r10d, byte ptr [rdx + r10]
-    mov qword ptr [rsp + 48], rdi
+    mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 60]
-    mov qword ptr [rsp + 40], rsi
+    mov qword ptr [rsp + 32], rsi
     mov esi, r10d
-    mov qword ptr [rsp + 32], rax
-    mov qword ptr [rsp + 24], r11
-    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
-    mov r11, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 40]
-    mov rax, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 48]
+    mov qword ptr [rsp + 24], rax
+    call <blueflame::cq::error::CqeError>::new
+    mov r10, qword ptr [rsp + 8]
+    mov r9, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 40]
+    movzx r8d, byte ptr [rsp + 60]
     cmp byte ptr [rsp + 69], 7
-    movzx edx, byte ptr [rsp + 60]
-    movzx r9d, word ptr [r15 + r12 + 60]
-    mov ecx, dword ptr [r15 + r12 + 56]
-    mov r8d, dword ptr [r15 + r12 + 44]
-    jne L1
-    test dl, dl
-    je L3
-    jmp L1
-L5:
-    test rax, rax
-    jne L7
+    mov ecx, dword ptr [r14 + 56]
+    mov edx, dword ptr [r14 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
     xor eax, eax
-    jmp L8
-L6:
-    mov eax, 16
-L7:
-    mov ecx, dword ptr [rsp + 16]
-    shr ebp, cl
-    and ebp, 16777215
-    mov rcx, qword ptr [rdi + 8]
-    bswap ebp
-    mov dword ptr [rcx], ebp
-L8:
+    jmp L11
+L10:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+    mov rcx, qword ptr [rdi + 48]
+    bswap r15d
+    mov dword ptr [rcx], r15d
+L11:
     add rsp, 72
     pop rbx
     pop r12
@@ -885,94 +934,104 @@ L2:
 poll:
     push r15
     push r14
+    push r12
     push rbx
-    sub rsp, 48
-    mov r9d, dword ptr [rdi + 24]
+    sub rsp, 56
     mov rax, qword ptr [rdi]
-    mov ecx, dword ptr [rdi + 28]
-    lea r8d, [rcx - 1]
-    and r8d, r9d
-    movzx edx, byte ptr [rax + r8 + 63]
-    test ecx, r9d
-    setne bl
-    xor bl, dl
+    mov r14d, dword ptr [rax + 60]
+    mov ecx, dword ptr [rdi + 40]
+    bswap r14d
+    xor r14d, ecx
+    mov ebx, r14d
     ror bl
     cmp bl, 119
-    ja L4
-    movzx ecx, byte ptr [rdi + 32]
-    mov r10d, 1
-    shl r10d, cl
-    add r10d, r9d
-    mov dword ptr [rdi + 24], r10d
-    movaps xmm0, xmmword ptr [rax + r8]
-    movaps xmm0, xmmword ptr [rax + r8 + 16]
-    pshufd xmm2, xmmword ptr [rax + r8 + 32], 238
-    movdqa xmm0, xmmword ptr [rax + r8 + 48]
+    ja L5
+    mov r8, qword ptr [rdi + 32]
+    movaps xmm0, xmmword ptr [rax]
+    movaps xmm0, xmmword ptr [rax + 16]
+    pshufd xmm2, xmmword ptr [rax + 32], 238
+    movdqa xmm0, xmmword ptr [rax + 48]
     pshufd xmm1, xmm0, 238
-    movq r14, xmm1
-    shr r10d, cl
-    and r10d, 16777215
-    mov rax, qword ptr [rdi + 8]
-    bswap r10d
-    mov dword ptr [rax], r10d
-    mov eax, edx
+    mov edx, dword ptr [rdi + 8]
+    inc edx
+    mov dword ptr [rdi + 8], edx
+    cmp rax, qword ptr [rdi + 24]
+    je L6
+    add rax, r8
+L1:
+    movq r15, xmm1
+    mov qword ptr [rdi], rax
+    mov rax, qword ptr [rdi + 48]
+    bswap edx
+    mov dword ptr [rax], edx
+    cmp r14b, 11
+    ja L3
+    bswap r15
+    shr r15, 32
+L2:
+    movq rax, xmm2
+    and r15d, 16777215
+    shr r14d, 16
+    movabs rcx, -4294967296
+    and rcx, rax
+    bswap rcx
+    add rcx, r14
+    add rcx, r15
+    add qword ptr [rsi], rcx
+    jmp L5
+L3:
+    mov eax, r14d
     shr al, 2
     movzx eax, al
     mov ecx, 489335
     bt rcx, rax
-    jae L2
-    cmp dl, 16
-    jae L3
-L1:
-    movq rax, xmm2
-    bswap r14
-    mov rcx, r14
-    shr rcx, 32
-    and ecx, 16777215
-    shr r14d, 16
-    movabs rdx, -4294967296
-    and rdx, rax
-    bswap rdx
-    add rdx, r14
-    add rdx, rcx
-    add qword ptr [rsi], rdx
-    jmp L4
-L2:
+    jae L7
+L4:
+    inc dword ptr [rsi + 8]
+L5:
+    cmp bl, 120
+    setb al
+    add rsp, 56
+    pop rbx
+    pop r12
+    pop r14
+    pop r15
+    ret
+L6:
+    mov rax, qword ptr [rdi + 16]
+    and edx, 16777215
+    mov dword ptr [rdi + 8], edx
+    xor ecx, 1
+    mov dword ptr [rdi + 40], ecx
+    jmp L1
+L7:
     movq rcx, xmm0
     bswap rcx
     mov r8, rcx
     shr r8, 8
+    movzx edx, r14b
     shr edx, 4
     lea rax, [rip + .Lswitch.table.poll]
-    mov rdi, r14
-    bswap rdi
-    mov r9, rdi
-    shr r9, 32
+    bswap r15
+    shr r15, 32
+    mov r9d, r15d
     and r9d, 16777215
-    shr rdi, 16
+    mov edi, r14d
+    shr edi, 16
     mov dword ptr [rsp], edi
     movzx eax, byte ptr [rdx + rax]
     lea rdi, [rsp + 20]
-    mov r15, rsi
+    mov r12, rsi
     mov esi, eax
     movdqa xmmword ptr [rsp + 32], xmm2
-    call qword ptr [rip + <blueflame::cq::error::CqeError>::new@GOTPCREL]
+    call <blueflame::cq::error::CqeError>::new
     movdqa xmm2, xmmword ptr [rsp + 32]
-    mov rsi, r15
+    mov rsi, r12
     cmp byte ptr [rsp + 29], 7
-    jne L3
+    jne L4
     cmp byte ptr [rsp + 20], 0
-    je L1
-L3:
-    inc dword ptr [rsi + 8]
-L4:
-    cmp bl, 120
-    setb al
-    add rsp, 48
-    pop rbx
-    pop r14
-    pop r15
-    ret
+    je L2
+    jmp L4
 
 post_entry:
     push r14
