@@ -4,21 +4,28 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Packed;
-use blueflame::db::{OneFence, Register};
+use blueflame::db::{FlushMode, OneFence, Register, TwoFences};
+use blueflame::queue::{SendQueue, Staged};
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{Sge, Write};
+use blueflame::wqe::{Hole, LegalOn, Rc, Request, Send, Sge, Write};
 
-use common::contest::{Bench, Contestant, Group, Timed};
-use common::floor::{floor, locked};
+use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
+use common::floor::{Floor, floor, locked};
 use common::libmlx5::{INLINE, List, SIGNALED, gather_entry, inline_entry, set_entry, set_inline, theirs};
+use common::many;
 use common::ours::{Ours, exclusive, ours, remote, shared, tag};
-use common::rig::{ENTRIES, Rig, SMALL, Threads};
+use common::rig::{ENTRIES, Rig, SMALL, Shape, Threads};
 use common::{MESSAGES, Message};
+
+/// Queues of which each has one request that only needs its doorbell: what is used of as many stays in the first-level cache.
+const STAGED_QUEUES: usize = 64;
+const STAGED: Shape = Shape { entries: 64, ..SMALL };
 
 fn main() {
     let mut bench = Bench::new("post");
     inline(&mut bench);
     one_entry(&mut bench);
+    templates(&mut bench);
     bench.finish();
 }
 
@@ -26,10 +33,10 @@ fn main() {
 fn inline(bench: &mut Bench) {
     let lock = AtomicBool::new(false);
     let shared_floor = floor(SMALL, |sq, n| {
-        let wqe = sq.inline(MESSAGES.get(n), true).map(Packed::new);
-        sq.put_packed(&wqe);
+        let wqe = sq.inline(MESSAGES.get(n), true);
+        sq.put(&wqe);
         sq.record();
-        locked(&lock, || sq.copy_packed::<true>(&wqe));
+        locked(&lock, || sq.copy::<true>(&wqe));
     });
     Group::new("post", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", by_hand::<true>())
@@ -46,6 +53,11 @@ fn inline(bench: &mut Bench) {
         .case("ibv_post_send single-threaded", "floor two fences", post_send(Threads::One))
         .case("ibv_wr default", "floor two fences", wr(Threads::Any))
         .case("ibv_wr single-threaded", "floor two fences", wr(Threads::One))
+        .slices(1, STAGED_QUEUES)
+        .case("staged floor two fences", "", staged_floor::<true>())
+        .case("staged floor one fence", "staged floor two fences", staged_floor::<false>())
+        .case("staged two fences", "staged floor two fences", staged::<TwoFences>())
+        .case("staged one fence", "staged floor one fence", staged::<OneFence>())
         .measure(bench);
 }
 
@@ -61,8 +73,8 @@ fn typed<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     })
 }
 
-fn by_hand<const FLUSH: bool>() -> impl Contestant {
-    floor(SMALL, |sq, n| sq.post_packed::<FLUSH>(&sq.inline(MESSAGES.get(n), true).map(Packed::new)))
+fn by_hand<const FLUSH: bool>() -> Player<Floor, impl Work<Floor>, impl Poll<Floor>> {
+    floor(SMALL, |sq, n| sq.post_packed::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Packed::new)))
 }
 
 fn template_floor<const FLUSH: bool>() -> impl Contestant {
@@ -70,18 +82,44 @@ fn template_floor<const FLUSH: bool>() -> impl Contestant {
     floor(SMALL, move |sq, n| {
         let blank = Message { payload: [0; 8], ..*MESSAGES.get(0) };
         let prepared = prepared.get_or_insert_with(|| sq.inline(&blank, true).map(Packed::new));
-        sq.post_packed::<FLUSH>(&sq.patched(prepared, MESSAGES.get(n)));
+        sq.post_packed::<FLUSH, _>(&sq.patched(prepared, MESSAGES.get(n)));
     })
 }
 
 fn template<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
-    let queues = Ours::new(SMALL, register);
     let request = Write::to(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
-    let template = queues.sq.template(request).expect("room for 8 bytes");
+    fire(register, request, |m| m.payload)
+}
+
+/// Fires a template with what `data` makes of each message.
+fn fire<R: Register, O: LegalOn<Rc>, H: Hole>(
+    register: impl FnOnce(&Rig) -> R,
+    request: Request<O, H>,
+    data: impl Fn(&Message) -> H::Data,
+) -> impl Contestant {
+    let queues = Ours::new(SMALL, register);
+    let template = queues.sq.template(request).expect("a size that the queue takes");
     ours(queues, move |sq, n| {
-        // SAFETY: the template is this queue's.
-        unsafe { sq.fire(&template, &MESSAGES.get(n).payload) }.expect("space");
+        // SAFETY: the template is this queue's; a device in sink mode does not look at an entry's memory.
+        unsafe { sq.fire(&template, &data(MESSAGES.get(n))) }.expect("space");
     })
+}
+
+/// Requests that are in the rings of many queues and only need their doorbells.
+fn staged_floor<const FLUSH: bool>() -> impl Contestant {
+    let rigs = Rig::of_one_thread(STAGED_QUEUES, STAGED);
+    many::staged_floor::<FLUSH>(rigs, |floor, n| floor.sq.inline(MESSAGES.get(n), true).map(Packed::new))
+}
+
+fn staged<F: FlushMode>() -> impl Contestant {
+    many::staged::<F>(Rig::of_one_thread(STAGED_QUEUES, STAGED), stage)
+}
+
+#[inline(always)]
+fn stage<R: Register>(sq: &mut SendQueue<Rc, R>, n: u64) -> Staged<'_, Rc, R> {
+    let m = MESSAGES.get(n);
+    // SAFETY: inline data names no memory of this side.
+    unsafe { sq.stage(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))) }.expect("space")
 }
 
 fn post_send(threads: Threads) -> impl Contestant {
@@ -130,4 +168,38 @@ fn post_send_entry(threads: Threads) -> impl Contestant {
 
 fn wr_entry(threads: Threads) -> impl Contestant {
     theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_entry))
+}
+
+/// Templates of other requests.
+fn templates(bench: &mut Bench) {
+    let request = || Write::to(remote(MESSAGES.get(0))).gather_len::<1>().signaled(WrId(0));
+    Group::new("template entry", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", entry_floor::<true>())
+        .case("floor one fence", "floor two fences", entry_floor::<false>())
+        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| [sge(m)]))
+        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| [sge(m)]))
+        .measure(bench);
+    let request = || Send::new().inline_len::<8>().signaled(WrId(0));
+    Group::new("template send", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", send_floor::<true>())
+        .case("floor one fence", "floor two fences", send_floor::<false>())
+        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| m.payload))
+        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| m.payload))
+        .measure(bench);
+}
+
+fn entry_floor<const FLUSH: bool>() -> impl Contestant {
+    let mut prepared = None;
+    floor(SMALL, move |sq, n| {
+        let prepared = prepared.get_or_insert_with(|| sq.gathered(MESSAGES.get(0)).map(Packed::new));
+        sq.post_packed::<FLUSH, _>(&sq.patched_entry(prepared, MESSAGES.get(n)));
+    })
+}
+
+fn send_floor<const FLUSH: bool>() -> impl Contestant {
+    let mut prepared = None;
+    floor(SMALL, move |sq, n| {
+        let prepared = prepared.get_or_insert_with(|| sq.prepared_send());
+        sq.post_packed::<FLUSH, _>(&sq.patched_send(prepared, MESSAGES.get(n)));
+    })
 }

@@ -58,23 +58,23 @@ impl Clock {
         // What is timed is called as the cases are: through a pointer that the compiler cannot see through.
         let mut nothing = |_, _| ();
         let nothing: &mut dyn FnMut(u64, usize) = std::hint::black_box(&mut nothing);
-        let mut slices: Vec<i64> = (0..SLICES).map(|_| Self::time(|| nothing(0, 0))).collect();
+        let mut slices: Vec<u64> = (0..SLICES).map(|_| Self::time(|| nothing(0, 0))).collect();
         // A mean, since the counter may advance in steps as long as this; without the slices that were interrupted.
         slices.sort_unstable();
         let undisturbed = &slices[..SLICES * 9 / 10];
-        Self { ns_per_tick, empty: undisturbed.iter().sum::<i64>() as f64 / undisturbed.len() as f64 }
+        Self { ns_per_tick, empty: undisturbed.iter().sum::<u64>() as f64 / undisturbed.len() as f64 }
     }
 
     /// Ticks that `f` takes, reading the clock included.
     #[inline(always)]
-    pub(crate) fn time(f: impl FnOnce()) -> i64 {
+    pub(crate) fn time(f: impl FnOnce()) -> u64 {
         let first = begin();
         f();
-        end().wrapping_sub(first).cast_signed()
+        end().wrapping_sub(first)
     }
 
     /// Nanoseconds of `ticks` that were taken by so many slices, reading the clock not included.
-    pub(crate) fn ns(&self, ticks: i64, slices: usize) -> f64 {
+    pub(crate) fn ns(&self, ticks: u64, slices: usize) -> f64 {
         (ticks as f64 - self.empty * slices as f64).max(0.0) * self.ns_per_tick
     }
 

@@ -44,8 +44,6 @@ pub(crate) trait Contestant {
     fn prepare(&mut self, first: u64, count: usize);
     /// Posts messages `first..first + count`.
     fn post(&mut self, first: u64, count: usize);
-    /// Does the part of posting as many that is not to be counted. Whether there is one.
-    fn discount(&mut self, first: u64, count: usize) -> bool;
     /// Polls what completes `count` messages; returns a sum of the tags or indices read, modulo 2^16 each.
     fn poll(&mut self, count: usize) -> u64;
     /// The queues used.
@@ -78,27 +76,21 @@ pub(crate) struct Player<Q, P, C> {
     post: P,
     poll: C,
     prepare: Option<Box<dyn Work<Q>>>,
-    discount: Option<Box<dyn Work<Q>>>,
 }
 
 impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
     pub(crate) fn new(queues: Q, post: P, poll: C) -> Self {
-        Self { queues, post, poll, prepare: None, discount: None }
+        Self { queues, post, poll, prepare: None }
     }
 
     /// The same with another way to poll.
     pub(crate) fn polling<D: Poll<Q>>(self, poll: D) -> Player<Q, P, D> {
-        Player { queues: self.queues, post: self.post, poll, prepare: self.prepare, discount: self.discount }
+        Player { queues: self.queues, post: self.post, poll, prepare: self.prepare }
     }
 
     /// The same with something to be done before posting.
     pub(crate) fn prepared(self, prepare: impl Work<Q> + 'static) -> Self {
         Self { prepare: Some(Box::new(prepare)), ..self }
-    }
-
-    /// The same, where a part of posting is measured alone and subtracted.
-    pub(crate) fn less(self, discount: impl Work<Q> + 'static) -> Self {
-        Self { discount: Some(Box::new(discount)), ..self }
     }
 }
 
@@ -112,12 +104,6 @@ impl<Q: Queues, P: Work<Q>, C: Poll<Q>> Contestant for Player<Q, P, C> {
     fn post(&mut self, first: u64, count: usize) {
         // The compiler is to know nothing about a queue's state, as in a program where others use it, too.
         (self.post)(std::hint::black_box(&mut self.queues), first, count);
-    }
-
-    fn discount(&mut self, first: u64, count: usize) -> bool {
-        let Some(discount) = &mut self.discount else { return false };
-        discount(std::hint::black_box(&mut self.queues), first, count);
-        true
     }
 
     fn poll(&mut self, count: usize) -> u64 {
@@ -193,6 +179,11 @@ impl<'a> Group<'a> {
         self
     }
 
+    /// The cases that follow have slices of `messages` messages, posted in bursts of `burst`.
+    pub(crate) fn slices(self, burst: usize, messages: usize) -> Self {
+        Self { slice: split(burst, messages), ..self }
+    }
+
     /// The device works on another core, so completions come from its cache.
     pub(crate) fn completed_by(mut self, other: &'a OtherCore) -> Self {
         self.other_core = Some(other);
@@ -255,7 +246,7 @@ impl<'a> Group<'a> {
     }
 
     /// One slice of a case: its ticks, and what polling has summed up.
-    fn slice(&mut self, at: usize) -> (i64, u64) {
+    fn slice(&mut self, at: usize) -> (u64, u64) {
         let case = &mut self.cases[at];
         let Slice { warm, timed } = case.slice;
         let (player, first) = (&mut *case.contestant, case.posted);
@@ -271,11 +262,6 @@ impl<'a> Group<'a> {
             player.rigs().into_iter().for_each(Rig::touch_sends);
         }
         player.post(first, warm);
-        let mut counts = false;
-        let discount = Clock::time(|| counts = player.discount(then, timed));
-        if counts {
-            ticks -= discount;
-        }
         if self.timed == Timed::Poll {
             player.post(then, timed);
         } else {

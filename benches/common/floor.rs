@@ -8,7 +8,8 @@
 //!
 //! Words are stored by 8 or by 16 bytes, whichever was faster where it was tried (Zen 4, each compared in turns with the other): by 16
 //! for what was composed before (templates, 0.81 of the time by 8) and for a lone inline request (0.91), by 8
-//! for one with an entry, whose words are all different (16 bytes: 1.08), and for bursts, which are stored once (1.21).
+//! for one with an entry, whose words are all different (16 bytes: 1.08), for bursts, which are stored once (1.21), and beside
+//! the lock of a shared register (1.6).
 //!
 //! Layouts are written out here a second time. Barriers and stores of 16 bytes are the crate's: they are single instructions
 //! per architecture.
@@ -27,6 +28,7 @@ const WQEBB_WORDS: usize = 8;
 /// 16-byte units of a WRITE of 8 bytes inline, or of one entry: control, remote address and data.
 const WQE_UNITS: usize = 3;
 const RDMA_WRITE: u32 = 0x08;
+const SEND: u32 = 0x0a;
 /// Always a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`): the last byte of the control segment's third word.
 const SIGNALED: u32 = 0x08;
 const INLINE: u32 = 0x8000_0000;
@@ -36,6 +38,12 @@ const INLINE: u32 = 0x8000_0000;
 fn join(first: u32, second: u32) -> u64 {
     let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
     u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// 8 bytes inline, behind their length.
+#[inline(always)]
+fn payload(m: &Message) -> Packed {
+    Packed::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up()
 }
 
 /// A WQE as words in memory order.
@@ -104,10 +112,36 @@ impl FloorSq {
     /// An inline WRITE of which all but index and payload was composed before, with zeros in their places.
     #[inline(always)]
     pub(crate) fn patched(&self, prepared: &PackedWqe, m: &Message) -> PackedWqe {
-        let index = join(((self.pi & 0xffff) << 8).to_be(), 0);
-        let payload = Packed::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up();
         let [control, address, data] = *prepared;
-        [control.or(Packed::new([index, 0])), address, data.or(payload)]
+        [control.or(self.index()), address, data.or(payload(m))]
+    }
+
+    /// The same of a WRITE of one entry, which the shot brings.
+    #[inline(always)]
+    pub(crate) fn patched_entry(&self, prepared: &PackedWqe, m: &Message) -> PackedWqe {
+        let [control, address, _] = *prepared;
+        let entry = [join(m.bytes.to_be(), m.lkey.to_be()), m.local.to_be()];
+        [control.or(self.index()), address, Packed::new(entry)]
+    }
+
+    /// The same of a SEND of 8 bytes inline.
+    #[inline(always)]
+    pub(crate) fn patched_send(&self, prepared: &[Packed; 2], m: &Message) -> [Packed; 2] {
+        let [control, data] = *prepared;
+        [control.or(self.index()), data.or(payload(m))]
+    }
+
+    /// A SEND of 8 bytes inline to be patched.
+    pub(crate) fn prepared_send(&self) -> [Packed; 2] {
+        const DS: u32 = 2;
+        let control = [join(SEND.to_be(), self.qpn_ds & !0xff_u32.to_be() | DS.to_be()), join(SIGNALED.to_be(), 0)];
+        [control, [join((INLINE | 8).to_be(), 0), 0]].map(Packed::new)
+    }
+
+    /// The index as the control segment has it.
+    #[inline(always)]
+    fn index(&self) -> Packed {
+        Packed::new([join(((self.pi & 0xffff) << 8).to_be(), 0), 0])
     }
 
     /// Stores a WQE to the ring.
@@ -123,7 +157,7 @@ impl FloorSq {
 
     /// The same, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn put_packed(&mut self, wqe: &PackedWqe) {
+    pub(crate) fn put_packed<const N: usize>(&mut self, wqe: &[Packed; N]) {
         let slot = (self.pi & self.mask) as usize;
         for (i, unit) in wqe.iter().enumerate() {
             // SAFETY: the slot is inside of the ring, and `i` inside of its four units.
@@ -180,12 +214,10 @@ impl FloorSq {
 
     /// The same, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn copy_packed<const FLUSH: bool>(&mut self, wqe: &PackedWqe) {
-        let [control, address, data] = *wqe;
+    pub(crate) fn copy_packed<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Packed; N]) {
+        let line = std::array::from_fn(|i| if i < N { wqe[i] } else { Packed::new([0; 2]) });
         // SAFETY: a half has more than 64 bytes, and is aligned to as many as it has.
-        self.register::<FLUSH>(|half| unsafe {
-            arch::mmio_copy64_packed(half.as_ptr(), [control, address, data, Packed::new([0; 2])]);
-        });
+        self.register::<FLUSH>(|half| unsafe { arch::mmio_copy64_packed(half.as_ptr(), line) });
     }
 
     /// Posts one request and rings by BlueFlame.
@@ -198,10 +230,10 @@ impl FloorSq {
 
     /// The same, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn post_packed<const FLUSH: bool>(&mut self, wqe: &PackedWqe) {
+    pub(crate) fn post_packed<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Packed; N]) {
         self.put_packed(wqe);
         self.record();
-        self.copy_packed::<FLUSH>(wqe);
+        self.copy_packed::<FLUSH, N>(wqe);
     }
 
     #[inline(always)]
@@ -233,7 +265,10 @@ pub(crate) struct Floor {
 
 impl Floor {
     pub(crate) fn new(shape: Shape) -> Self {
-        let rig = Rig::new(shape, Threads::Domain);
+        Self::over(Rig::new(shape, Threads::Domain))
+    }
+
+    pub(crate) fn over(rig: Rig) -> Self {
         Self { sq: FloorSq::new(&rig), cq: FloorCq::new(&rig), rig }
     }
 }

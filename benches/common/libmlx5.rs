@@ -128,8 +128,21 @@ impl Theirs {
 /// The 8 bytes of a message.
 #[inline(always)]
 pub(crate) fn set_inline(ex: *mut sys::ibv_qp_ex, m: &Message) {
+    set_data(ex, &m.payload);
+}
+
+/// Inline data.
+#[inline(always)]
+pub(crate) fn set_data(ex: *mut sys::ibv_qp_ex, data: &[u8]) {
     // SAFETY: a request was begun on `ex`, and the bytes live.
-    unsafe { call!(ex, wr_set_inline_data(ex, m.payload.as_ptr().cast_mut().cast(), m.payload.len())) }
+    unsafe { call!(ex, wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len())) }
+}
+
+/// Entries.
+#[inline(always)]
+pub(crate) fn set_entries(ex: *mut sys::ibv_qp_ex, entries: &[sys::ibv_sge]) {
+    // SAFETY: a request was begun on `ex`, and the entries live.
+    unsafe { call!(ex, wr_set_sge_list(ex, entries.len(), entries.as_ptr())) }
 }
 
 /// The entry of a message.

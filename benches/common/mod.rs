@@ -18,6 +18,7 @@ pub(crate) mod cpus;
 pub(crate) mod floor;
 pub(crate) mod floor_cq;
 pub(crate) mod libmlx5;
+pub(crate) mod many;
 pub(crate) mod ours;
 pub(crate) mod record;
 pub(crate) mod rig;

@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use blueflame::cq::CqParts;
-use blueflame::db::RegisterParts;
-use blueflame::types::{Cqn, Psn};
-use blueflame::verbs::{Device, LinkLayer, Path, QueuePair, adopt_qp, ffi};
+use blueflame::db::{RegisterParts, ThreadRegister};
+use blueflame::types::{CqCi, Cqn, Psn};
+use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, Qp, QueuePair, adopt_qp, ffi};
 use blueflame::wqe::Rc;
 use rdma_sys as sys;
 
@@ -83,9 +83,17 @@ pub(crate) struct Rig {
     pub(crate) sq: ffi::Mlx5dvQp,
     pub(crate) completions: ffi::Mlx5dvCq,
     pub(crate) shape: Shape,
-    domain: Option<(NonNull<sys::ibv_pd>, NonNull<sys::ibv_td>)>,
-    pd: NonNull<sys::ibv_pd>,
-    device: Device,
+    /// Whether what is in the register is this queue's alone, in every contestant's hands.
+    compares_register: bool,
+    owner: Owner,
+}
+
+/// Whose the queues are.
+enum Owner {
+    /// Ours to destroy.
+    Rig { domain: Option<(NonNull<sys::ibv_pd>, NonNull<sys::ibv_td>)>, pd: NonNull<sys::ibv_pd>, device: Device },
+    /// The crate's, made in a domain of one thread and never used by it.
+    ThreadDomain { _qp: Box<QueuePair<Rc, std::rc::Rc<ThreadRegister>>>, _cq: OwnedCq },
 }
 
 impl Rig {
@@ -93,10 +101,34 @@ impl Rig {
         Self::on(open(threads), shape, threads)
     }
 
-    /// So many of them in one open device.
+    /// So many of them in one open device. Without thread domains, some share a register.
     pub(crate) fn many(count: usize, shape: Shape, threads: Threads) -> Vec<Self> {
         let device = open(threads);
-        (0..count).map(|_| Self::on(device.clone(), shape, threads)).collect()
+        let mut rigs: Vec<_> = (0..count).map(|_| Self::on(device.clone(), shape, threads)).collect();
+        rigs.iter_mut().for_each(|rig| rig.compares_register = false);
+        rigs
+    }
+
+    /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are packed.
+    pub(crate) fn of_one_thread(count: usize, shape: Shape) -> Vec<Self> {
+        /// WQEBBs that libmlx5 sets aside for a small request, when it is not told what operations are used.
+        const REQUEST_WQEBBS: usize = 4;
+        let device = open(Threads::Domain);
+        let pd = device.protection_domain().expect("a PD");
+        let domain = pd.thread_domain().expect("a thread domain");
+        let path = path(&device);
+        let make = || {
+            let cq = device.completion_queue(shape.entries as u32 - 1).thread_domain(&domain).build().expect("a CQ");
+            let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
+            let builder = builder.sends((shape.entries / REQUEST_WQEBBS) as u32).send_sge(shape.sge);
+            let qp = builder.build_in(&domain).expect("a queue pair");
+            connect(&qp.qp, &path);
+            let (raw, raw_cq) = (NonNull::new(qp.qp.as_raw()), NonNull::new(cq.handle().as_raw().cast()));
+            let owner = Owner::ThreadDomain { _qp: Box::new(qp), _cq: cq };
+            // SAFETY: alive as long as their owner, and connected.
+            unsafe { Self::over(raw.expect("not null"), raw_cq.expect("not null"), shape, owner) }
+        };
+        (0..count).map(|_| make()).collect()
     }
 
     fn on(device: Device, shape: Shape, threads: Threads) -> Self {
@@ -114,6 +146,18 @@ impl Rig {
             });
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
+            // New, alive, and nobody else's; the queues are dropped here and never post.
+            let QueuePair { qp: handle, .. } = adopt_qp::<Rc>(qp).expect("adopt");
+            connect(&handle, &path(&device));
+            Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
+        }
+    }
+
+    /// # Safety
+    /// Both are alive as long as their owner, and unused.
+    unsafe fn over(qp: NonNull<sys::ibv_qp>, cq: NonNull<sys::ibv_cq_ex>, shape: Shape, owner: Owner) -> Self {
+        // SAFETY: plain numbers and pointers; the caller vouches for the objects.
+        unsafe {
             let (mut sq, mut completions) = (core::mem::zeroed(), core::mem::zeroed());
             let mut obj = ffi::Mlx5dvObj {
                 qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut sq },
@@ -121,11 +165,11 @@ impl Rig {
                 ..ffi::Mlx5dvObj::NONE
             };
             assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP | ffi::MLX5DV_OBJ_CQ), 0);
-            let rig = Self { qp, cq, sq, completions, shape, domain, pd, device };
+            let compares_register = matches!(owner, Owner::Rig { .. });
+            let rig = Self { qp, cq, sq, completions, shape, compares_register, owner };
             rig.check();
-            rig.connect();
             // Bytes that nobody writes are the same in all rings.
-            rig.send_ring().cast::<u8>().write_bytes(0, shape.entries * ENTRY_BYTES);
+            rig.send_ring().cast::<u8>().write_bytes(0, rig.ring_bytes());
             rig
         }
     }
@@ -136,18 +180,6 @@ impl Rig {
         assert_eq!((sq.wqe_cnt as usize, sq.stride as usize), (self.shape.entries, ENTRY_BYTES), "send ring");
         assert_eq!((cq.cqe_cnt as usize, cq.cqe_size as usize), (self.shape.entries, ENTRY_BYTES), "completion ring");
         assert_eq!(self.sq.bf.size, 256, "bytes in a half of the register");
-    }
-
-    /// To itself.
-    fn connect(&self) {
-        let port = self.device.port(1).expect("port 1");
-        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| self.device.default_gid(&port).expect("a GID"));
-        let path = Path::new(port, sgid);
-        // SAFETY: new, alive, and nobody else's; the queues are dropped here and never post.
-        let QueuePair { qp, .. } = unsafe { adopt_qp::<Rc>(self.qp) }.expect("adopt");
-        let itself = qp.endpoint(&path, Psn::truncate(1));
-        qp.to_init(&path).expect("INIT");
-        qp.connect(&path, &itself, &itself).expect("connect");
     }
 
     /// The queue pair's number.
@@ -180,7 +212,7 @@ impl Rig {
             dbrec: NonNull::new(cq.dbrec).expect("a record"),
             cq_uar: NonNull::new(cq.cq_uar).expect("a UAR page").cast(),
             cqn: Cqn::new(cq.cqn).expect("24 bits"),
-            ci: blueflame::types::CqCi::truncate(0),
+            ci: CqCi::truncate(0),
         }
     }
 
@@ -199,9 +231,13 @@ impl Rig {
         touch(NonNull::new(self.completions.buf).expect("a ring").cast(), self.shape.entries);
     }
 
-    /// All that posting and polling stored: ring, records, register. The queue pair's number reads as zero.
+    /// All that posting and polling stored: ring, records, and the register if it is this queue's alone. The queue pair's
+    /// number reads as zero, and so does the immediate data of requests that have none, which `ibv_wr_*` leaves as it was.
     pub(crate) fn snapshot(&self) -> Vec<u8> {
-        let register = self.register();
+        let mut register = self.register();
+        if !self.compares_register {
+            register.size = 0;
+        }
         let parts: [(NonNull<u8>, usize); 4] = [
             (self.send_ring().cast(), self.shape.entries * ENTRY_BYTES),
             (register.reg, 2 * register.size as usize),
@@ -218,10 +254,25 @@ impl Rig {
         for block in bytes.chunks_mut(ENTRY_BYTES).filter(|block| block.len() == ENTRY_BYTES) {
             if block[4..7] == number[1..] {
                 block[4..7].fill(0);
+                block[12..16].fill(0);
             }
         }
         bytes
     }
+}
+
+/// A path from the first port to itself.
+fn path(device: &Device) -> Path {
+    let port = device.port(1).expect("port 1");
+    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
+    Path::new(port, sgid)
+}
+
+/// Connects a queue pair to itself.
+fn connect(qp: &Qp, path: &Path) {
+    let itself = qp.endpoint(path, Psn::truncate(1));
+    qp.to_init(path).expect("INIT");
+    qp.connect(path, &itself, &itself).expect("connect");
 }
 
 fn touch(start: NonNull<u8>, lines: usize) {
@@ -289,15 +340,16 @@ unsafe fn create_qp(
 
 impl Drop for Rig {
     fn drop(&mut self) {
+        let Owner::Rig { domain, pd, device } = &self.owner else { return };
         // SAFETY: made in `on`, destroyed once, users before what they use; contestants' queues are not used any more.
         unsafe {
             assert_eq!(sys::ibv_destroy_qp(self.qp.as_ptr()), 0);
             assert_eq!(sys::ibv_destroy_cq(self.cq.as_ptr().cast()), 0);
-            if let Some((parent, td)) = self.domain {
+            if let Some((parent, td)) = *domain {
                 assert_eq!(sys::ibv_dealloc_pd(parent.as_ptr()), 0);
-                assert_eq!(ffi::dealloc_td(self.device.as_raw(), td.as_ptr()), 0);
+                assert_eq!(ffi::dealloc_td(device.as_raw(), td.as_ptr()), 0);
             }
-            assert_eq!(sys::ibv_dealloc_pd(self.pd.as_ptr()), 0);
+            assert_eq!(sys::ibv_dealloc_pd(pd.as_ptr()), 0);
         }
     }
 }
