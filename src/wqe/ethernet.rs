@@ -101,6 +101,10 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// not. More are laid out as it does for large sends (`set_tso_eth_seg`), and as DPDK does for small frames, which it
 /// puts into the segment whole (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_eseg_data`).
 ///
+/// Where the inline headers end is free. The WQE is smallest if they are the whole frame: of 98 bytes it takes two WQEBBs,
+/// while of a frame split after 18 bytes those hold 94. A [template](crate::SendQueue::template) has them prepared, and each
+/// shot brings what follows, so there they end where frames begin to differ.
+///
 /// Inline headers do not count as inline data of the queue's [limits](super::Limits), neither here nor in libmlx5; what
 /// bounds them is the size of a WQE, 63 units. Whether the bytes are a frame that the port can send is not looked at.
 ///
@@ -121,7 +125,7 @@ impl<H> Sealed for Frame<H> {}
 impl<H: InlineHeaders> Operation for Frame<H> {
     const OPCODE: Opcode = Opcode::Send;
     const UNITS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
-    const INLINE: bool = H::BYTES != 0;
+    const INLINE: bool = true;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {

@@ -1,9 +1,8 @@
 use core::marker::PhantomData;
 
-use super::ethernet::Frame;
+use super::ethernet::{Frame, InlineHeaders};
 use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendImm, SendInval, Write, WriteImm};
 use super::sealed::Sealed;
-use crate::wqe::InlineHeaders;
 
 /// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`] or [`RawPacket`].
 pub trait Transport: Sealed + 'static {}

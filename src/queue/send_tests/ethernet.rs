@@ -47,7 +47,8 @@ fn a_device_that_needs_none_gets_none() {
 #[test]
 fn each_checksum_has_its_bit() {
     let frame = Frame::new().inline_headers(count::<18>()).signaled(WrId(1));
-    for (frame, cs_flags) in [(frame, 0), (frame.l3_checksum(), 0x40), (frame.l4_checksum(), 0x80)] {
+    let l3 = Frame::new().l3_checksum().inline_headers(count::<18>()).signaled(WrId(1));
+    for (frame, cs_flags) in [(frame, 0), (l3, 0x40), (frame.l4_checksum(), 0x80), (l3.l4_checksum(), 0xc0)] {
         let wqe = [
             ctrl(3),
             [0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
