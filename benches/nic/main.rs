@@ -33,7 +33,7 @@ use verdict::Verdict;
 ///
 /// Exit codes: 0 measured; 1 could not be measured; 2 wrong usage; 3 measured, and write combining does not work.
 #[derive(Parser)]
-#[command(name = "nic", verbatim_doc_comment)]
+#[command(bin_name = "./run bench", verbatim_doc_comment)]
 struct Options {
     /// The device, as ibv_devices prints it
     #[arg(long, value_name = "NAME")]

@@ -173,6 +173,7 @@ pub(crate) struct NopQueue {
 
 impl NopQueue {
     pub(crate) fn new(device: &Device, port: u8) -> Result<Self, Failure> {
+        device.port(port)?;
         let domain = Domain::new(device.protection_domain()?)?;
         let cq = device.completion_queue(2 * DEPTH).build()?;
         let qp = RawQp::new(&domain, &cq)?;

@@ -78,11 +78,16 @@ impl Area {
     pub(super) fn free(&mut self, piece: usize) {
         let Some(mut bytes) = self.pieces.remove(&piece) else { return };
         let mut start = piece;
-        if let Some(after) = self.gaps.remove(&(start + bytes)) {
+        // Chunks may lie side by side; a piece must not reach from one into the next.
+        let inside = |boundary| self.chunks.iter().all(|chunk| chunk.as_ptr().addr() != boundary);
+        if inside(start + bytes)
+            && let Some(after) = self.gaps.remove(&(start + bytes))
+        {
             bytes += after;
         }
         if let Some((&before, &len)) = self.gaps.range(..start).next_back()
             && before + len == start
+            && inside(start)
         {
             start = before;
             bytes += len;
@@ -148,6 +153,31 @@ mod tests {
             area.free(pieces[0] + 1);
             assert_eq!(area.gaps.into_iter().collect::<Vec<_>>(), [(pieces[0], 4096)]);
             assert!(area.pieces.is_empty());
+        }
+    }
+
+    proptest::proptest! {
+        /// Pieces taken and given back at random never overlap, and in the end each chunk is one gap.
+        #[test]
+        fn pieces_never_overlap(steps in proptest::collection::vec((0..9000_usize, 0..13_u32, 0..4_usize), 1..80)) {
+            let mut area = area();
+            let mut held: Vec<(usize, usize)> = Vec::new();
+            for (bytes, align, back) in steps {
+                let place = take(&mut area, bytes + 1, 1 << align);
+                proptest::prop_assert!(place.is_multiple_of(1 << align));
+                let apart = |&(other, len): &(usize, usize)| place + bytes < other || other + len <= place;
+                proptest::prop_assert!(held.iter().all(apart));
+                held.push((place, bytes + 1));
+                if back != 0 {
+                    area.free(held.swap_remove(held.len() / 2 % back.min(held.len())).0);
+                }
+            }
+            for (place, _) in held {
+                area.free(place);
+            }
+            let chunks = area.chunks.iter().map(|chunk| (chunk.as_ptr().addr(), chunk.len())).collect();
+            proptest::prop_assert_eq!(&area.gaps, &chunks);
+            proptest::prop_assert!(area.pieces.is_empty());
         }
     }
 }
