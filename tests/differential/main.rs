@@ -17,7 +17,10 @@
 //! Left out:
 //! - receives of a shared queue with an entry of no bytes: libmlx5 44 writes the byte count 0, which the device takes for
 //!   2 GiB; this crate leaves such entries out, as both do in receive queues;
-//! - READs and atomics whose data comes in a 128-byte CQE: libmlx5 44 takes it from the wrong place.
+//! - READs and atomics whose data comes in a 128-byte CQE: libmlx5 44 takes it from the wrong place;
+//! - frames that are no more than their inline headers, by `ibv_wr_set_sge` and `ibv_wr_set_inline_data`: libmlx5 44 sends their
+//!   bytes twice;
+//! - data of large sends behind headers that come to the ring's end: libmlx5 44 writes it to wrong places.
 //!
 //! Needs an mlx5 device whose registers can be read back, in whole or in part: the software one does, `./run test` runs it
 //! under `softhca-run`. In strict mode register pages trap, so there the device itself compares the register with the ring.
