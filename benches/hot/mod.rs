@@ -3,30 +3,30 @@
 //! Whatever guards their cost takes them from here: `benches/instructions` counts what they execute, `tests/golden_asm` looks
 //! at what they are compiled to. So there is nothing here but `core` and the crate's public API, without the feature `verbs`.
 //!
-//! Every function exists twice: [`called`], behind a symbol of its own name, and [`inlined`] into a loop, as most
-//! applications have it.
+//! Every function exists twice: [`called`], behind a symbol of its own name (`hot_…`), and [`inlined`] into a loop, as
+//! most applications have it.
 
 /// Declares the functions in both forms.
 macro_rules! hot {
     ($($(#[doc = $doc:literal])* fn $name:ident$(<$life:lifetime>)?($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $($body:tt)* })*) => {
         /// Behind a call.
-        pub mod called {
+        pub(crate) mod called {
             use super::*;
             $(
                 $(#[doc = $doc])*
                 #[inline(never)]
-                #[unsafe(no_mangle)]
-                pub fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
+                #[unsafe(export_name = concat!("hot_", stringify!($name)))]
+                pub(crate) fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
             )*
         }
 
         /// In the caller.
-        pub mod inlined {
+        pub(crate) mod inlined {
             use super::*;
             $(
                 $(#[doc = $doc])*
                 #[inline(always)]
-                pub fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
+                pub(crate) fn $name$(<$life>)?($($argument: $type),*) $(-> $result)? { $($body)* }
             )*
         }
     };
@@ -41,25 +41,25 @@ use blueflame::types::WrId;
 use blueflame::wqe::{Frame, GatherLen, InlineLen, RawPacket, Rc, Remote, Send, Sge, Write};
 
 /// A queue whose doorbells do not end with a flush.
-pub type OneFenceQueue = SendQueue<Rc, ExclusiveRegister<OneFence>>;
+pub(crate) type OneFenceQueue = SendQueue<Rc, ExclusiveRegister<OneFence>>;
 /// A queue on a register that has a lock.
-pub type SharedQueue = SendQueue<Rc, &'static SharedRegister>;
+pub(crate) type SharedQueue = SendQueue<Rc, &'static SharedRegister>;
 /// A prepared RDMA WRITE of 8 bytes, inline.
-pub type WriteShot = Template<Write, InlineLen<8>>;
+pub(crate) type WriteShot = Template<Write, InlineLen<8>>;
 /// A prepared RDMA WRITE from registered memory.
-pub type EntryShot = Template<Write, GatherLen<1>>;
+pub(crate) type EntryShot = Template<Write, GatherLen<1>>;
 /// A prepared SEND of 8 bytes, inline.
-pub type SendShot = Template<Send, InlineLen<8>>;
+pub(crate) type SendShot = Template<Send, InlineLen<8>>;
 /// A request that only needs its doorbell.
-pub type RcStaged<'q> = Staged<'q, Rc, ExclusiveRegister>;
+pub(crate) type RcStaged<'q> = Staged<'q, Rc, ExclusiveRegister>;
 
 /// What is read of completions, added up.
 #[derive(Clone, Copy, Default)]
-pub struct Completed {
+pub(crate) struct Completed {
     /// Indices, queue numbers and lengths.
-    pub sum: u64,
+    pub(crate) sum: u64,
     /// Completions that are no success of a request.
-    pub failed: u32,
+    pub(crate) failed: u32,
 }
 
 impl Completed {

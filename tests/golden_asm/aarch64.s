@@ -1,6 +1,6 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
-batch:
+hot_batch:
     sub sp, sp, #80
     stp x29, x30, [sp, #32]
     stp x22, x21, [sp, #48]
@@ -121,7 +121,7 @@ L8:
     mov w10, #5
     b L3
 
-drain_and_retire:
+hot_drain_and_retire:
     sub sp, sp, #176
     stp x29, x30, [sp, #80]
     stp x28, x27, [sp, #96]
@@ -151,8 +151,8 @@ drain_and_retire:
     ldr x16, [x0, #16]
     ldr w25, [x1, #76]
     movk w17, #7, lsl #16
-    adrp x18, .Lswitch.table.poll
-    add x18, x18, :lo12:.Lswitch.table.poll
+    adrp x18, .Lswitch.table.hot_poll
+    add x18, x18, :lo12:.Lswitch.table.hot_poll
 L1:
     dmb oshld
     and w10, w8, #0xff
@@ -238,8 +238,8 @@ L7:
     mov w17, #30583
     ldurb w9, [x29, #-12]
     cmp w8, #7
-    adrp x18, .Lswitch.table.poll
-    add x18, x18, :lo12:.Lswitch.table.poll
+    adrp x18, .Lswitch.table.hot_poll
+    add x18, x18, :lo12:.Lswitch.table.hot_poll
     ldr x16, [sp, #8]
     ldr w15, [sp, #20]
     ldr x2, [sp, #40]
@@ -267,7 +267,7 @@ L10:
     add sp, sp, #176
     ret
 
-drain_no_overrun:
+hot_drain_no_overrun:
     sub sp, sp, #144
     stp x29, x30, [sp, #48]
     stp x28, x27, [sp, #64]
@@ -294,8 +294,8 @@ drain_no_overrun:
     ldr x12, [x0, #16]
     ldr w28, [x1, #8]
     movk w26, #7, lsl #16
-    adrp x13, .Lswitch.table.poll
-    add x13, x13, :lo12:.Lswitch.table.poll
+    adrp x13, .Lswitch.table.hot_poll
+    add x13, x13, :lo12:.Lswitch.table.hot_poll
     mov w9, #1
 L1:
     dmb oshld
@@ -366,8 +366,8 @@ L8:
     mov w1, w8
     bl <blueflame::cq::error::CqeError>::new
     ldp x12, x1, [sp, #8]
-    adrp x13, .Lswitch.table.poll
-    add x13, x13, :lo12:.Lswitch.table.poll
+    adrp x13, .Lswitch.table.hot_poll
+    add x13, x13, :lo12:.Lswitch.table.hot_poll
     ldurb w11, [x29, #-3]
     ldr x0, [sp, #24]
     ldurb w10, [x29, #-12]
@@ -395,7 +395,7 @@ L11:
     add sp, sp, #144
     ret
 
-drain_one:
+hot_drain_one:
     ldr x9, [x0]
     ldr w10, [x9, #60]
     ldr w8, [x0, #40]
@@ -471,8 +471,8 @@ L8:
     ldrb w3, [x9, #55]
     ldrb w4, [x9, #54]
     ldr w13, [x9, #56]
-    adrp x14, .Lswitch.table.poll
-    add x14, x14, :lo12:.Lswitch.table.poll
+    adrp x14, .Lswitch.table.hot_poll
+    add x14, x14, :lo12:.Lswitch.table.hot_poll
     stur w8, [x29, #-16]
     ldrb w8, [x14, x2]
     lsr w6, w12, #16
@@ -501,7 +501,7 @@ L8:
     ldr x12, [sp]
     b L1
 
-drain_sixteen:
+hot_drain_sixteen:
     sub sp, sp, #144
     stp x29, x30, [sp, #48]
     stp x28, x27, [sp, #64]
@@ -528,8 +528,8 @@ drain_sixteen:
     ldr x12, [x0, #16]
     ldr w28, [x1, #8]
     movk w26, #7, lsl #16
-    adrp x13, .Lswitch.table.poll
-    add x13, x13, :lo12:.Lswitch.table.poll
+    adrp x13, .Lswitch.table.hot_poll
+    add x13, x13, :lo12:.Lswitch.table.hot_poll
     mov w9, #1
 L1:
     dmb oshld
@@ -600,8 +600,8 @@ L8:
     mov w1, w8
     bl <blueflame::cq::error::CqeError>::new
     ldp x12, x1, [sp, #8]
-    adrp x13, .Lswitch.table.poll
-    add x13, x13, :lo12:.Lswitch.table.poll
+    adrp x13, .Lswitch.table.hot_poll
+    add x13, x13, :lo12:.Lswitch.table.hot_poll
     ldurb w11, [x29, #-3]
     ldr x0, [sp, #24]
     ldurb w10, [x29, #-12]
@@ -632,7 +632,7 @@ L11:
     add sp, sp, #144
     ret
 
-fire_entry:
+hot_fire_entry:
     sub sp, sp, #96
     stp x29, x30, [sp, #32]
     str x23, [sp, #48]
@@ -750,7 +750,7 @@ L5:
     add sp, sp, #96
     ret
 
-fire_one_fence:
+hot_fire_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
@@ -815,7 +815,7 @@ L2:
     stur w10, [x8, #2]
     ret
 
-fire_send:
+hot_fire_send:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
@@ -881,7 +881,7 @@ L2:
     stur w10, [x8, #2]
     ret
 
-fire_two_fences:
+hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
@@ -949,7 +949,7 @@ L2:
     stur w10, [x8, #2]
     ret
 
-poll:
+hot_poll:
     sub sp, sp, #80
     stp x29, x30, [sp, #32]
     stp x22, x21, [sp, #48]
@@ -1029,8 +1029,8 @@ L6:
 L7:
     fmov x11, d0
     ubfx x2, x20, #4, #4
-    adrp x12, .Lswitch.table.poll
-    add x12, x12, :lo12:.Lswitch.table.poll
+    adrp x12, .Lswitch.table.hot_poll
+    add x12, x12, :lo12:.Lswitch.table.hot_poll
     rev x22, x10
     lsr w6, w20, #16
     ldrb w8, [x12, x2]
@@ -1052,7 +1052,7 @@ L7:
     lsr x10, x22, #32
     b L2
 
-post_entry:
+hot_post_entry:
     ldp w11, w12, [x3, #8]
     ldr w9, [x0, #60]
     ldr x10, [x3]
@@ -1133,7 +1133,7 @@ L2:
     str x9, [x8]
     ret
 
-post_frame:
+hot_post_frame:
     ldp w11, w12, [x2, #8]
     ldr w9, [x0, #60]
     ldr x10, [x2]
@@ -1220,7 +1220,7 @@ L2:
     str x9, [x8]
     ret
 
-post_one_fence:
+hot_post_one_fence:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
@@ -1296,7 +1296,7 @@ L2:
     str x9, [x8]
     ret
 
-post_receive:
+hot_post_receive:
     ldp w10, w9, [x0, #32]
     ldr w12, [x0, #24]
     sub w9, w10, w9
@@ -1412,7 +1412,7 @@ L13:
     stp x2, x9, [x8, #8]
     ret
 
-post_send:
+hot_post_send:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
@@ -1485,7 +1485,7 @@ L2:
     str x9, [x8]
     ret
 
-post_shared:
+hot_post_shared:
     sub sp, sp, #128
     stp x29, x30, [sp, #48]
     stp x26, x25, [sp, #64]
@@ -1590,7 +1590,7 @@ L7:
     str x9, [x8]
     b L6
 
-post_slice:
+hot_post_slice:
     sub sp, sp, #64
     stp x29, x30, [sp, #32]
     str x19, [sp, #48]
@@ -1882,7 +1882,7 @@ L30:
     add sp, sp, #64
     ret
 
-post_two_fences:
+hot_post_two_fences:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
@@ -1959,7 +1959,7 @@ L2:
     str x9, [x8]
     ret
 
-retire_receive:
+hot_retire_receive:
     ldp w10, w9, [x0, #32]
     cmp w9, w10
     b.ne L1
@@ -1976,7 +1976,7 @@ L1:
     str w9, [x8, #36]
     ret
 
-retire_send:
+hot_retire_send:
     ldp w9, w11, [x0, #80]
     ldr w13, [x0, #76]
     mvn w10, w11, lsr #4
@@ -2020,7 +2020,7 @@ L2:
     strh w11, [x8]
     ret
 
-ring_staged:
+hot_ring_staged:
     mov x8, x0
     ldr x0, [x0, #64]
     ldr w9, [x8, #96]
@@ -2055,7 +2055,7 @@ L1:
     add x1, x8, #72
     b <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
 
-stage:
+hot_stage:
     ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L1

@@ -1,6 +1,6 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
-batch:
+hot_batch:
     push rbp
     push r15
     push r14
@@ -136,7 +136,7 @@ L8:
     mov cl, 5
     jmp L3
 
-drain_and_retire:
+hot_drain_and_retire:
     push rbp
     push r15
     push r14
@@ -249,7 +249,7 @@ L7:
     mov r11d, ebx
     shr r11d, 16
     mov dword ptr [rsp], r11d
-    lea r11, [rip + .Lswitch.table.poll]
+    lea r11, [rip + .Lswitch.table.hot_poll]
     movzx r11d, byte ptr [rcx + r11]
     mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 92]
@@ -288,7 +288,7 @@ L10:
     pop rbp
     ret
 
-drain_no_overrun:
+hot_drain_no_overrun:
     push rbp
     push r15
     push r14
@@ -382,7 +382,7 @@ L8:
     mov r10d, r12d
     shr r10d, 16
     mov dword ptr [rsp], r10d
-    lea r10, [rip + .Lswitch.table.poll]
+    lea r10, [rip + .Lswitch.table.hot_poll]
     movzx r10d, byte ptr [rdx + r10]
     mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 60]
@@ -419,7 +419,7 @@ L11:
     pop rbp
     ret
 
-drain_one:
+hot_drain_one:
     push rbp
     push r15
     push r14
@@ -500,7 +500,7 @@ L9:
     shr edx, 4
     mov r9d, -256
     and r9d, dword ptr [rbx + 56]
-    lea rax, [rip + .Lswitch.table.poll]
+    lea rax, [rip + .Lswitch.table.hot_poll]
     bswap r9d
     mov r10d, r12d
     shr r10d, 16
@@ -523,7 +523,7 @@ L9:
     je L1
     jmp L4
 
-drain_sixteen:
+hot_drain_sixteen:
     push rbp
     push r15
     push r14
@@ -617,7 +617,7 @@ L8:
     mov r10d, r12d
     shr r10d, 16
     mov dword ptr [rsp], r10d
-    lea r10, [rip + .Lswitch.table.poll]
+    lea r10, [rip + .Lswitch.table.hot_poll]
     movzx r10d, byte ptr [rdx + r10]
     mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 60]
@@ -657,7 +657,7 @@ L11:
     pop rbp
     ret
 
-fire_entry:
+hot_fire_entry:
     push r15
     push r14
     push r13
@@ -761,7 +761,7 @@ L6:
     mov dword ptr [rax + 2], 1
     jmp L4
 
-fire_one_fence:
+hot_fire_one_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
@@ -817,7 +817,7 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
-fire_send:
+hot_fire_send:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
@@ -873,7 +873,7 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
-fire_two_fences:
+hot_fire_two_fences:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
@@ -931,7 +931,7 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
-poll:
+hot_poll:
     push r15
     push r14
     push r12
@@ -1011,7 +1011,7 @@ L7:
     shr r8, 8
     movzx edx, r14b
     shr edx, 4
-    lea rax, [rip + .Lswitch.table.poll]
+    lea rax, [rip + .Lswitch.table.hot_poll]
     bswap r15
     shr r15, 32
     mov r9d, r15d
@@ -1033,7 +1033,7 @@ L7:
     je L2
     jmp L4
 
-post_entry:
+hot_post_entry:
     push r14
     push rbx
     sub rsp, 56
@@ -1118,7 +1118,7 @@ L3:
     mov qword ptr [rbx], 65541
     jmp L2
 
-post_frame:
+hot_post_frame:
     push r14
     push rbx
     sub rsp, 56
@@ -1208,7 +1208,7 @@ L3:
     mov qword ptr [rbx], 65541
     jmp L2
 
-post_one_fence:
+hot_post_one_fence:
     push r14
     push rbx
     sub rsp, 40
@@ -1282,7 +1282,7 @@ L3:
     mov qword ptr [rbx], 65541
     jmp L2
 
-post_receive:
+hot_post_receive:
     push rbp
     push r15
     push r14
@@ -1391,7 +1391,7 @@ L11:
     pop rbp
     ret
 
-post_send:
+hot_post_send:
     push rbx
     sub rsp, 32
     mov rbx, rdi
@@ -1463,7 +1463,7 @@ L2:
     pop rbx
     ret
 
-post_shared:
+hot_post_shared:
     push r14
     push rbx
     sub rsp, 40
@@ -1554,7 +1554,7 @@ L7:
     mov qword ptr [rbx], 65541
     jmp L6
 
-post_slice:
+hot_post_slice:
     push rbp
     push r15
     push r14
@@ -1967,7 +1967,7 @@ L41:
     mov qword ptr [r15 + 8], rax
     jmp L29
 
-post_two_fences:
+hot_post_two_fences:
     push r14
     push rbx
     sub rsp, 40
@@ -2042,7 +2042,7 @@ L3:
     mov qword ptr [rbx], 65541
     jmp L2
 
-retire_receive:
+hot_retire_receive:
     mov eax, dword ptr [rdi + 36]
     cmp eax, dword ptr [rdi + 32]
     jne L1
@@ -2058,7 +2058,7 @@ L1:
     xor eax, eax
     ret
 
-retire_send:
+hot_retire_send:
     mov rax, rdi
     mov r9d, dword ptr [rsi + 76]
     mov ecx, dword ptr [rsi + 80]
@@ -2110,7 +2110,7 @@ L2:
     mov word ptr [rax], cx
     ret
 
-ring_staged:
+hot_ring_staged:
     mov rsi, rdi
     mov rdi, qword ptr [rdi + 64]
     mov eax, dword ptr [rsi + 96]
@@ -2139,7 +2139,7 @@ L1:
     add rsi, 72
     jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
 
-stage:
+hot_stage:
     mov rax, rdi
     mov edi, dword ptr [rsi + 48]
     cmp rdi, 7

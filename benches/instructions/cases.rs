@@ -1,0 +1,315 @@
+//! What is counted: the hot functions, at work.
+use std::hint::black_box;
+
+use blueflame::cq::{CompletionQueue, PollMode};
+use blueflame::db::{OneFence, Register};
+use blueflame::queue::{RecvQueue, SendQueue, Template};
+use blueflame::types::{Lkey, Rkey, WrId};
+use blueflame::wqe::{Hole, LegalOn, RawPacket, Rc, Remote, Request, Send, Sge, Write};
+use serde::{Deserialize, Serialize};
+
+use crate::hot::{self, Completed};
+use crate::memory::{ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared};
+use crate::step::{Counts, count, mark};
+
+/// A hot function with queues to work on.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// Messages or completions of one operation.
+    pub(crate) elements: u64,
+    /// The most instructions that an operation is to take in a loop.
+    pub(crate) goal: Option<u64>,
+    run: Box<dyn Fn() -> Result<Figures, String>>,
+}
+
+/// What one operation costs.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Figures {
+    /// Inlined into a loop over messages, with what is the loop's own.
+    pub(crate) in_a_loop: u64,
+    /// Behind a call: from the function's first instruction to its return.
+    pub(crate) by_call: u64,
+}
+
+/// One operation of each case uses at most this many entries of a ring, and each case does some operations.
+const OPERATIONS: u64 = 32;
+
+impl Case {
+    /// Counts. Each time, the queues are made anew, and the operations are done by a child process.
+    pub(crate) fn figures(&self) -> Result<Figures, String> {
+        (self.run)().map_err(|error| format!("{}: {error}", self.name))
+    }
+
+    fn new<S: 'static>(
+        name: &'static str,
+        elements: u64,
+        goal: Option<u64>,
+        make: fn() -> S,
+        [looped, called]: [fn(&mut S, u64); 2],
+        entry: usize,
+    ) -> Self {
+        let run = move || {
+            // As many as fit a ring, three times: in a loop, twice as often, and some to spare.
+            let operations = OPERATIONS.min(ENTRIES as u64 / 4 / elements);
+            let (mut in_loop, mut by_call) = (make(), make());
+            let in_loop = count(None, || {
+                marked(looped, &mut in_loop, operations);
+                marked(looped, &mut in_loop, 2 * operations);
+            })?;
+            let by_call = count(Some(entry), || marked(called, &mut by_call, operations))?;
+            figures(operations, &in_loop, &by_call)
+        };
+        Self { name, elements, goal, run: Box::new(run) }
+    }
+
+    /// With a goal.
+    fn goal(mut self, instructions: u64) -> Self {
+        self.goal = Some(instructions);
+        self
+    }
+}
+
+/// Works between two marks.
+#[inline(never)]
+fn marked<S>(work: fn(&mut S, u64), state: &mut S, operations: u64) {
+    mark();
+    black_box(work)(state, operations);
+    mark();
+}
+
+fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figures, String> {
+    // Twice the operations, and what is done once in a loop is done once in either.
+    let [once, _between, twice] = in_loop.parts[..] else { return Err(format!("three parts expected: {in_loop:?}")) };
+    let more = twice - once;
+    if !more.is_multiple_of(operations) {
+        return Err(format!("{operations} operations take {more} instructions: not each the same"));
+    }
+    let [first, rest @ ..] = &by_call.calls[..] else { return Err("not called".to_owned()) };
+    if rest.len() as u64 + 1 != operations || rest.iter().any(|count| count != first) {
+        return Err(format!("{operations} calls of the same cost expected: {:?}", by_call.calls));
+    }
+    Ok(Figures { in_a_loop: more / operations, by_call: *first })
+}
+
+/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that.
+macro_rules! case {
+    ($name:literal, $elements:expr, $make:expr, $function:ident, |$state:ident, $n:ident, $hot:ident| $work:expr) => {
+        Case::new(
+            $name,
+            $elements,
+            None,
+            $make,
+            [
+                |$state, operations| {
+                    use hot::inlined::$function as $hot;
+                    (0..operations).for_each(|$n| $work);
+                },
+                |$state, operations| {
+                    use hot::called::$function as $hot;
+                    (0..operations).for_each(|$n| $work);
+                },
+            ],
+            hot::called::$function as *const () as usize,
+        )
+    };
+}
+
+/// What is posted.
+struct Message {
+    to: Remote,
+    data: [u8; 8],
+    from: Sge,
+}
+
+/// Messages to post in turn, so that nothing about one is known ahead and moved out of a loop.
+static MESSAGES: [Message; 16] = {
+    const ONE: Message =
+        Message { to: Remote { addr: 0, rkey: Rkey(0) }, data: [0; 8], from: Sge { addr: 0, bytes: 1, lkey: Lkey(0) } };
+    let mut messages = [ONE; 16];
+    let mut i = 0;
+    while i < messages.len() {
+        let n = i as u64 + 1;
+        messages[i] = Message {
+            to: Remote { addr: 0x7f01_0203_0400 * n, rkey: Rkey(0x0018_0700 + i as u32) },
+            data: (n * 0x0102_0304_0506_0708).to_ne_bytes(),
+            from: Sge { addr: 0x5501_0203_4000 * n, bytes: 4096 + i as u32, lkey: Lkey(0x0019_0800 + i as u32) },
+        };
+        i += 1;
+    }
+    messages
+};
+
+#[inline(always)]
+fn message(n: u64) -> &'static Message {
+    &MESSAGES[n as usize % MESSAGES.len()]
+}
+
+/// Bytes of a burst, and of what is posted by length.
+static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
+
+/// A queue with a request in each place.
+fn posted() -> SendQueue<Rc> {
+    let mut sq = send_queue::<Rc, _>(exclusive());
+    for n in 0..ENTRIES as u64 {
+        let m = message(n);
+        hot::called::post_two_fences(&mut sq, m.to, &m.data, WrId(n)).expect("space");
+    }
+    sq
+}
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
+    [posts(), templates(), retires(), polls()].into_iter().flatten().collect()
+}
+
+fn posts() -> Vec<Case> {
+    vec![
+        case!("post typed two fences", 1, || send_queue(exclusive()), post_two_fences, |sq, n, post| {
+            post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
+        })
+        .goal(58),
+        case!(
+            "post typed one fence",
+            1,
+            || send_queue(exclusive().with_mode::<OneFence>()),
+            post_one_fence,
+            |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
+        )
+        .goal(58),
+        case!("post typed shared", 1, || send_queue(shared()), post_shared, |sq, n, post| {
+            post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post one entry typed two fences", 1, || send_queue(exclusive()), post_entry, |sq, n, post| {
+            post(sq, message(n).to, message(n).from, WrId(n)).expect("space")
+        }),
+        case!("post slice of 8 bytes", 1, || send_queue(exclusive()), post_slice, |sq, n, post| {
+            post(sq, message(n).to, black_box(&message(n).data), WrId(n)).expect("space")
+        }),
+        case!("post slice of 64 bytes", 2, || send_queue(exclusive()), post_slice, |sq, n, post| {
+            post(sq, message(n).to, black_box(BYTES[..8].as_flattened()), WrId(n)).expect("space")
+        }),
+        case!("post send", 1, || send_queue(exclusive()), post_send, |sq, n, post| {
+            post(sq, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post frame", 1, || send_queue::<RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
+            post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")
+        }),
+        case!("burst of 1 batch", 1, || send_queue(exclusive()), batch, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES[..1])).expect("space")
+        }),
+        case!("burst of 16 batch", 16, || send_queue(exclusive()), batch, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES[..16])).expect("space")
+        }),
+        case!("burst of 64 batch", 64, || send_queue(exclusive()), batch, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES)).expect("space")
+        }),
+        case!("receive", 1, receive_queue, post_receive, |rq, n, post| {
+            post(rq, &[message(n).from], WrId(n)).expect("space")
+        }),
+    ]
+}
+
+fn templates() -> Vec<Case> {
+    /// A queue with a prepared request.
+    fn prepared<R: Register, O: LegalOn<Rc>, H: Hole>(
+        register: R,
+        request: Request<O, H>,
+    ) -> (SendQueue<Rc, R>, Template<O, H>) {
+        let sq = send_queue(register);
+        let shot = sq.template(request.signaled(WrId(0))).expect("within the limits");
+        (sq, shot)
+    }
+    fn write() -> Request<Write> {
+        Write::to(message(0).to)
+    }
+    fn two_fences() -> (SendQueue<Rc>, hot::WriteShot) {
+        prepared(exclusive(), write().inline_len())
+    }
+    fn one_fence() -> (hot::OneFenceQueue, hot::WriteShot) {
+        prepared(exclusive().with_mode(), write().inline_len())
+    }
+    fn entry() -> (SendQueue<Rc>, hot::EntryShot) {
+        prepared(exclusive(), write().gather_len())
+    }
+    fn send() -> (SendQueue<Rc>, hot::SendShot) {
+        prepared(exclusive(), Send::new().inline_len())
+    }
+    vec![
+        case!("post template two fences", 1, two_fences, fire_two_fences, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        })
+        .goal(37),
+        case!("post template one fence", 1, one_fence, fire_one_fence, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        })
+        .goal(37),
+        case!("template entry template two fences", 1, entry, fire_entry, |state, n, fire| {
+            fire(&mut state.0, &state.1, message(n).from).expect("space")
+        }),
+        case!("template send template two fences", 1, send, fire_send, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        }),
+        case!("post staged two fences", 1, || send_queue(exclusive()), ring_staged, |sq, n, ring| {
+            ring(hot::inlined::stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space"))
+        }),
+    ]
+}
+
+fn retires() -> Vec<Case> {
+    fn sent() -> (SendQueue<Rc>, u16) {
+        (posted(), 0)
+    }
+    fn received() -> RecvQueue {
+        let mut rq = receive_queue();
+        for n in 0..ENTRIES as u64 {
+            hot::called::post_receive(&mut rq, &[message(n).from], WrId(n)).expect("space");
+        }
+        rq
+    }
+    vec![
+        case!("retire send", 1, sent, retire_send, |state, _n, retire| {
+            black_box(retire(&mut state.0, state.1).expect("posted").wr_id);
+            state.1 += 1;
+        }),
+        case!("retire receive", 1, received, retire_receive, |rq, _n, retire| {
+            black_box(retire(rq).expect("posted"));
+        }),
+    ]
+}
+
+fn polls() -> Vec<Case> {
+    fn full<M: PollMode>() -> (CompletionQueue<M>, Completed) {
+        (full_queue(), Completed::default())
+    }
+    fn empty() -> (CompletionQueue, Completed) {
+        (empty_queue(), Completed::default())
+    }
+    fn sent() -> (CompletionQueue, SendQueue<Rc>, u64) {
+        (full_queue(), posted(), 0)
+    }
+    vec![
+        case!("poll drain(1) fields", 1, full, drain_one, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1);
+        })
+        .goal(40),
+        case!("poll poll() copy", 1, full, poll, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
+        })
+        .goal(28),
+        case!("poll drain(16) fields", 16, full, drain_sixteen, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1);
+        }),
+        case!("poll drain(16) fields, no overrun", 16, full, drain_no_overrun, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1);
+        }),
+        case!("poll drain(16) tags", 16, sent, drain_and_retire, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1, &mut state.2);
+        }),
+        case!("poll empty drain(1) fields", 1, empty, drain_one, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1);
+        }),
+        case!("poll empty poll() copy", 1, empty, poll, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
+        }),
+    ]
+}

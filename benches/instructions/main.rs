@@ -1,0 +1,81 @@
+//! How many instructions the data path executes: counted one by one, hence the same each time and on every machine, and
+//! compared with recorded figures.
+//!
+//! `cargo bench --no-default-features --bench instructions` prints a table and leaves it for the report; `-- --check` also
+//! fails where a figure is not the recorded one, in either direction. After a change that is meant:
+//! `BLESS=1 cargo bench --no-default-features --bench instructions -- --check`.
+//!
+//! Each hot function is counted in two forms: inlined into a loop over messages, the loop's own instructions (taking the next
+//! message, counting) included, as all figures and goals of this project have it; and behind a call, from its first
+//! instruction to its return.
+mod cases;
+#[path = "../hot/mod.rs"]
+mod hot;
+mod memory;
+mod record;
+mod step;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cases::{Case, cases};
+use record::{Record, compiler, report};
+
+/// Counts the instructions of the hot functions.
+#[derive(Parser)]
+struct Arguments {
+    /// Fail where a figure is not the recorded one; with BLESS=1 in the environment, record them.
+    #[arg(long)]
+    check: bool,
+    /// Only cases with this in their names.
+    filter: Option<String>,
+    /// What cargo passes to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+    /// Criterion's word for a short run; this one is short.
+    #[arg(long, hide = true)]
+    test: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("instructions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let wanted = |case: &Case| arguments.filter.as_ref().is_none_or(|part| case.name.contains(part));
+    let all = arguments.filter.is_none();
+    let mut found = Record { compiler: compiler()?, instructions: BTreeMap::new() };
+    let mut by_element = BTreeMap::new();
+    println!("{:<42} {:>9} {:>9} {:>12} {:>6}", "instructions", "in a loop", "by call", "per message", "goal");
+    for case in cases().iter().filter(|case| wanted(case)) {
+        let figures = case.figures()?;
+        let each = figures.in_a_loop as f64 / case.elements as f64;
+        print!("{:<42} {:>9} {:>9} {each:>12.1}", case.name, figures.in_a_loop, figures.by_call);
+        println!(
+            " {:>6}",
+            case.goal
+                .map_or(String::new(), |goal| format!("{} {goal}", if figures.in_a_loop <= goal { "≤" } else { ">" }))
+        );
+        by_element.insert(case.name.to_owned(), figures.in_a_loop.div_ceil(case.elements));
+        found.instructions.insert(case.name.to_owned(), figures);
+    }
+    report(&by_element)?;
+    if !arguments.check {
+        return Ok(());
+    }
+    if all && std::env::var_os("BLESS").is_some() {
+        found.write()?;
+    }
+    match Record::read()?.differences(&found, all) {
+        none if none.is_empty() => Ok(()),
+        differences => Err(differences.join("\n")),
+    }
+}

@@ -1,0 +1,110 @@
+//! Queues on memory of this process, with no device.
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use blueflame::cq::{CompletionQueue, CqParts, PollMode};
+use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
+use blueflame::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::types::{CqCi, Cqn, Qpn, SqPi, WrId};
+use blueflame::wqe::Transport;
+
+/// WQEBBs, receive WQEs or CQEs of a ring: more than is posted or polled while counting.
+pub(crate) const ENTRIES: usize = 256;
+const ENTRY_BYTES: usize = 64;
+const PAGE_BYTES: usize = 4096;
+const QPN: u32 = 0x0001_86a5;
+/// Where in a UAR page the first register is, and the bytes in one half of it.
+const REGISTER: (usize, u32) = (0x800, 256);
+
+/// Zeroed pages that stay.
+fn pages(bytes: usize) -> NonNull<u8> {
+    let layout = Layout::from_size_align(bytes.next_multiple_of(PAGE_BYTES), PAGE_BYTES).expect("a size");
+    // SAFETY: nobody asks for zero bytes.
+    NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+fn register_parts() -> RegisterParts {
+    let (offset, size) = REGISTER;
+    // SAFETY: inside of the page.
+    RegisterParts { reg: unsafe { pages(PAGE_BYTES).add(offset) }, size }
+}
+
+/// A register for one queue.
+pub(crate) fn exclusive() -> ExclusiveRegister {
+    // SAFETY: a page of its own, which stays.
+    unsafe { ExclusiveRegister::from_parts(register_parts()) }.expect("a register")
+}
+
+/// A register for several queues.
+pub(crate) fn shared() -> &'static SharedRegister {
+    // SAFETY: a page of its own, which stays.
+    Box::leak(Box::new(unsafe { SharedRegister::from_parts(register_parts()) }.expect("a register")))
+}
+
+/// An empty send queue.
+pub(crate) fn send_queue<T: Transport, R: Register>(register: R) -> SendQueue<T, R> {
+    let parts = SqParts {
+        ring: pages(ENTRIES * ENTRY_BYTES).cast(),
+        wqebbs: ENTRIES as u32,
+        dbrec: pages(PAGE_BYTES).cast(),
+        qpn: Qpn::new(QPN).expect("24 bits"),
+        max_inline: 220,
+        max_sge: 16,
+        signal_all: false,
+        pi: SqPi(0),
+        shadow: pages(ENTRIES * size_of::<WqeRecord>()).cast(),
+    };
+    // SAFETY: pages of its own, large enough, which stay; and there is no device.
+    unsafe { SendQueue::from_parts(parts, register) }.expect("a queue")
+}
+
+/// An empty receive queue.
+pub(crate) fn receive_queue() -> RecvQueue {
+    let parts = RqParts {
+        buf: pages(ENTRIES * ENTRY_BYTES),
+        wqe_cnt: ENTRIES as u32,
+        stride: ENTRY_BYTES as u32,
+        dbrec: pages(PAGE_BYTES).cast(),
+        head: 0,
+        shadow: pages(ENTRIES * size_of::<MaybeUninit<WrId>>()).cast(),
+    };
+    // SAFETY: pages of its own, large enough, which stay; and there is no device.
+    unsafe { RecvQueue::from_parts(parts) }.expect("a queue")
+}
+
+/// A queue of [`ENTRIES`] completions, of the sends that a queue of this file posts, one WQEBB each.
+pub(crate) fn full_queue<M: PollMode>() -> CompletionQueue<M> {
+    completion_queue(|n, cqe| {
+        // The bytes of `struct mlx5_cqe64` that polling looks at; requester (opcode 0), of owner bit 0.
+        cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
+        cqe[56..60].copy_from_slice(&(0x08 << 24 | QPN).to_be_bytes());
+        cqe[60..62].copy_from_slice(&(n as u16).to_be_bytes());
+    })
+}
+
+/// A queue where nothing has completed.
+pub(crate) fn empty_queue<M: PollMode>() -> CompletionQueue<M> {
+    completion_queue(|_, cqe| cqe[63] = 0xf0)
+}
+
+fn completion_queue<M: PollMode>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -> CompletionQueue<M> {
+    let buf = pages(ENTRIES * ENTRY_BYTES);
+    for n in 0..ENTRIES {
+        let mut cqe = [0; ENTRY_BYTES];
+        fill(n, &mut cqe);
+        // SAFETY: inside of the pages, which nobody else knows yet.
+        unsafe { buf.cast::<[u8; ENTRY_BYTES]>().add(n).write(cqe) };
+    }
+    let parts = CqParts {
+        buf,
+        cqe_cnt: ENTRIES as u32,
+        cqe_size: ENTRY_BYTES as u32,
+        dbrec: pages(PAGE_BYTES).cast(),
+        cq_uar: pages(PAGE_BYTES),
+        cqn: Cqn::new(1).expect("24 bits"),
+        ci: CqCi::truncate(0),
+    };
+    // SAFETY: pages of its own, large enough, which stay; there is no device, so that nothing overruns the queue.
+    unsafe { CompletionQueue::from_parts(parts) }.expect("a queue")
+}
