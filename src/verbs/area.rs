@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use memmap2::{Advice, MmapMut};
 
 use super::CallError;
-use super::error::mmap_failed;
+use super::error::failed;
 
 /// Maps at least so many bytes, zeroed.
 type Map = fn(usize) -> Result<MmapMut, CallError>;
@@ -66,9 +66,9 @@ impl Area {
 
     fn grow(&mut self, bytes: usize) -> Result<(), CallError> {
         let mut chunk = (self.map)(bytes.max(self.chunk_bytes))?;
-        // A child process would get its own copies of pages that the device goes on using under this process, or, on older
-        // kernels, leave it with the copies; libmlx5 takes its memory out of children likewise (`ibv_dontfork_range`).
-        chunk.advise(Advice::DontFork).map_err(|error| mmap_failed(&error))?;
+        // After a fork, who writes a page first gets a copy of it, and the device goes on using the original. So children do
+        // not get these pages, nor libmlx5's own (`ibv_dontfork_range`), and this process keeps them.
+        chunk.advise(Advice::DontFork).map_err(|error| failed("madvise", &error))?;
         self.gaps.insert(chunk.as_mut_ptr().expose_provenance(), chunk.len());
         self.chunks.push(chunk);
         Ok(())
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn pages(bytes: usize) -> Result<MmapMut, CallError> {
-        MmapMut::map_anon(bytes).map_err(|error| mmap_failed(&error))
+        MmapMut::map_anon(bytes).map_err(|error| failed("mmap", &error))
     }
 
     fn area() -> Area {

@@ -185,9 +185,9 @@ pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::p
     core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
 }
 
-/// The failure of a mapping.
-pub(crate) fn mmap_failed(error: &std::io::Error) -> CallError {
-    CallError { call: "mmap", errno: error.raw_os_error().unwrap_or(libc::ENOMEM) }
+/// The failure of a system call that the standard library tells of.
+pub(crate) fn failed(call: &'static str, error: &std::io::Error) -> CallError {
+    CallError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
 }
 
 /// Success, or the error number a call returned: most return it, some return -1 and set `errno`.

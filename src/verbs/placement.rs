@@ -10,7 +10,7 @@ use memmap2::MmapMut;
 use rdma_sys as sys;
 
 use super::area::Area;
-use super::error::mmap_failed;
+use super::error::failed;
 use super::{CallError, ffi, pool};
 
 /// Records are mapped by the page.
@@ -44,7 +44,7 @@ impl Placement {
 }
 
 fn record_pages(bytes: usize) -> Result<MmapMut, CallError> {
-    MmapMut::map_anon(bytes).map_err(|error| mmap_failed(&error))
+    MmapMut::map_anon(bytes).map_err(|error| failed("mmap", &error))
 }
 
 /// Makes a parent domain place what is made in it by `placement`, which must outlive it.

@@ -1,6 +1,6 @@
 //! A pool: memory mapped and registered once at start, handed out in pieces.
 
-use super::error::{in_range, mmap_failed};
+use super::error::{failed, in_range};
 use super::{Access, Buffer, CallError, Error, ProtectionDomain};
 
 /// log2 of a huge page of 2 MiB, the size x86-64 and (with 4 KiB base pages) aarch64 have.
@@ -86,7 +86,7 @@ pub(super) fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), CallError> 
     // SAFETY: asks the C library for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let memory =
-        memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(|e| mmap_failed(&e))?;
+        memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(|e| failed("mmap", &e))?;
     // Before the first touch, which decides what lies underneath.
     let pages = match memory.advise(memmap2::Advice::HugePage) {
         Ok(()) => Pages::Transparent,
