@@ -9,9 +9,10 @@ use super::rig::{ENTRY_BYTES, Rig};
 pub(crate) struct FloorCq {
     ring: NonNull<u8>,
     record: NonNull<u32>,
-    /// CQEs of the ring, less one.
-    mask: u32,
-    ci: u32,
+    /// Bytes of the ring.
+    bytes: u32,
+    /// The consumer index in bytes: the bit above the ring's offsets is the owner bit's sense.
+    position: u32,
 }
 
 /// What is read of a completion.
@@ -33,23 +34,23 @@ type Wide = u64;
 impl FloorCq {
     pub(crate) fn new(rig: &Rig) -> Self {
         let parts = rig.cq_parts();
-        Self { ring: parts.buf, record: parts.dbrec, mask: parts.cqe_cnt - 1, ci: 0 }
+        Self { ring: parts.buf, record: parts.dbrec, bytes: parts.cqe_cnt * ENTRY_BYTES as u32, position: 0 }
     }
 
-    /// The CQE at the consumer index, if it is ours.
+    /// The CQE at the consumer index, if it is ours and of a request that succeeded.
     #[inline(always)]
     pub(crate) fn cqe(&mut self) -> Option<NonNull<u8>> {
         // SAFETY: inside of the ring.
-        let cqe = unsafe { self.ring.add((self.ci & self.mask) as usize * ENTRY_BYTES) };
+        let cqe = unsafe { self.ring.add((self.position & (self.bytes - 1)) as usize) };
         // SAFETY: the last byte of the CQE.
         let op_own = unsafe { cqe.add(63).read_volatile() };
-        let owner = (self.ci & (self.mask + 1) != 0) as u8;
-        if op_own & 1 != owner || op_own >> 4 == 0xf {
+        // Success of a request is opcode 0: one comparison tells it, and that the CQE is of this pass over the ring.
+        if op_own & 0xf1 != u8::from(self.position & self.bytes != 0) {
             return None;
         }
         arch::from_device();
-        self.ci = self.ci.wrapping_add(1);
-        (op_own >> 4 == 0).then_some(cqe)
+        self.position = self.position.wrapping_add(ENTRY_BYTES as u32);
+        Some(cqe)
     }
 
     /// What is looked at, by a load each.
@@ -85,7 +86,7 @@ impl FloorCq {
     #[inline(always)]
     pub(crate) fn record(&self) {
         // SAFETY: the record's word, which stays.
-        unsafe { self.record.write_volatile((self.ci & 0x00ff_ffff).to_be()) };
+        unsafe { self.record.write_volatile(((self.position / ENTRY_BYTES as u32) & 0x00ff_ffff).to_be()) };
     }
 
     /// Takes `count` completions, up to `N` per store of the consumer index; returns the sum of their indices.
@@ -93,12 +94,12 @@ impl FloorCq {
     pub(crate) fn poll<const N: usize>(&mut self, count: usize, read: impl Fn(NonNull<u8>) -> Fields) -> u64 {
         let mut read_sum = Sum::default();
         for _ in 0..count / N {
-            let before = self.ci;
+            let before = self.position;
             for _ in 0..N {
                 let Some(cqe) = self.cqe() else { break };
                 read_sum.add(read(cqe));
             }
-            if self.ci != before {
+            if self.position != before {
                 self.record();
             }
         }
