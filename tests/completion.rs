@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use blueflame::cq::layout::OpOwn;
 use blueflame::cq::{
     CompletionQueue, Conservative, CqError, CqParts, CqeCopy, CqeError, CqeFormat, CqeOpcode, InlineError, NoOverrun,
-    Notify, PollMode, Side, Standard, Syndrome, WcOpcode, WcStatus,
+    Notify, PollMode, Prefetch, Side, Standard, Syndrome, WcOpcode, WcStatus,
 };
 use blueflame::types::{CqCi, Cqn, Qpn, Rkey};
 use proptest::prelude::*;
@@ -148,6 +148,8 @@ fn every_completion_is_seen_once_over_many_passes() {
                 many_passes::<Standard>(cqe_cnt, cqe_size, 0, per_call);
                 many_passes::<Conservative>(cqe_cnt, cqe_size, 0, per_call);
                 many_passes::<NoOverrun>(cqe_cnt, cqe_size, 0, per_call);
+                many_passes::<Prefetch>(cqe_cnt, cqe_size, 0, per_call);
+                many_passes::<Prefetch<NoOverrun, 1>>(cqe_cnt, cqe_size, 0, per_call);
             }
         }
     }

@@ -84,7 +84,7 @@ pub use store::mmio_write64;
 mod packed;
 pub use packed::{Packed, mmio_copy64_packed};
 mod prefetch;
-pub use prefetch::prefetch_write;
+pub use prefetch::{prefetch_read, prefetch_write};
 
 #[cfg(test)]
 mod tests;

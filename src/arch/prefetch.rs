@@ -1,4 +1,4 @@
-//! Asking for a cache line ahead of the store to it.
+//! Asking for a cache line ahead of its use.
 
 /// Asks for the line at `place` to be brought into this CPU's first-level cache, owned, for a store that comes later.
 ///
@@ -15,6 +15,26 @@ pub fn prefetch_write<T>(place: *const T) {
     // SAFETY: as above.
     unsafe {
         core::arch::asm!("prfm pstl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = place;
+}
+
+/// Asks for the line at `place` to be brought into this CPU's first-level cache, for a load that comes later.
+///
+/// A hint, as [`prefetch_write`]. x86-64: `prefetcht0`; aarch64: `prfm pldl1keep`; elsewhere nothing.
+#[inline(always)]
+pub fn prefetch_read<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which neither faults nor changes memory, registers or flags; SSE is part of x86-64.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a hint, which neither faults nor changes memory, registers or flags.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = place;

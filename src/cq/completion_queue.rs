@@ -124,7 +124,7 @@ impl<M: PollMode> CompletionQueue<M> {
         let mut walk = Walk { next: self.next, queue: self };
         let mut left = max;
         loop {
-            Self::from_device();
+            walk.queue.taking(walk.next);
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
             f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
@@ -151,7 +151,7 @@ impl<M: PollMode> CompletionQueue<M> {
     pub fn poll(&mut self) -> Option<CqeCopy> {
         // SAFETY: in this ring.
         let tail = unsafe { self.ring.tail(self.next) }?;
-        Self::from_device();
+        self.taking(self.next);
         // SAFETY: in this ring. The CQE is software's until an index past it is published, below.
         let copy = unsafe { self.ring.fields(self.next) }.copy();
         // SAFETY: the only place there is.
@@ -162,9 +162,12 @@ impl<M: PollMode> CompletionQueue<M> {
         Some(CqeView::new(tail, copy))
     }
 
-    /// Orders the load that saw the owner bit before the loads of the rest.
+    /// Before a CQE is read that was found to be ours: orders the load that saw the owner bit before the loads of the rest.
     #[inline(always)]
-    fn from_device() {
+    fn taking(&self, place: Place) {
+        if M::AHEAD != 0 {
+            self.ring.prefetch(place, M::AHEAD);
+        }
         if M::CONSERVATIVE {
             arch::from_device_conservative();
         } else {

@@ -1,6 +1,7 @@
 //! Completions that are no success, and queues that cannot be.
 use core::fmt;
 
+use super::layout::Tail;
 use super::opcode::{CqeOpcode, Side};
 use super::status::{Syndrome, WcStatus};
 use crate::types::Qpn;
@@ -64,16 +65,19 @@ pub enum CqeError {
 }
 
 impl CqeError {
-    /// What a CQE is that [`OpOwn::is_success`](super::layout::OpOwn::is_success) said is none.
+    /// What a CQE is that [`OpOwn::is_success`](super::layout::OpOwn::is_success) said is none. `syndromes` are the
+    /// [vendor's](super::layout::ErrCqe::vendor_err_synd) and the [syndrome](super::layout::ErrCqe::syndrome).
     ///
     /// `inline`, though never inlined, so that callers see that it cannot unwind, and need no landing pads.
     #[cold]
     #[inline]
-    pub(super) fn new(opcode: CqeOpcode, syndrome: u8, vendor_err_synd: u8, qpn: Qpn, wqe_counter: u16) -> Self {
+    pub(super) fn new(tail: Tail, syndromes: u16, opcode_and_qpn: u32) -> Self {
+        let [vendor_err_synd, syndrome] = syndromes.to_be_bytes();
+        let (qpn, wqe_counter) = (Qpn::truncate(opcode_and_qpn), tail.wqe_counter());
         let failed = |side| {
             Self::Completion(ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter })
         };
-        match opcode {
+        match CqeOpcode::new(tail.op_own().opcode()) {
             CqeOpcode::ReqErr => failed(Side::Requester),
             CqeOpcode::RespErr => failed(Side::Responder),
             CqeOpcode::SigErr => Self::Signature,

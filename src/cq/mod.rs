@@ -25,7 +25,7 @@ mod view;
 pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
 pub use layout::CqeFormat;
-pub use mode::{Conservative, NoOverrun, PollMode, Standard};
+pub use mode::{Conservative, NoOverrun, PollMode, Prefetch, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};

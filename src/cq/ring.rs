@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 
 use super::layout::{CQE64_BYTES, TAIL_OFFSET, Tail};
 use super::source::InQueue;
+use crate::arch;
 use crate::types::CqCi;
 
 /// A CQE of a ring: what changes with each completion, small enough for a loop to keep in registers.
@@ -93,6 +94,12 @@ impl Ring {
         // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first
         // half precedes it.
         unsafe { InQueue::new(place.cqe, self.cqe_bytes != CQE64_BYTES) }
+    }
+
+    /// Asks for the CQE `ahead` places after this one, as if the ring did not end.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, place: Place, ahead: usize) {
+        arch::prefetch_read(place.cqe.as_ptr().wrapping_add(self.cqe_bytes.wrapping_mul(ahead)));
     }
 
     /// Goes on to the next CQE; past the ring's end, where a new pass begins.

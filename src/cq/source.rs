@@ -58,12 +58,17 @@ impl InQueue<'_> {
     /// Volatile, so that the copy is made: a plain read could be undone, and fields read from the device's memory again.
     #[inline(always)]
     pub(super) fn copy(&self) -> Private {
-        const PARTS: usize = 64 / size_of::<Wide>();
+        const PARTS: usize = WIDE_BYTES / size_of::<Wide>();
         let parts: [Wide; PARTS] = core::array::from_fn(|i| self.load(i * size_of::<Wide>()));
-        // SAFETY: 64 bytes either way, and any bytes are eight words.
-        Private { words: unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 8]>(parts) } }
+        // SAFETY: 48 bytes either way, and any bytes are six words.
+        let [a, b, c, d, e, f] = unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 6]>(parts) };
+        let [g, h] = core::array::from_fn(|i| self.load(WIDE_BYTES + i * size_of::<u64>()));
+        Private { words: [a, b, c, d, e, f, g, h] }
     }
 }
+
+/// The bytes of a CQE that are copied by [`Wide`].
+const WIDE_BYTES: usize = 48;
 
 /// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;
 /// whatever mixture a misbehaving device makes of a copy, the copy does not change any more.
@@ -142,7 +147,10 @@ impl Source for Private {
 
     #[inline(always)]
     fn be32(&self, offset: usize) -> u32 {
-        self.field::<4>(offset) as u32
+        let word = self.words[offset / 8];
+        let first = (offset % 8 == 0) == cfg!(target_endian = "little");
+        // Half of the word first, and then its bytes: a lane of a wide register can be taken out by itself.
+        u32::from_be(if first { word as u32 } else { (word >> 32) as u32 })
     }
 
     #[inline(always)]

@@ -51,10 +51,11 @@ impl<S: Source> CqeView<S> {
         if op_own.is_success() {
             return Ok(Side::Responder);
         }
-        // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in memory.
-        let syndrome = self.source.u8(offset_of!(ErrCqe, syndrome));
-        let vendor_err_synd = self.source.u8(offset_of!(ErrCqe, vendor_err_synd));
-        Err(CqeError::new(self.opcode(), syndrome, vendor_err_synd, self.qpn(), self.wqe_counter()))
+        // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in memory. As
+        // they are in the CQE, to have little of it in every caller.
+        const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, vendor_err_synd) + 1) }
+        let syndromes = self.source.be16(offset_of!(ErrCqe, vendor_err_synd));
+        Err(CqeError::new(self.tail, syndromes, self.source.be32(offset_of!(Cqe64, sop_drop_qpn))))
     }
 
     /// The CQE's opcode.

@@ -130,75 +130,73 @@ hot_drain_and_retire:
     stp x22, x21, [sp, #144]
     stp x20, x19, [sp, #160]
     add x29, sp, #80
-    ldr x21, [x0]
-    ldr w8, [x21, #60]
-    ldr w20, [x0, #40]
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L8
-    ldp w26, w23, [x1, #80]
-    ldp x28, x13, [x0, #24]
+    ldp w28, w24, [x1, #80]
+    ldp x26, x13, [x0, #24]
     mov w17, #30583
-    ldr w22, [x0, #8]
-    ldr x24, [x2]
+    ldr w23, [x0, #8]
+    ldr x25, [x2]
     mov w9, #1
     ldr x14, [x1, #8]
-    mvn w15, w23, lsr #4
+    mvn w15, w24, lsr #4
     ldr x16, [x0, #16]
-    ldr w25, [x1, #76]
+    ldr w27, [x1, #76]
     movk w17, #7, lsl #16
-    adrp x18, .Lswitch.table.hot_poll
-    add x18, x18, :lo12:.Lswitch.table.hot_poll
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
     cmp w10, #12
-    mov w27, w8
+    mov w20, w8
     b.hs L2
     mov w8, wzr
     b L3
 L2:
-    lsr x9, x27, #2
+    lsr x9, x20, #2
     mov w8, #1
     lsl x9, x8, x9
     tst x9, x17
     b.eq L7
 L3:
-    lsr x10, x27, #16
-    add w11, w15, w26
+    lsr x10, x20, #16
+    add w11, w15, w28
     sub w9, w10, w11
-    sub w11, w25, w11
+    sub w11, w27, w11
     and w12, w9, #0xffff
     cmp w12, w11, uxth
     b.hs L4
-    and w10, w23, w10, lsl #4
+    and w10, w24, w10, lsl #4
     add x10, x14, x10
     ldrh w11, [x10, #8]
     cbz w11, L4
-    add w9, w9, w26
+    add w9, w9, w28
     add w11, w9, w11
     ldr x9, [x10]
-    and w26, w11, #0xffff
-    str w26, [x1, #80]
+    and w28, w11, #0xffff
+    str w28, [x1, #80]
     tbnz w8, #0, L4
-    add x24, x24, x9
-    str x24, [x2]
+    add x25, x25, x9
+    str x25, [x2]
 L4:
-    cmp x21, x28
-    add w22, w22, #1
+    cmp x22, x26
+    add w23, w23, #1
     b.eq L6
-    add x21, x21, x13
+    add x22, x22, x13
     cmp x19, #16
     b.eq L9
 L5:
-    ldr w8, [x21, #60]
+    ldr w8, [x22, #60]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
@@ -207,29 +205,25 @@ L5:
     b.lo L1
     b L9
 L6:
-    eor w20, w20, #0x1
-    and w22, w22, #0xffffff
-    mov x21, x16
-    str w20, [x0, #40]
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x16
+    str w21, [x0, #40]
     cmp x19, #16
     b.ne L5
     b L9
 L7:
-    ldrb w3, [x21, #55]
-    ldrb w4, [x21, #54]
-    ubfx x8, x27, #4, #4
-    ldr w9, [x21, #56]
-    lsr w6, w27, #16
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
     stp x1, x0, [x29, #-32]
     sub x0, x29, #12
+    mov x1, x20
     stp x13, x2, [sp, #32]
-    mov w2, w8
-    and w10, w9, #0xffffff00
-    ldrb w9, [x18, x8]
+    rev16 w8, w8
+    rev w3, w9
     str x14, [sp, #24]
-    rev w5, w10
+    mov w2, w8
     str w15, [sp, #20]
-    mov w1, w9
     str x16, [sp, #8]
     bl <blueflame::cq::error::CqeError>::new
     ldurb w8, [x29, #-3]
@@ -238,13 +232,11 @@ L7:
     mov w17, #30583
     ldurb w9, [x29, #-12]
     cmp w8, #7
-    adrp x18, .Lswitch.table.hot_poll
-    add x18, x18, :lo12:.Lswitch.table.hot_poll
+    movk w17, #7, lsl #16
     ldr x16, [sp, #8]
     ldr w15, [sp, #20]
-    ldr x2, [sp, #40]
     cset w8, ne
-    movk w17, #7, lsl #16
+    ldr x2, [sp, #40]
     orr w8, w8, w9
     b L3
 L8:
@@ -252,9 +244,9 @@ L8:
     b L10
 L9:
     ldr x8, [x0, #48]
-    rev w9, w22
-    str x21, [x0]
-    str w22, [x0, #8]
+    rev w9, w23
+    str x22, [x0]
+    str w23, [x0, #8]
     str w9, [x8]
 L10:
     mov x0, x19
@@ -276,66 +268,64 @@ hot_drain_no_overrun:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #48
-    ldr x21, [x0]
-    ldr w8, [x21, #60]
-    ldr w20, [x0, #40]
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L9
-    ldp x27, x25, [x0, #24]
-    mov w26, #30583
-    ldr w22, [x0, #8]
-    ldr x23, [x1]
-    mov w11, #1
-    ldr x12, [x0, #16]
+    ldp x26, x25, [x0, #24]
+    mov w27, #30583
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w12, #1
+    ldr x11, [x0, #16]
     ldr w28, [x1, #8]
-    movk w26, #7, lsl #16
-    adrp x13, .Lswitch.table.hot_poll
-    add x13, x13, :lo12:.Lswitch.table.hot_poll
+    movk w27, #7, lsl #16
     mov w9, #1
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
     cmp w10, #11
-    mov w24, w8
+    mov w20, w8
     b.hi L3
-    ldr w8, [x21, #56]
-    ldr w9, [x21, #44]
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
 L2:
     rev w9, w9
     and w8, w8, #0xffffff00
     rev w8, w8
-    add x9, x9, x24, lsr #16
-    add x8, x23, x8
-    add x23, x9, x8
-    str x23, [x1]
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
     b L5
 L3:
-    lsr x8, x24, #2
-    lsl x8, x11, x8
-    tst x8, x26
+    lsr x8, x20, #2
+    lsl x8, x12, x8
+    tst x8, x27
     b.eq L8
-    ldr wzr, [x21, #56]
-    ldr wzr, [x21, #44]
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
 L4:
     add w28, w28, #1
     str w28, [x1, #8]
 L5:
-    cmp x21, x27
-    add w22, w22, #1
+    cmp x22, x26
+    add w23, w23, #1
     b.eq L7
-    add x21, x21, x25
+    add x22, x22, x25
     cmp x19, #16
     b.eq L10
 L6:
-    ldr w8, [x21, #60]
+    ldr w8, [x22, #60]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
@@ -344,37 +334,31 @@ L6:
     b.lo L1
     b L10
 L7:
-    eor w20, w20, #0x1
-    and w22, w22, #0xffffff
-    mov x21, x12
-    str w20, [x0, #40]
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
     cmp x19, #16
     b.ne L6
     b L10
 L8:
-    ldrb w3, [x21, #55]
-    ldrb w4, [x21, #54]
-    ubfx x2, x24, #4, #4
-    ldr w8, [x21, #56]
-    lsr w6, w24, #16
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
     sub x0, x29, #12
-    str x12, [sp, #8]
-    and w9, w8, #0xffffff00
-    ldrb w8, [x13, x2]
-    rev w5, w9
-    mov w1, w8
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
     bl <blueflame::cq::error::CqeError>::new
-    ldp x12, x1, [sp, #8]
-    adrp x13, .Lswitch.table.hot_poll
-    add x13, x13, :lo12:.Lswitch.table.hot_poll
     ldurb w11, [x29, #-3]
-    ldr x0, [sp, #24]
+    ldp x1, x0, [sp, #16]
     ldurb w10, [x29, #-12]
-    ldr w8, [x21, #56]
-    ldr w9, [x21, #44]
+    mov w12, #1
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
     cmp w11, #7
-    mov w11, #1
+    ldr x11, [sp, #8]
     b.ne L4
     cbz w10, L2
     b L4
@@ -382,8 +366,8 @@ L9:
     mov x19, xzr
     b L11
 L10:
-    str x21, [x0]
-    str w22, [x0, #8]
+    str x22, [x0]
+    str w23, [x0, #8]
 L11:
     mov x0, x19
     ldp x20, x19, [sp, #128]
@@ -396,109 +380,101 @@ L11:
     ret
 
 hot_drain_one:
-    ldr x9, [x0]
-    ldr w10, [x9, #60]
-    ldr w8, [x0, #40]
-    rev w10, w10
-    eor w12, w10, w8
-    ubfx w10, w12, #1, #7
-    orr w10, w10, w12, lsl #7
-    and w10, w10, #0xff
-    cmp w10, #119
+    ldr x10, [x0]
+    ldr w8, [x10, #60]
+    ldr w9, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w9
+    ubfx w11, w8, #1, #7
+    orr w11, w11, w8, lsl #7
+    and w11, w11, #0xff
+    cmp w11, #119
     b.hi L2
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    ldr w11, [x0, #8]
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    ldr w12, [x0, #8]
     dmb oshld
-    and w13, w12, #0xff
-    ldr x10, [x0, #32]
+    and w13, w8, #0xff
+    ldr x11, [x0, #32]
     cmp w13, #11
     b.hi L3
-    ldr w13, [x9, #56]
-    ldr w14, [x9, #44]
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
 L1:
     rev w14, w14
     and w13, w13, #0xffffff00
     ldr x15, [x1]
     rev w13, w13
-    add x12, x14, x12, lsr #16
+    add x8, x14, x8, lsr #16
     add x13, x15, x13
-    add x12, x12, x13
-    str x12, [x1]
+    add x8, x8, x13
+    str x8, [x1]
     b L5
 L2:
     mov x0, xzr
     ret
 L3:
-    lsr x13, x12, #2
+    lsr x13, x8, #2
     mov w14, #1
     lsl x13, x14, x13
     mov w14, #30583
     movk w14, #7, lsl #16
     tst x13, x14
     b.eq L8
-    ldr wzr, [x9, #56]
-    ldr wzr, [x9, #44]
+    ldr wzr, [x10, #56]
+    ldr wzr, [x10, #44]
 L4:
-    ldr w12, [x1, #8]
-    add w12, w12, #1
-    str w12, [x1, #8]
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
 L5:
-    ldr x12, [x0, #24]
-    add w11, w11, #1
-    cmp x9, x12
+    ldr x8, [x0, #24]
+    cmp x10, x8
+    add w8, w12, #1
     b.eq L7
-    add x9, x9, x10
+    add x10, x10, x11
 L6:
-    ldr x8, [x0, #48]
-    str x9, [x0]
-    rev w9, w11
-    str w11, [x0, #8]
-    str w9, [x8]
+    ldr x9, [x0, #48]
+    str w8, [x0, #8]
+    rev w8, w8
+    str x10, [x0]
+    str w8, [x9]
     mov w0, #1
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
     ret
 L7:
-    ldr x9, [x0, #16]
-    eor w8, w8, #0x1
-    and w11, w11, #0xffffff
-    str w8, [x0, #40]
+    ldr x10, [x0, #16]
+    eor w9, w9, #0x1
+    and w8, w8, #0xffffff
+    str w9, [x0, #40]
     b L6
 L8:
-    ubfx x2, x12, #4, #4
-    ldrb w3, [x9, #55]
-    ldrb w4, [x9, #54]
-    ldr w13, [x9, #56]
-    adrp x14, .Lswitch.table.hot_poll
-    add x14, x14, :lo12:.Lswitch.table.hot_poll
-    stur w8, [x29, #-16]
-    ldrb w8, [x14, x2]
-    lsr w6, w12, #16
-    and w13, w13, #0xffffff00
-    stp x1, x0, [sp, #24]
+    ldrh w13, [x10, #54]
+    ldr w14, [x10, #56]
+    stp x1, x0, [x29, #-32]
     sub x0, x29, #12
-    rev w5, w13
-    mov w1, w8
-    str x12, [sp]
-    stur x9, [x29, #-24]
-    str x10, [sp, #16]
-    str w11, [sp, #12]
+    mov x1, x8
+    str x8, [sp, #8]
+    rev w3, w14
+    rev16 w2, w13
+    stur w9, [x29, #-36]
+    stp x10, x11, [sp, #24]
+    str w12, [sp, #20]
     bl <blueflame::cq::error::CqeError>::new
-    ldur x9, [x29, #-24]
-    ldp x10, x1, [sp, #16]
+    ldp x10, x11, [sp, #24]
     ldurb w15, [x29, #-3]
-    ldr w11, [sp, #12]
-    ldur w8, [x29, #-16]
-    ldr x0, [sp, #32]
-    ldurb w12, [x29, #-12]
-    ldr w13, [x9, #56]
+    ldp x1, x0, [x29, #-32]
+    ldr w12, [sp, #20]
     cmp w15, #7
-    ldr w14, [x9, #44]
+    ldur w9, [x29, #-36]
+    ldurb w8, [x29, #-12]
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
     b.ne L4
-    cbnz w12, L4
-    ldr x12, [sp]
+    cbnz w8, L4
+    ldr x8, [sp, #8]
     b L1
 
 hot_drain_sixteen:
@@ -510,66 +486,64 @@ hot_drain_sixteen:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #48
-    ldr x21, [x0]
-    ldr w8, [x21, #60]
-    ldr w20, [x0, #40]
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L9
-    ldp x27, x25, [x0, #24]
-    mov w26, #30583
-    ldr w22, [x0, #8]
-    ldr x23, [x1]
-    mov w11, #1
-    ldr x12, [x0, #16]
+    ldp x26, x25, [x0, #24]
+    mov w27, #30583
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w12, #1
+    ldr x11, [x0, #16]
     ldr w28, [x1, #8]
-    movk w26, #7, lsl #16
-    adrp x13, .Lswitch.table.hot_poll
-    add x13, x13, :lo12:.Lswitch.table.hot_poll
+    movk w27, #7, lsl #16
     mov w9, #1
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
     cmp w10, #11
-    mov w24, w8
+    mov w20, w8
     b.hi L3
-    ldr w8, [x21, #56]
-    ldr w9, [x21, #44]
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
 L2:
     rev w9, w9
     and w8, w8, #0xffffff00
     rev w8, w8
-    add x9, x9, x24, lsr #16
-    add x8, x23, x8
-    add x23, x9, x8
-    str x23, [x1]
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
     b L5
 L3:
-    lsr x8, x24, #2
-    lsl x8, x11, x8
-    tst x8, x26
+    lsr x8, x20, #2
+    lsl x8, x12, x8
+    tst x8, x27
     b.eq L8
-    ldr wzr, [x21, #56]
-    ldr wzr, [x21, #44]
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
 L4:
     add w28, w28, #1
     str w28, [x1, #8]
 L5:
-    cmp x21, x27
-    add w22, w22, #1
+    cmp x22, x26
+    add w23, w23, #1
     b.eq L7
-    add x21, x21, x25
+    add x22, x22, x25
     cmp x19, #16
     b.eq L10
 L6:
-    ldr w8, [x21, #60]
+    ldr w8, [x22, #60]
     rev w8, w8
-    eor w8, w8, w20
+    eor w8, w8, w21
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
@@ -578,37 +552,31 @@ L6:
     b.lo L1
     b L10
 L7:
-    eor w20, w20, #0x1
-    and w22, w22, #0xffffff
-    mov x21, x12
-    str w20, [x0, #40]
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
     cmp x19, #16
     b.ne L6
     b L10
 L8:
-    ldrb w3, [x21, #55]
-    ldrb w4, [x21, #54]
-    ubfx x2, x24, #4, #4
-    ldr w8, [x21, #56]
-    lsr w6, w24, #16
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
     sub x0, x29, #12
-    str x12, [sp, #8]
-    and w9, w8, #0xffffff00
-    ldrb w8, [x13, x2]
-    rev w5, w9
-    mov w1, w8
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
     bl <blueflame::cq::error::CqeError>::new
-    ldp x12, x1, [sp, #8]
-    adrp x13, .Lswitch.table.hot_poll
-    add x13, x13, :lo12:.Lswitch.table.hot_poll
     ldurb w11, [x29, #-3]
-    ldr x0, [sp, #24]
+    ldp x1, x0, [sp, #16]
     ldurb w10, [x29, #-12]
-    ldr w8, [x21, #56]
-    ldr w9, [x21, #44]
+    mov w12, #1
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
     cmp w11, #7
-    mov w11, #1
+    ldr x11, [sp, #8]
     b.ne L4
     cbz w10, L2
     b L4
@@ -617,9 +585,9 @@ L9:
     b L11
 L10:
     ldr x8, [x0, #48]
-    rev w9, w22
-    str x21, [x0]
-    str w22, [x0, #8]
+    rev w9, w23
+    str x22, [x0]
+    str w23, [x0, #8]
     str w9, [x8]
 L11:
     mov x0, x19
@@ -951,106 +919,99 @@ L2:
 
 hot_poll:
     sub sp, sp, #80
-    stp x29, x30, [sp, #32]
-    stp x22, x21, [sp, #48]
-    stp x20, x19, [sp, #64]
-    add x29, sp, #32
-    ldr x12, [x0]
-    ldr w8, [x12, #60]
-    ldr w10, [x0, #40]
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    ldr x13, [x0]
+    ldr w8, [x13, #60]
+    ldr w12, [x0, #40]
     rev w8, w8
-    eor w20, w8, w10
-    ubfx w8, w20, #1, #7
-    orr w8, w8, w20, lsl #7
-    and w19, w8, #0xff
-    cmp w19, #119
-    b.hi L5
-    dmb oshld
-    ldp x14, x13, [x0, #24]
-    ldr q0, [x12]
-    ldr q0, [x12, #16]
-    ldr q1, [x12, #32]
-    ldr q0, [x12, #48]
-    ldr w11, [x0, #8]
-    cmp x12, x14
-    add w11, w11, #1
-    str w11, [x0, #8]
-    b.eq L6
-    add x12, x12, x13
-L1:
-    mov x10, v0.d[1]
-    and w13, w20, #0xff
-    ldr x14, [x0, #48]
-    rev w11, w11
-    cmp w13, #11
-    str x12, [x0]
-    str w11, [x14]
+    eor w8, w8, w12
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
     b.hi L3
-    rev x10, x10
-    lsr x10, x10, #32
+    dmb oshld
+    ldp x16, x15, [x0, #24]
+    ldr q0, [x13]
+    ldr q0, [x13, #16]
+    ldr q0, [x13, #32]
+    ldr x11, [x13, #48]
+    ldr x10, [x13, #56]
+    ldr w14, [x0, #8]
+    cmp x13, x16
+    add w14, w14, #1
+    str w14, [x0, #8]
+    b.eq L6
+    add x13, x13, x15
+L1:
+    and w12, w8, #0xff
+    ldr x15, [x0, #48]
+    str x13, [x0]
+    rev w13, w14
+    cmp w12, #11
+    str w13, [x15]
+    b.hi L4
 L2:
-    mov x11, v1.d[1]
-    and x10, x10, #0xffffff
-    and x11, x11, #0xffffffff00000000
-    rev x11, x11
-    add x9, x11, x20, lsr #16
-    ldr x11, [x1]
-    add x9, x9, x10
-    add x9, x9, x11
-    str x9, [x1]
-    b L5
+    mov w11, v0.s[3]
+    and w10, w10, #0xffffff00
+    ldr x12, [x1]
+    rev w10, w10
+    add x10, x10, x12
+    rev w11, w11
+    add x8, x11, x8, lsr #16
+    add x8, x8, x10
+    str x8, [x1]
 L3:
-    lsr x11, x20, #2
-    mov w12, #1
-    lsl x11, x12, x11
-    mov w12, #30583
-    movk w12, #7, lsl #16
-    tst x11, x12
-    b.eq L7
-L4:
-    ldr w9, [x1, #8]
-    add w9, w9, #1
-    str w9, [x1, #8]
-L5:
-    cmp w19, #120
+    cmp w9, #120
     cset w0, lo
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x29, x30, [sp, #32]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L4:
+    lsr x12, x8, #2
+    mov w13, #1
+    lsl x12, x13, x12
+    mov w13, #30583
+    movk w13, #7, lsl #16
+    tst x12, x13
+    b.eq L7
+L5:
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
+    cmp w9, #120
+    cset w0, lo
+    ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
 L6:
-    ldr x12, [x0, #16]
-    and w11, w11, #0xffffff
-    eor w10, w10, #0x1
-    str w11, [x0, #8]
-    str w10, [x0, #40]
+    ldr x13, [x0, #16]
+    and w14, w14, #0xffffff
+    eor w12, w12, #0x1
+    str w14, [x0, #8]
+    str w12, [x0, #40]
     b L1
 L7:
-    fmov x11, d0
-    ubfx x2, x20, #4, #4
-    adrp x12, .Lswitch.table.hot_poll
-    add x12, x12, :lo12:.Lswitch.table.hot_poll
-    rev x22, x10
-    lsr w6, w20, #16
-    ldrb w8, [x12, x2]
-    ubfx x5, x22, #32, #24
+    rev x2, x11
+    rev w3, w10
     sub x0, x29, #12
-    rev x3, x11
-    mov x21, x1
-    str q1, [sp]
-    lsr x4, x3, #8
-    mov w1, w8
+    stur x1, [x29, #-24]
+    mov x1, x8
+    stp x8, x10, [sp, #24]
+    str w9, [sp, #20]
+    str q0, [sp]
     bl <blueflame::cq::error::CqeError>::new
-    ldurb w10, [x29, #-3]
-    ldr q1, [sp]
-    mov x1, x21
-    cmp w10, #7
-    b.ne L4
-    ldurb w10, [x29, #-12]
-    cbnz w10, L4
-    lsr x10, x22, #32
-    b L2
+    ldp x8, x10, [sp, #24]
+    ldurb w11, [x29, #-3]
+    ldr q0, [sp]
+    ldr w9, [sp, #20]
+    ldur x1, [x29, #-24]
+    cmp w11, #7
+    b.ne L5
+    ldurb w11, [x29, #-12]
+    cbz w11, L2
+    b L5
 
 hot_post_entry:
     ldp w11, w12, [x3, #8]

@@ -144,17 +144,17 @@ hot_drain_and_retire:
     push r12
     push rbx
     sub rsp, 104
-    mov r14, qword ptr [rdi]
-    mov r9d, dword ptr [r14 + 60]
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
     mov r11d, dword ptr [rdi + 40]
-    bswap r9d
-    xor r9d, r11d
-    mov eax, r9d
+    bswap ecx
+    xor ecx, r11d
+    mov eax, ecx
     ror al
     cmp al, 119
     ja L8
-    mov r15d, dword ptr [rdi + 8]
-    mov r12, qword ptr [rdx]
+    mov r12d, dword ptr [rdi + 8]
+    mov r13, qword ptr [rdx]
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
     mov eax, dword ptr [rsi + 84]
@@ -163,105 +163,94 @@ hot_drain_and_retire:
     shr eax, 4
     mov qword ptr [rsp + 80], rax
     movzx eax, word ptr [rsi + 76]
-    mov dword ptr [rsp + 20], eax
-    mov r13, qword ptr [rsi + 8]
+    mov dword ptr [rsp + 12], eax
+    mov rbp, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 72], rax
     mov rax, qword ptr [rdi + 16]
     mov qword ptr [rsp + 48], rax
-    mov ebp, dword ptr [rsi + 80]
-    mov ecx, 1
+    mov ebx, dword ptr [rsi + 80]
+    mov r8d, 1
 L1:
-    mov rax, rcx
-    mov ebx, r9d
-    cmp r9b, 12
+    mov rax, r8
+    mov r14d, ecx
+    cmp cl, 12
     jae L2
     xor ecx, ecx
     jmp L3
 L2:
-    mov ecx, ebx
+    mov ecx, r14d
     shr cl, 2
     movzx r8d, cl
     mov cl, 1
-    mov r10d, 489335
-    bt r10, r8
+    mov r9d, 489335
+    bt r9, r8
     jae L7
 L3:
-    shr ebx, 16
+    shr r14d, 16
     mov r8, qword ptr [rsp + 80]
-    lea r9d, [r8 + rbp]
-    mov r8d, ebx
+    lea r9d, [r8 + rbx]
+    mov r8d, r14d
     sub r8d, r9d
-    mov r10d, dword ptr [rsp + 20]
+    mov r10d, dword ptr [rsp + 12]
     sub r10d, r9d
     cmp r8w, r10w
     jae L4
-    shl ebx, 4
-    and ebx, dword ptr [rsp + 56]
-    movzx r10d, word ptr [r13 + rbx + 8]
+    shl r14d, 4
+    and r14d, dword ptr [rsp + 56]
+    movzx r10d, word ptr [rbp + r14 + 8]
     test r10w, r10w
     je L4
-    mov r9, qword ptr [r13 + rbx]
-    add r8d, ebp
+    mov r9, qword ptr [rbp + r14]
+    add r8d, ebx
     add r10d, r8d
-    movzx ebp, r10w
-    mov dword ptr [rsi + 80], ebp
+    movzx ebx, r10w
+    mov dword ptr [rsi + 80], ebx
     test cl, 1
     jne L4
-    add r12, r9
-    mov qword ptr [rdx], r12
+    add r13, r9
+    mov qword ptr [rdx], r13
 L4:
-    inc r15d
-    cmp r14, qword ptr [rsp + 72]
+    inc r12d
+    cmp r15, qword ptr [rsp + 72]
     je L6
-    add r14, qword ptr [rsp + 64]
+    add r15, qword ptr [rsp + 64]
     cmp rax, 16
     je L9
 L5:
-    mov r9d, dword ptr [r14 + 60]
-    bswap r9d
-    xor r9d, r11d
-    mov r8d, r9d
-    ror r8b
-    lea rcx, [rax + 1]
-    cmp r8b, 120
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, r11d
+    mov r9d, ecx
+    ror r9b
+    lea r8, [rax + 1]
+    cmp r9b, 120
     jb L1
     jmp L9
 L6:
-    and r15d, 16777215
+    and r12d, 16777215
     xor r11d, 1
     mov dword ptr [rdi + 40], r11d
-    mov r14, qword ptr [rsp + 48]
+    mov r15, qword ptr [rsp + 48]
     cmp rax, 16
     jne L5
     jmp L9
 L7:
-    movzx ecx, byte ptr [r14 + 55]
-    mov dword ptr [rsp + 8], ecx
-    movzx r8d, byte ptr [r14 + 54]
-    movzx ecx, r9b
-    shr ecx, 4
-    mov r9d, dword ptr [r14 + 56]
-    mov r10d, -256
-    and r9d, r10d
-    bswap r9d
-    mov dword ptr [rsp + 16], r11d
-    mov r11d, ebx
-    shr r11d, 16
-    mov dword ptr [rsp], r11d
-    lea r11, [rip + .Lswitch.table.hot_poll]
-    movzx r11d, byte ptr [rcx + r11]
+    movzx r8d, word ptr [r15 + 54]
+    rol r8w, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
     mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 92]
     mov qword ptr [rsp + 32], rsi
-    mov esi, r11d
+    mov rsi, r14
     mov qword ptr [rsp + 24], rdx
-    mov edx, ecx
-    mov ecx, dword ptr [rsp + 8]
-    mov qword ptr [rsp + 8], rax
+    mov edx, r8d
+    mov qword ptr [rsp + 16], rax
+    mov dword ptr [rsp + 8], r11d
     call <blueflame::cq::error::CqeError>::new
-    mov r11d, dword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 8]
+    mov r11d, dword ptr [rsp + 8]
+    mov rax, qword ptr [rsp + 16]
     mov rsi, qword ptr [rsp + 32]
     mov rdx, qword ptr [rsp + 24]
     mov rdi, qword ptr [rsp + 40]
@@ -273,11 +262,11 @@ L8:
     xor eax, eax
     jmp L10
 L9:
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], r15d
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
     mov rcx, qword ptr [rdi + 48]
-    bswap r15d
-    mov dword ptr [rcx], r15d
+    bswap r12d
+    mov dword ptr [rcx], r12d
 L10:
     add rsp, 104
     pop rbx
@@ -296,109 +285,101 @@ hot_drain_no_overrun:
     push r12
     push rbx
     sub rsp, 72
-    mov r14, qword ptr [rdi]
-    mov edx, dword ptr [r14 + 60]
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
     mov ebp, dword ptr [rdi + 40]
-    bswap edx
-    xor edx, ebp
-    mov eax, edx
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
     ror al
     cmp al, 119
     ja L9
-    mov r15d, dword ptr [rdi + 8]
-    mov r13, qword ptr [rsi]
+    mov r12d, dword ptr [rdi + 8]
+    mov rbx, qword ptr [rsi]
     mov r9, qword ptr [rdi + 32]
     mov r10, qword ptr [rdi + 24]
-    mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 48], rax
-    mov ebx, dword ptr [rsi + 8]
-    mov ecx, 1
+    mov r11, qword ptr [rdi + 16]
+    mov r13d, dword ptr [rsi + 8]
+    mov edx, 1
 L1:
-    mov rax, rcx
-    mov r12d, edx
-    cmp dl, 11
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 11
     ja L3
-    mov ecx, dword ptr [r14 + 56]
-    mov edx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
 L2:
     bswap edx
     and ecx, -256
     bswap ecx
-    shr r12d, 16
-    add r12, r13
-    add r12, rdx
-    add r12, rcx
-    mov qword ptr [rsi], r12
-    mov r13, r12
+    shr r14d, 16
+    add r14, rbx
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov rbx, r14
     jmp L5
 L3:
-    mov ecx, r12d
+    mov ecx, r14d
     shr cl, 2
     movzx ecx, cl
-    mov r8d, 489335
-    bt r8, rcx
+    mov edx, 489335
+    bt rdx, rcx
     jae L8
-    mov ecx, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
 L4:
-    inc ebx
-    mov dword ptr [rsi + 8], ebx
+    inc r13d
+    mov dword ptr [rsi + 8], r13d
 L5:
-    inc r15d
-    cmp r14, r10
+    inc r12d
+    cmp r15, r10
     je L7
-    add r14, r9
+    add r15, r9
     cmp rax, 16
     je L10
 L6:
-    mov edx, dword ptr [r14 + 60]
-    bswap edx
-    xor edx, ebp
-    mov r8d, edx
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
     ror r8b
-    lea rcx, [rax + 1]
+    lea rdx, [rax + 1]
     cmp r8b, 120
     jb L1
     jmp L10
 L7:
-    and r15d, 16777215
+    and r12d, 16777215
     xor ebp, 1
     mov dword ptr [rdi + 40], ebp
-    mov r14, qword ptr [rsp + 48]
+    mov r15, r11
     cmp rax, 16
     jne L6
     jmp L10
 L8:
-    movzx ecx, byte ptr [r14 + 55]
-    movzx r8d, byte ptr [r14 + 54]
-    movzx edx, dl
-    shr edx, 4
-    mov qword ptr [rsp + 16], r9
-    mov r9d, dword ptr [r14 + 56]
-    mov r11d, -256
-    and r9d, r11d
-    bswap r9d
-    mov qword ptr [rsp + 8], r10
-    mov r10d, r12d
-    shr r10d, 16
-    mov dword ptr [rsp], r10d
-    lea r10, [rip + .Lswitch.table.hot_poll]
-    movzx r10d, byte ptr [rdx + r10]
-    mov qword ptr [rsp + 40], rdi
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 48], rdi
     lea rdi, [rsp + 60]
-    mov qword ptr [rsp + 32], rsi
-    mov esi, r10d
-    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 40], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 24], r9
+    mov qword ptr [rsp + 16], r10
+    mov qword ptr [rsp + 8], r11
     call <blueflame::cq::error::CqeError>::new
-    mov r10, qword ptr [rsp + 8]
-    mov r9, qword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 40]
+    mov r11, qword ptr [rsp + 8]
+    mov r10, qword ptr [rsp + 16]
+    mov r9, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 40]
+    mov rdi, qword ptr [rsp + 48]
     movzx r8d, byte ptr [rsp + 60]
     cmp byte ptr [rsp + 69], 7
-    mov ecx, dword ptr [r14 + 56]
-    mov edx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
     jne L4
     test r8b, r8b
     je L2
@@ -407,8 +388,8 @@ L9:
     xor eax, eax
     jmp L11
 L10:
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], r15d
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
 L11:
     add rsp, 72
     pop rbx
@@ -426,28 +407,28 @@ hot_drain_one:
     push r13
     push r12
     push rbx
-    sub rsp, 40
-    mov rbx, qword ptr [rdi]
-    mov r12d, dword ptr [rbx + 60]
-    mov r14d, dword ptr [rdi + 40]
-    bswap r12d
-    xor r12d, r14d
-    mov eax, r12d
+    sub rsp, 24
+    mov r14, qword ptr [rdi]
+    mov ebx, dword ptr [r14 + 60]
+    mov r15d, dword ptr [rdi + 40]
+    bswap ebx
+    xor ebx, r15d
+    mov eax, ebx
     ror al
     cmp al, 119
     ja L2
     mov ebp, dword ptr [rdi + 8]
-    mov r15, qword ptr [rdi + 32]
-    cmp r12b, 11
+    mov r12, qword ptr [rdi + 32]
+    cmp bl, 11
     ja L3
-    mov eax, dword ptr [rbx + 56]
-    mov ecx, dword ptr [rbx + 44]
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
 L1:
     bswap ecx
     and eax, -256
     bswap eax
-    shr r12d, 16
-    add rcx, r12
+    shr ebx, 16
+    add rcx, rbx
     add rcx, qword ptr [rsi]
     add rcx, rax
     mov qword ptr [rsi], rcx
@@ -456,30 +437,30 @@ L2:
     xor eax, eax
     jmp L7
 L3:
-    mov eax, r12d
+    mov eax, ebx
     shr al, 2
     movzx eax, al
     mov ecx, 489335
     bt rcx, rax
     jae L9
-    mov eax, dword ptr [rbx + 56]
-    mov eax, dword ptr [rbx + 44]
+    mov eax, dword ptr [r14 + 56]
+    mov eax, dword ptr [r14 + 44]
 L4:
     inc dword ptr [rsi + 8]
 L5:
     inc ebp
-    cmp rbx, qword ptr [rdi + 24]
+    cmp r14, qword ptr [rdi + 24]
     je L8
-    add rbx, r15
+    add r14, r12
 L6:
-    mov qword ptr [rdi], rbx
+    mov qword ptr [rdi], r14
     mov dword ptr [rdi + 8], ebp
     mov rax, qword ptr [rdi + 48]
     bswap ebp
     mov dword ptr [rax], ebp
     mov eax, 1
 L7:
-    add rsp, 40
+    add rsp, 24
     pop rbx
     pop r12
     pop r13
@@ -488,36 +469,28 @@ L7:
     pop rbp
     ret
 L8:
-    mov rbx, qword ptr [rdi + 16]
+    mov r14, qword ptr [rdi + 16]
     and ebp, 16777215
-    xor r14d, 1
-    mov dword ptr [rdi + 40], r14d
+    xor r15d, 1
+    mov dword ptr [rdi + 40], r15d
     jmp L6
 L9:
-    movzx ecx, byte ptr [rbx + 55]
-    movzx r8d, byte ptr [rbx + 54]
-    movzx edx, r12b
-    shr edx, 4
-    mov r9d, -256
-    and r9d, dword ptr [rbx + 56]
-    lea rax, [rip + .Lswitch.table.hot_poll]
-    bswap r9d
-    mov r10d, r12d
-    shr r10d, 16
-    mov dword ptr [rsp], r10d
-    movzx eax, byte ptr [rdx + rax]
-    lea r10, [rsp + 28]
-    mov qword ptr [rsp + 16], rdi
-    mov rdi, r10
+    movzx edx, word ptr [r14 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    lea rax, [rsp + 12]
+    mov qword ptr [rsp], rdi
+    mov rdi, rax
     mov r13, rsi
-    mov esi, eax
+    mov rsi, rbx
     call <blueflame::cq::error::CqeError>::new
     mov rsi, r13
-    mov rdi, qword ptr [rsp + 16]
-    movzx edx, byte ptr [rsp + 28]
-    cmp byte ptr [rsp + 37], 7
-    mov eax, dword ptr [rbx + 56]
-    mov ecx, dword ptr [rbx + 44]
+    mov rdi, qword ptr [rsp]
+    movzx edx, byte ptr [rsp + 12]
+    cmp byte ptr [rsp + 21], 7
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
     jne L4
     test dl, dl
     je L1
@@ -531,109 +504,101 @@ hot_drain_sixteen:
     push r12
     push rbx
     sub rsp, 72
-    mov r14, qword ptr [rdi]
-    mov edx, dword ptr [r14 + 60]
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
     mov ebp, dword ptr [rdi + 40]
-    bswap edx
-    xor edx, ebp
-    mov eax, edx
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
     ror al
     cmp al, 119
     ja L9
-    mov r15d, dword ptr [rdi + 8]
-    mov r13, qword ptr [rsi]
+    mov r12d, dword ptr [rdi + 8]
+    mov rbx, qword ptr [rsi]
     mov r9, qword ptr [rdi + 32]
     mov r10, qword ptr [rdi + 24]
-    mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 48], rax
-    mov ebx, dword ptr [rsi + 8]
-    mov ecx, 1
+    mov r11, qword ptr [rdi + 16]
+    mov r13d, dword ptr [rsi + 8]
+    mov edx, 1
 L1:
-    mov rax, rcx
-    mov r12d, edx
-    cmp dl, 11
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 11
     ja L3
-    mov ecx, dword ptr [r14 + 56]
-    mov edx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
 L2:
     bswap edx
     and ecx, -256
     bswap ecx
-    shr r12d, 16
-    add r12, r13
-    add r12, rdx
-    add r12, rcx
-    mov qword ptr [rsi], r12
-    mov r13, r12
+    shr r14d, 16
+    add r14, rbx
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov rbx, r14
     jmp L5
 L3:
-    mov ecx, r12d
+    mov ecx, r14d
     shr cl, 2
     movzx ecx, cl
-    mov r8d, 489335
-    bt r8, rcx
+    mov edx, 489335
+    bt rdx, rcx
     jae L8
-    mov ecx, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
 L4:
-    inc ebx
-    mov dword ptr [rsi + 8], ebx
+    inc r13d
+    mov dword ptr [rsi + 8], r13d
 L5:
-    inc r15d
-    cmp r14, r10
+    inc r12d
+    cmp r15, r10
     je L7
-    add r14, r9
+    add r15, r9
     cmp rax, 16
     je L10
 L6:
-    mov edx, dword ptr [r14 + 60]
-    bswap edx
-    xor edx, ebp
-    mov r8d, edx
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
     ror r8b
-    lea rcx, [rax + 1]
+    lea rdx, [rax + 1]
     cmp r8b, 120
     jb L1
     jmp L10
 L7:
-    and r15d, 16777215
+    and r12d, 16777215
     xor ebp, 1
     mov dword ptr [rdi + 40], ebp
-    mov r14, qword ptr [rsp + 48]
+    mov r15, r11
     cmp rax, 16
     jne L6
     jmp L10
 L8:
-    movzx ecx, byte ptr [r14 + 55]
-    movzx r8d, byte ptr [r14 + 54]
-    movzx edx, dl
-    shr edx, 4
-    mov qword ptr [rsp + 16], r9
-    mov r9d, dword ptr [r14 + 56]
-    mov r11d, -256
-    and r9d, r11d
-    bswap r9d
-    mov qword ptr [rsp + 8], r10
-    mov r10d, r12d
-    shr r10d, 16
-    mov dword ptr [rsp], r10d
-    lea r10, [rip + .Lswitch.table.hot_poll]
-    movzx r10d, byte ptr [rdx + r10]
-    mov qword ptr [rsp + 40], rdi
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 48], rdi
     lea rdi, [rsp + 60]
-    mov qword ptr [rsp + 32], rsi
-    mov esi, r10d
-    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 40], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 24], r9
+    mov qword ptr [rsp + 16], r10
+    mov qword ptr [rsp + 8], r11
     call <blueflame::cq::error::CqeError>::new
-    mov r10, qword ptr [rsp + 8]
-    mov r9, qword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 40]
+    mov r11, qword ptr [rsp + 8]
+    mov r10, qword ptr [rsp + 16]
+    mov r9, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 40]
+    mov rdi, qword ptr [rsp + 48]
     movzx r8d, byte ptr [rsp + 60]
     cmp byte ptr [rsp + 69], 7
-    mov ecx, dword ptr [r14 + 56]
-    mov edx, dword ptr [r14 + 44]
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
     jne L4
     test r8b, r8b
     je L2
@@ -642,11 +607,11 @@ L9:
     xor eax, eax
     jmp L11
 L10:
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], r15d
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
     mov rcx, qword ptr [rdi + 48]
-    bswap r15d
-    mov dword ptr [rcx], r15d
+    bswap r12d
+    mov dword ptr [rcx], r12d
 L11:
     add rsp, 72
     pop rbx
@@ -932,55 +897,52 @@ L2:
     ret
 
 hot_poll:
+    push rbp
     push r15
     push r14
-    push r12
     push rbx
-    sub rsp, 56
+    sub rsp, 40
     mov rax, qword ptr [rdi]
-    mov r14d, dword ptr [rax + 60]
+    mov ebx, dword ptr [rax + 60]
     mov ecx, dword ptr [rdi + 40]
-    bswap r14d
-    xor r14d, ecx
-    mov ebx, r14d
-    ror bl
-    cmp bl, 119
+    bswap ebx
+    xor ebx, ecx
+    mov ebp, ebx
+    ror bpl
+    cmp bpl, 119
     ja L5
-    mov r8, qword ptr [rdi + 32]
+    mov r9, qword ptr [rdi + 32]
     movaps xmm0, xmmword ptr [rax]
     movaps xmm0, xmmword ptr [rax + 16]
-    pshufd xmm2, xmmword ptr [rax + 32], 238
-    movdqa xmm0, xmmword ptr [rax + 48]
-    pshufd xmm1, xmm0, 238
-    mov edx, dword ptr [rdi + 8]
-    inc edx
-    mov dword ptr [rdi + 8], edx
+    movdqa xmm0, xmmword ptr [rax + 32]
+    mov rdx, qword ptr [rax + 48]
+    mov r14, qword ptr [rax + 56]
+    mov r8d, dword ptr [rdi + 8]
+    inc r8d
+    mov dword ptr [rdi + 8], r8d
     cmp rax, qword ptr [rdi + 24]
     je L6
-    add rax, r8
+    add rax, r9
 L1:
-    movq r15, xmm1
     mov qword ptr [rdi], rax
     mov rax, qword ptr [rdi + 48]
-    bswap edx
-    mov dword ptr [rax], edx
-    cmp r14b, 11
+    bswap r8d
+    mov dword ptr [rax], r8d
+    cmp bl, 11
     ja L3
-    bswap r15
-    shr r15, 32
 L2:
-    movq rax, xmm2
-    and r15d, 16777215
-    shr r14d, 16
-    movabs rcx, -4294967296
-    and rcx, rax
-    bswap rcx
-    add rcx, r14
-    add rcx, r15
-    add qword ptr [rsi], rcx
+    pshufd xmm0, xmm0, 255
+    movd eax, xmm0
+    bswap eax
+    and r14d, -256
+    bswap r14d
+    shr ebx, 16
+    add r14, rbx
+    add rax, r14
+    add qword ptr [rsi], rax
     jmp L5
 L3:
-    mov eax, r14d
+    mov eax, ebx
     shr al, 2
     movzx eax, al
     mov ecx, 489335
@@ -989,47 +951,35 @@ L3:
 L4:
     inc dword ptr [rsi + 8]
 L5:
-    cmp bl, 120
+    cmp bpl, 120
     setb al
-    add rsp, 56
+    add rsp, 40
     pop rbx
-    pop r12
     pop r14
     pop r15
+    pop rbp
     ret
 L6:
     mov rax, qword ptr [rdi + 16]
-    and edx, 16777215
-    mov dword ptr [rdi + 8], edx
+    and r8d, 16777215
+    mov dword ptr [rdi + 8], r8d
     xor ecx, 1
     mov dword ptr [rdi + 40], ecx
     jmp L1
 L7:
-    movq rcx, xmm0
-    bswap rcx
-    mov r8, rcx
-    shr r8, 8
-    movzx edx, r14b
-    shr edx, 4
-    lea rax, [rip + .Lswitch.table.hot_poll]
-    bswap r15
-    shr r15, 32
-    mov r9d, r15d
-    and r9d, 16777215
-    mov edi, r14d
-    shr edi, 16
-    mov dword ptr [rsp], edi
-    movzx eax, byte ptr [rdx + rax]
-    lea rdi, [rsp + 20]
-    mov r12, rsi
-    mov esi, eax
-    movdqa xmmword ptr [rsp + 32], xmm2
+    bswap rdx
+    mov ecx, r14d
+    bswap ecx
+    lea rdi, [rsp + 4]
+    mov r15, rsi
+    mov rsi, rbx
+    movdqa xmmword ptr [rsp + 16], xmm0
     call <blueflame::cq::error::CqeError>::new
-    movdqa xmm2, xmmword ptr [rsp + 32]
-    mov rsi, r12
-    cmp byte ptr [rsp + 29], 7
+    movdqa xmm0, xmmword ptr [rsp + 16]
+    mov rsi, r15
+    cmp byte ptr [rsp + 13], 7
     jne L4
-    cmp byte ptr [rsp + 20], 0
+    cmp byte ptr [rsp + 4], 0
     je L2
     jmp L4
 
