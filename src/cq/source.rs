@@ -148,7 +148,7 @@ impl Source for Private {
     #[inline(always)]
     fn be32(&self, offset: usize) -> u32 {
         let word = self.words[offset / 8];
-        let first = (offset % 8 == 0) == cfg!(target_endian = "little");
+        let first = offset.is_multiple_of(8) == cfg!(target_endian = "little");
         // Half of the word first, and then its bytes: a lane of a wide register can be taken out by itself.
         u32::from_be(if first { word as u32 } else { (word >> 32) as u32 })
     }
