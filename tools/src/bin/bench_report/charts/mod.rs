@@ -7,6 +7,7 @@ mod bars;
 mod canvas;
 mod lines;
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -72,6 +73,9 @@ pub(crate) fn draw(measurements: &Measurements, folder: &Path) -> Result<Vec<&'s
         };
         if is_drawn.with_context(|| file.display().to_string())? {
             drawn.push(section);
+        } else if file.exists() {
+            // An earlier report's.
+            fs::remove_file(&file).with_context(|| file.display().to_string())?;
         }
     }
     Ok(drawn)
