@@ -234,6 +234,14 @@ fn templates() -> Vec<Case> {
     fn send() -> (SendQueue<Rc>, hot::SendShot) {
         prepared(exclusive(), Send::new().inline_len())
     }
+    /// Queues with a request each that only needs its doorbell.
+    fn staged() -> Vec<hot::RcStaged<'static>> {
+        let shot = |n| {
+            let sq = Box::leak(Box::new(send_queue(exclusive())));
+            hot::called::stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
+        };
+        (0..ENTRIES as u64).map(shot).collect()
+    }
     vec![
         case!("post template two fences", 1, two_fences, fire_two_fences, |state, n, fire| {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
@@ -249,8 +257,11 @@ fn templates() -> Vec<Case> {
         case!("template send template two fences", 1, send, fire_send, |state, n, fire| {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
-        case!("post staged two fences", 1, || send_queue(exclusive()), ring_staged, |sq, n, ring| {
-            ring(hot::inlined::stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space"))
+        case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {
+            drop(black_box(stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space")));
+        }),
+        case!("post staged two fences", 1, staged, ring_staged, |shots, _n, ring| {
+            ring(shots.pop().expect("one more"));
         }),
     ]
 }
