@@ -7,7 +7,9 @@
 //!   (completions "from another core" excepted);
 //! - the first messages of the slice are posted or polled, so that the code is where it would be in a loop.
 //!
-//! What reading the clock costs is measured and subtracted ([`Clock`]).
+//! What reading the clock costs is measured and subtracted ([`Clock`]). On a Zen 4 it is 26 ns, 4 % of the shortest slices of
+//! 224 messages; that the subtraction is right shows in slices of 56, 112 and 224 messages, which give the same nanoseconds
+//! a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
 //! A *round* is some slices of every case, the next round is in the opposite order. What is reported are medians over
 //! rounds: of nanoseconds, and of ratios within a round, which neighbours of this machine disturb least. Criterion
