@@ -67,7 +67,11 @@ impl InQueue<'_> {
     }
 }
 
-/// The bytes of a CQE that are copied by [`Wide`].
+/// The bytes of a CQE that are copied by [`Wide`]; the last 16 are copied by words of the general registers, where most of
+/// what is asked for is used.
+///
+/// `poll()` on x86-64, by how many of the 64 bytes are copied wide: 64: 26 instructions if only the counter is looked at and
+/// 38 for three fields, 1.70 ns; 48: 27 and 37, 1.52 ns; 32: 28 and 37, 1.6 ns.
 const WIDE_BYTES: usize = 48;
 
 /// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;
