@@ -8,9 +8,16 @@
 //! Each hot function is counted in two forms: inlined into a loop over messages, the loop's own instructions (taking the next
 //! message, counting) included, as all figures and goals of this project have it; and behind a call, from its first
 //! instruction to its return.
+//!
+//! `-- --libmlx5` counts what libmlx5 executes for the same, under `softhca-run --sink`; `./run bench` does.
 mod cases;
+#[cfg(feature = "verbs")]
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../hot/mod.rs"]
 mod hot;
+#[cfg(feature = "verbs")]
+mod libmlx5;
 mod memory;
 mod record;
 mod step;
@@ -29,6 +36,9 @@ struct Arguments {
     /// Fail where a figure is not the recorded one; with BLESS=1 in the environment, record them.
     #[arg(long)]
     check: bool,
+    /// Count libmlx5's instructions instead, for comparison: with the feature `verbs`, under `softhca-run --sink`.
+    #[arg(long, conflicts_with_all = ["check", "filter"])]
+    libmlx5: bool,
     /// Only cases with this in their names.
     filter: Option<String>,
     /// What cargo passes to every benchmark.
@@ -50,6 +60,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
+    if arguments.libmlx5 {
+        #[cfg(feature = "verbs")]
+        return report(&libmlx5::figures()?);
+        #[cfg(not(feature = "verbs"))]
+        return Err("--libmlx5 needs the feature `verbs`".to_owned());
+    }
     let wanted = |case: &Case| arguments.filter.as_ref().is_none_or(|part| case.name.contains(part));
     let all = arguments.filter.is_none();
     let mut found = Record { compiler: compiler()?, instructions: BTreeMap::new() };
