@@ -70,8 +70,8 @@ impl InQueue<'_> {
 /// The bytes of a CQE that are copied by [`Wide`]; the last 16 are copied by words of the general registers, where most of
 /// what is asked for is used.
 ///
-/// `poll()` on x86-64, by how many of the 64 bytes are copied wide: 64: 26 instructions if only the counter is looked at and
-/// 38 for three fields, 1.70 ns; 48: 27 and 37, 1.52 ns; 32: 28 and 37, 1.6 ns.
+/// `poll()` on x86-64 in a loop, by how many of the 64 bytes are copied wide; instructions if only the counter is looked at, and
+/// for three fields: 64: 26 and 36, 1.12 and 1.73 ns; 48: 27 and 35, 1.10 and 1.50 ns; 32: 28 and 34, 1.12 and 1.52 ns.
 const WIDE_BYTES: usize = 48;
 
 /// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;
