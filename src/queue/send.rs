@@ -4,14 +4,11 @@ use core::ptr::NonNull;
 use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
 use super::slot::{Index, Slot};
-use crate::arch;
 use crate::arch::copy::BlockCopy;
+use crate::arch::{self, Packed};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
-use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, CtrlSeg, LINE_UNITS, Limits, Line, RingCursor, Transport, WorkRequest};
-
-/// Words in one WQEBB.
-const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
+use crate::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::{Control, CtrlSeg, InPlace, LINE_UNITS, Limits, Line, RingCursor, Transport, WorkRequest};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
@@ -224,12 +221,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             && (const { W::LIMITED } || self.copies_to_blueflame(W::INLINE, 1))
         {
             let pi = self.pi;
-            let words = self.put_line(pi, request)?;
+            let line = self.put_line(pi, request)?;
             // SAFETY: just put; the caller vouches for the memory the request names.
             unsafe { self.publish(pi.add(Wqebbs(1))) };
             // SAFETY: `publish` has made the WQE and its index visible; the register has a block, or nothing would fit its
             // limits; the caller vouches for the memory the request names.
-            self.register.ring(|half| unsafe { half.copy(&words) });
+            self.register.ring(|half| unsafe { half.copy_packed(1, |_| line) });
             Ok(())
         } else if const { line_units::<T, W>() == 0 } {
             // SAFETY: the caller's.
@@ -251,11 +248,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts, publishes and rings.
     #[inline(always)]
     unsafe fn post_by_parts<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let put = self.put(self.pi, request)?;
+        let at = self.pi;
+        let put = self.put(at, request)?;
         // SAFETY: just put, the only request; the caller vouches for the memory it names.
         unsafe {
-            self.publish(self.pi.add(put.wqebbs()));
-            self.ring_one(put);
+            self.publish(at.add(put.wqebbs()));
+            self.ring_one(at, put);
         }
         Ok(())
     }
@@ -327,42 +325,68 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request at `pi` without publishing it.
     #[inline(always)]
     pub(super) fn put<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
-        if const { line_units::<T, W>() != 0 } && request.is_whole(&self.limits) {
-            let [first_word, ..] = self.put_line(pi, request)?;
-            let ds = const { Ds(line_units::<T, W>() as u8) };
-            Ok(Put { first_word, ds, inline: W::INLINE, slot: self.slot(pi) })
-        } else {
-            self.put_long(pi, request)
-        }
+        if self.is_one_wqebb(request) { self.put_wqebb(pi, request) } else { self.put_other(pi, request) }
     }
 
-    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in
-    /// registers, stored, and handed back to be stored again.
+    /// Puts a request that is not [`is_one_wqebb`](Self::is_one_wqebb): in line where that is the rule by its type, out of
+    /// line where it is the exception.
     #[inline(always)]
-    pub(super) fn put_line<W: WorkRequest<T>>(
-        &mut self,
-        pi: Index,
-        request: &W,
-    ) -> Result<[u64; WQEBB_WORDS], PostError> {
+    pub(super) fn put_other<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
+        if const { line_units::<T, W>() == 0 } { self.put_long(pi, request) } else { self.put_exception(pi, *request) }
+    }
+
+    /// Whether a request fits one WQEBB by type, is of the size its type states, and the queue takes it.
+    #[inline(always)]
+    pub(super) fn is_one_wqebb<W: WorkRequest<T>>(&self, request: &W) -> bool {
+        (const { line_units::<T, W>() != 0 }) && request.is_whole(&self.limits)
+    }
+
+    /// Puts a request that [`is_one_wqebb`](Self::is_one_wqebb) at `pi`, in place, in words.
+    #[inline(always)]
+    pub(super) fn put_wqebb<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
+        if self.is_full_at(pi) {
+            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+        }
+        let ds = const { Ds(line_units::<T, W>() as u8) };
+        let slot = self.slot(pi);
+        // SAFETY: a WQEBB of the ring, which is free; the request is what its type says, so at most four units.
+        let mut wqebb = unsafe { InPlace::new(self.wqebb(slot)) };
+        request.encode(&self.control(pi), ds, &mut wqebb);
+        // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
+        unsafe { self.record(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        Ok(Put::new(wqebb.first_word(), ds, W::INLINE))
+    }
+
+    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in wide
+    /// registers, stored, and handed back to be stored again. For what is stored once, words are cheaper.
+    #[inline(always)]
+    fn put_line<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<[Packed; LINE_UNITS], PostError> {
         if self.is_full_at(pi) {
             return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
         }
         let mut line = Line::new();
         request.encode(&self.control(pi), const { Ds(line_units::<T, W>() as u8) }, &mut line);
-        let words = line.words();
+        let units = line.units();
         let slot = self.slot(pi);
         let place = self.wqebb(slot);
         // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
-        for (i, &word) in words.iter().enumerate().take(const { 2 * line_units::<T, W>() }) {
-            // SAFETY: `i` is below the 8 words of the WQEBB at `place`, which is free.
-            unsafe { place.add(i).write(word) };
+        for (i, unit) in units.into_iter().enumerate().take(const { line_units::<T, W>() }) {
+            // SAFETY: `i` is below the four units of the WQEBB at `place`, which is free and aligned to its size.
+            unsafe { unit.store(place.byte_add(i * DS_BYTES)) };
         }
         // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
         unsafe { self.record(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
-        Ok(words)
+        Ok(units)
+    }
+
+    /// Out of line and by value for the same reasons as `post_other`.
+    #[inline(never)]
+    fn put_exception<W: WorkRequest<T>>(&mut self, pi: Index, request: W) -> Result<Put, PostError> {
+        self.put_long(pi, &request)
     }
 
     /// Puts a request of any size at `pi`, in place, around the ring's end if need be.
+    #[inline(always)]
     fn put_long<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
         // `WorkRequest::units` says at most 63.
         let ds = Ds(request.units(&self.limits)? as u8);
@@ -376,7 +400,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.remember(pi, wqebbs, request.tag());
         // SAFETY: a word of the ring, which has just been stored.
         let first_word = unsafe { self.wqebb(slot).read() };
-        Ok(Put { first_word, ds, inline: W::INLINE, slot })
+        Ok(Put::new(first_word, ds, W::INLINE))
     }
 
     /// Makes sure that a WQE of any size can be put at `pi`.
@@ -436,17 +460,17 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
     ///
     /// # Safety
-    /// `put` is published and nothing else is that was not rung for; the memory that it names stays valid until it
-    /// completes.
+    /// `put` is published, starts at `at`, and nothing else is published that was not rung for; the memory that it names
+    /// stays valid until it completes.
     #[inline(always)]
-    pub(super) unsafe fn ring_one(&mut self, put: Put) {
-        if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(&put) {
-            let line = self.wqebb(put.slot);
+    pub(super) unsafe fn ring_one(&mut self, at: Index, put: Put) {
+        if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put) {
+            let line = self.wqebb(self.slot(at));
             // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest.
             self.register.ring(|half| unsafe { half.copy_line(line) });
         } else {
             // SAFETY: the caller's.
-            unsafe { self.ring_other(put) }
+            unsafe { self.ring_other(at, put) }
         }
     }
 
@@ -456,23 +480,23 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`ring_one`](Self::ring_one).
     #[inline(never)]
-    pub(super) unsafe fn ring_other(&mut self, put: Put) {
-        if self.rings_by_blueflame(&put) {
+    pub(super) unsafe fn ring_other(&mut self, at: Index, put: Put) {
+        if self.rings_by_blueflame(put) {
             let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
-            let (slot, wqebbs) = (put.slot.number(), usize::from(put.wqebbs().0));
+            let (slot, wqebbs) = (self.slot(at).number(), usize::from(put.wqebbs().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
             // checked; the caller vouches for the rest.
             self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
         } else {
             // SAFETY: the caller vouches for what the device will do.
-            unsafe { self.ring_many(&put) };
+            unsafe { self.ring_many(put) };
         }
     }
 
     /// Whether a lone request is its own doorbell.
     #[inline(always)]
-    pub(super) fn rings_by_blueflame(&self, put: &Put) -> bool {
-        put.ds.0 > 1 && self.copies_to_blueflame(put.inline, usize::from(put.wqebbs().0))
+    pub(super) fn rings_by_blueflame(&self, put: Put) -> bool {
+        put.ds() > Ds(1) && self.copies_to_blueflame(put.is_inline(), usize::from(put.wqebbs().0))
     }
 
     /// Rings for requests published, of which `last` is the last.
@@ -480,7 +504,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`ring_one`](Self::ring_one), for all of them.
     #[inline]
-    pub(super) unsafe fn ring_many(&mut self, last: &Put) {
+    pub(super) unsafe fn ring_many(&mut self, last: Put) {
         // SAFETY: the caller vouches for what the device will do.
         self.register.ring(|half| unsafe { half.write(last.first_word) });
     }
@@ -495,25 +519,40 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
     }
 }
 
-/// A request in the ring that is not rung for yet.
+/// A request in the ring that is not rung for yet. Two words without padding: what is known of one request stays in CPU
+/// registers also where it may come from an out-of-line function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Put {
     /// The first word of the control segment, in memory order: the doorbell.
     first_word: u64,
-    ds: Ds,
-    inline: bool,
-    slot: Slot,
+    /// The size in DS, and whether it is inline.
+    shape: u64,
 }
 
 impl Put {
-    #[inline]
-    pub(super) const fn slot(&self) -> Slot {
-        self.slot
+    const INLINE: u64 = 1 << 8;
+
+    /// No request.
+    pub(super) const NONE: Self = Self { first_word: 0, shape: 0 };
+
+    #[inline(always)]
+    const fn new(first_word: u64, Ds(ds): Ds, inline: bool) -> Self {
+        Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
     }
 
-    #[inline]
-    pub(super) const fn wqebbs(&self) -> Wqebbs {
-        self.ds.wqebbs()
+    #[inline(always)]
+    const fn ds(self) -> Ds {
+        Ds(self.shape as u8)
+    }
+
+    #[inline(always)]
+    const fn is_inline(self) -> bool {
+        self.shape & Self::INLINE != 0
+    }
+
+    #[inline(always)]
+    pub(super) const fn wqebbs(self) -> Wqebbs {
+        self.ds().wqebbs()
     }
 }
 

@@ -9,7 +9,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
     #[inline]
     pub fn batch(&mut self) -> SendBatch<'_, T, R> {
-        SendBatch { pi: self.index(), sq: self, last: None, requests: 0 }
+        SendBatch { pi: self.index(), sq: self, last: Put::NONE, requests: 0 }
     }
 }
 
@@ -53,7 +53,8 @@ pub struct SendBatch<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
     /// Index of the next WQEBB; the queue's own index still is where the batch starts.
     pi: Index,
-    last: Option<Put>,
+    /// The latest request, once there is one.
+    last: Put,
     requests: usize,
 }
 
@@ -67,9 +68,14 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// As for [`SendQueue::post`], from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn push<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let put = self.sq.put(self.pi, request)?;
-        self.pi = self.pi.add(put.wqebbs());
-        self.last = Some(put);
+        // The two ways stay apart, so that what the batch knows of itself stays in CPU registers on the first.
+        if self.sq.is_one_wqebb(request) {
+            self.last = self.sq.put_wqebb(self.pi, request)?;
+            self.pi = self.pi.add(Wqebbs(1));
+        } else {
+            self.last = self.sq.put_other(self.pi, request)?;
+            self.pi = self.pi.add(self.last.wqebbs());
+        }
         self.requests += 1;
         Ok(())
     }
@@ -99,14 +105,17 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// [`SendQueue::post`] does, by BlueFlame where it may.
     #[inline(always)]
     pub fn ring(self) {
-        let Some(last) = self.last else { return };
+        let (first, last) = (self.sq.index(), self.last);
+        if self.requests == 0 {
+            return;
+        }
         // SAFETY: all are put, then published, and `push`'s callers vouch for the memory they name.
         unsafe {
             self.sq.publish(self.pi);
             if self.requests == 1 {
-                self.sq.ring_one(last);
+                self.sq.ring_one(first, last);
             } else {
-                self.sq.ring_many(&last);
+                self.sq.ring_many(last);
             }
         }
     }

@@ -28,34 +28,20 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post`](Self::post), from the time the shot is rung.
     #[inline]
     pub unsafe fn stage<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
-        let pi = self.index();
-        let put = self.put(pi, request)?;
-        let line = self.line(put.slot());
-        let one_block = put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(&put);
-        Ok(Staged { line, end: pi.add(put.wqebbs()), one_block, put, sq: self })
-    }
-
-    /// A WQEBB read back from the ring.
-    fn line(&self, slot: super::slot::Slot) -> [Packed; LINE_UNITS] {
-        let place = self.wqebb(slot);
-        // SAFETY: the four units of a WQEBB of the ring.
-        core::array::from_fn(|i| unsafe { Packed::load(place.byte_add(i * DS_BYTES)) })
+        let start = self.index();
+        let put = self.put(start, request)?;
+        let one_block = put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put);
+        Ok(Staged { sq: self, start, one_block, put })
     }
 }
 
 /// A request in the ring that only needs its doorbell. Dropping it takes it back.
-///
-/// It is kept here, too, so that the copy to BlueFlame needs nothing of the ring. A request of more than one WQEBB is read
-/// back from there.
 #[derive(Debug)]
 #[must_use = "a staged request that is dropped without `ring` is not posted"]
 pub struct Staged<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
-    /// The first WQEBB.
-    line: [Packed; LINE_UNITS],
-    /// Index of the next WQEBB.
-    end: Index,
-    /// Whether the doorbell is `line`.
+    start: Index,
+    /// Whether the doorbell is one WQEBB.
     one_block: bool,
     put: Put,
 }
@@ -64,15 +50,20 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
     /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
     #[inline]
     pub fn ring(self) {
-        // SAFETY: put, then published, and `stage`'s caller vouches for the memory it names. `one_block` says that the
-        // register has a block.
-        unsafe {
-            self.sq.publish(self.end);
-            if self.one_block {
-                self.sq.register().ring(|half| half.copy_packed(1, |_| self.line));
-            } else {
-                self.sq.ring_other(self.put);
-            }
+        let Self { sq, start, one_block, put } = self;
+        // SAFETY: put, then published, and `stage`'s caller vouches for the memory it names.
+        unsafe { sq.publish(start.add(put.wqebbs())) };
+        if one_block {
+            let wqebb = sq.wqebb(sq.slot(start));
+            // SAFETY: the four units of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their
+            // way.
+            let line: [Packed; LINE_UNITS] =
+                core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
+            // SAFETY: published; `one_block` says that the register has a block.
+            sq.register().ring(|half| unsafe { half.copy_packed(1, |_| line) });
+        } else {
+            // SAFETY: published, the only request, and starts at `start`.
+            unsafe { sq.ring_other(start, put) };
         }
     }
 }

@@ -122,7 +122,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         template: &Template<O, H>,
         data: &H::Data,
     ) -> Result<(), PostError> {
-        H::check_data(data)?;
+        if !H::is_legal(data) {
+            return refuse::<H>(data);
+        }
         let ds = const { Template::<O, H>::DS };
         let lines = const { Template::<O, H>::DS.wqebbs().0 as usize };
         let pi = self.index();
@@ -166,4 +168,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         Ok(())
     }
+}
+
+/// Says what is wrong with what a shot brings: out of the way of the others.
+#[cold]
+#[inline(never)]
+fn refuse<H: Hole>(data: &H::Data) -> Result<(), PostError> {
+    H::check_data(data).map_err(PostError::Encode)
 }

@@ -2,6 +2,7 @@
 use core::ptr::NonNull;
 
 use super::be::join;
+use crate::arch::Packed;
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
 /// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's
@@ -33,21 +34,20 @@ pub trait Sink {
 /// One WQEBB in registers. Used only for requests of a size known at compile time to fit: then every index below is a
 /// constant, the array never exists in memory and the check costs nothing.
 pub(crate) struct Line {
-    units: [Unit; LINE_UNITS],
+    units: [Packed; LINE_UNITS],
     at: usize,
 }
 
 impl Line {
-    #[inline]
-    pub(crate) const fn new() -> Self {
-        Self { units: [Unit([0; 2]); LINE_UNITS], at: 0 }
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { units: [Packed::new([0; 2]); LINE_UNITS], at: 0 }
     }
 
-    /// The eight words; those past the WQE's end are zero.
-    #[inline]
-    pub(crate) const fn words(&self) -> [u64; 8] {
-        let [Unit([a, b]), Unit([c, d]), Unit([e, f]), Unit([g, h])] = self.units;
-        [a, b, c, d, e, f, g, h]
+    /// The units; those past the WQE's end are zero.
+    #[inline(always)]
+    pub(crate) const fn units(&self) -> [Packed; LINE_UNITS] {
+        self.units
     }
 }
 
@@ -55,9 +55,49 @@ impl Sink for Line {
     const WHOLE: bool = true;
 
     #[inline(always)]
-    fn unit(&mut self, unit: Unit) {
+    fn unit(&mut self, Unit(words): Unit) {
         if let Some(place) = self.units.get_mut(self.at) {
-            *place = unit;
+            *place = Packed::new(words);
+        }
+        self.at += 1;
+    }
+}
+
+/// One WQEBB of a ring, written in place. Used, as [`Line`], only for requests of a size known at compile time to fit.
+pub(crate) struct InPlace {
+    place: NonNull<u64>,
+    first_word: u64,
+    at: usize,
+}
+
+impl InPlace {
+    /// # Safety
+    /// `place` must be valid for writes of 64 bytes and 8-byte aligned, with no reference to it and free of a WQE that
+    /// the device still owns, as long as the value is used; no more than four units may be written.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(place: NonNull<u64>) -> Self {
+        Self { place, first_word: 0, at: 0 }
+    }
+
+    /// The first word written.
+    #[inline(always)]
+    pub(crate) const fn first_word(&self) -> u64 {
+        self.first_word
+    }
+}
+
+impl Sink for InPlace {
+    const WHOLE: bool = true;
+
+    #[inline(always)]
+    fn unit(&mut self, Unit([first, second]): Unit) {
+        if self.at == 0 {
+            self.first_word = first;
+        }
+        // SAFETY: the fourth unit at most, by `new`'s caller, who vouches for the 64 bytes.
+        unsafe {
+            self.place.add(2 * self.at).write(first);
+            self.place.add(2 * self.at + 1).write(second);
         }
         self.at += 1;
     }
@@ -131,6 +171,6 @@ mod tests {
         let mut line = Line::new();
         line.unit(Unit([1, 2]));
         line.unit(Unit([3, 4]));
-        assert_eq!(line.words(), [1, 2, 3, 4, 0, 0, 0, 0]);
+        assert_eq!(line.units().map(Packed::first_word), [1, 3, 0, 0]);
     }
 }

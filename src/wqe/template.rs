@@ -35,7 +35,10 @@ pub trait Hole: Sealed {
     /// Writes the units that have bytes prepared; the bytes that a shot brings are zero.
     fn prepare<S: Sink>(&self, sink: &mut S);
 
-    /// Whether the device can read what a shot brings.
+    /// Whether the format allows what a shot brings: whether [`check_data`](Self::check_data) is `Ok`.
+    fn is_legal(data: &Self::Data) -> bool;
+
+    /// Says why, if not.
     ///
     /// # Errors
     /// What the format does not allow.
@@ -65,6 +68,10 @@ impl<P: Payload> Hole for P {
     }
 
     #[inline(always)]
+    fn is_legal((): &()) -> bool {
+        true
+    }
+
     fn check_data((): &()) -> Result<(), EncodeError> {
         Ok(())
     }
@@ -99,6 +106,10 @@ impl<const N: usize> Hole for InlineLen<N> {
     }
 
     #[inline(always)]
+    fn is_legal(_: &[u8; N]) -> bool {
+        true
+    }
+
     fn check_data(_: &[u8; N]) -> Result<(), EncodeError> {
         Ok(())
     }
@@ -129,14 +140,16 @@ impl<const N: usize> Hole for GatherLen<N> {
     fn prepare<S: Sink>(&self, _: &mut S) {}
 
     #[inline(always)]
+    fn is_legal(data: &[Sge; N]) -> bool {
+        // One comparison for both ends: zero wraps to the largest value.
+        data.iter().all(|sge| sge.bytes.wrapping_sub(1) < MAX_SGE_BYTES)
+    }
+
     fn check_data(data: &[Sge; N]) -> Result<(), EncodeError> {
-        for sge in data {
-            // One comparison for both ends: zero wraps to the largest value.
-            if sge.bytes.wrapping_sub(1) >= MAX_SGE_BYTES {
-                return Err(EncodeError::sge_size(sge.bytes));
-            }
+        match data.iter().find(|sge| sge.bytes == 0 || sge.bytes > MAX_SGE_BYTES) {
+            Some(sge) => Err(EncodeError::sge_size(sge.bytes)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     #[inline(always)]

@@ -1,71 +1,150 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
 hot_batch:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #32]
-    stp x22, x21, [sp, #48]
-    stp x20, x19, [sp, #64]
-    add x29, sp, #32
-    cbz x4, L7
-    ldr w9, [x0, #48]
-    cmp w9, #8
-    b.lo L2
-    ldr x9, [x0, #40]
-    ldp x14, x15, [x0]
-    ldp w18, w13, [x0, #80]
-    add x10, x3, x4, lsl #3
-    orr x9, x9, #0x8000000
-    ldr w17, [x0, #76]
-    mov w5, #128
-    mov x12, xzr
-    rev x11, x1
-    rev w16, w2
-    orr x2, x9, #0x300000000000000
-    mov w9, #256
-    movk w5, #2048, lsl #16
-    mov w6, #134217728
-    mov w7, #1
+    sub sp, sp, #176
+    stp x29, x30, [sp, #80]
+    stp x28, x27, [sp, #96]
+    stp x26, x25, [sp, #112]
+    stp x24, x23, [sp, #128]
+    stp x22, x21, [sp, #144]
+    stp x20, x19, [sp, #160]
+    add x29, sp, #80
+    mov x19, x8
+    cbz x4, L12
+    ldr w8, [x0, #48]
+    mov x27, x1
+    ldr w1, [x0, #76]
+    lsl x21, x4, #3
+    mov x22, x3
+    mov w26, w2
+    mov x20, x0
+    cmp w8, #7
+    b.ls L2
+    ldr x8, [x20, #40]
+    sub x9, x21, #8
+    mov w7, #128
+    ldp w12, w13, [x20, #80]
+    lsr x9, x9, #3
+    orr x8, x8, #0x8000000
+    mov x11, xzr
+    ldp x16, x17, [x20]
+    orr x18, x8, #0x300000000000000
+    mov w8, #5
+    add x10, x22, x21
+    rev x14, x27
+    rev w15, w26
+    add x28, x9, #1
+    movk w8, #1, lsl #16
+    mov w9, #259
+    mov w0, #134217728
+    movk w7, #2048, lsl #16
+    mov w2, #1
+    mov w24, w1
 L1:
-    cmp w17, w18
-    b.eq L8
-    lsl w1, w17, #4
-    rev w19, w17
-    add w17, w17, #1
-    ldp w21, w22, [x3], #8
-    and x20, x13, x1
-    lsr w19, w19, #8
-    cmp x3, x10
-    add x1, x14, x20, lsl #2
-    and w17, w17, #0xffff
-    orr x21, x5, x21, lsl #32
-    orr x19, x19, x2
-    stp x19, x6, [x1]
-    stp x21, x22, [x1, #32]
-    add x21, x15, x20
-    stp x11, x16, [x1, #16]
-    str x12, [x21]
-    add x12, x12, #1
-    strh w7, [x21, #8]
+    cmp w24, w12
+    b.eq L14
+    lsl w3, w24, #4
+    rev w4, w24
+    lsr w4, w4, #8
+    and x3, x13, x3
+    add x5, x16, x3, lsl #2
+    orr x23, x4, x18
+    add x3, x17, x3
+    stp x23, x0, [x5]
+    stp x14, x15, [x5, #16]
+    ldp w4, w6, [x22], #8
+    cmp x22, x10
+    orr x4, x7, x4, lsl #32
+    stp x4, x6, [x5, #32]
+    add w4, w24, #1
+    str x11, [x3]
+    add x11, x11, #1
+    and w24, w4, #0xffff
+    strh w2, [x3, #8]
     b.ne L1
-    str w17, [x0, #76]
-    rev w10, w17
-    cmp x4, #1
+    mov w25, #259
+    b L8
+L2:
+    str x19, [sp, #8]
+    mov x23, xzr
+    mov x25, xzr
+    mov x28, xzr
+    mov x19, xzr
+    mov w24, w1
+    str w1, [sp, #4]
+    b L5
+L3:
+    ubfx w10, w9, #2, #6
+    tst w9, #0x3
+    add x28, x28, #1
+    mov x23, x8
+    mov x25, x9
+    add w10, w10, w24
+    cinc w10, w10, ne
+    and w24, w10, #0xffff
+L4:
+    subs x21, x21, #8
+    add x22, x22, #8
+    add x19, x19, #1
+    b.eq L7
+L5:
+    mov w8, #8
+    add x2, sp, #40
+    mov x0, x20
+    strb w8, [sp, #72]
+    add x8, sp, #16
+    mov w1, w24
+    stp x22, x27, [sp, #40]
+    str w26, [sp, #56]
+    str x19, [sp, #64]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x8, x9, [sp, #24]
+    ldr w10, [sp, #16]
+    tbz w10, #0, L3
+    and x10, x8, #0xff
+    cmp x10, #7
+    b.eq L4
+L6:
+    ldr x10, [sp, #8]
+    stp x8, x9, [x10]
+    b L13
+L7:
+    ldr x19, [sp, #8]
+    ldr w1, [sp, #4]
+    cbz x28, L12
+L8:
+    str w24, [x20, #76]
+    and w9, w24, #0xffff
+    cmp x28, #1
     dmb oshst
-    ldr x9, [x0, #16]
-    str w10, [x9]
-    b.ne L4
-    ldr w9, [x0, #64]
-    mov w10, #259
-    stp x19, x20, [sp, #8]
-    strh w10, [sp, #24]
-    cmp w9, #63
-    b.ls L6
+    rev w9, w9
+    ldr x8, [x20, #16]
+    str w9, [x8]
+    b.ne L9
+    ubfx w8, w25, #2, #6
+    tst w25, #0x3
+    cinc w8, w8, ne
+    cmp w8, #1
+    b.ne L11
+    and x8, x25, #0xfe
+    cbz x8, L11
+    tst x25, #0x100
+    mov w8, #64
+    mov w9, #68
+    csel x8, x9, x8, eq
+    ldr w8, [x20, x8]
+    cmp w8, #63
+    b.ls L11
+    ldr w8, [x20, #84]
+    ldr x9, [x20]
     dsb st
-    ldr x9, [x0, #24]
-    ldp x10, x11, [x1]
-    ldp x12, x13, [x1, #16]
-    ldp x14, x15, [x1, #32]
-    ldp x16, x17, [x1, #48]
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldr x9, [x20, #24]
+    ldp x10, x11, [x8]
+    ldp x12, x13, [x8, #16]
+    ldp x14, x15, [x8, #32]
+    ldp x16, x8, [x8, #48]
     str x10, [x9]
     str x11, [x9, #8]
     str x12, [x9, #16]
@@ -73,53 +152,41 @@ L1:
     str x14, [x9, #32]
     str x15, [x9, #40]
     str x16, [x9, #48]
-    str x17, [x9, #56]
+    str x8, [x9, #56]
     dsb st
-    b L5
-L2:
-    mov w10, #63
-    orr x9, x10, x9, lsl #24
-    mov w10, #3
-L3:
-    strb w10, [x8]
-    lsr x10, x9, #48
-    stur w9, [x8, #1]
-    lsr x9, x9, #32
-    strb w10, [x8, #7]
-    sturh w9, [x8, #5]
-    mov w9, #8
-    str x9, [x8, #8]
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #80
-    ret
-L4:
+    ldr x8, [x20, #32]
+    eor x8, x8, x9
+    b L10
+L9:
     dsb st
-    ldr x9, [x0, #24]
-    str x19, [x9]
+    ldr x8, [x20, #24]
+    str x23, [x8]
     dsb st
-L5:
-    ldr x10, [x0, #32]
-    eor x9, x10, x9
-    str x9, [x0, #24]
-    b L7
-L6:
-    add x1, sp, #8
-    mov x19, x8
+    ldr x9, [x20, #32]
+    eor x8, x9, x8
+L10:
+    str x8, [x20, #24]
+    b L12
+L11:
+    mov x0, x20
+    mov x2, x23
+    mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
-    mov x8, x19
-L7:
-    mov w9, #7
-    strb w9, [x8]
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #80
+L12:
+    mov w8, #7
+    strb w8, [x19]
+L13:
+    ldp x20, x19, [sp, #160]
+    ldp x22, x21, [sp, #144]
+    ldp x24, x23, [sp, #128]
+    ldp x26, x25, [sp, #112]
+    ldp x28, x27, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #176
     ret
-L8:
-    mov w10, #5
-    b L3
+L14:
+    str x19, [sp, #8]
+    b L6
 
 hot_drain_and_retire:
     sub sp, sp, #176
@@ -601,121 +668,78 @@ L11:
     ret
 
 hot_fire_entry:
-    sub sp, sp, #96
-    stp x29, x30, [sp, #32]
-    str x23, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
-    add x29, sp, #32
-    ldr w19, [x2, #8]
-    cmp w19, #0
-    b.le L4
-L1:
-    ldp w9, w10, [x0, #76]
-    cmp w9, w10
-    b.eq L5
-    ldr w10, [x0, #84]
-    rev w11, w9
-    ldr w17, [x2, #12]
-    ldp x13, x12, [x0]
-    lsr w15, w11, #8
-    ldp x14, x11, [x1]
-    and w10, w10, w9, lsl #4
+    ldr w9, [x2, #8]
+    cmp w9, #0
+    b.le L2
+    ldp w10, w11, [x0, #76]
+    cmp w10, w11
+    b.eq L3
+    ldr w11, [x0, #84]
+    rev w12, w10
+    ldr w18, [x2, #12]
+    ldp x14, x13, [x0]
+    lsr w16, w12, #8
+    ldp x15, x12, [x1]
+    and w11, w11, w10, lsl #4
     ldr q0, [x1, #256]
-    add w9, w9, #1
-    str q0, [x12, w10, uxtw]
-    add x16, x13, w10, uxtw #2
-    and w9, w9, #0xffff
-    orr x10, x14, x15
-    ldp x12, x13, [x1, #16]
-    orr x14, x17, x19, lsl #32
+    orr x9, x18, x9, lsl #32
+    add w10, w10, #1
+    str q0, [x13, w11, uxtw]
+    add x17, x14, w11, uxtw #2
+    and w10, w10, #0xffff
+    orr x11, x15, x16
+    ldp x13, x14, [x1, #16]
     ldr x15, [x2]
-    stp x10, x11, [x16]
-    str w9, [x0, #76]
-    rev w9, w9
-    rev x14, x14
+    rev x9, x9
+    stp x11, x12, [x17]
+    str w10, [x0, #76]
+    rev w10, w10
     rev x15, x15
-    stp x12, x13, [x16, #16]
-    stp x14, x15, [x16, #32]
+    stp x13, x14, [x17, #16]
+    stp x9, x15, [x17, #32]
     dmb oshst
     ldr x16, [x0, #16]
-    str w9, [x16]
-    ldr w9, [x0, #68]
-    cmp w9, #63
-    b.ls L2
+    str w10, [x16]
+    ldr w10, [x0, #68]
+    cmp w10, #63
+    b.ls L1
     dsb st
     mov x16, xzr
-    ldr x9, [x0, #24]
-    str x10, [x9]
-    str x11, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x15, [x9, #40]
-    str x16, [x9, #48]
-    str x16, [x9, #56]
+    ldr x10, [x0, #24]
+    str x11, [x10]
+    str x12, [x10, #8]
+    str x13, [x10, #16]
+    str x14, [x10, #24]
+    str x9, [x10, #32]
+    str x15, [x10, #40]
+    str x16, [x10, #48]
+    str x16, [x10, #56]
     dsb st
-    b L3
-L2:
-    dsb st
-    ldr x9, [x0, #24]
-    str x10, [x9]
-    dsb st
-L3:
-    ldr x10, [x0, #32]
-    eor x9, x10, x9
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
-    ldp x20, x19, [sp, #80]
-    ldr x23, [sp, #48]
-    ldp x22, x21, [sp, #64]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #96
     ret
-L4:
-    mov x20, x8
-    add x8, sp, #16
-    mov x21, x0
-    mov w0, w19
-    mov x22, x2
-    mov x23, x1
-    bl <blueflame::wqe::error::EncodeError>::sge_size
-    ldrb w9, [sp, #16]
-    ldur x10, [sp, #17]
-    mov x1, x23
-    ldr x11, [sp, #24]
-    mov x2, x22
-    mov x0, x21
-    mov x8, x20
-    cmp w9, #5
-    str x10, [sp]
-    stur x11, [sp, #7]
-    b.eq L1
-    ldr x10, [sp]
-    ldur x11, [sp, #7]
-    strb w9, [x8]
-    str x10, [sp, #16]
-    stur x11, [sp, #23]
-    ldr x10, [sp, #16]
-    stur x10, [x8, #1]
-    str x11, [x8, #8]
-    ldp x20, x19, [sp, #80]
-    ldr x23, [sp, #48]
-    ldp x22, x21, [sp, #64]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #96
+L1:
+    dsb st
+    ldr x10, [x0, #24]
+    str x11, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
     ret
-L5:
+L2:
+    mov x0, x2
+    b blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>
+L3:
     mov w9, #5
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
-    ldp x20, x19, [sp, #80]
-    ldr x23, [sp, #48]
-    ldp x22, x21, [sp, #64]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #96
     ret
 
 hot_fire_one_fence:
@@ -1552,295 +1576,301 @@ L7:
     b L6
 
 hot_post_slice:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #32]
-    str x19, [sp, #48]
-    add x29, sp, #32
-    ldr w11, [x0, #48]
+    stp x29, x30, [sp, #-32]!
+    str x19, [sp, #16]
+    mov x29, sp
+    ldr w10, [x0, #48]
     mov x19, x8
-    cmp x4, x11
-    b.hi L28
-    ldr w10, [x0, #76]
-    cbz x4, L4
+    cmp x4, x10
+    b.hi L27
+    mov x9, x1
+    ldr w1, [x0, #76]
+    cbz x4, L1
     add x8, x4, #19
     cmp x4, #972
     lsr x8, x8, #4
     add x8, x8, #2
-    b.hi L29
-    ldp w11, w12, [x0, #80]
-    add w9, w8, #3
-    ubfx w9, w9, #2, #14
-    sub w11, w11, w10
-    cmp w9, w11, uxth
-    b.hi L5
+    b.ls L2
+    mov w9, #4
+    mov w12, #16128
+    mov x4, x8
+    orr x8, x12, x10, lsl #32
+    orr x8, x8, x9
+    stp x8, x4, [x19]
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    ret
 L1:
-    rev w11, w10
-    lsl w13, w10, #4
+    mov w8, #2
+L2:
+    and w10, w8, #0xff
+    ldp w12, w14, [x0, #80]
+    add w10, w10, #3
+    lsr w11, w10, #2
+    sub w10, w12, w1
+    cmp w11, w10, uxth
+    b.hi L28
+    rev w12, w1
+    lsl w10, w1, #4
+    ldr x13, [x0, #40]
+    lsr w12, w12, #8
     ldr x15, [x0]
-    lsr w11, w11, #8
-    ldr x14, [x0, #40]
-    and w10, w12, w13
-    orr x16, x11, x8, lsl #56
-    add x11, x15, w10, uxtw #2
-    orr x14, x16, x14
-    mov w16, #134217728
-    orr x14, x14, #0x8000000
-    stp x14, x16, [x11]
-    rev x14, x1
+    rev x9, x9
+    and w16, w14, w10
+    orr x17, x12, x8, lsl #56
+    ubfiz x12, x16, #2, #32
+    orr x16, x17, x13
+    add x13, x15, x12
+    mov w17, #134217728
+    orr x16, x16, #0x8000000
+    stp x16, x17, [x13]
     rev w16, w2
-    stp x14, x16, [x11, #16]
-    cbz x4, L15
-    orr w14, w4, #0x80000000
+    stp x9, x16, [x13, #16]
+    cbz x4, L16
+    orr w9, w4, #0x80000000
     cmp x4, #3
-    rev w14, w14
-    b.ls L6
+    rev w9, w9
+    b.ls L5
     ldr w16, [x3]
     cmp x4, #11
-    orr x14, x14, x16, lsl #32
-    b.ls L7
+    orr x9, x9, x16, lsl #32
+    b.ls L6
     ldur x16, [x3, #4]
     sub x18, x4, #12
     add x17, x3, #12
-    ands x1, x18, #0xfffffffffffffff0
-    stp x14, x16, [x11, #32]
-    add x14, x11, #48
+    ands x2, x18, #0xfffffffffffffff0
+    stp x9, x16, [x13, #32]
+    add x9, x13, #48
     and x16, x18, #0xf
-    b.eq L3
-    lsl w2, w12, #2
-    mov x3, x17
-    add w2, w2, #64
-    and w2, w2, #0x3fffc0
-    add x2, x15, x2
-L2:
-    ldr q0, [x3], #16
-    str q0, [x14], #16
-    cmp x14, x2
-    csel x14, x15, x14, eq
-    subs x1, x1, #16
-    b.ne L2
+    b.eq L4
+    lsl w13, w14, #2
+    mov x14, x17
+    add w13, w13, #64
+    and w13, w13, #0x3fffc0
+    add x13, x15, x13
 L3:
-    cbz x16, L15
-    and x15, x18, #0x7ffffffffffffff0
-    cmp x16, #7
-    add x17, x17, x15
-    b.ls L11
-    ldr x15, [x17]
-    cmp x16, #12
-    sub x18, x16, #8
-    b.hs L21
-    cmp x16, #9
-    b.hi L23
-    cbz x18, L27
-    ldrb w18, [x17, #8]
-    b L27
+    ldr q0, [x14], #16
+    str q0, [x9], #16
+    cmp x9, x13
+    csel x9, x15, x9, eq
+    subs x2, x2, #16
+    b.ne L3
 L4:
-    mov w8, #2
-    ldp w11, w12, [x0, #80]
-    add w9, w8, #3
-    ubfx w9, w9, #2, #14
-    sub w11, w11, w10
-    cmp w9, w11, uxth
-    b.ls L1
+    cbz x16, L14
+    and x13, x18, #0x7ffffffffffffff0
+    cmp x16, #7
+    add x14, x17, x13
+    b.ls L10
+    ldr x13, [x14]
+    cmp x16, #12
+    sub x15, x16, #8
+    b.hs L20
+    cmp x16, #9
+    b.hi L22
+    cbz x15, L24
+    ldrb w15, [x14, #8]
+    stp x13, x15, [x9]
+    cbnz w11, L15
+    b L18
 L5:
-    lsr w8, w12, #4
-    mov x4, x9
-    add w10, w8, #1
-    cmp w9, w10, uxth
-    mov w10, #5
-    cinc x10, x10, hi
-    csinc w8, w11, w8, ls
-    orr x10, x10, x9, lsl #16
-    and x11, x8, #0xffff
-    b L30
-L6:
     cmp x4, #1
-    b.ne L8
-    ldrb w15, [x3]
-    b L9
-L7:
+    b.ne L7
+    ldrb w14, [x3]
+    b L8
+L6:
     cmp x4, #8
-    sub x15, x4, #4
-    b.hs L10
+    sub x14, x4, #4
+    b.hs L9
     cmp x4, #5
-    b.hi L12
-    cbz x15, L14
-    ldrb w15, [x3, #4]
-    b L14
-L8:
-    add x15, x3, x4
-    lsl w16, w4, #3
-    ldrh w17, [x3]
-    ldurb w15, [x15, #-1]
-    sub w16, w16, #8
-    lsl x15, x15, x16
-    orr x15, x15, x17
-L9:
-    orr x14, x14, x15, lsl #32
-    mov x15, xzr
-    b L14
-L10:
-    add x16, x3, x4
-    lsl w15, w15, #3
-    ldr w17, [x3, #4]
-    ldur w16, [x16, #-4]
-    sub w15, w15, #32
+    b.hi L11
+    cbz x14, L13
+    ldrb w14, [x3, #4]
     b L13
-L11:
+L7:
+    add x14, x3, x4
+    lsl w15, w4, #3
+    ldrh w16, [x3]
+    ldurb w14, [x14, #-1]
+    sub w15, w15, #8
+    lsl x14, x14, x15
+    orr x14, x14, x16
+L8:
+    orr x9, x9, x14, lsl #32
+    mov x14, xzr
+    b L13
+L9:
+    add x15, x3, x4
+    lsl w14, w14, #3
+    ldr w16, [x3, #4]
+    ldur w15, [x15, #-4]
+    sub w14, w14, #32
+    b L12
+L10:
     cmp x16, #4
-    b.hs L22
+    b.hs L21
     cmp x16, #1
     b.ne L25
-    ldrb w15, [x17]
-    mov x18, xzr
-    b L27
+    ldrb w13, [x14]
+    stp x13, xzr, [x9]
+    cbnz w11, L15
+    b L18
+L11:
+    add x15, x3, x4
+    lsl w14, w14, #3
+    ldrh w16, [x3, #4]
+    ldurb w15, [x15, #-1]
+    sub w14, w14, #8
 L12:
-    add x16, x3, x4
-    lsl w15, w15, #3
-    ldrh w17, [x3, #4]
-    ldurb w16, [x16, #-1]
-    sub w15, w15, #8
+    lsl x14, x15, x14
+    orr x14, x14, x16
 L13:
-    lsl x15, x16, x15
-    orr x15, x15, x17
+    stp x9, x14, [x13, #32]
 L14:
-    stp x14, x15, [x11, #32]
+    cbz w11, L18
 L15:
-    ldr x14, [x0, #8]
-    and w15, w13, #0xffff0
-    cmp w9, #1
-    and x15, x15, x12
-    add x15, x14, x15
-    str x5, [x15]
-    strh w9, [x15, #8]
-    b.eq L17
-    and x12, x12, #0xffff0
-    add w13, w13, #16
-    sub w9, w9, #1
+    ldr w14, [x0, #84]
 L16:
-    mov w15, w13
-    subs w9, w9, #1
-    add w13, w13, #16
-    and x15, x12, x15
-    add x15, x14, x15
+    ldr x9, [x0, #8]
+    and w13, w10, #0xffff0
+    mov w15, w14
+    and x13, x13, x15
+    cmp w11, #1
+    add x13, x9, x13
+    str x5, [x13]
+    strh w11, [x13, #8]
+    b.eq L18
+    and w13, w14, #0xffff0
+    add w14, w10, #16
+    sub w11, w11, #1
+L17:
+    mov w15, w14
+    subs w11, w11, #1
+    add w14, w14, #16
+    and x15, x13, x15
+    add x15, x9, x15
     str x5, [x15]
     strh wzr, [x15, #8]
-    b.ne L16
-L17:
-    ubfx w9, w8, #2, #6
-    and x12, x10, #0xffff0000
-    and w10, w10, #0xfff0
-    ldrh w13, [x0, #76]
-    ands w14, w8, #0x3
-    ldr x11, [x11]
-    strb w8, [sp, #24]
-    orr x8, x12, x10
-    cinc w10, w9, ne
-    add w10, w10, w13
-    stp x11, x8, [sp, #8]
-    mov w11, #1
-    and w10, w10, #0xffff
-    strb w11, [sp, #25]
-    str w10, [x0, #76]
-    rev w10, w10
-    dmb oshst
-    ldr x11, [x0, #16]
-    str w10, [x11]
-    cbz w14, L18
-    cbnz w9, L20
-    b L19
+    b.ne L17
 L18:
-    cmp w9, #1
-    b.ne L20
-L19:
-    ldr w9, [x0, #64]
-    cmp w9, #64
-    b.lo L20
+    mov w3, #256
+    bfxil x3, x8, #0, #8
+    ubfx w9, w3, #2, #6
+    tst w3, #0x3
+    cinc w11, w9, ne
     ldr x9, [x0]
+    tst x8, #0xfe
+    add w13, w11, w1
+    and w13, w13, #0xffff
+    ldr x2, [x9, x12]
+    str w13, [x0, #76]
+    rev w13, w13
+    dmb oshst
+    ldr x12, [x0, #16]
+    str w13, [x12]
+    b.eq L19
+    cmp w11, #1
+    b.ne L19
+    ldr w8, [x0, #64]
+    cmp w8, #63
+    b.ls L19
+    ldr w8, [x0, #84]
     dsb st
-    ldr x10, [x0, #24]
-    add x8, x9, x8, lsl #2
-    ldp x9, x11, [x8]
+    ldr x11, [x0, #24]
+    and w8, w8, w10
+    add x8, x9, w8, uxtw #2
+    ldp x9, x10, [x8]
     ldp x12, x13, [x8, #16]
     ldp x14, x15, [x8, #32]
     ldp x16, x8, [x8, #48]
-    str x9, [x10]
-    str x11, [x10, #8]
-    str x12, [x10, #16]
-    str x13, [x10, #24]
-    str x14, [x10, #32]
-    str x15, [x10, #40]
-    str x16, [x10, #48]
-    str x8, [x10, #56]
+    str x9, [x11]
+    str x10, [x11, #8]
+    str x12, [x11, #16]
+    str x13, [x11, #24]
+    str x14, [x11, #32]
+    str x15, [x11, #40]
+    str x16, [x11, #48]
+    str x8, [x11, #56]
     dsb st
     ldr x8, [x0, #32]
-    eor x8, x8, x10
+    eor x8, x8, x11
     str x8, [x0, #24]
     mov w8, #7
     strb w8, [x19]
-    ldp x29, x30, [sp, #32]
-    ldr x19, [sp, #48]
-    add sp, sp, #64
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
     ret
-L20:
-    add x1, sp, #8
+L19:
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
     mov w8, #7
     strb w8, [x19]
-    ldp x29, x30, [sp, #32]
-    ldr x19, [sp, #48]
-    add sp, sp, #64
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
     ret
-L21:
-    add x16, x17, x16
-    lsl w18, w18, #3
-    ldr w17, [x17, #8]
+L20:
+    add x16, x14, x16
+    lsl w15, w15, #3
+    ldr w14, [x14, #8]
     ldur w16, [x16, #-4]
-    sub w18, w18, #32
-    b L24
-L22:
-    add x15, x17, x16
+    sub w15, w15, #32
+    b L23
+L21:
+    add x13, x14, x16
     lsl w16, w16, #3
-    ldr w17, [x17]
-    ldur w15, [x15, #-4]
-    mov x18, xzr
+    ldr w14, [x14]
+    ldur w13, [x13, #-4]
+    mov x15, xzr
     sub w16, w16, #32
     b L26
-L23:
-    add x16, x17, x16
-    lsl w18, w18, #3
-    ldrh w17, [x17, #8]
+L22:
+    add x16, x14, x16
+    lsl w15, w15, #3
+    ldrh w14, [x14, #8]
     ldurb w16, [x16, #-1]
-    sub w18, w18, #8
+    sub w15, w15, #8
+L23:
+    lsl x15, x16, x15
+    orr x15, x15, x14
 L24:
-    lsl x16, x16, x18
-    orr x18, x16, x17
-    b L27
+    stp x13, x15, [x9]
+    cbnz w11, L15
+    b L18
 L25:
-    add x15, x17, x16
+    add x13, x14, x16
     lsl w16, w16, #3
-    ldrh w17, [x17]
-    ldurb w15, [x15, #-1]
-    mov x18, xzr
+    ldrh w14, [x14]
+    ldurb w13, [x13, #-1]
+    mov x15, xzr
     sub w16, w16, #8
 L26:
-    lsl x15, x15, x16
-    orr x15, x15, x17
+    lsl x13, x13, x16
+    orr x13, x13, x14
+    stp x13, x15, [x9]
+    cbnz w11, L15
+    b L18
 L27:
-    stp x15, x18, [x14]
-    b L15
-L28:
-    mov w10, #3
-    b L30
-L29:
-    mov w10, #4
-    mov x4, x8
-L30:
-    orr x8, x10, x11, lsl #32
-    orr x8, x8, #0x3f00
+    mov w9, #3
+    mov w12, #16128
+    orr x8, x12, x10, lsl #32
+    orr x8, x8, x9
     stp x8, x4, [x19]
-    ldp x29, x30, [sp, #32]
-    ldr x19, [sp, #48]
-    add sp, sp, #64
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    ret
+L28:
+    lsr w8, w14, #4
+    add w9, w8, #1
+    cmp w11, w9, uxth
+    mov w9, #16128
+    csinc w8, w10, w8, ls
+    mov w10, #5
+    orr x12, x9, x11, lsl #16
+    cinc x9, x10, hi
+    and x10, x8, #0xffff
+    orr x8, x12, x10, lsl #32
+    orr x8, x8, x9
+    stp x8, x11, [x19]
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
     ret
 
 hot_post_two_fences:
@@ -1982,105 +2012,153 @@ L2:
     ret
 
 hot_ring_staged:
+    ldr x3, [x0, #16]
+    ldr w1, [x0, #24]
     mov x8, x0
-    ldr x0, [x0, #64]
-    ldr w9, [x8, #96]
-    str w9, [x0, #76]
+    ldr x0, [x0]
+    ldr x2, [x8, #8]
+    ldrb w8, [x8, #28]
+    ubfx w9, w3, #2, #6
+    tst w3, #0x3
+    add w9, w9, w1
+    cinc w9, w9, ne
     and w9, w9, #0xffff
-    dmb oshst
+    str w9, [x0, #76]
     rev w9, w9
+    dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldrb w9, [x8, #100]
-    tbz w9, #0, L1
+    tbz w8, #0, L1
+    ldr w8, [x0, #84]
+    ldr x9, [x0]
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldp x9, x10, [x8]
+    ldp x11, x12, [x8, #16]
+    ldp x13, x14, [x8, #32]
+    ldp x15, x8, [x8, #48]
     dsb st
-    ldr x9, [x0, #24]
-    ldp x10, x11, [x8]
-    ldp x12, x13, [x8, #16]
-    ldp x14, x15, [x8, #32]
-    ldp x16, x8, [x8, #48]
-    str x10, [x9]
-    str x11, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x15, [x9, #40]
-    str x16, [x9, #48]
-    str x8, [x9, #56]
+    ldr x16, [x0, #24]
+    str x9, [x16]
+    str x10, [x16, #8]
+    str x11, [x16, #16]
+    str x12, [x16, #24]
+    str x13, [x16, #32]
+    str x14, [x16, #40]
+    str x15, [x16, #48]
+    str x8, [x16, #56]
     dsb st
     ldr x8, [x0, #32]
-    eor x8, x8, x9
+    eor x8, x8, x16
     str x8, [x0, #24]
     ret
 L1:
-    add x1, x8, #72
     b <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
 
 hot_stage:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #76]
-    cmp w9, w10
-    b.eq L2
-    lsl w11, w9, #4
-    ldr w12, [x0, #84]
-    ldr x10, [x0, #40]
-    rev w13, w9
-    mov w16, #134217728
-    rev x15, x1
-    and x11, x12, x11
-    ldp x14, x12, [x0]
-    lsr w13, w13, #8
-    orr x10, x10, #0x8000000
-    orr x10, x10, #0x300000000000000
-    add x14, x14, x11, lsl #2
-    orr x10, x10, x13
-    add x12, x12, x11
-    ldp w13, w17, [x3]
-    stp x10, x16, [x14]
-    mov w16, #128
-    movk w16, #2048, lsl #16
-    orr x13, x16, x13, lsl #32
-    rev w16, w2
-    stp x15, x16, [x14, #16]
-    stp x13, x17, [x14, #32]
-    mov w13, #1
-    str x4, [x12]
-    strh w13, [x12, #8]
-    ldp q0, q1, [x14]
-    stp q0, q1, [sp, #-64]!
-    ldp q2, q0, [x14, #32]
-    add w9, w9, #1
-    ldr w12, [x0, #64]
-    stp x0, x10, [x8, #64]
-    mov w10, #259
-    str x11, [x8, #80]
-    and w11, w9, #0xffff
-    stp q2, q0, [sp, #32]
-    cmp w12, #63
-    stp q2, q0, [x8, #32]
-    ldr q0, [sp]
-    cset w9, hi
-    strh w10, [x8, #88]
-    stp q0, q1, [x8]
-    str w11, [x8, #96]
-    add sp, sp, #64
-    strb w9, [x8, #100]
-    ret
+    sub sp, sp, #112
+    stp x29, x30, [sp, #64]
+    str x21, [sp, #80]
+    stp x20, x19, [sp, #96]
+    add x29, sp, #64
+    mov x19, x8
+    ldr w8, [x0, #48]
+    ldr w21, [x0, #76]
+    mov x20, x0
+    mov w9, #8
+    str w2, [sp, #16]
+    cmp w8, #8
+    stp x3, x1, [sp]
+    strb w9, [sp, #32]
+    str x4, [sp, #24]
+    b.lo L1
+    ldr w8, [x20, #80]
+    cmp w21, w8
+    b.eq L6
+    lsl w8, w21, #4
+    ldr w9, [x20, #84]
+    ldr x10, [x20, #40]
+    rev w12, w21
+    rev w13, w2
+    and x9, x9, x8
+    orr x8, x10, #0x8000000
+    lsr w12, w12, #8
+    ldp x11, x10, [x20]
+    orr x8, x8, #0x300000000000000
+    orr x8, x8, x12
+    mov w12, #134217728
+    add x11, x11, x9, lsl #2
+    add x9, x10, x9
+    mov w10, #1
+    stp x8, x12, [x11]
+    rev x12, x1
+    stp x12, x13, [x11, #16]
+    mov w13, #128
+    ldp w12, w14, [x3]
+    movk w13, #2048, lsl #16
+    orr x12, x13, x12, lsl #32
+    stp x12, x14, [x11, #32]
+    str x4, [x9]
+    strh w10, [x9, #8]
+    mov w9, #259
+    ubfx w10, w9, #2, #6
+    tst w9, #0x3
+    cinc w11, w10, ne
+    tst x9, #0xfe
+    mov w10, wzr
+    b.ne L4
+    b L5
 L1:
-    mov w10, #16131
-    orr x9, x10, x9, lsl #32
-    mov w10, #8
-    stp x9, x10, [x8]
-    mov w9, #2
-    strb w9, [x8, #100]
-    ret
+    sub x8, x29, #24
+    mov x2, sp
+    mov x0, x20
+    mov w1, w21
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldur x8, [x29, #-24]
+    cmp x8, #1
+    b.ne L3
+    ldur x8, [x29, #-8]
 L2:
-    mov w9, #5
-    movk w9, #1, lsl #16
-    mov w10, #8
-    stp x9, x10, [x8]
-    mov w9, #2
-    strb w9, [x8, #100]
+    ldur x9, [x29, #-16]
+    mov w10, #2
+    stp x9, x8, [x19]
+    strb w10, [x19, #28]
+    ldp x20, x19, [sp, #96]
+    ldr x21, [sp, #80]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #112
     ret
+L3:
+    ldp x8, x9, [x29, #-16]
+    ubfx w10, w9, #2, #6
+    tst w9, #0x3
+    cinc w11, w10, ne
+    tst x9, #0xfe
+    mov w10, wzr
+    b.eq L5
+L4:
+    cmp w11, #1
+    b.ne L5
+    tst x9, #0x100
+    mov w10, #64
+    mov w11, #68
+    csel x10, x11, x10, eq
+    ldr w10, [x20, x10]
+    cmp w10, #63
+    cset w10, hi
+L5:
+    stp x20, x8, [x19]
+    str x9, [x19, #16]
+    str w21, [x19, #24]
+    strb w10, [x19, #28]
+    ldp x20, x19, [sp, #96]
+    ldr x21, [sp, #80]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #112
+    ret
+L6:
+    mov w8, #5
+    mov w9, #1
+    sturb w8, [x29, #-16]
+    stur w9, [x29, #-14]
+    b L2

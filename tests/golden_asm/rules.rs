@@ -44,8 +44,9 @@ fn is_error_constructor(symbol: &str) -> bool {
 
 /// Ways that the straight one is not burdened with.
 fn is_other_way(symbol: &str) -> bool {
-    symbol.starts_with("<blueflame::queue::send::SendQueue<")
-        && [">::post_other::<", ">::ring_other"].iter().any(|name| symbol.contains(name))
+    symbol.starts_with("blueflame::queue::template::refuse::<")
+        || symbol.starts_with("<blueflame::queue::send::SendQueue<")
+            && [">::post_other::<", ">::put_exception::<", ">::ring_other"].iter().any(|name| symbol.contains(name))
 }
 
 /// Architectures' helpers for atomic operations, chosen by the CPU's features.

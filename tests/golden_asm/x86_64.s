@@ -7,123 +7,198 @@ hot_batch:
     push r13
     push r12
     push rbx
-    sub rsp, 56
-    mov qword ptr [rsp], rdi
+    sub rsp, 120
+    mov qword ptr [rsp + 16], rcx
+    mov r14, rdi
     test r9, r9
-    je L6
-    mov eax, dword ptr [rsi + 48]
-    cmp rax, 8
-    jb L2
-    mov qword ptr [rsp + 8], r9
-    lea rax, [r8 + 8*r9]
-    mov qword ptr [rsp + 24], rax
-    mov edi, dword ptr [rsi + 80]
-    bswap rdx
-    mov r14d, dword ptr [rsi + 84]
-    mov r11, qword ptr [rsi]
-    mov r15, qword ptr [rsi + 8]
-    bswap ecx
-    mov ebx, dword ptr [rsi + 76]
-    movabs r12, 216172782248001536
-    mov qword ptr [rsp + 16], rsi
-    or r12, qword ptr [rsi + 40]
-    xor r10d, r10d
+    je L11
+    mov r12, r8
+    mov rbp, rdx
+    mov qword ptr [rsp + 24], r14
+    mov r10d, dword ptr [rsi + 76]
+    lea r14, [8*r9]
+    cmp dword ptr [rsi + 48], 7
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 32], r10
+    jbe L2
+    lea rax, [r12 + 8*r9]
+    mov ecx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 84]
+    mov r9, rsi
+    mov rsi, qword ptr [rsi]
+    mov rdi, qword ptr [r9 + 8]
+    bswap rbp
+    mov r8, qword ptr [rsp + 16]
+    bswap r8d
+    mov qword ptr [rsp + 16], r8
+    add r14, -8
+    shr r14, 3
+    inc r14
+    mov qword ptr [rsp + 8], r14
+    movabs r8, 216172782248001536
+    or r8, qword ptr [r9 + 40]
+    xor r9d, r9d
+    mov ebx, r10d
 L1:
-    cmp ebx, edi
-    je L8
-    lea r9, [r8 + 8*r10]
-    mov r13d, ebx
-    bswap r13d
-    shr r13d, 8
-    or r13, r12
-    mov eax, dword ptr [r9]
-    mov esi, dword ptr [r9 + 4]
-    shl rax, 32
-    or rax, 134217856
-    mov ebp, ebx
-    shl ebp, 4
-    and ebp, r14d
-    mov qword ptr [r11 + 4*rbp], r13
-    mov qword ptr [r11 + 4*rbp + 8], 134217728
-    mov qword ptr [r11 + 4*rbp + 16], rdx
-    mov qword ptr [r11 + 4*rbp + 24], rcx
-    mov qword ptr [r11 + 4*rbp + 32], rax
-    mov qword ptr [r11 + 4*rbp + 40], rsi
-    mov qword ptr [r15 + rbp], r10
-    inc r10
-    mov word ptr [r15 + rbp + 8], 1
+    cmp ebx, ecx
+    je L13
+    lea r10, [r12 + 8*r9]
+    mov r11d, ebx
+    shl r11d, 4
+    and r11d, edx
+    mov r15d, ebx
+    bswap r15d
+    shr r15d, 8
+    or r15, r8
+    mov qword ptr [rsi + 4*r11], r15
+    mov qword ptr [rsi + 4*r11 + 8], 134217728
+    mov qword ptr [rsi + 4*r11 + 16], rbp
+    mov r14, qword ptr [rsp + 16]
+    mov qword ptr [rsi + 4*r11 + 24], r14
+    mov r14d, dword ptr [r10]
+    mov r13d, dword ptr [r10 + 4]
+    shl r14, 32
+    or r14, 134217856
+    mov qword ptr [rsi + 4*r11 + 32], r14
+    mov qword ptr [rsi + 4*r11 + 40], r13
+    mov qword ptr [rdi + r11], r9
+    mov word ptr [rdi + r11 + 8], 1
+    inc r9
     inc ebx
     movzx ebx, bx
-    add r9, 8
-    cmp r9, qword ptr [rsp + 24]
+    add r10, 8
+    cmp r10, rax
     jne L1
-    mov rdi, qword ptr [rsp + 16]
-    mov dword ptr [rdi + 76], ebx
-    mov rax, qword ptr [rdi + 16]
-    bswap ebx
-    mov dword ptr [rax], ebx
-    cmp qword ptr [rsp + 8], 1
-    jne L4
-    mov qword ptr [rsp + 32], r13
-    mov qword ptr [rsp + 40], rbp
-    mov word ptr [rsp + 48], 259
-    cmp dword ptr [rdi + 64], 63
-    jbe L5
-    sfence
-    mov rax, qword ptr [rdi + 24]
-    mov rcx, qword ptr [r11 + 4*rbp]
-    mov rdx, qword ptr [r11 + 4*rbp + 8]
-    mov rsi, qword ptr [r11 + 4*rbp + 16]
-    mov r8, qword ptr [r11 + 4*rbp + 24]
-    mov r9, qword ptr [r11 + 4*rbp + 32]
-    mov rbx, rdi
-    mov r10, qword ptr [r11 + 4*rbp + 40]
-    mov r14, qword ptr [r11 + 4*rbp + 48]
-    mov rdi, qword ptr [r11 + 4*rbp + 56]
-    mov qword ptr [rax], rcx
-    mov qword ptr [rax + 8], rdx
-    mov qword ptr [rax + 16], rsi
-    mov qword ptr [rax + 24], r8
-    mov qword ptr [rax + 32], r9
-    mov qword ptr [rax + 40], r10
-    mov qword ptr [rax + 48], r14
-    mov qword ptr [rax + 56], rdi
-    sfence
-    xor rax, qword ptr [rbx + 32]
-    mov qword ptr [rbx + 24], rax
-    jmp L6
+    mov ecx, 259
+    mov r14, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 8]
+    jmp L8
 L2:
-    shl rax, 24
-    or rax, 63
-    mov cl, 3
+    xor r15d, r15d
+    mov qword ptr [rsp + 40], 0
+    mov qword ptr [rsp + 8], 0
+    mov ebx, r10d
+    xor r13d, r13d
+    jmp L5
 L3:
-    mov rdx, qword ptr [rsp]
-    mov byte ptr [rdx], cl
-    mov dword ptr [rdx + 1], eax
-    mov rcx, rax
-    shr rcx, 48
-    mov byte ptr [rdx + 7], cl
-    shr rax, 32
-    mov word ptr [rdx + 5], ax
-    mov qword ptr [rdx + 8], 8
-    jmp L7
+    mov edx, eax
+    shr edx, 2
+    and edx, 63
+    mov esi, eax
+    and esi, 3
+    add edx, ebx
+    cmp si, 1
+    sbb dx, -1
+    movzx ebx, dx
+    inc qword ptr [rsp + 8]
+    mov r15, rcx
+    mov qword ptr [rsp + 40], rax
 L4:
-    sfence
-    mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rax], r13
-    sfence
-    xor rax, qword ptr [rdi + 32]
-    mov qword ptr [rdi + 24], rax
-    jmp L6
+    add r12, 8
+    inc r13
+    add r14, -8
+    mov rsi, qword ptr [rsp + 48]
+    je L7
 L5:
-    lea rsi, [rsp + 32]
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+    mov qword ptr [rsp + 80], r12
+    mov qword ptr [rsp + 88], rbp
+    mov rax, qword ptr [rsp + 16]
+    mov dword ptr [rsp + 96], eax
+    mov qword ptr [rsp + 104], r13
+    mov byte ptr [rsp + 112], 8
+    lea rdi, [rsp + 56]
+    mov edx, ebx
+    lea rcx, [rsp + 80]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rcx, qword ptr [rsp + 64]
+    mov rax, qword ptr [rsp + 72]
+    cmp byte ptr [rsp + 56], 0
+    je L3
+    cmp cl, 7
+    je L4
 L6:
-    mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 7
+    mov r14, qword ptr [rsp + 24]
+    mov qword ptr [r14], rcx
+    mov qword ptr [r14 + 8], rax
+    jmp L12
 L7:
-    mov rax, qword ptr [rsp]
-    add rsp, 56
+    mov rdx, qword ptr [rsp + 8]
+    test rdx, rdx
+    mov r14, qword ptr [rsp + 24]
+    mov rcx, qword ptr [rsp + 40]
+    je L11
+L8:
+    mov dword ptr [rsi + 76], ebx
+    mov rax, qword ptr [rsi + 16]
+    movzx edi, bx
+    bswap edi
+    mov dword ptr [rax], edi
+    cmp rdx, 1
+    jne L9
+    mov eax, ecx
+    shr eax, 2
+    and eax, 63
+    mov edx, ecx
+    and edx, 3
+    cmp dx, 1
+    sbb ax, -1
+    cmp ax, 1
+    setne al
+    test cl, -2
+    sete dl
+    or dl, al
+    jne L10
+    xor eax, eax
+    test ecx, 256
+    sete al
+    cmp dword ptr [rsi + 4*rax + 64], 63
+    jbe L10
+    mov r15, qword ptr [rsp + 32]
+    shl r15d, 4
+    and r15d, dword ptr [rsi + 84]
+    mov rax, qword ptr [rsi]
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rax + 4*r15]
+    mov rbx, rsi
+    mov rsi, qword ptr [rax + 4*r15 + 8]
+    mov rdi, qword ptr [rax + 4*r15 + 16]
+    mov r8, qword ptr [rax + 4*r15 + 24]
+    mov r9, qword ptr [rax + 4*r15 + 32]
+    mov r10, qword ptr [rax + 4*r15 + 40]
+    mov r11, qword ptr [rax + 4*r15 + 48]
+    mov rax, qword ptr [rax + 4*r15 + 56]
+    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx + 8], rsi
+    mov qword ptr [rcx + 16], rdi
+    mov qword ptr [rcx + 24], r8
+    mov qword ptr [rcx + 32], r9
+    mov qword ptr [rcx + 40], r10
+    mov qword ptr [rcx + 48], r11
+    mov qword ptr [rcx + 56], rax
+    sfence
+    xor rcx, qword ptr [rbx + 32]
+    mov qword ptr [rbx + 24], rcx
+    jmp L11
+L9:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], r15
+    sfence
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    jmp L11
+L10:
+    mov rdi, rsi
+    mov rsi, qword ptr [rsp + 32]
+    mov rdx, r15
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+L11:
+    mov byte ptr [r14], 7
+L12:
+    mov rax, r14
+    add rsp, 120
     pop rbx
     pop r12
     pop r13
@@ -131,10 +206,10 @@ L7:
     pop r15
     pop rbp
     ret
-L8:
-    mov eax, 256
-    mov cl, 5
-    jmp L3
+L13:
+    mov ecx, 65541
+    mov eax, 259
+    jmp L6
 
 hot_drain_and_retire:
     push rbp
@@ -623,108 +698,78 @@ L11:
     ret
 
 hot_fire_entry:
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 32
-    mov rax, rdi
-    mov ebx, dword ptr [rcx + 8]
-    test ebx, ebx
-    jle L5
-L1:
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
-    je L6
-    mov r8d, edi
+    movsxd r9, dword ptr [rcx + 8]
+    test r9, r9
+    jle L3
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L4
+    mov r8d, eax
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
-    mov r9, qword ptr [rsi + 8]
+    mov r10, qword ptr [rsi + 8]
     movaps xmm0, xmmword ptr [rdx + 256]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    movd xmm0, r9d
+    movaps xmmword ptr [r10 + r8], xmm0
+    mov r10d, eax
+    bswap r10d
+    movd xmm0, r10d
     psrld xmm0, 8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     mov edx, dword ptr [rcx + 12]
     mov rcx, qword ptr [rcx]
     bswap rcx
-    shl rbx, 32
-    or rbx, rdx
-    bswap rbx
-    movq xmm2, rbx
+    shl r9, 32
+    or r9, rdx
+    bswap r9
+    movq xmm2, r9
     movq xmm3, rcx
     punpcklqdq xmm2, xmm3
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    inc eax
+    movzx eax, ax
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    mov dword ptr [rsi + 76], edx
+    mov dword ptr [rsi + 76], eax
     mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    bswap eax
+    mov dword ptr [rcx], eax
     cmp dword ptr [rsi + 68], 63
-    jbe L2
+    jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
+    mov rax, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
     pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
+    movdqa xmmword ptr [rax + 48], xmm0
     sfence
-    jmp L3
+    jmp L2
+L1:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    movq qword ptr [rax], xmm0
+    sfence
 L2:
-    sfence
-    mov rcx, qword ptr [rsi + 24]
-    movq qword ptr [rcx], xmm0
-    sfence
-L3:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
-L4:
-    add rsp, 32
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rdi], 7
+    mov rax, rdi
     ret
-L5:
-    lea rdi, [rsp + 16]
-    mov r14, rsi
-    mov esi, ebx
-    mov r15, rax
-    mov r13, rcx
-    mov r12, rdx
-    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::sge_size@GOTPCREL]
-    mov rdx, r12
-    mov rcx, r13
-    mov rsi, r14
-    mov rax, r15
-    movzx edi, byte ptr [rsp + 16]
-    mov r8, qword ptr [rsp + 17]
-    mov qword ptr [rsp], r8
-    mov r8, qword ptr [rsp + 24]
-    mov qword ptr [rsp + 7], r8
-    cmp dil, 5
-    je L1
-    mov rcx, qword ptr [rsp]
-    mov rdx, qword ptr [rsp + 7]
-    mov qword ptr [rax + 8], rdx
-    mov qword ptr [rax + 1], rcx
-    mov byte ptr [rax], dil
-    jmp L4
-L6:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
-    jmp L4
+L3:
+    push rbx
+    mov rbx, rdi
+    mov rsi, rcx
+    call qword ptr [rip + blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
+    mov rax, rbx
+    pop rbx
+    ret
+L4:
+    mov byte ptr [rdi], 5
+    mov dword ptr [rdi + 2], 1
+    mov rax, rdi
+    ret
 
 hot_fire_one_fence:
     mov rax, rdi
@@ -988,71 +1033,73 @@ hot_post_entry:
     push rbx
     sub rsp, 56
     mov rbx, rdi
-    mov rax, qword ptr [r8]
-    mov r11d, dword ptr [r8 + 8]
-    mov r10d, dword ptr [r8 + 12]
+    mov rdi, qword ptr [r8]
+    mov r10d, dword ptr [r8 + 8]
+    mov r8d, dword ptr [r8 + 12]
     cmp dword ptr [rsi + 60], 0
-    setne dil
-    test r11d, r11d
-    setg r8b
-    test dil, r8b
+    setne al
+    test r10d, r10d
+    setg r11b
+    test al, r11b
     je L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
     je L3
-    mov r14d, edi
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 40]
-    mov r8d, r11d
-    movabs r11, 216172782248001536
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r14, 216172782248001536
+    or r14, r11
+    movq xmm0, r14
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
-    or r11, r14
+    mov r10d, r10d
     bswap ecx
-    bswap rax
-    shl r8, 32
-    or r8, r10
-    bswap r8
-    mov r10d, edi
-    shl r10d, 4
-    and r10d, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r10], r11
-    mov qword ptr [r14 + 4*r10 + 8], 134217728
-    mov qword ptr [r14 + 4*r10 + 16], rdx
-    mov qword ptr [r14 + 4*r10 + 24], rcx
-    mov qword ptr [r14 + 4*r10 + 32], r8
-    mov qword ptr [r14 + 4*r10 + 40], rax
-    mov r14, qword ptr [rsi + 8]
-    mov qword ptr [r14 + r10], r9
-    mov word ptr [r14 + r10 + 8], 1
-    inc edi
-    movzx edi, di
-    mov dword ptr [rsi + 76], edi
-    mov r9, qword ptr [rsi + 16]
-    bswap edi
-    mov dword ptr [r9], edi
+    movd xmm2, ecx
+    movq xmm1, rdx
+    shl r10, 32
+    or r10, r8
+    bswap r10
+    punpcklqdq xmm1, xmm2
+    bswap rdi
+    movq xmm2, r10
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    mov rdx, qword ptr [rsi + 8]
+    mov qword ptr [rdx + rcx], r9
+    mov word ptr [rdx + rcx + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
     sfence
-    mov rdi, qword ptr [rsi + 24]
-    mov qword ptr [rdi], r11
-    mov qword ptr [rdi + 8], 134217728
-    mov qword ptr [rdi + 16], rdx
-    mov qword ptr [rdi + 24], rcx
-    mov qword ptr [rdi + 32], r8
-    mov qword ptr [rdi + 40], rax
-    mov qword ptr [rdi + 48], 0
-    mov qword ptr [rdi + 56], 0
+    mov rax, qword ptr [rsi + 24]
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 48], xmm0
     sfence
-    xor rdi, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdi
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
     mov byte ptr [rbx], 7
     jmp L2
 L1:
     mov qword ptr [rsp + 8], rdx
     mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], rax
-    mov dword ptr [rsp + 32], r11d
-    mov dword ptr [rsp + 36], r10d
+    mov qword ptr [rsp + 24], rdi
+    mov dword ptr [rsp + 32], r10d
+    mov dword ptr [rsp + 36], r8d
     mov qword ptr [rsp + 40], r9
     mov byte ptr [rsp + 48], 8
     lea rdx, [rsp + 8]
@@ -1069,168 +1116,176 @@ L3:
     jmp L2
 
 hot_post_frame:
-    push r14
     push rbx
-    sub rsp, 56
+    sub rsp, 48
     mov rbx, rdi
-    mov rax, qword ptr [rcx]
+    mov rdi, qword ptr [rcx]
     mov r9d, dword ptr [rcx + 8]
-    mov r10d, dword ptr [rcx + 12]
+    mov ecx, dword ptr [rcx + 12]
     cmp dword ptr [rsi + 60], 0
-    setne cl
+    setne al
     test r9d, r9d
-    setg dil
-    test cl, dil
+    setg r10b
+    test al, r10b
     je L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
-    je L3
-    mov r11d, edi
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 40]
-    mov ecx, r9d
-    movabs r9, 288230376319483904
-    or r9, r11
-    movzx r14d, word ptr [rdx]
-    shl r14, 48
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L2
+    mov r9d, r9d
+    mov r10d, eax
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs r11, 288230376319483904
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movzx r10d, word ptr [rdx]
+    shl r10, 48
     movabs r11, 19791209299968
-    or r11, r14
-    movdqu xmm0, xmmword ptr [rdx + 2]
-    bswap rax
-    shl rcx, 32
-    or rcx, r10
-    bswap rcx
-    pshufd xmm1, xmm0, 238
-    mov edx, edi
-    shl edx, 4
-    and edx, dword ptr [rsi + 84]
-    mov r10, qword ptr [rsi]
-    mov qword ptr [r10 + 4*rdx], r9
-    mov qword ptr [r10 + 4*rdx + 8], 134217728
-    mov qword ptr [r10 + 4*rdx + 16], 0
-    mov qword ptr [r10 + 4*rdx + 24], r11
-    movdqu xmmword ptr [r10 + 4*rdx + 32], xmm0
-    mov qword ptr [r10 + 4*rdx + 48], rcx
-    mov qword ptr [r10 + 4*rdx + 56], rax
-    mov r10, qword ptr [rsi + 8]
-    mov qword ptr [r10 + rdx], r8
-    mov word ptr [r10 + rdx + 8], 1
-    inc edi
-    movzx edx, di
-    mov dword ptr [rsi + 76], edx
-    mov rdi, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rdi], edx
+    or r11, r10
+    movq xmm1, r11
+    pslldq xmm1, 8
+    movups xmm2, xmmword ptr [rdx + 2]
+    movsd xmm3, qword ptr [rdx + 10]
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    movlhps xmm2, xmm3
+    bswap rdi
+    movq xmm3, r9
+    movq xmm4, rdi
+    punpcklqdq xmm3, xmm4
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    mov rdx, qword ptr [rsi + 8]
+    mov qword ptr [rdx + rcx], r8
+    mov word ptr [rdx + rcx + 8], 1
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
     sfence
-    mov rdx, qword ptr [rsi + 24]
-    mov qword ptr [rdx], r9
-    mov qword ptr [rdx + 8], 134217728
-    mov qword ptr [rdx + 16], 0
-    mov qword ptr [rdx + 24], r11
-    movq qword ptr [rdx + 32], xmm0
-    movq qword ptr [rdx + 40], xmm1
-    mov qword ptr [rdx + 48], rcx
-    mov qword ptr [rdx + 56], rax
+    mov rax, qword ptr [rsi + 24]
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
+    movdqa xmmword ptr [rax + 48], xmm3
     sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
     mov byte ptr [rbx], 7
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 L1:
-    mov qword ptr [rsp + 8], rdx
-    mov byte ptr [rsp + 16], 0
-    mov qword ptr [rsp + 24], rax
-    mov dword ptr [rsp + 32], r9d
-    mov dword ptr [rsp + 36], r10d
-    mov qword ptr [rsp + 40], r8
-    mov byte ptr [rsp + 48], 8
-    lea rdx, [rsp + 8]
+    mov qword ptr [rsp], rdx
+    mov byte ptr [rsp + 8], 0
+    mov qword ptr [rsp + 16], rdi
+    mov dword ptr [rsp + 24], r9d
+    mov dword ptr [rsp + 28], ecx
+    mov qword ptr [rsp + 32], r8
+    mov byte ptr [rsp + 40], 8
+    mov rdx, rsp
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-L2:
     mov rax, rbx
-    add rsp, 56
+    add rsp, 48
     pop rbx
-    pop r14
     ret
-L3:
+L2:
     mov qword ptr [rbx], 65541
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 
 hot_post_one_fence:
-    push r14
     push rbx
-    sub rsp, 40
+    sub rsp, 48
     mov rbx, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L3
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 40]
-    movabs rdi, 216172782248001536
-    or rdi, r10
+    je L2
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, rdi
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
-    mov r10d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    shl r10, 32
-    mov r11d, eax
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 84]
-    or r10, 134217856
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r11], rdi
-    mov qword ptr [r14 + 4*r11 + 8], 134217728
-    mov qword ptr [r14 + 4*r11 + 16], rdx
-    mov qword ptr [r14 + 4*r11 + 24], rcx
-    mov qword ptr [r14 + 4*r11 + 32], r10
-    mov qword ptr [r14 + 4*r11 + 40], r8
-    mov r14, qword ptr [rsi + 8]
-    mov qword ptr [r14 + r11], r9
-    mov word ptr [r14 + r11 + 8], 1
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rcx, 134217856
+    movd xmm2, dword ptr [r8 + 4]
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    mov rdx, qword ptr [rsi + 8]
+    mov qword ptr [rdx + rcx], r9
+    mov word ptr [rdx + rcx + 8], 1
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
-    mov r9, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi + 16]
     bswap eax
-    mov dword ptr [r9], eax
+    mov dword ptr [rcx], eax
     sfence
     mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], 134217728
-    mov qword ptr [rax + 16], rdx
-    mov qword ptr [rax + 24], rcx
-    mov qword ptr [rax + 32], r10
-    mov qword ptr [rax + 40], r8
-    mov qword ptr [rax + 48], 0
-    mov qword ptr [rax + 56], 0
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm3
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 48], xmm0
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
     mov byte ptr [rbx], 7
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 L1:
-    mov qword ptr [rsp], r8
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], r9
-    mov byte ptr [rsp + 32], 8
-    mov rdx, rsp
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::exclusive::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-L2:
     mov rax, rbx
-    add rsp, 40
+    add rsp, 48
     pop rbx
-    pop r14
     ret
-L3:
+L2:
     mov qword ptr [rbx], 65541
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 
 hot_post_receive:
     push rbp
@@ -1350,27 +1405,29 @@ hot_post_send:
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
     je L2
-    mov r8d, eax
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 40]
-    movabs rdi, 144115188243628032
-    or rdi, r8
-    mov r8d, dword ptr [rdx]
-    mov edx, dword ptr [rdx + 4]
-    shl r8, 32
-    or r8, 134217856
-    mov r9d, eax
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 84]
-    mov r10, qword ptr [rsi]
-    mov qword ptr [r10 + 4*r9], rdi
-    mov qword ptr [r10 + 4*r9 + 8], 134217728
-    mov qword ptr [r10 + 4*r9 + 16], r8
-    mov qword ptr [r10 + 4*r9 + 24], rdx
-    mov r10, qword ptr [rsi + 8]
-    mov qword ptr [r10 + r9], rcx
-    mov word ptr [r10 + r9 + 8], 1
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
+    movabs r8, 144115188243628032
+    or r8, rdi
+    movq xmm0, r8
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    mov edi, dword ptr [rdx]
+    shl rdi, 32
+    or rdi, 134217856
+    movd xmm1, dword ptr [rdx + 4]
+    movq xmm2, rdi
+    punpcklqdq xmm2, xmm1
+    mov edx, eax
+    shl edx, 4
+    and edx, dword ptr [rsi + 84]
+    mov rdi, qword ptr [rsi]
+    movapd xmmword ptr [rdi + 4*rdx], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm2
+    mov rdi, qword ptr [rsi + 8]
+    mov qword ptr [rdi + rdx], rcx
+    mov word ptr [rdi + rdx + 8], 1
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -1379,14 +1436,11 @@ hot_post_send:
     mov dword ptr [rcx], eax
     sfence
     mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], 134217728
-    mov qword ptr [rax + 16], r8
-    mov qword ptr [rax + 24], rdx
-    mov qword ptr [rax + 32], 0
-    mov qword ptr [rax + 40], 0
-    mov qword ptr [rax + 48], 0
-    mov qword ptr [rax + 56], 0
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 32], xmm0
+    movapd xmmword ptr [rax + 48], xmm0
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
@@ -1414,95 +1468,99 @@ L2:
     ret
 
 hot_post_shared:
-    push r14
     push rbx
-    sub rsp, 40
+    sub rsp, 48
     mov rbx, rdi
     cmp dword ptr [rsi + 48], 7
     jbe L4
     mov eax, dword ptr [rsi + 68]
     cmp eax, dword ptr [rsi + 72]
-    je L7
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs rdi, 216172782248001536
+    je L6
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 32]
+    movabs r10, 216172782248001536
+    or r10, rdi
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
-    or rdi, r10
     bswap ecx
-    mov r10d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    shl r10, 32
-    or r10, 134217856
-    mov r11d, eax
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 76]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r11], rdi
-    mov qword ptr [r14 + 4*r11 + 8], 134217728
-    mov qword ptr [r14 + 4*r11 + 16], rdx
-    mov qword ptr [r14 + 4*r11 + 24], rcx
-    mov qword ptr [r14 + 4*r11 + 32], r10
-    mov qword ptr [r14 + 4*r11 + 40], r8
-    mov r14, qword ptr [rsi + 8]
-    mov qword ptr [r14 + r11], r9
-    mov word ptr [r14 + r11 + 8], 1
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rcx, 134217856
+    movd xmm3, dword ptr [r8 + 4]
+    movq xmm2, rcx
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 76]
+    punpcklqdq xmm2, xmm3
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    mov rdx, qword ptr [rsi + 8]
+    mov qword ptr [rdx + rcx], r9
+    mov word ptr [rdx + rcx + 8], 1
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 68], eax
-    mov r9, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi + 16]
     bswap eax
-    mov dword ptr [r9], eax
-    mov rsi, qword ptr [rsi + 24]
-    mov r9b, 1
+    mov dword ptr [rcx], eax
+    mov rcx, qword ptr [rsi + 24]
+    mov dl, 1
 L1:
     xor eax, eax
-    lock cmpxchg byte ptr [rsi + 24], r9b
+    lock cmpxchg byte ptr [rcx + 24], dl
     jne L3
     jmp L5
 L2:
     pause
 L3:
-    movzx eax, byte ptr [rsi + 24]
+    movzx eax, byte ptr [rcx + 24]
     test al, al
     jne L2
     jmp L1
 L4:
-    mov qword ptr [rsp], r8
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], r9
-    mov byte ptr [rsp + 32], 8
-    mov rdx, rsp
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    jmp L6
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 L5:
     sfence
-    mov rax, qword ptr [rsi]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], 134217728
-    mov qword ptr [rax + 16], rdx
-    mov qword ptr [rax + 24], rcx
-    mov qword ptr [rax + 32], r10
-    mov qword ptr [rax + 40], r8
-    mov qword ptr [rax + 48], 0
-    mov qword ptr [rax + 56], 0
+    mov rax, qword ptr [rcx]
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 48], xmm0
     sfence
-    mov rax, qword ptr [rsi + 8]
-    xor qword ptr [rsi], rax
-    mov byte ptr [rsi + 24], 0
+    mov rax, qword ptr [rcx + 8]
+    xor qword ptr [rcx], rax
+    mov byte ptr [rcx + 24], 0
     mov byte ptr [rbx], 7
-L6:
     mov rax, rbx
-    add rsp, 40
+    add rsp, 48
     pop rbx
-    pop r14
     ret
-L7:
+L6:
     mov qword ptr [rbx], 65541
-    jmp L6
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 
 hot_post_slice:
     push rbp
@@ -1511,92 +1569,92 @@ hot_post_slice:
     push r13
     push r12
     push rbx
-    sub rsp, 72
-    mov rax, r9
-    mov r15, rdi
+    sub rsp, 24
+    mov r10, r9
+    mov rbp, rdi
     mov edi, dword ptr [rsi + 48]
+    mov r11d, 16128
     cmp r9, rdi
     ja L39
-    mov r10d, dword ptr [rsi + 76]
-    test rax, rax
+    mov eax, dword ptr [rsi + 76]
+    test r10, r10
     je L1
-    lea r12, [rax + 19]
-    shr r12, 4
-    add r12, 2
-    cmp rax, 972
+    lea rbx, [r10 + 19]
+    shr rbx, 4
+    add rbx, 2
+    cmp r10, 972
     jbe L2
-    mov ecx, 4
-    mov rax, r12
+    mov eax, 4
+    mov r10, rbx
     jmp L41
 L1:
-    mov r12d, 2
+    mov ebx, 2
 L2:
     mov edi, dword ptr [rsi + 80]
-    mov r11d, dword ptr [rsi + 84]
-    lea r9d, [r12 + 3]
-    movzx r13d, r9w
-    shr r13d, 2
-    sub edi, r10d
-    cmp r13w, di
+    mov r13d, dword ptr [rsi + 84]
+    movzx r11d, bl
+    add r11d, 3
+    shr r11d, 2
+    sub edi, eax
+    cmp r11w, di
     ja L40
-    mov qword ptr [rsp + 16], r15
-    mov r14, qword ptr [rsp + 128]
-    mov r15d, r10d
-    shl r15d, 4
-    mov edi, r11d
-    and edi, r15d
-    mov rbx, qword ptr [rsi]
-    mov r9d, r10d
-    bswap r9d
-    shr r9d, 8
-    mov rbp, r12
-    shl rbp, 56
-    or rbp, r9
-    or rbp, qword ptr [rsi + 40]
-    or rbp, 134217728
-    lea r9, [rbx + 4*rdi]
-    mov qword ptr [rbx + 4*rdi], rbp
-    mov qword ptr [rbx + 4*rdi + 8], 134217728
+    mov edi, eax
+    shl edi, 4
+    mov r9d, r13d
+    and r9d, edi
+    mov r12, qword ptr [rsi]
+    lea r14, [4*r9]
+    mov qword ptr [rsp + 8], r14
+    mov r14d, eax
+    bswap r14d
+    shr r14d, 8
+    mov r15, rbx
+    shl r15, 56
+    or r15, r14
+    or r15, qword ptr [rsi + 40]
+    or r15, 134217728
+    mov qword ptr [r12 + 4*r9], r15
+    mov qword ptr [r12 + 4*r9 + 8], 134217728
     bswap rdx
     bswap ecx
-    mov qword ptr [rbx + 4*rdi + 16], rdx
-    mov qword ptr [rbx + 4*rdi + 24], rcx
-    test rax, rax
-    je L21
-    mov ecx, eax
-    or ecx, -2147483648
-    bswap ecx
-    mov edx, ecx
-    cmp rax, 3
-    jbe L6
+    mov qword ptr [r12 + 4*r9 + 16], rdx
+    mov qword ptr [r12 + 4*r9 + 24], rcx
+    test r10, r10
+    je L6
+    mov r14, rbp
+    lea rdx, [r12 + 4*r9]
+    mov ebp, r10d
+    or ebp, -2147483648
+    bswap ebp
+    cmp r10, 3
+    jbe L7
     mov ecx, dword ptr [r8]
     shl rcx, 32
-    or rdx, rcx
-    cmp rax, 11
-    jbe L7
-    lea rbp, [rax - 12]
+    mov r15d, ebp
+    or r15, rcx
+    cmp r10, 11
+    jbe L8
+    lea r9, [r10 - 12]
     mov rcx, qword ptr [r8 + 4]
-    mov qword ptr [r9 + 32], rdx
-    mov qword ptr [r9 + 40], rcx
-    mov qword ptr [rsp + 8], r9
-    lea rdx, [r9 + 48]
-    mov ecx, ebp
-    and ecx, 15
-    mov qword ptr [rsp + 40], rcx
-    mov qword ptr [rsp + 32], rbp
-    and rbp, -16
+    mov qword ptr [rdx + 32], r15
+    mov qword ptr [rdx + 40], rcx
+    add rdx, 48
+    mov r15d, r9d
+    and r15d, 15
+    mov qword ptr [rsp + 16], r9
+    mov rcx, r9
+    and rcx, -16
     je L5
-    mov qword ptr [rsp + 24], rbp
-    lea ecx, [4*r11 + 64]
-    and ecx, 4194240
-    add rcx, rbx
+    lea r13d, [4*r13 + 64]
+    and r13d, 4194240
+    add r13, r12
     lea rbp, [r8 + 12]
-    add rax, -28
-    mov r9d, eax
+    add r10, -28
+    mov r9d, r10d
     not r9d
     test r9b, 48
     je L4
-    mov r9d, eax
+    mov r9d, r10d
     shr r9d, 4
     inc r9d
     and r9d, 3
@@ -1605,248 +1663,175 @@ L3:
     add rbp, 16
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
-    cmp rdx, rcx
-    cmove rdx, rbx
+    cmp rdx, r13
+    cmove rdx, r12
     dec r9
     jne L3
 L4:
-    cmp rax, 48
-    jae L11
+    cmp r10, 48
+    jae L22
 L5:
-    mov rbx, qword ptr [rsp + 40]
-    test rbx, rbx
-    mov r9, qword ptr [rsp + 8]
-    je L21
-    movabs rax, 9223372036854775792
-    mov rcx, qword ptr [rsp + 32]
-    and rcx, rax
-    lea r9, [r8 + rcx]
+    test r15, r15
+    mov rbp, r14
+    mov r12, qword ptr [rsp + 8]
+    je L12
+    movabs rcx, 9223372036854775792
+    mov r9, qword ptr [rsp + 16]
+    and r9, rcx
+    add r9, r8
     add r9, 12
-    cmp ebx, 7
-    jbe L17
-    lea rcx, [rbx - 8]
+    cmp r15d, 7
+    jbe L28
+    lea rcx, [r15 - 8]
     mov r8, qword ptr [r9]
-    cmp rbx, 12
+    cmp r15, 12
     jae L30
-    cmp ebx, 9
+    cmp r15d, 9
     ja L33
     test rcx, rcx
     je L37
     movzx r9d, byte ptr [r9 + 8]
     jmp L38
 L6:
-    cmp rax, 1
-    jne L8
-    movzx eax, byte ptr [r8]
-    jmp L9
+    mov r12, qword ptr [rsp + 8]
+    jmp L14
 L7:
-    lea rcx, [rax - 4]
-    cmp rax, 8
-    jae L10
-    cmp rax, 5
-    ja L18
+    cmp r10, 1
+    jne L9
+    movzx r8d, byte ptr [r8]
+    jmp L10
+L8:
+    lea rcx, [r10 - 4]
+    cmp r10, 8
+    mov rbp, r14
+    jae L21
+    cmp r10, 5
+    mov r12, qword ptr [rsp + 8]
+    ja L29
     test rcx, rcx
     je L32
     movzx r8d, byte ptr [r8 + 4]
-    jmp L20
-L8:
-    mov ecx, 4294967288
-    lea ecx, [rcx + 8*rax]
-    mov rbx, r9
-    movzx r9d, word ptr [r8]
-    movzx eax, byte ptr [r8 + rax - 1]
-    shl rax, cl
-    or rax, r9
-    mov r9, rbx
+    jmp L11
 L9:
-    shl rax, 32
-    or rdx, rax
-    xor r8d, r8d
-    jmp L20
-L10:
-    shl ecx, 3
-    mov rbx, r9
-    mov r9d, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + rax - 4]
-    add cl, -32
-    jmp L19
-L11:
-    mov rax, qword ptr [rsp + 24]
-    lea r9, [r8 + rax]
-    add r9, 12
-    jmp L13
-L12:
-    add rbp, 64
-    cmp rbp, r9
-    je L5
-L13:
-    movups xmm0, xmmword ptr [rbp]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov rax, rbx
-    cmp rdx, rcx
-    je L14
-    mov rax, rdx
-L14:
-    movups xmm0, xmmword ptr [rbp + 16]
-    movups xmmword ptr [rax], xmm0
-    add rax, 16
-    mov rdx, rbx
-    cmp rax, rcx
-    je L15
-    mov rdx, rax
-L15:
-    movups xmm0, xmmword ptr [rbp + 32]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov rax, rbx
-    cmp rdx, rcx
-    je L16
-    mov rax, rdx
-L16:
-    movups xmm0, xmmword ptr [rbp + 48]
-    movups xmmword ptr [rax], xmm0
-    add rax, 16
-    mov rdx, rbx
-    cmp rax, rcx
-    je L12
-    mov rdx, rax
-    jmp L12
-L17:
-    cmp ebx, 4
-    jae L31
-    cmp ebx, 1
-    jne L35
-    movzx r8d, byte ptr [r9]
-    jmp L37
-L18:
-    mov rbx, r9
-    mov r9d, 4294967288
-    lea ecx, [r9 + 8*rcx]
-    movzx r9d, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + rax - 1]
-L19:
+    mov ecx, 4294967288
+    lea ecx, [rcx + 8*r10]
+    movzx r9d, word ptr [r8]
+    movzx r8d, byte ptr [r8 + r10 - 1]
     shl r8, cl
     or r8, r9
-    mov r9, rbx
-L20:
-    mov qword ptr [r9 + 32], rdx
-    mov qword ptr [r9 + 40], r8
-L21:
+L10:
+    mov r12, qword ptr [rsp + 8]
+    shl r8, 32
+    mov r15d, ebp
+    or r15, r8
+    xor r8d, r8d
+    mov rbp, r14
+L11:
+    mov qword ptr [rdx + 32], r15
+    mov qword ptr [rdx + 40], r8
+L12:
+    test r11w, r11w
+    je L17
+L13:
+    mov r13d, dword ptr [rsi + 84]
+L14:
+    mov rdx, qword ptr [rsp + 80]
     mov rcx, qword ptr [rsi + 8]
-    mov eax, r15d
-    and eax, r11d
-    and eax, 1048560
-    mov qword ptr [rcx + rax], r14
-    mov word ptr [rcx + rax + 8], r13w
-    cmp r13w, 1
-    je L24
-    and r11d, 1048560
-    mov edx, 1
-    cmp r13w, 2
-    je L23
-    mov rbx, r9
-    movzx r8d, r13w
-    dec r8d
-    add r15d, 32
+    mov r8d, edi
+    and r8d, r13d
+    and r8d, 1048560
+    mov qword ptr [rcx + r8], rdx
+    mov word ptr [rcx + r8 + 8], r11w
+    cmp r11w, 1
+    je L17
+    and r13d, 1048560
+    mov r8d, 1
+    cmp r11w, 2
+    je L16
+    movzx r9d, r11w
+    dec r9d
+    lea r11d, [rdi + 32]
+    mov r14d, r9d
+    and r14d, -2
+    neg r14d
+L15:
+    lea r10d, [r11 - 16]
+    and r10d, r13d
+    mov qword ptr [rcx + r10], rdx
+    mov word ptr [rcx + r10 + 8], 0
+    mov r10d, r13d
+    and r10d, r11d
+    mov qword ptr [rcx + r10], rdx
+    mov word ptr [rcx + r10 + 8], 0
+    add r11d, 32
+    mov r10d, r8d
+    add r8d, 2
+    add r10d, r14d
+    add r10d, 2
+    cmp r10d, 1
+    jne L15
+    test r9b, 1
+    je L17
+L16:
+    add r8d, eax
+    shl r8d, 4
+    and r13d, r8d
+    mov qword ptr [rcx + r13], rdx
+    mov word ptr [rcx + r13 + 8], 0
+L17:
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rcx + r12]
+    movzx r8d, bl
     mov r9d, r8d
-    and r9d, -2
-    neg r9d
-    mov edx, 1
-L22:
-    lea eax, [r15 - 16]
-    and eax, r11d
-    mov qword ptr [rcx + rax], r14
-    mov word ptr [rcx + rax + 8], 0
-    mov eax, r11d
-    and eax, r15d
-    mov qword ptr [rcx + rax], r14
-    mov word ptr [rcx + rax + 8], 0
-    add r15d, 32
-    mov eax, edx
-    add edx, 2
-    add eax, r9d
-    add eax, 2
-    cmp eax, 1
-    jne L22
-    test r8b, 1
-    mov r9, rbx
-    je L24
-L23:
-    add edx, r10d
-    shl edx, 4
-    and edx, r11d
-    mov qword ptr [rcx + rdx], r14
-    mov word ptr [rcx + rdx + 8], 0
-L24:
-    mov rax, qword ptr [r9]
-    mov ecx, edi
-    and ecx, -65536
-    and edi, 65520
-    or rdi, rcx
-    mov qword ptr [rsp + 48], rax
-    mov qword ptr [rsp + 56], rdi
-    mov byte ptr [rsp + 64], r12b
-    mov eax, r12d
-    shr eax, 2
-    and eax, 63
-    xor ecx, ecx
-    test r12b, 3
-    setne cl
-    add ecx, eax
-    add cx, word ptr [rsi + 76]
-    mov byte ptr [rsp + 65], 1
-    movzx ecx, cx
-    mov dword ptr [rsi + 76], ecx
-    mov rdx, qword ptr [rsi + 16]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    test r12b, 3
-    je L25
-    test ax, ax
-    mov r15, qword ptr [rsp + 16]
-    jne L27
-    jmp L26
-L25:
-    cmp ax, 1
-    mov r15, qword ptr [rsp + 16]
-    jne L27
-L26:
-    cmp dword ptr [rsi + 64], 64
-    jb L27
-    mov rax, qword ptr [rsi]
+    shr r9d, 2
+    and ebx, 3
+    cmp bx, 1
+    sbb r9w, -1
+    lea r10d, [r9 + rax]
+    movzx r10d, r10w
+    mov dword ptr [rsi + 76], r10d
+    mov r11, qword ptr [rsi + 16]
+    bswap r10d
+    mov dword ptr [r11], r10d
+    test r8b, -2
+    je L18
+    cmp r9w, 1
+    jne L18
+    cmp dword ptr [rsi + 64], 63
+    jbe L18
+    and edi, dword ptr [rsi + 84]
     sfence
-    mov rcx, qword ptr [rsi + 24]
-    mov rdx, qword ptr [rax + 4*rdi]
-    mov r8, qword ptr [rax + 4*rdi + 8]
-    mov r9, qword ptr [rax + 4*rdi + 16]
-    mov r10, qword ptr [rax + 4*rdi + 24]
-    mov r11, qword ptr [rax + 4*rdi + 32]
-    mov rbx, qword ptr [rax + 4*rdi + 40]
-    mov r14, qword ptr [rax + 4*rdi + 48]
-    mov rax, qword ptr [rax + 4*rdi + 56]
-    mov qword ptr [rcx], rdx
-    mov qword ptr [rcx + 8], r8
-    mov qword ptr [rcx + 16], r9
-    mov qword ptr [rcx + 24], r10
-    mov qword ptr [rcx + 32], r11
-    mov qword ptr [rcx + 40], rbx
-    mov qword ptr [rcx + 48], r14
-    mov qword ptr [rcx + 56], rax
+    mov rax, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rcx + 4*rdi]
+    mov r8, qword ptr [rcx + 4*rdi + 8]
+    mov r9, qword ptr [rcx + 4*rdi + 16]
+    mov r10, qword ptr [rcx + 4*rdi + 24]
+    mov r11, qword ptr [rcx + 4*rdi + 32]
+    mov rbx, qword ptr [rcx + 4*rdi + 40]
+    mov r14, qword ptr [rcx + 4*rdi + 48]
+    mov rcx, qword ptr [rcx + 4*rdi + 56]
+    mov qword ptr [rax], rdx
+    mov qword ptr [rax + 8], r8
+    mov qword ptr [rax + 16], r9
+    mov qword ptr [rax + 24], r10
+    mov qword ptr [rax + 32], r11
+    mov qword ptr [rax + 40], rbx
+    mov qword ptr [rax + 48], r14
+    mov qword ptr [rax + 56], rcx
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    jmp L28
-L27:
-    lea rax, [rsp + 48]
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    jmp L19
+L18:
+    lea rcx, [r8 + 256]
     mov rdi, rsi
-    mov rsi, rax
+    mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
-L28:
-    mov byte ptr [r15], 7
-L29:
-    mov rax, r15
-    add rsp, 72
+L19:
+    mov byte ptr [rbp], 7
+L20:
+    mov rax, rbp
+    add rsp, 24
     pop rbx
     pop r12
     pop r13
@@ -1854,143 +1839,213 @@ L29:
     pop r15
     pop rbp
     ret
+L21:
+    shl ecx, 3
+    mov r9d, dword ptr [r8 + 4]
+    mov r8d, dword ptr [r8 + r10 - 4]
+    add cl, -32
+    shl r8, cl
+    or r8, r9
+    mov r12, qword ptr [rsp + 8]
+    jmp L11
+L22:
+    add rcx, r8
+    add rcx, 12
+    jmp L24
+L23:
+    add rbp, 64
+    cmp rbp, rcx
+    je L5
+L24:
+    movups xmm0, xmmword ptr [rbp]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r12
+    cmp rdx, r13
+    je L25
+    mov r9, rdx
+L25:
+    movups xmm0, xmmword ptr [rbp + 16]
+    movups xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r12
+    cmp r9, r13
+    je L26
+    mov rdx, r9
+L26:
+    movups xmm0, xmmword ptr [rbp + 32]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r12
+    cmp rdx, r13
+    je L27
+    mov r9, rdx
+L27:
+    movups xmm0, xmmword ptr [rbp + 48]
+    movups xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r12
+    cmp r9, r13
+    je L23
+    mov rdx, r9
+    jmp L23
+L28:
+    cmp r15d, 4
+    jae L31
+    cmp r15d, 1
+    jne L35
+    movzx r8d, byte ptr [r9]
+    jmp L37
+L29:
+    mov r9d, 4294967288
+    lea ecx, [r9 + 8*rcx]
+    movzx r9d, word ptr [r8 + 4]
+    movzx r8d, byte ptr [r8 + r10 - 1]
+    shl r8, cl
+    or r8, r9
+    jmp L11
 L30:
     shl ecx, 3
-    mov eax, dword ptr [r9 + 8]
-    mov r9d, dword ptr [r9 + rbx - 4]
+    mov r10d, dword ptr [r9 + 8]
+    mov r9d, dword ptr [r9 + r15 - 4]
     add cl, -32
     jmp L34
 L31:
-    lea ecx, [8*rbx]
-    mov r8d, dword ptr [r9 + rbx - 4]
+    lea ecx, [8*r15]
+    mov r8d, dword ptr [r9 + r15 - 4]
     add cl, -32
     shl r8, cl
-    mov eax, dword ptr [r9]
+    mov ecx, dword ptr [r9]
     jmp L36
 L32:
     xor r8d, r8d
-    jmp L20
+    jmp L11
 L33:
-    mov eax, 4294967288
-    lea ecx, [rax + 8*rcx]
-    movzx eax, word ptr [r9 + 8]
-    movzx r9d, byte ptr [r9 + rbx - 1]
+    mov r10d, 4294967288
+    lea ecx, [r10 + 8*rcx]
+    movzx r10d, word ptr [r9 + 8]
+    movzx r9d, byte ptr [r9 + r15 - 1]
 L34:
     shl r9, cl
-    or r9, rax
+    or r9, r10
     jmp L38
 L35:
-    mov eax, 4294967288
-    lea ecx, [rax + 8*rbx]
-    movzx r8d, byte ptr [r9 + rbx - 1]
+    mov ecx, 4294967288
+    lea ecx, [rcx + 8*r15]
+    movzx r8d, byte ptr [r9 + r15 - 1]
     shl r8, cl
-    movzx eax, word ptr [r9]
+    movzx ecx, word ptr [r9]
 L36:
-    or r8, rax
+    or r8, rcx
 L37:
     xor r9d, r9d
 L38:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
-    mov r9, qword ptr [rsp + 8]
-    jmp L21
+    test r11w, r11w
+    jne L13
+    jmp L17
 L39:
-    mov ecx, 3
+    mov eax, 3
     jmp L41
 L40:
-    shr r11d, 4
-    inc r11d
-    xor ecx, ecx
-    cmp r13w, r11w
-    seta cl
-    cmova edi, r11d
-    movzx eax, r13w
-    shl r13d, 16
-    add rcx, r13
-    add rcx, 5
+    shr r13d, 4
+    inc r13d
+    xor eax, eax
+    cmp r11w, r13w
+    seta al
+    cmova edi, r13d
+    movzx r10d, r11w
+    shl r11d, 16
+    add rax, 5
+    or r11, 16128
     movzx edi, di
 L41:
     shl rdi, 32
-    or rdi, rcx
-    or rdi, 16128
-    mov qword ptr [r15], rdi
-    mov qword ptr [r15 + 8], rax
-    jmp L29
+    or rdi, r11
+    or rdi, rax
+    mov qword ptr [rbp], rdi
+    mov qword ptr [rbp + 8], r10
+    jmp L20
 
 hot_post_two_fences:
-    push r14
     push rbx
-    sub rsp, 40
+    sub rsp, 48
     mov rbx, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L3
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 40]
-    movabs rdi, 216172782248001536
-    or rdi, r10
+    je L2
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, rdi
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
-    mov r10d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    shl r10, 32
-    or r10, 134217856
-    mov r11d, eax
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r11], rdi
-    mov qword ptr [r14 + 4*r11 + 8], 134217728
-    mov qword ptr [r14 + 4*r11 + 16], rdx
-    mov qword ptr [r14 + 4*r11 + 24], rcx
-    mov qword ptr [r14 + 4*r11 + 32], r10
-    mov qword ptr [r14 + 4*r11 + 40], r8
-    mov r14, qword ptr [rsi + 8]
-    mov qword ptr [r14 + r11], r9
-    mov word ptr [r14 + r11 + 8], 1
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rcx, 134217856
+    movd xmm2, dword ptr [r8 + 4]
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    mov rdx, qword ptr [rsi + 8]
+    mov qword ptr [rdx + rcx], r9
+    mov word ptr [rdx + rcx + 8], 1
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
-    mov r9, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi + 16]
     bswap eax
-    mov dword ptr [r9], eax
+    mov dword ptr [rcx], eax
     sfence
     mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], 134217728
-    mov qword ptr [rax + 16], rdx
-    mov qword ptr [rax + 24], rcx
-    mov qword ptr [rax + 32], r10
-    mov qword ptr [rax + 40], r8
-    mov qword ptr [rax + 48], 0
-    mov qword ptr [rax + 56], 0
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm3
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 48], xmm0
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
     mov byte ptr [rbx], 7
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 L1:
-    mov qword ptr [rsp], r8
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], r9
-    mov byte ptr [rsp + 32], 8
-    mov rdx, rsp
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-L2:
     mov rax, rbx
-    add rsp, 40
+    add rsp, 48
     pop rbx
-    pop r14
     ret
-L3:
+L2:
     mov qword ptr [rbx], 65541
-    jmp L2
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
 
 hot_retire_receive:
     mov eax, dword ptr [rdi + 36]
@@ -2061,22 +2116,35 @@ L2:
     ret
 
 hot_ring_staged:
-    mov rsi, rdi
-    mov rdi, qword ptr [rdi + 64]
-    mov eax, dword ptr [rsi + 96]
-    mov dword ptr [rdi + 76], eax
-    mov rcx, qword ptr [rdi + 16]
-    movzx eax, ax
-    bswap eax
-    mov dword ptr [rcx], eax
-    cmp byte ptr [rsi + 100], 0
+    mov rax, rdi
+    mov rdi, qword ptr [rdi]
+    mov rdx, qword ptr [rax + 8]
+    mov esi, dword ptr [rax + 24]
+    mov rcx, qword ptr [rax + 16]
+    mov r8d, ecx
+    shr r8d, 2
+    and r8d, 63
+    mov r9d, ecx
+    and r9d, 3
+    add r8d, esi
+    cmp r9w, 1
+    sbb r8w, -1
+    movzx r8d, r8w
+    cmp byte ptr [rax + 28], 0
+    mov dword ptr [rdi + 76], r8d
+    mov rax, qword ptr [rdi + 16]
+    bswap r8d
+    mov dword ptr [rax], r8d
     je L1
+    shl esi, 4
+    and esi, dword ptr [rdi + 84]
+    mov rax, qword ptr [rdi]
+    movaps xmm0, xmmword ptr [rax + 4*rsi]
+    movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
+    movaps xmm2, xmmword ptr [rax + 4*rsi + 32]
+    movaps xmm3, xmmword ptr [rax + 4*rsi + 48]
     sfence
     mov rax, qword ptr [rdi + 24]
-    movaps xmm0, xmmword ptr [rsi]
-    movaps xmm1, xmmword ptr [rsi + 16]
-    movaps xmm2, xmmword ptr [rsi + 32]
-    movaps xmm3, xmmword ptr [rsi + 48]
     movaps xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
     movaps xmmword ptr [rax + 32], xmm2
@@ -2086,74 +2154,102 @@ hot_ring_staged:
     mov qword ptr [rdi + 24], rax
     ret
 L1:
-    add rsi, 72
     jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
 
 hot_stage:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 48]
-    cmp rdi, 7
-    jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
-    je L3
+    push rbp
     push r14
     push rbx
-    mov r11d, edi
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 40]
-    movabs r10, 216172782248001536
-    or r10, r11
+    sub rsp, 64
+    mov r14, rsi
+    mov rbx, rdi
+    mov qword ptr [rsp + 32], rdx
+    mov dword ptr [rsp + 40], ecx
+    mov qword ptr [rsp + 24], r8
+    mov byte ptr [rsp + 56], 8
+    mov qword ptr [rsp + 48], r9
+    mov ebp, dword ptr [rsi + 76]
+    cmp dword ptr [rsi + 48], 8
+    jb L1
+    cmp ebp, dword ptr [r14 + 80]
+    je L7
+    mov esi, ebp
+    shl esi, 4
+    and esi, dword ptr [r14 + 84]
+    mov edi, ebp
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [r14 + 40]
+    mov r10, qword ptr [r14]
+    movabs rax, 216172782248001536
+    or rax, rdi
+    mov qword ptr [r10 + 4*rsi], rax
+    mov qword ptr [r10 + 4*rsi + 8], 134217728
     bswap rdx
     bswap ecx
-    mov r11d, dword ptr [r8]
-    mov ebx, dword ptr [r8 + 4]
-    shl r11, 32
-    or r11, 134217856
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r8], r10
-    mov qword ptr [r14 + 4*r8 + 8], 134217728
-    mov qword ptr [r14 + 4*r8 + 16], rdx
-    mov qword ptr [r14 + 4*r8 + 24], rcx
-    mov qword ptr [r14 + 4*r8 + 32], r11
-    mov qword ptr [r14 + 4*r8 + 40], rbx
-    mov rcx, qword ptr [rsi + 8]
-    mov qword ptr [rcx + r8], r9
-    mov word ptr [rcx + r8 + 8], 1
-    movaps xmm0, xmmword ptr [r14 + 4*r8]
-    movaps xmm1, xmmword ptr [r14 + 4*r8 + 16]
-    movaps xmm2, xmmword ptr [r14 + 4*r8 + 32]
-    movaps xmm3, xmmword ptr [r14 + 4*r8 + 48]
-    movaps xmmword ptr [rax + 48], xmm3
-    movaps xmmword ptr [rax + 32], xmm2
-    movaps xmmword ptr [rax + 16], xmm1
-    movaps xmmword ptr [rax], xmm0
-    cmp dword ptr [rsi + 64], 64
-    setae cl
-    inc edi
-    movzx edx, di
-    mov qword ptr [rax + 64], rsi
-    mov qword ptr [rax + 72], r10
-    mov qword ptr [rax + 80], r8
-    mov word ptr [rax + 88], 259
-    mov dword ptr [rax + 96], edx
+    mov qword ptr [r10 + 4*rsi + 16], rdx
+    mov qword ptr [r10 + 4*rsi + 24], rcx
+    mov ecx, dword ptr [r8]
+    mov edx, dword ptr [r8 + 4]
+    shl rcx, 32
+    or rcx, 134217856
+    mov qword ptr [r10 + 4*rsi + 32], rcx
+    mov qword ptr [r10 + 4*rsi + 40], rdx
+    mov rcx, qword ptr [r14 + 8]
+    mov qword ptr [rcx + rsi], r9
+    mov word ptr [rcx + rsi + 8], 1
+    mov ecx, 259
+    jmp L4
+L1:
+    mov rdi, rsp
+    lea rcx, [rsp + 24]
+    mov rsi, r14
+    mov edx, ebp
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    cmp dword ptr [rsp], 1
+    jne L3
+    mov rax, qword ptr [rsp + 16]
+L2:
+    mov rcx, qword ptr [rsp + 8]
+    mov qword ptr [rbx], rcx
+    mov qword ptr [rbx + 8], rax
+    mov dl, 2
+    jmp L6
+L3:
+    mov rax, qword ptr [rsp + 8]
+    mov rcx, qword ptr [rsp + 16]
+L4:
+    mov esi, ecx
+    shr esi, 2
+    and esi, 63
+    mov edx, ecx
+    and edx, 3
+    cmp dx, 1
+    sbb si, -1
+    xor edx, edx
+    test cl, -2
+    je L5
+    cmp si, 1
+    jne L5
+    xor edx, edx
+    test ecx, 256
+    sete dl
+    cmp dword ptr [r14 + 4*rdx + 64], 64
+    setae dl
+L5:
+    mov qword ptr [rbx], r14
+    mov qword ptr [rbx + 8], rax
+    mov qword ptr [rbx + 16], rcx
+    mov dword ptr [rbx + 24], ebp
+L6:
+    mov byte ptr [rbx + 28], dl
+    mov rax, rbx
+    add rsp, 64
     pop rbx
     pop r14
-    mov byte ptr [rax + 100], cl
+    pop rbp
     ret
-L1:
-    shl rdi, 32
-    or rdi, 16131
-L2:
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], 8
-    mov cl, 2
-    mov byte ptr [rax + 100], cl
-    ret
-L3:
-    mov edi, 65541
+L7:
+    mov byte ptr [rsp + 8], 5
+    mov dword ptr [rsp + 10], 1
     jmp L2
