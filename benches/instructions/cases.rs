@@ -305,6 +305,9 @@ fn polls() -> Vec<Case> {
         .goal(40),
         case!("poll poll() copy", 1, full, poll, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);
+        }),
+        case!("poll poll() copy, index", 1, full, poll_counter, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         })
         .goal(28),
         case!("poll drain(16) fields", 16, full, drain_sixteen, |state, _n, drain| {

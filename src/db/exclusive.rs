@@ -4,7 +4,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, Words};
+use crate::arch::copy::{BlockCopy, Usual};
 
 /// Whether a doorbell ends with a flush of the CPU's write-combining buffers: [`TwoFences`] or [`OneFence`].
 pub trait FlushMode: Sealed + 'static {
@@ -54,7 +54,7 @@ impl FlushMode for OneFence {
 /// sync::<blueflame::db::ExclusiveRegister>();
 /// ```
 #[derive(Debug)]
-pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Words> {
+pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
     pub(super) halves: Halves,
     copy: C,
     mode: PhantomData<F>,
@@ -65,7 +65,7 @@ pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Words> {
 unsafe impl<F: FlushMode, C: BlockCopy> Send for ExclusiveRegister<F, C> {}
 
 impl ExclusiveRegister {
-    /// Takes the register over, in rdma-core's order of barriers, copying by [`Words`].
+    /// Takes the register over, in rdma-core's order of barriers, copying by the [`Usual`] routine.
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -75,7 +75,7 @@ impl ExclusiveRegister {
     /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
     /// register.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self::new(Halves::new(parts)?, Words))
+        Ok(Self::new(Halves::new(parts)?, Usual::default()))
     }
 }
 

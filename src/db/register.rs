@@ -2,7 +2,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::sealed::Sealed;
-use crate::arch::copy::{BlockCopy, Words};
+use crate::arch::copy::{BlockCopy, Usual};
 use crate::arch::{self, Packed};
 use crate::types::WQEBB_BYTES;
 
@@ -37,7 +37,7 @@ pub trait Register: Sealed {
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Half<'turn, C: BlockCopy = Words>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
+pub struct Half<'turn, C: BlockCopy = Usual>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
 
 impl<C: BlockCopy> Half<'_, C> {
     #[inline]
@@ -66,6 +66,15 @@ impl<C: BlockCopy> Half<'_, C> {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
         // will do.
         unsafe { self.1.copy(self.0.as_ptr(), words) }
+    }
+
+    /// Copies one WQEBB to BlueFlame, by `copy`, which gets the routine and the place.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy); `copy` must store the WQEBB there by that routine, and nothing else.
+    #[inline(always)]
+    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) {
+        copy(self.1, self.0.as_ptr());
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `line` gives one after the other.

@@ -6,7 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, Words};
+use crate::arch::copy::{BlockCopy, Usual};
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///
@@ -22,14 +22,14 @@ use crate::arch::copy::{BlockCopy, Words};
 /// A thread with many queues spares registers by it, which the device has in hundreds only, and the CPU's translations of
 /// their pages.
 #[derive(Debug)]
-pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = Words> {
+pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
     halves: Cell<Halves>,
     copy: C,
     mode: PhantomData<F>,
 }
 
 impl<F: FlushMode> ThreadRegister<F> {
-    /// Takes the register over for all its users, copying by [`Words`].
+    /// Takes the register over for all its users, copying by the [`Usual`] routine.
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -38,7 +38,7 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// `parts.reg` must be valid for 8-byte stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
     /// but this value may store there.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: Words, mode: PhantomData })
+        Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: Usual::default(), mode: PhantomData })
     }
 }
 

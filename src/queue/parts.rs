@@ -1,25 +1,42 @@
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::NonNull;
 
 use static_assertions::const_assert_eq;
 
+use crate::arch::Packed;
 use crate::types::{Qpn, SqPi, WrId};
 
 /// What the driver must remember of one WQE until it completes, in private memory that the device cannot reach.
 ///
 /// The ring holds the same facts, but the ring is memory that a device (or a bug in one) may scribble on.
 ///
-/// Its size is a power of two, so that one masked index gives the places of a WQE and of its record.
+/// Two words without padding, so that it is stored at once; and its size is a power of two, so that one masked index gives
+/// the places of a WQE and of its record.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
+#[repr(C, align(16))]
 pub struct WqeRecord {
     /// The application's tag, handed back with the completion.
     pub(crate) wr_id: WrId,
     /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
-    pub(crate) wqebbs: u16,
+    pub(crate) wqebbs: u64,
+}
+
+impl WqeRecord {
+    /// Stores the record.
+    ///
+    /// # Safety
+    /// `place` must be a record valid for writes.
+    #[inline(always)]
+    pub(crate) unsafe fn store(self, place: NonNull<Self>) {
+        // One store of sixteen bytes: stores, more than instructions, are what a post costs.
+        // SAFETY: the caller's; the record's alignment is its size.
+        unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
+    }
 }
 
 const_assert_eq!(size_of::<WqeRecord>(), 16);
+const_assert_eq!(offset_of!(WqeRecord, wr_id), 0);
+const_assert_eq!(offset_of!(WqeRecord, wqebbs), 8);
 
 /// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
 ///

@@ -4,11 +4,13 @@ use core::ptr::NonNull;
 use super::parts::{SqParts, WqeRecord};
 use super::send_error::{PostError, RetireError, SqPartsError};
 use super::slot::{Index, Slot};
+use crate::arch;
 use crate::arch::copy::BlockCopy;
-use crate::arch::{self, Packed};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
-use crate::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, CtrlSeg, InPlace, LINE_UNITS, Limits, Line, RingCursor, Transport, WorkRequest};
+use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::{
+    Control, CtrlSeg, InPlace, LINE_UNITS, Limits, Line, PackedLine, RingCursor, Transport, WordLine, WorkRequest,
+};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
@@ -220,14 +222,14 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             && request.is_whole(&self.blueflame)
             && (const { W::LIMITED } || self.copies_to_blueflame(W::INLINE, 1))
         {
-            let pi = self.pi;
-            let line = self.put_line(pi, request)?;
-            // SAFETY: just put; the caller vouches for the memory the request names.
-            unsafe { self.publish(pi.add(Wqebbs(1))) };
-            // SAFETY: `publish` has made the WQE and its index visible; the register has a block, or nothing would fit its
-            // limits; the caller vouches for the memory the request names.
-            self.register.ring(|half| unsafe { half.copy_packed(1, |_| line) });
-            Ok(())
+            // SAFETY: the caller's; the register has a block, or nothing would fit its limits.
+            unsafe {
+                if const { <R::Copy as BlockCopy>::WIDE } {
+                    self.post_line::<PackedLine, _>(request)
+                } else {
+                    self.post_line::<WordLine, _>(request)
+                }
+            }
         } else if const { line_units::<T, W>() == 0 } {
             // SAFETY: the caller's.
             unsafe { self.post_by_parts(request) }
@@ -235,6 +237,35 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the caller's.
             unsafe { self.post_other(*request) }
         }
+    }
+
+    /// Posts a request that is known to fit one WQEBB, and is of the size its type states: composed in CPU registers, stored
+    /// to the ring, and stored again to BlueFlame.
+    ///
+    /// # Safety
+    /// As for [`post`](Self::post), and the register must have a size of at least 64 bytes.
+    #[inline(always)]
+    unsafe fn post_line<L: Line, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        let pi = self.pi;
+        if self.is_full_at(pi) {
+            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+        }
+        let units = const { line_units::<T, W>() };
+        let mut line = L::new();
+        request.encode(&self.control(pi), Ds(units as u8), &mut line);
+        let slot = self.slot(pi);
+        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow. Bytes past the WQE's end are left alone, as
+        // libmlx5 leaves them.
+        unsafe {
+            line.store(self.wqebb(slot), units);
+            WqeRecord { wr_id: request.tag(), wqebbs: 1 }.store(self.record(slot));
+        }
+        // SAFETY: just put; the caller vouches for the memory the request names.
+        unsafe { self.publish(pi.add(Wqebbs(1))) };
+        // SAFETY: `publish` has made the WQE and its index visible; the caller vouches for the register's size and for the
+        // memory the request names.
+        self.register.ring(|half| unsafe { half.copy_by(|copy, block| line.copy(copy, block)) });
+        Ok(())
     }
 
     /// Posts a request of one WQEBB by type that goes without BlueFlame, or has less in it than its type says. Out of line
@@ -279,7 +310,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return Err(RetireError::inside_wqe(wqe_counter));
         }
         // Outstanding slots were recorded when their WQE was put, so the WQE ends at or before `pi`.
-        let freed = Wqebbs(before.0 + record.wqebbs);
+        let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
         self.end = self.end.add(freed);
         Ok(Retired { wr_id: record.wr_id, freed })
     }
@@ -353,30 +384,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let mut wqebb = unsafe { InPlace::new(self.wqebb(slot)) };
         request.encode(&self.control(pi), ds, &mut wqebb);
         // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { self.record(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        unsafe { WqeRecord { wr_id: request.tag(), wqebbs: 1 }.store(self.record(slot)) };
         Ok(Put::new(wqebb.first_word(), ds, W::INLINE))
-    }
-
-    /// Puts a request that is known to fit one WQEBB, and is of the size its type states, at `pi`: composed in wide
-    /// registers, stored, and handed back to be stored again. For what is stored once, words are cheaper.
-    #[inline(always)]
-    fn put_line<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<[Packed; LINE_UNITS], PostError> {
-        if self.is_full_at(pi) {
-            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
-        }
-        let mut line = Line::new();
-        request.encode(&self.control(pi), const { Ds(line_units::<T, W>() as u8) }, &mut line);
-        let units = line.units();
-        let slot = self.slot(pi);
-        let place = self.wqebb(slot);
-        // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
-        for (i, unit) in units.into_iter().enumerate().take(const { line_units::<T, W>() }) {
-            // SAFETY: `i` is below the four units of the WQEBB at `place`, which is free and aligned to its size.
-            unsafe { unit.store(place.byte_add(i * DS_BYTES)) };
-        }
-        // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { self.record(slot).write(WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
-        Ok(units)
     }
 
     /// Out of line and by value for the same reasons as `post_other`.
@@ -423,9 +432,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     pub(super) fn remember(&mut self, pi: Index, wqebbs: Wqebbs, wr_id: WrId) {
         for n in 0..wqebbs.0 {
-            let record = WqeRecord { wr_id, wqebbs: if n == 0 { wqebbs.0 } else { 0 } };
+            let record = WqeRecord { wr_id, wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { self.record(self.slot(pi.add(Wqebbs(n)))).write(record) };
+            unsafe { record.store(self.record(self.slot(pi.add(Wqebbs(n))))) };
         }
     }
 

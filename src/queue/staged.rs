@@ -31,7 +31,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let start = self.index();
         let put = self.put(start, request)?;
         let one_block = put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put);
-        Ok(Staged { sq: self, start, one_block, put })
+        Ok(Staged { sq: self, start, end: start.add(put.wqebbs()), one_block, put })
     }
 }
 
@@ -41,6 +41,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 pub struct Staged<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
     start: Index,
+    /// Index of the next WQEBB.
+    end: Index,
     /// Whether the doorbell is one WQEBB.
     one_block: bool,
     put: Put,
@@ -50,9 +52,9 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
     /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
     #[inline]
     pub fn ring(self) {
-        let Self { sq, start, one_block, put } = self;
+        let Self { sq, start, end, one_block, put } = self;
         // SAFETY: put, then published, and `stage`'s caller vouches for the memory it names.
-        unsafe { sq.publish(start.add(put.wqebbs())) };
+        unsafe { sq.publish(end) };
         if one_block {
             let wqebb = sq.wqebb(sq.slot(start));
             // SAFETY: the four units of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their

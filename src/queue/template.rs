@@ -104,7 +104,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let mut preparation = Preparation { units: [Packed::new([0; 2]); PREPARED_UNITS], at: 0 };
         request.encode_head(&self.control(Index::new(SqPi(0))), ds, &mut preparation);
         request.payload().prepare(&mut preparation);
-        let record = WqeRecord { wr_id: request.tag(), wqebbs: ds.wqebbs().0 };
+        let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
         Ok(Template { units: preparation.units, record, request: PhantomData })
     }
 
@@ -133,7 +133,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
                 return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
             }
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { self.record(self.slot(pi)).write(template.record) };
+            unsafe { template.record.store(self.record(self.slot(pi))) };
         } else {
             let wqebbs = self.reserve(pi, ds)?;
             self.remember(pi, wqebbs, template.record.wr_id);

@@ -14,7 +14,7 @@ use super::pd::{ParentDomain, PdHandle};
 use super::register::{self, Claim};
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{Cq, DeviceAttr, Error, Owned, ProtectionDomain, Srq, ffi};
-use crate::arch::copy::{BlockCopy, Words};
+use crate::arch::copy::{BlockCopy, Usual};
 use crate::db::{ExclusiveRegister, FlushMode, Register, RegisterParts, SharedRegister, ThreadRegister, TwoFences};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
 use crate::types::{Qpn, SqPi, WrId};
@@ -220,11 +220,11 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
     /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
-        self.build_with::<TwoFences, _>(Words)
+        self.build_with::<TwoFences, _>(Usual::default())
     }
 
     /// As [`build`](Self::build), with a doorbell of another flush mode, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Words)`.
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Usual::default())`.
     ///
     /// # Errors
     /// As [`build`](Self::build).

@@ -54,7 +54,7 @@ pub use sink::{Sink, Unit};
 pub use template::{GatherLen, Hole, InlineLen};
 pub use transport::{InlineL2, InlineMode, InlineNone, LegalOn, RawPacket, Rc, Transport, Uc};
 
-pub(crate) use sink::{InPlace, LINE_UNITS, Line, RingCursor};
+pub(crate) use sink::{InPlace, LINE_UNITS, Line, PackedLine, RingCursor, WordLine};
 
 /// Keeps the traits of this room its own: a queue relies on their sizes being true.
 mod sealed {

@@ -1,6 +1,5 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
 use super::EncodeError;
-use super::be::join;
 use super::request::Limits;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
@@ -241,9 +240,8 @@ impl<D: InlineBytes> Payload for Inline<D> {
         if rest.is_empty() {
             return;
         }
-        let seg = InlineSeg::of(rest.len());
-        let first = take4(&mut rest);
-        sink.unit(Unit([join(seg.byte_count.to_bits(), first), take8(&mut rest)]));
+        let header = InlineSeg::of(rest.len()).byte_count.to_bits();
+        sink.headed(header, &mut rest);
         encode_bytes(rest, sink);
     }
 }
@@ -275,8 +273,8 @@ pub(super) fn take8(rest: &mut &[u8]) -> u64 {
 }
 
 /// Takes up to 4 bytes off the front, in memory order, zero behind the end.
-#[inline]
-fn take4(rest: &mut &[u8]) -> u32 {
+#[inline(always)]
+pub(super) fn take4(rest: &mut &[u8]) -> u32 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<4>() {
         *rest = tail;
         u32::from_ne_bytes(*bytes)

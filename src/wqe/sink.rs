@@ -2,7 +2,9 @@
 use core::ptr::NonNull;
 
 use super::be::join;
+use super::payload::{take4, take8};
 use crate::arch::Packed;
+use crate::arch::copy::BlockCopy;
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
 /// Sixteen bytes of a WQE as two words in memory order: what a store of the words puts into memory is the wire's
@@ -29,41 +31,130 @@ pub trait Sink {
 
     /// Takes the next unit.
     fn unit(&mut self, unit: Unit);
+
+    /// Takes the next unit: four bytes in memory order, and up to twelve off the front of `rest`, zero behind its end.
+    #[inline(always)]
+    fn headed(&mut self, head: u32, rest: &mut &[u8]) {
+        let first = take4(rest);
+        self.unit(Unit([join(head, first), take8(rest)]));
+    }
 }
 
-/// One WQEBB in registers. Used only for requests of a size known at compile time to fit: then every index below is a
-/// constant, the array never exists in memory and the check costs nothing.
-pub(crate) struct Line {
+/// One WQEBB in CPU registers. Used only for requests of a size known at compile time to fit: then every index below is a
+/// constant, the arrays never exist in memory and the checks cost nothing. Units past the WQE's end are zero.
+pub(crate) trait Line: Sink {
+    /// Nothing yet.
+    fn new() -> Self;
+
+    /// Stores the first `units` units to a ring.
+    ///
+    /// # Safety
+    /// `place` must be 64-byte aligned and valid for writes of 64 bytes, with no reference to it.
+    unsafe fn store(&self, place: NonNull<u64>, units: usize);
+
+    /// Stores all of it to a BlueFlame register.
+    ///
+    /// # Safety
+    /// As for [`BlockCopy::copy`].
+    unsafe fn copy(&self, copy: impl BlockCopy, dst: *mut u64);
+}
+
+/// In wide registers.
+pub(crate) struct PackedLine {
     units: [Packed; LINE_UNITS],
     at: usize,
 }
 
-impl Line {
+impl PackedLine {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self { units: [Packed::new([0; 2]); LINE_UNITS], at: 0 }
-    }
-
-    /// The units; those past the WQE's end are zero.
-    #[inline(always)]
-    pub(crate) const fn units(&self) -> [Packed; LINE_UNITS] {
-        self.units
-    }
-}
-
-impl Sink for Line {
-    const WHOLE: bool = true;
-
-    #[inline(always)]
-    fn unit(&mut self, Unit(words): Unit) {
+    fn packed(&mut self, unit: Packed) {
         if let Some(place) = self.units.get_mut(self.at) {
-            *place = Packed::new(words);
+            *place = unit;
         }
         self.at += 1;
     }
 }
 
-/// One WQEBB of a ring, written in place. Used, as [`Line`], only for requests of a size known at compile time to fit.
+impl Sink for PackedLine {
+    const WHOLE: bool = true;
+
+    #[inline(always)]
+    fn unit(&mut self, Unit(words): Unit) {
+        self.packed(Packed::new(words));
+    }
+
+    #[inline(always)]
+    fn headed(&mut self, head: u32, rest: &mut &[u8]) {
+        let bytes = Packed::new([take8(rest), join(take4(rest), 0)]);
+        self.packed(bytes.four_bytes_up().or(Packed::new([join(head, 0), 0])));
+    }
+}
+
+impl Line for PackedLine {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { units: [Packed::new([0; 2]); LINE_UNITS], at: 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, place: NonNull<u64>, units: usize) {
+        for (i, unit) in self.units.into_iter().enumerate().take(units) {
+            // SAFETY: the `i`th unit of the 64 bytes that the caller vouches for, aligned as they are.
+            unsafe { unit.store(place.byte_add(i * DS_BYTES)) };
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy(&self, copy: impl BlockCopy, dst: *mut u64) {
+        // SAFETY: the caller's.
+        unsafe { copy.copy_packed(dst, self.units) }
+    }
+}
+
+/// In words.
+pub(crate) struct WordLine {
+    units: [Unit; LINE_UNITS],
+    at: usize,
+}
+
+impl Sink for WordLine {
+    const WHOLE: bool = true;
+
+    #[inline(always)]
+    fn unit(&mut self, unit: Unit) {
+        if let Some(place) = self.units.get_mut(self.at) {
+            *place = unit;
+        }
+        self.at += 1;
+    }
+}
+
+impl Line for WordLine {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { units: [Unit([0; 2]); LINE_UNITS], at: 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, place: NonNull<u64>, units: usize) {
+        for (i, Unit([first, second])) in self.units.into_iter().enumerate().take(units) {
+            // SAFETY: the `i`th unit of the 64 bytes that the caller vouches for.
+            unsafe {
+                place.byte_add(i * DS_BYTES).write(first);
+                place.byte_add(i * DS_BYTES).add(1).write(second);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy(&self, copy: impl BlockCopy, dst: *mut u64) {
+        let [Unit([a, b]), Unit([c, d]), Unit([e, f]), Unit([g, h])] = self.units;
+        // SAFETY: the caller's.
+        unsafe { copy.copy(dst, &[a, b, c, d, e, f, g, h]) }
+    }
+}
+
+/// One WQEBB of a ring, written in place, in words: for what is stored once. Used, as a [`Line`], only for requests of a size known at compile time to fit.
 pub(crate) struct InPlace {
     place: NonNull<u64>,
     first_word: u64,
@@ -150,6 +241,7 @@ impl Sink for RingCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::copy::Words;
 
     #[test]
     fn cursor_wraps_at_every_unit() {
@@ -166,11 +258,25 @@ mod tests {
         assert_eq!(seen, [8, 9, old, old, old, old, old, old, 0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    #[test]
-    fn line_keeps_order_and_pads_with_zero() {
-        let mut line = Line::new();
+    fn line<L: Line>() -> [u64; 8] {
+        #[repr(align(64))]
+        struct Place([u64; 8]);
+        let mut line = L::new();
         line.unit(Unit([1, 2]));
         line.unit(Unit([3, 4]));
-        assert_eq!(line.units().map(Packed::first_word), [1, 3, 0, 0]);
+        let (mut ring, mut register) = (Place([7; 8]), Place([7; 8]));
+        // SAFETY: 64 aligned bytes each.
+        unsafe {
+            line.store(NonNull::from(&mut ring.0).cast(), 2);
+            line.copy(Words, register.0.as_mut_ptr());
+        }
+        assert_eq!(ring.0, [1, 2, 3, 4, 7, 7, 7, 7]);
+        register.0
+    }
+
+    #[test]
+    fn lines_keep_order_and_pad_with_zero() {
+        assert_eq!(line::<PackedLine>(), [1, 2, 3, 4, 0, 0, 0, 0]);
+        assert_eq!(line::<WordLine>(), [1, 2, 3, 4, 0, 0, 0, 0]);
     }
 }

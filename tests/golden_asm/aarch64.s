@@ -56,11 +56,11 @@ L1:
     cmp x22, x10
     orr x4, x7, x4, lsl #32
     stp x4, x6, [x5, #32]
-    add w4, w24, #1
-    str x11, [x3]
-    add x11, x11, #1
-    and w24, w4, #0xffff
-    strh w2, [x3, #8]
+    add x4, x11, #1
+    add w5, w24, #1
+    stp x11, x2, [x3]
+    and w24, w5, #0xffff
+    mov x11, x4
     b.ne L1
     mov w25, #259
     b L8
@@ -243,8 +243,8 @@ L3:
     b.hs L4
     and w10, w24, w10, lsl #4
     add x10, x14, x10
-    ldrh w11, [x10, #8]
-    cbz w11, L4
+    ldr x11, [x10, #8]
+    cbz x11, L4
     add w9, w9, w28
     add w11, w9, w11
     ldr x9, [x10]
@@ -674,29 +674,30 @@ hot_fire_entry:
     ldp w10, w11, [x0, #76]
     cmp w10, w11
     b.eq L3
-    ldr w11, [x0, #84]
-    rev w12, w10
-    ldr w18, [x2, #12]
-    ldp x14, x13, [x0]
-    lsr w16, w12, #8
-    ldp x15, x12, [x1]
-    and w11, w11, w10, lsl #4
+    lsl w11, w10, #4
+    ldr w12, [x0, #84]
+    rev w13, w10
+    ldp x15, x14, [x0]
+    lsr w13, w13, #8
+    and x11, x12, x11
+    ldp x16, x12, [x1]
     ldr q0, [x1, #256]
-    orr x9, x18, x9, lsl #32
     add w10, w10, #1
-    str q0, [x13, w11, uxtw]
-    add x17, x14, w11, uxtw #2
-    and w10, w10, #0xffff
-    orr x11, x15, x16
+    add x17, x15, x11, lsl #2
+    ldr w15, [x2, #12]
+    str q0, [x14, x11]
+    orr x11, x16, x13
     ldp x13, x14, [x1, #16]
+    orr x9, x15, x9, lsl #32
     ldr x15, [x2]
-    rev x9, x9
+    and w10, w10, #0xffff
     stp x11, x12, [x17]
-    str w10, [x0, #76]
-    rev w10, w10
+    rev x9, x9
     rev x15, x15
     stp x13, x14, [x17, #16]
     stp x9, x15, [x17, #32]
+    str w10, [x0, #76]
+    rev w10, w10
     dmb oshst
     ldr x16, [x0, #16]
     str w10, [x16]
@@ -746,19 +747,20 @@ hot_fire_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    ldr w10, [x0, #84]
-    rev w11, w9
-    ldr q0, [x1, #256]
-    ldp x13, x14, [x0]
-    lsr w11, w11, #8
-    and w12, w10, w9, lsl #4
+    lsl w10, w9, #4
+    ldr w11, [x0, #84]
+    rev w12, w9
+    ldp x14, x13, [x0]
+    lsr w12, w12, #8
+    and x11, x11, x10
     ldp x15, x10, [x1]
+    ldr q0, [x1, #256]
     ldr x17, [x2]
     add w9, w9, #1
-    str q0, [x14, w12, uxtw]
-    add x16, x13, w12, uxtw #2
+    add x16, x14, x11, lsl #2
+    str q0, [x13, x11]
     and w9, w9, #0xffff
-    orr x11, x15, x11
+    orr x11, x15, x12
     ldp x14, x15, [x1, #32]
     ldp x12, x13, [x1, #16]
     stp x11, x10, [x16]
@@ -811,26 +813,27 @@ hot_fire_send:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    ldr w10, [x0, #84]
-    ldp x13, x11, [x0]
+    lsl w10, w9, #4
+    ldr w11, [x0, #84]
+    rev w13, w9
+    ldp x14, x12, [x0]
+    lsr w13, w13, #8
+    and x10, x11, x10
+    ldp x15, x11, [x1]
     ldr q0, [x1, #256]
-    rev w12, w9
     ldr x16, [x2]
-    and w10, w10, w9, lsl #4
-    lsr w12, w12, #8
     add w9, w9, #1
+    str q0, [x12, x10]
+    add x14, x14, x10, lsl #2
     and w9, w9, #0xffff
-    str q0, [x11, w10, uxtw]
-    add x17, x13, w10, uxtw #2
-    ldp x14, x11, [x1]
+    orr x10, x15, x13
+    ldp x12, x13, [x1, #16]
+    stp x10, x11, [x14]
     str w9, [x0, #76]
-    ldp x15, x13, [x1, #16]
     rev w9, w9
-    orr x10, x14, x12
-    orr x12, x15, x16, lsl #32
+    orr x12, x12, x16, lsl #32
     orr x13, x13, x16, lsr #32
-    stp x10, x11, [x17]
-    stp x12, x13, [x17, #16]
+    stp x12, x13, [x14, #16]
     dmb oshst
     ldr x14, [x0, #16]
     str w9, [x14]
@@ -877,19 +880,20 @@ hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    ldr w10, [x0, #84]
-    rev w11, w9
-    ldr q0, [x1, #256]
-    ldp x13, x14, [x0]
-    lsr w11, w11, #8
-    and w12, w10, w9, lsl #4
+    lsl w10, w9, #4
+    ldr w11, [x0, #84]
+    rev w12, w9
+    ldp x14, x13, [x0]
+    lsr w12, w12, #8
+    and x11, x11, x10
     ldp x15, x10, [x1]
+    ldr q0, [x1, #256]
     ldr x17, [x2]
     add w9, w9, #1
-    str q0, [x14, w12, uxtw]
-    add x16, x13, w12, uxtw #2
+    add x16, x14, x11, lsl #2
+    str q0, [x13, x11]
     and w9, w9, #0xffff
-    orr x11, x15, x11
+    orr x11, x15, x12
     ldp x14, x15, [x1, #32]
     ldp x12, x13, [x1, #16]
     stp x11, x10, [x16]
@@ -1037,6 +1041,92 @@ L7:
     cbz w11, L2
     b L5
 
+hot_poll_counter:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    ldr x13, [x0]
+    ldr w8, [x13, #60]
+    ldr w12, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w12
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L3
+    dmb oshld
+    ldp x16, x15, [x0, #24]
+    ldr q0, [x13]
+    ldr q0, [x13, #16]
+    ldr q0, [x13, #32]
+    ldr x11, [x13, #48]
+    ldr x10, [x13, #56]
+    ldr w14, [x0, #8]
+    cmp x13, x16
+    add w14, w14, #1
+    str w14, [x0, #8]
+    b.eq L6
+    add x13, x13, x15
+L1:
+    and w12, w8, #0xff
+    ldr x15, [x0, #48]
+    str x13, [x0]
+    rev w13, w14
+    cmp w12, #12
+    str w13, [x15]
+    b.hs L4
+L2:
+    ldr x10, [x1]
+    add x8, x10, x8, lsr #16
+    str x8, [x1]
+L3:
+    cmp w9, #120
+    cset w0, lo
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L4:
+    lsr x12, x8, #2
+    mov w13, #1
+    lsl x12, x13, x12
+    mov w13, #30583
+    movk w13, #7, lsl #16
+    tst x12, x13
+    b.eq L7
+L5:
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
+    cmp w9, #120
+    cset w0, lo
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L6:
+    ldr x13, [x0, #16]
+    and w14, w14, #0xffffff
+    eor w12, w12, #0x1
+    str w14, [x0, #8]
+    str w12, [x0, #40]
+    b L1
+L7:
+    rev x2, x11
+    rev w3, w10
+    sub x0, x29, #12
+    stp x8, x1, [sp, #16]
+    mov x1, x8
+    str w9, [sp, #12]
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x8, x1, [sp, #16]
+    ldurb w10, [x29, #-3]
+    ldr w9, [sp, #12]
+    cmp w10, #7
+    b.ne L5
+    ldurb w10, [x29, #-12]
+    cbz w10, L2
+    b L5
+
 hot_post_entry:
     ldp w11, w12, [x3, #8]
     ldr w9, [x0, #60]
@@ -1072,8 +1162,7 @@ hot_post_entry:
     mov x9, xzr
     stp x12, x1, [x18, #16]
     stp x11, x10, [x18, #32]
-    str x4, [x15]
-    strh w16, [x15, #8]
+    stp x4, x16, [x15]
     str w13, [x0, #76]
     rev w13, w13
     dmb oshst
@@ -1114,8 +1203,9 @@ L1:
     ret
 L2:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_frame:
@@ -1156,8 +1246,7 @@ hot_post_frame:
     stp xzr, x17, [x18, #16]
     str q0, [x18, #32]
     stp x11, x10, [x18, #48]
-    str x3, [x12]
-    strh w14, [x12, #8]
+    stp x3, x14, [x12]
     and w12, w13, #0xffff
     mov x14, v0.d[1]
     str w12, [x0, #76]
@@ -1201,8 +1290,9 @@ L1:
     ret
 L2:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_one_fence:
@@ -1240,8 +1330,7 @@ hot_post_one_fence:
     rev w10, w10
     stp x18, x1, [x15, #16]
     stp x14, x16, [x15, #32]
-    str x4, [x12]
-    strh w13, [x12, #8]
+    stp x4, x13, [x12]
     dmb oshst
     ldr x12, [x0, #16]
     str w10, [x12]
@@ -1277,8 +1366,9 @@ L1:
     ret
 L2:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_receive:
@@ -1430,8 +1520,7 @@ hot_post_send:
     mov x9, xzr
     stp x11, x14, [x16]
     stp x13, x17, [x16, #16]
-    str x2, [x12]
-    strh w15, [x12, #8]
+    stp x2, x15, [x12]
     dmb oshst
     ldr x12, [x0, #16]
     str w10, [x12]
@@ -1466,8 +1555,9 @@ L1:
     ret
 L2:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_shared:
@@ -1509,8 +1599,7 @@ hot_post_shared:
     add x8, x11, x10
     mov w10, #1
     stp x23, x21, [x13, #32]
-    str x4, [x8]
-    strh w10, [x8, #8]
+    stp x4, x10, [x8]
     and w8, w9, #0xffff
     str w8, [x0, #68]
     rev w8, w8
@@ -1571,8 +1660,9 @@ L6:
     ret
 L7:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     b L6
 
 hot_post_slice:
@@ -1736,8 +1826,7 @@ L16:
     and x13, x13, x15
     cmp w11, #1
     add x13, x9, x13
-    str x5, [x13]
-    strh w11, [x13, #8]
+    stp x5, x11, [x13]
     b.eq L18
     and w13, w14, #0xffff0
     add w14, w10, #16
@@ -1748,8 +1837,7 @@ L17:
     add w14, w14, #16
     and x15, x13, x15
     add x15, x9, x15
-    str x5, [x15]
-    strh wzr, [x15, #8]
+    stp x5, xzr, [x15]
     b.ne L17
 L18:
     mov w3, #256
@@ -1908,8 +1996,7 @@ hot_post_two_fences:
     rev w10, w10
     stp x18, x1, [x15, #16]
     stp x14, x16, [x15, #32]
-    str x4, [x12]
-    strh w13, [x12, #8]
+    stp x4, x13, [x12]
     dmb oshst
     ldr x12, [x0, #16]
     str w10, [x12]
@@ -1946,8 +2033,9 @@ L1:
     ret
 L2:
     mov w9, #5
-    movk w9, #1, lsl #16
-    str x9, [x8]
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_retire_receive:
@@ -1980,16 +2068,16 @@ hot_retire_send:
     and w11, w11, w1, lsl #4
     ldr x12, [x0, #8]
     and w11, w11, #0xffff0
-    add x12, x12, x11
-    ldrh w13, [x12, #8]
-    cbz w13, L2
-    add w10, w13, w10
-    ldr x12, [x12]
+    add x13, x12, x11
+    ldr x12, [x13, #8]
+    cbz x12, L2
+    add w10, w10, w12
+    ldr x13, [x13]
     strh wzr, [x8]
     add w9, w10, w9
     strh w10, [x8, #16]
     and w9, w9, #0xffff
-    str x12, [x8, #8]
+    str x13, [x8, #8]
     str w9, [x0, #80]
     ret
 L1:
@@ -2012,23 +2100,18 @@ L2:
     ret
 
 hot_ring_staged:
-    ldr x3, [x0, #16]
-    ldr w1, [x0, #24]
     mov x8, x0
     ldr x0, [x0]
-    ldr x2, [x8, #8]
-    ldrb w8, [x8, #28]
-    ubfx w9, w3, #2, #6
-    tst w3, #0x3
-    add w9, w9, w1
-    cinc w9, w9, ne
-    and w9, w9, #0xffff
+    ldp w1, w9, [x8, #24]
+    ldp x2, x3, [x8, #8]
+    ldrb w10, [x8, #32]
     str w9, [x0, #76]
-    rev w9, w9
+    and w9, w9, #0xffff
     dmb oshst
-    ldr x10, [x0, #16]
-    str w9, [x10]
-    tbz w8, #0, L1
+    rev w9, w9
+    ldr x8, [x0, #16]
+    str w9, [x8]
+    tbz w10, #0, L1
     ldr w8, [x0, #84]
     ldr x9, [x0]
     and w8, w8, w1, lsl #4
@@ -2071,10 +2154,10 @@ hot_stage:
     stp x3, x1, [sp]
     strb w9, [sp, #32]
     str x4, [sp, #24]
-    b.lo L1
+    b.lo L4
     ldr w8, [x20, #80]
     cmp w21, w8
-    b.eq L6
+    b.eq L10
     lsl w8, w21, #4
     ldr w9, [x20, #84]
     ldr x10, [x20, #40]
@@ -2098,17 +2181,31 @@ hot_stage:
     movk w13, #2048, lsl #16
     orr x12, x13, x12, lsl #32
     stp x12, x14, [x11, #32]
-    str x4, [x9]
-    strh w10, [x9, #8]
+    stp x4, x10, [x9]
     mov w9, #259
-    ubfx w10, w9, #2, #6
-    tst w9, #0x3
-    cinc w11, w10, ne
-    tst x9, #0xfe
-    mov w10, wzr
-    b.ne L4
-    b L5
 L1:
+    tst x9, #0x100
+    mov w10, #64
+    mov w11, #68
+    csel x10, x11, x10, eq
+    ldr w10, [x20, x10]
+    cmp w10, #63
+    cset w11, hi
+L2:
+    mov w10, #1
+L3:
+    stp x20, x8, [x19]
+    add w8, w10, w21
+    and w8, w8, #0xffff
+    str x9, [x19, #16]
+    stp w21, w8, [x19, #24]
+    strb w11, [x19, #32]
+    ldp x20, x19, [sp, #96]
+    ldr x21, [sp, #80]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #112
+    ret
+L4:
     sub x8, x29, #24
     mov x2, sp
     mov x0, x20
@@ -2116,49 +2213,41 @@ L1:
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldur x8, [x29, #-24]
     cmp x8, #1
-    b.ne L3
+    b.ne L6
     ldur x8, [x29, #-8]
-L2:
-    ldur x9, [x29, #-16]
-    mov w10, #2
-    stp x9, x8, [x19]
-    strb w10, [x19, #28]
-    ldp x20, x19, [sp, #96]
-    ldr x21, [sp, #80]
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #112
-    ret
-L3:
-    ldp x8, x9, [x29, #-16]
-    ubfx w10, w9, #2, #6
-    tst w9, #0x3
-    cinc w11, w10, ne
-    tst x9, #0xfe
-    mov w10, wzr
-    b.eq L5
-L4:
-    cmp w11, #1
-    b.ne L5
-    tst x9, #0x100
-    mov w10, #64
-    mov w11, #68
-    csel x10, x11, x10, eq
-    ldr w10, [x20, x10]
-    cmp w10, #63
-    cset w10, hi
 L5:
-    stp x20, x8, [x19]
-    str x9, [x19, #16]
-    str w21, [x19, #24]
-    strb w10, [x19, #28]
+    ldur x9, [x29, #-16]
+    mov w11, #2
+    stp x9, x8, [x19]
+    strb w11, [x19, #32]
     ldp x20, x19, [sp, #96]
     ldr x21, [sp, #80]
     ldp x29, x30, [sp, #64]
     add sp, sp, #112
     ret
 L6:
+    ldp x8, x9, [x29, #-16]
+    ubfx w10, w9, #2, #6
+    tst w9, #0x3
+    b.eq L7
+    cbz w10, L8
+    mov w11, wzr
+    add w10, w10, #1
+    b L3
+L7:
+    cmp w10, #1
+    b.ne L9
+L8:
+    tst x9, #0xfe
+    b.ne L1
+    mov w11, wzr
+    b L2
+L9:
+    mov w11, wzr
+    b L3
+L10:
     mov w8, #5
     mov w9, #1
     sturb w8, [x29, #-16]
     stur w9, [x29, #-14]
-    b L2
+    b L5

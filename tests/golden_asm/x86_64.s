@@ -26,23 +26,27 @@ hot_batch:
     mov edx, dword ptr [rsi + 84]
     mov r9, rsi
     mov rsi, qword ptr [rsi]
-    mov rdi, qword ptr [r9 + 8]
     bswap rbp
+    mov rdi, qword ptr [r9 + 8]
     mov r8, qword ptr [rsp + 16]
     bswap r8d
     mov qword ptr [rsp + 16], r8
     add r14, -8
     shr r14, 3
-    inc r14
-    mov qword ptr [rsp + 8], r14
     movabs r8, 216172782248001536
     or r8, qword ptr [r9 + 40]
+    inc r14
+    mov qword ptr [rsp + 8], r14
     xor r9d, r9d
+    movaps xmm0, xmmword ptr [rip + .LCPI_0]
     mov ebx, r10d
 L1:
     cmp ebx, ecx
     je L13
     lea r10, [r12 + 8*r9]
+    movq xmm1, r9
+    inc r9
+    shufps xmm1, xmm0, 228
     mov r11d, ebx
     shl r11d, 4
     and r11d, edx
@@ -61,9 +65,7 @@ L1:
     or r14, 134217856
     mov qword ptr [rsi + 4*r11 + 32], r14
     mov qword ptr [rsi + 4*r11 + 40], r13
-    mov qword ptr [rdi + r11], r9
-    mov word ptr [rdi + r11 + 8], 1
-    inc r9
+    movaps xmmword ptr [rdi + r11], xmm1
     inc ebx
     movzx ebx, bx
     add r10, 8
@@ -154,32 +156,31 @@ L8:
     sete al
     cmp dword ptr [rsi + 4*rax + 64], 63
     jbe L10
-    mov r15, qword ptr [rsp + 32]
-    shl r15d, 4
-    and r15d, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsp + 32]
+    shl edx, 4
+    and edx, dword ptr [rsi + 84]
     mov rax, qword ptr [rsi]
     sfence
     mov rcx, qword ptr [rsi + 24]
-    mov rdx, qword ptr [rax + 4*r15]
-    mov rbx, rsi
-    mov rsi, qword ptr [rax + 4*r15 + 8]
-    mov rdi, qword ptr [rax + 4*r15 + 16]
-    mov r8, qword ptr [rax + 4*r15 + 24]
-    mov r9, qword ptr [rax + 4*r15 + 32]
-    mov r10, qword ptr [rax + 4*r15 + 40]
-    mov r11, qword ptr [rax + 4*r15 + 48]
-    mov rax, qword ptr [rax + 4*r15 + 56]
-    mov qword ptr [rcx], rdx
-    mov qword ptr [rcx + 8], rsi
-    mov qword ptr [rcx + 16], rdi
-    mov qword ptr [rcx + 24], r8
-    mov qword ptr [rcx + 32], r9
-    mov qword ptr [rcx + 40], r10
-    mov qword ptr [rcx + 48], r11
-    mov qword ptr [rcx + 56], rax
+    movsd xmm0, qword ptr [rax + 4*rdx]
+    movsd xmm1, qword ptr [rax + 4*rdx + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rax + 4*rdx + 16]
+    movsd xmm2, qword ptr [rax + 4*rdx + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rax + 4*rdx + 32]
+    movsd xmm3, qword ptr [rax + 4*rdx + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rax + 4*rdx + 48]
+    movsd xmm4, qword ptr [rax + 4*rdx + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rbx + 32]
-    mov qword ptr [rbx + 24], rcx
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
     jmp L11
 L9:
     sfence
@@ -273,13 +274,13 @@ L3:
     jae L4
     shl r14d, 4
     and r14d, dword ptr [rsp + 56]
-    movzx r10d, word ptr [rbp + r14 + 8]
-    test r10w, r10w
+    mov r10, qword ptr [rbp + r14 + 8]
+    test r10, r10
     je L4
     mov r9, qword ptr [rbp + r14]
     add r8d, ebx
-    add r10d, r8d
-    movzx ebx, r10w
+    add r8d, r10d
+    movzx ebx, r8w
     mov dword ptr [rsi + 80], ebx
     test cl, 1
     jne L4
@@ -698,18 +699,18 @@ L11:
     ret
 
 hot_fire_entry:
-    movsxd r9, dword ptr [rcx + 8]
-    test r9, r9
+    movsxd r8, dword ptr [rcx + 8]
+    test r8, r8
     jle L3
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
     je L4
-    mov r8d, eax
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
-    mov r10, qword ptr [rsi + 8]
     movaps xmm0, xmmword ptr [rdx + 256]
-    movaps xmmword ptr [r10 + r8], xmm0
+    mov r9d, eax
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 84]
+    mov r10, qword ptr [rsi + 8]
+    movaps xmmword ptr [r10 + r9], xmm0
     mov r10d, eax
     bswap r10d
     movd xmm0, r10d
@@ -719,18 +720,18 @@ hot_fire_entry:
     mov edx, dword ptr [rcx + 12]
     mov rcx, qword ptr [rcx]
     bswap rcx
-    shl r9, 32
-    or r9, rdx
-    bswap r9
-    movq xmm2, r9
+    shl r8, 32
+    or r8, rdx
+    bswap r8
+    movq xmm2, r8
     movq xmm3, rcx
     punpcklqdq xmm2, xmm3
     mov rcx, qword ptr [rsi]
     inc eax
     movzx eax, ax
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*r9], xmm0
+    movaps xmmword ptr [rcx + 4*r9 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm2
     mov dword ptr [rsi + 76], eax
     mov rcx, qword ptr [rsi + 16]
     bswap eax
@@ -776,11 +777,11 @@ hot_fire_one_fence:
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
     je L2
+    movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
     mov r9, qword ptr [rsi + 8]
-    movaps xmm0, xmmword ptr [rdx + 256]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
@@ -832,11 +833,11 @@ hot_fire_send:
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
     je L2
+    movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
     mov r9, qword ptr [rsi + 8]
-    movaps xmm0, xmmword ptr [rdx + 256]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
@@ -888,11 +889,11 @@ hot_fire_two_fences:
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
     je L2
+    movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
     mov r9, qword ptr [rsi + 8]
-    movaps xmm0, xmmword ptr [rdx + 256]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
@@ -1028,6 +1029,81 @@ L7:
     je L2
     jmp L4
 
+hot_poll_counter:
+    push rbp
+    push r14
+    push rbx
+    sub rsp, 16
+    mov rax, qword ptr [rdi]
+    mov ebx, dword ptr [rax + 60]
+    mov r8d, dword ptr [rdi + 40]
+    bswap ebx
+    xor ebx, r8d
+    mov ebp, ebx
+    ror bpl
+    cmp bpl, 119
+    ja L5
+    mov r10, qword ptr [rdi + 32]
+    movaps xmm0, xmmword ptr [rax]
+    movaps xmm0, xmmword ptr [rax + 16]
+    movaps xmm0, xmmword ptr [rax + 32]
+    mov rdx, qword ptr [rax + 48]
+    mov rcx, qword ptr [rax + 56]
+    mov r9d, dword ptr [rdi + 8]
+    inc r9d
+    mov dword ptr [rdi + 8], r9d
+    cmp rax, qword ptr [rdi + 24]
+    je L6
+    add rax, r10
+L1:
+    mov qword ptr [rdi], rax
+    mov rax, qword ptr [rdi + 48]
+    bswap r9d
+    mov dword ptr [rax], r9d
+    cmp bl, 12
+    jae L3
+L2:
+    shr ebx, 16
+    add qword ptr [rsi], rbx
+    jmp L5
+L3:
+    mov eax, ebx
+    shr al, 2
+    movzx eax, al
+    mov edi, 489335
+    bt rdi, rax
+    jae L7
+L4:
+    inc dword ptr [rsi + 8]
+L5:
+    cmp bpl, 120
+    setb al
+    add rsp, 16
+    pop rbx
+    pop r14
+    pop rbp
+    ret
+L6:
+    mov rax, qword ptr [rdi + 16]
+    and r9d, 16777215
+    mov dword ptr [rdi + 8], r9d
+    xor r8d, 1
+    mov dword ptr [rdi + 40], r8d
+    jmp L1
+L7:
+    bswap rdx
+    bswap ecx
+    lea rdi, [rsp + 4]
+    mov r14, rsi
+    mov rsi, rbx
+    call <blueflame::cq::error::CqeError>::new
+    mov rsi, r14
+    cmp byte ptr [rsp + 13], 7
+    jne L4
+    cmp byte ptr [rsp + 4], 0
+    je L2
+    jmp L4
+
 hot_post_entry:
     push r14
     push rbx
@@ -1053,16 +1129,16 @@ hot_post_entry:
     or r14, r11
     movq xmm0, r14
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
     mov r10d, r10d
+    bswap rdx
     bswap ecx
     movd xmm2, ecx
     movq xmm1, rdx
     shl r10, 32
     or r10, r8
     bswap r10
-    punpcklqdq xmm1, xmm2
     bswap rdi
+    punpcklqdq xmm1, xmm2
     movq xmm2, r10
     movq xmm3, rdi
     punpcklqdq xmm2, xmm3
@@ -1074,8 +1150,9 @@ hot_post_entry:
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     mov rdx, qword ptr [rsi + 8]
-    mov qword ptr [rdx + rcx], r9
-    mov word ptr [rdx + rcx + 8], 1
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -1112,7 +1189,8 @@ L2:
     pop r14
     ret
 L3:
-    mov qword ptr [rbx], 65541
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
     jmp L2
 
 hot_post_frame:
@@ -1146,13 +1224,11 @@ hot_post_frame:
     or r11, r10
     movq xmm1, r11
     pslldq xmm1, 8
-    movups xmm2, xmmword ptr [rdx + 2]
-    movsd xmm3, qword ptr [rdx + 10]
     shl r9, 32
     or r9, rcx
     bswap r9
-    movlhps xmm2, xmm3
     bswap rdi
+    movups xmm2, xmmword ptr [rdx + 2]
     movq xmm3, r9
     movq xmm4, rdi
     punpcklqdq xmm3, xmm4
@@ -1164,9 +1240,10 @@ hot_post_frame:
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    movq xmm4, r8
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     mov rdx, qword ptr [rsi + 8]
-    mov qword ptr [rdx + rcx], r8
-    mov word ptr [rdx + rcx + 8], 1
+    movapd xmmword ptr [rdx + rcx], xmm4
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -1203,7 +1280,8 @@ L1:
     pop rbx
     ret
 L2:
-    mov qword ptr [rbx], 65541
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1228,25 +1306,23 @@ hot_post_one_fence:
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
-    movd xmm2, ecx
+    movd xmm3, ecx
     movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    mov ecx, dword ptr [r8]
-    shl rcx, 32
-    or rcx, 134217856
-    movd xmm2, dword ptr [r8 + 4]
-    movq xmm3, rcx
-    punpcklqdq xmm3, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, eax
     shl ecx, 4
     and ecx, dword ptr [rsi + 84]
+    punpcklqdq xmm1, xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     mov rdx, qword ptr [rsi + 8]
-    mov qword ptr [rdx + rcx], r9
-    mov word ptr [rdx + rcx + 8], 1
+    movapd xmmword ptr [rdx + rcx], xmm3
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -1257,7 +1333,7 @@ hot_post_one_fence:
     mov rax, qword ptr [rsi + 24]
     movapd xmmword ptr [rax], xmm0
     movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm3
+    movdqa xmmword ptr [rax + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rax + 48], xmm0
     xor rax, qword ptr [rsi + 32]
@@ -1281,7 +1357,8 @@ L1:
     pop rbx
     ret
 L2:
-    mov qword ptr [rbx], 65541
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1413,21 +1490,19 @@ hot_post_send:
     or r8, rdi
     movq xmm0, r8
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov edi, dword ptr [rdx]
-    shl rdi, 32
-    or rdi, 134217856
-    movd xmm1, dword ptr [rdx + 4]
-    movq xmm2, rdi
-    punpcklqdq xmm2, xmm1
+    movq xmm1, qword ptr [rdx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
     mov edx, eax
     shl edx, 4
     and edx, dword ptr [rsi + 84]
     mov rdi, qword ptr [rsi]
     movapd xmmword ptr [rdi + 4*rdx], xmm0
-    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm2
+    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
     mov rdi, qword ptr [rsi + 8]
-    mov qword ptr [rdi + rdx], rcx
-    mov word ptr [rdi + rdx + 8], 1
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdi + rdx], xmm2
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -1437,7 +1512,7 @@ hot_post_send:
     sfence
     mov rax, qword ptr [rsi + 24]
     movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm2
+    movdqa xmmword ptr [rax + 16], xmm1
     xorpd xmm0, xmm0
     movapd xmmword ptr [rax + 32], xmm0
     movapd xmmword ptr [rax + 48], xmm0
@@ -1461,106 +1536,105 @@ L1:
     pop rbx
     ret
 L2:
-    mov qword ptr [rbx], 65541
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
     mov rax, rbx
     add rsp, 32
     pop rbx
     ret
 
 hot_post_shared:
+    push r14
     push rbx
-    sub rsp, 48
+    sub rsp, 40
     mov rbx, rdi
     cmp dword ptr [rsi + 48], 7
     jbe L4
     mov eax, dword ptr [rsi + 68]
     cmp eax, dword ptr [rsi + 72]
-    je L6
-    mov edi, eax
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 32]
-    movabs r10, 216172782248001536
-    or r10, rdi
-    movq xmm0, r10
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    je L7
+    mov r10d, eax
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 32]
+    movabs rdi, 216172782248001536
+    or rdi, r10
     bswap rdx
     bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    mov ecx, dword ptr [r8]
-    shl rcx, 32
-    or rcx, 134217856
-    movd xmm3, dword ptr [r8 + 4]
-    movq xmm2, rcx
-    mov ecx, eax
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 76]
-    punpcklqdq xmm2, xmm3
-    mov rdx, qword ptr [rsi]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    mov rdx, qword ptr [rsi + 8]
-    mov qword ptr [rdx + rcx], r9
-    mov word ptr [rdx + rcx + 8], 1
+    mov r10d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    shl r10, 32
+    or r10, 134217856
+    mov r11d, eax
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 76]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r11], rdi
+    mov qword ptr [r14 + 4*r11 + 8], 134217728
+    mov qword ptr [r14 + 4*r11 + 16], rdx
+    mov qword ptr [r14 + 4*r11 + 24], rcx
+    mov qword ptr [r14 + 4*r11 + 32], r10
+    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov r14, qword ptr [rsi + 8]
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movapd xmmword ptr [r14 + r11], xmm0
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 68], eax
-    mov rcx, qword ptr [rsi + 16]
+    mov r9, qword ptr [rsi + 16]
     bswap eax
-    mov dword ptr [rcx], eax
-    mov rcx, qword ptr [rsi + 24]
-    mov dl, 1
+    mov dword ptr [r9], eax
+    mov rsi, qword ptr [rsi + 24]
+    mov r9b, 1
 L1:
     xor eax, eax
-    lock cmpxchg byte ptr [rcx + 24], dl
+    lock cmpxchg byte ptr [rsi + 24], r9b
     jne L3
     jmp L5
 L2:
     pause
 L3:
-    movzx eax, byte ptr [rcx + 24]
+    movzx eax, byte ptr [rsi + 24]
     test al, al
     jne L2
     jmp L1
 L4:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
+    mov qword ptr [rsp], r8
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], r9
+    mov byte ptr [rsp + 32], 8
+    mov rdx, rsp
     mov rdi, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
+    jmp L6
 L5:
     sfence
-    mov rax, qword ptr [rcx]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 48], xmm0
+    mov rax, qword ptr [rsi]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], 134217728
+    mov qword ptr [rax + 16], rdx
+    mov qword ptr [rax + 24], rcx
+    mov qword ptr [rax + 32], r10
+    mov qword ptr [rax + 40], r8
+    mov qword ptr [rax + 48], 0
+    mov qword ptr [rax + 56], 0
     sfence
-    mov rax, qword ptr [rcx + 8]
-    xor qword ptr [rcx], rax
-    mov byte ptr [rcx + 24], 0
+    mov rax, qword ptr [rsi + 8]
+    xor qword ptr [rsi], rax
+    mov byte ptr [rsi + 24], 0
     mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
 L6:
-    mov qword ptr [rbx], 65541
     mov rax, rbx
-    add rsp, 48
+    add rsp, 40
     pop rbx
+    pop r14
     ret
+L7:
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
+    jmp L6
 
 hot_post_slice:
     push rbp
@@ -1573,9 +1647,9 @@ hot_post_slice:
     mov r10, r9
     mov rbp, rdi
     mov edi, dword ptr [rsi + 48]
-    mov r11d, 16128
+    mov r14d, 16128
     cmp r9, rdi
-    ja L39
+    ja L41
     mov eax, dword ptr [rsi + 76]
     test r10, r10
     je L1
@@ -1586,68 +1660,68 @@ hot_post_slice:
     jbe L2
     mov eax, 4
     mov r10, rbx
-    jmp L41
+    jmp L43
 L1:
     mov ebx, 2
 L2:
     mov edi, dword ptr [rsi + 80]
-    mov r13d, dword ptr [rsi + 84]
-    movzx r11d, bl
-    add r11d, 3
-    shr r11d, 2
+    mov r15d, dword ptr [rsi + 84]
+    movzx r14d, bl
+    add r14d, 3
+    shr r14d, 2
     sub edi, eax
-    cmp r11w, di
-    ja L40
+    cmp r14w, di
+    ja L42
     mov edi, eax
     shl edi, 4
-    mov r9d, r13d
+    mov r9d, r15d
     and r9d, edi
-    mov r12, qword ptr [rsi]
-    lea r14, [4*r9]
-    mov qword ptr [rsp + 8], r14
-    mov r14d, eax
-    bswap r14d
-    shr r14d, 8
-    mov r15, rbx
-    shl r15, 56
-    or r15, r14
-    or r15, qword ptr [rsi + 40]
-    or r15, 134217728
-    mov qword ptr [r12 + 4*r9], r15
-    mov qword ptr [r12 + 4*r9 + 8], 134217728
+    mov r13, qword ptr [rsi]
+    lea r11, [4*r9]
+    mov qword ptr [rsp + 8], r11
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    mov r12, rbx
+    shl r12, 56
+    or r12, r11
+    or r12, qword ptr [rsi + 40]
+    or r12, 134217728
+    mov qword ptr [r13 + 4*r9], r12
+    mov qword ptr [r13 + 4*r9 + 8], 134217728
     bswap rdx
     bswap ecx
-    mov qword ptr [r12 + 4*r9 + 16], rdx
-    mov qword ptr [r12 + 4*r9 + 24], rcx
+    mov qword ptr [r13 + 4*r9 + 16], rdx
+    mov qword ptr [r13 + 4*r9 + 24], rcx
     test r10, r10
     je L6
-    mov r14, rbp
-    lea rdx, [r12 + 4*r9]
-    mov ebp, r10d
-    or ebp, -2147483648
-    bswap ebp
+    lea rdx, [4*r9]
+    add rdx, r13
+    mov ecx, r10d
+    or ecx, -2147483648
+    bswap ecx
+    mov r12d, ecx
     cmp r10, 3
     jbe L7
     mov ecx, dword ptr [r8]
     shl rcx, 32
-    mov r15d, ebp
-    or r15, rcx
+    or r12, rcx
     cmp r10, 11
     jbe L8
-    lea r9, [r10 - 12]
+    mov qword ptr [rsp + 16], rbp
+    lea r11, [r10 - 12]
     mov rcx, qword ptr [r8 + 4]
-    mov qword ptr [rdx + 32], r15
+    mov qword ptr [rdx + 32], r12
     mov qword ptr [rdx + 40], rcx
     add rdx, 48
-    mov r15d, r9d
-    and r15d, 15
-    mov qword ptr [rsp + 16], r9
-    mov rcx, r9
+    mov r12d, r11d
+    and r12d, 15
+    mov rcx, r11
     and rcx, -16
     je L5
-    lea r13d, [4*r13 + 64]
-    and r13d, 4194240
-    add r13, r12
+    lea r15d, [4*r15 + 64]
+    and r15d, 4194240
+    add r15, r13
     lea rbp, [r8 + 12]
     add r10, -28
     mov r9d, r10d
@@ -1659,42 +1733,40 @@ L2:
     inc r9d
     and r9d, 3
 L3:
-    movups xmm0, xmmword ptr [rbp]
+    movdqu xmm0, xmmword ptr [rbp]
     add rbp, 16
-    movups xmmword ptr [rdx], xmm0
+    movdqu xmmword ptr [rdx], xmm0
     add rdx, 16
-    cmp rdx, r13
-    cmove rdx, r12
+    cmp rdx, r15
+    cmove rdx, r13
     dec r9
     jne L3
 L4:
     cmp r10, 48
-    jae L22
+    jae L12
 L5:
-    test r15, r15
-    mov rbp, r14
-    mov r12, qword ptr [rsp + 8]
-    je L12
+    test r12, r12
+    mov rbp, qword ptr [rsp + 16]
+    je L22
     movabs rcx, 9223372036854775792
-    mov r9, qword ptr [rsp + 16]
-    and r9, rcx
-    add r9, r8
+    and r11, rcx
+    lea r9, [r8 + r11]
     add r9, 12
-    cmp r15d, 7
-    jbe L28
-    lea rcx, [r15 - 8]
+    cmp r12d, 7
+    jbe L18
+    lea rcx, [r12 - 8]
     mov r8, qword ptr [r9]
-    cmp r15, 12
-    jae L30
-    cmp r15d, 9
-    ja L33
+    cmp r12, 12
+    jae L32
+    cmp r12d, 9
+    ja L35
     test rcx, rcx
-    je L37
+    je L39
     movzx r9d, byte ptr [r9 + 8]
-    jmp L38
+    jmp L40
 L6:
     mov r12, qword ptr [rsp + 8]
-    jmp L14
+    jmp L24
 L7:
     cmp r10, 1
     jne L9
@@ -1703,15 +1775,13 @@ L7:
 L8:
     lea rcx, [r10 - 4]
     cmp r10, 8
-    mov rbp, r14
-    jae L21
+    jae L11
     cmp r10, 5
-    mov r12, qword ptr [rsp + 8]
-    ja L29
+    ja L19
     test rcx, rcx
-    je L32
+    je L34
     movzx r8d, byte ptr [r8 + 4]
-    jmp L11
+    jmp L21
 L9:
     mov ecx, 4294967288
     lea ecx, [rcx + 8*r10]
@@ -1720,65 +1790,139 @@ L9:
     shl r8, cl
     or r8, r9
 L10:
-    mov r12, qword ptr [rsp + 8]
     shl r8, 32
-    mov r15d, ebp
-    or r15, r8
+    or r12, r8
     xor r8d, r8d
-    mov rbp, r14
+    jmp L21
 L11:
-    mov qword ptr [rdx + 32], r15
-    mov qword ptr [rdx + 40], r8
+    shl ecx, 3
+    mov r9d, dword ptr [r8 + 4]
+    mov r8d, dword ptr [r8 + r10 - 4]
+    add cl, -32
+    jmp L20
 L12:
-    test r11w, r11w
-    je L17
+    add rcx, r8
+    add rcx, 12
+    jmp L14
 L13:
-    mov r13d, dword ptr [rsi + 84]
+    add rbp, 64
+    cmp rbp, rcx
+    je L5
 L14:
-    mov rdx, qword ptr [rsp + 80]
-    mov rcx, qword ptr [rsi + 8]
-    mov r8d, edi
-    and r8d, r13d
-    and r8d, 1048560
-    mov qword ptr [rcx + r8], rdx
-    mov word ptr [rcx + r8 + 8], r11w
-    cmp r11w, 1
-    je L17
-    and r13d, 1048560
-    mov r8d, 1
-    cmp r11w, 2
-    je L16
-    movzx r9d, r11w
-    dec r9d
-    lea r11d, [rdi + 32]
-    mov r14d, r9d
-    and r14d, -2
-    neg r14d
+    movups xmm0, xmmword ptr [rbp]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r13
+    cmp rdx, r15
+    je L15
+    mov r9, rdx
 L15:
-    lea r10d, [r11 - 16]
-    and r10d, r13d
-    mov qword ptr [rcx + r10], rdx
-    mov word ptr [rcx + r10 + 8], 0
-    mov r10d, r13d
-    and r10d, r11d
-    mov qword ptr [rcx + r10], rdx
-    mov word ptr [rcx + r10 + 8], 0
-    add r11d, 32
-    mov r10d, r8d
-    add r8d, 2
-    add r10d, r14d
-    add r10d, 2
-    cmp r10d, 1
-    jne L15
-    test r9b, 1
-    je L17
+    movups xmm0, xmmword ptr [rbp + 16]
+    movups xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r13
+    cmp r9, r15
+    je L16
+    mov rdx, r9
 L16:
+    movups xmm0, xmmword ptr [rbp + 32]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r13
+    cmp rdx, r15
+    je L17
+    mov r9, rdx
+L17:
+    movdqu xmm0, xmmword ptr [rbp + 48]
+    movdqu xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r13
+    cmp r9, r15
+    je L13
+    mov rdx, r9
+    jmp L13
+L18:
+    cmp r12d, 4
+    jae L33
+    cmp r12d, 1
+    jne L37
+    movzx r8d, byte ptr [r9]
+    jmp L39
+L19:
+    mov r9d, 4294967288
+    lea ecx, [r9 + 8*rcx]
+    movzx r9d, word ptr [r8 + 4]
+    movzx r8d, byte ptr [r8 + r10 - 1]
+L20:
+    shl r8, cl
+    or r8, r9
+L21:
+    mov qword ptr [rdx + 32], r12
+    mov qword ptr [rdx + 40], r8
+L22:
+    test r14w, r14w
+    mov r12, qword ptr [rsp + 8]
+    je L28
+L23:
+    mov r15d, dword ptr [rsi + 84]
+L24:
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, qword ptr [rsp + 80]
+    mov edx, edi
+    and edx, r15d
+    and edx, 1048560
+    movzx r10d, r14w
+    movd xmm1, r10d
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rcx + rdx], xmm2
+    cmp r14w, 1
+    je L28
+    and r15d, 1048560
+    movq xmm0, xmm0
+    lea r9d, [r10 - 1]
+    mov edx, r9d
+    and edx, 3
+    add r10d, -2
+    mov r8d, 1
+    cmp r10w, 3
+    jb L26
+    lea r11d, [rdi + 64]
+    and r9d, -4
+    neg r9d
+L25:
+    lea r10d, [r11 - 48]
+    and r10d, r15d
+    movdqa xmmword ptr [rcx + r10], xmm0
+    lea r10d, [r11 - 32]
+    and r10d, r15d
+    movdqa xmmword ptr [rcx + r10], xmm0
+    lea r10d, [r11 - 16]
+    and r10d, r15d
+    movdqa xmmword ptr [rcx + r10], xmm0
+    mov r10d, r15d
+    and r10d, r11d
+    movdqa xmmword ptr [rcx + r10], xmm0
+    add r11d, 64
+    mov r10d, r8d
+    add r8d, 4
+    add r10d, r9d
+    add r10d, 4
+    cmp r10d, 1
+    jne L25
+    test edx, edx
+    je L28
+L26:
     add r8d, eax
     shl r8d, 4
-    and r13d, r8d
-    mov qword ptr [rcx + r13], rdx
-    mov word ptr [rcx + r13 + 8], 0
-L17:
+L27:
+    mov r9d, r15d
+    and r9d, r8d
+    movdqa xmmword ptr [rcx + r9], xmm0
+    add r8d, 16
+    dec edx
+    jne L27
+L28:
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rcx + r12]
     movzx r8d, bl
@@ -1794,42 +1938,42 @@ L17:
     bswap r10d
     mov dword ptr [r11], r10d
     test r8b, -2
-    je L18
+    je L29
     cmp r9w, 1
-    jne L18
+    jne L29
     cmp dword ptr [rsi + 64], 63
-    jbe L18
+    jbe L29
     and edi, dword ptr [rsi + 84]
     sfence
     mov rax, qword ptr [rsi + 24]
-    mov rdx, qword ptr [rcx + 4*rdi]
-    mov r8, qword ptr [rcx + 4*rdi + 8]
-    mov r9, qword ptr [rcx + 4*rdi + 16]
-    mov r10, qword ptr [rcx + 4*rdi + 24]
-    mov r11, qword ptr [rcx + 4*rdi + 32]
-    mov rbx, qword ptr [rcx + 4*rdi + 40]
-    mov r14, qword ptr [rcx + 4*rdi + 48]
-    mov rcx, qword ptr [rcx + 4*rdi + 56]
-    mov qword ptr [rax], rdx
-    mov qword ptr [rax + 8], r8
-    mov qword ptr [rax + 16], r9
-    mov qword ptr [rax + 24], r10
-    mov qword ptr [rax + 32], r11
-    mov qword ptr [rax + 40], rbx
-    mov qword ptr [rax + 48], r14
-    mov qword ptr [rax + 56], rcx
+    movq xmm0, qword ptr [rcx + 4*rdi]
+    movq xmm1, qword ptr [rcx + 4*rdi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + 4*rdi + 16]
+    movq xmm2, qword ptr [rcx + 4*rdi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + 4*rdi + 32]
+    movq xmm3, qword ptr [rcx + 4*rdi + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + 4*rdi + 48]
+    movsd xmm4, qword ptr [rcx + 4*rdi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    jmp L19
-L18:
+    jmp L30
+L29:
     lea rcx, [r8 + 256]
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
-L19:
+L30:
     mov byte ptr [rbp], 7
-L20:
+L31:
     mov rax, rbp
     add rsp, 24
     pop rbx
@@ -1839,134 +1983,70 @@ L20:
     pop r15
     pop rbp
     ret
-L21:
-    shl ecx, 3
-    mov r9d, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + r10 - 4]
-    add cl, -32
-    shl r8, cl
-    or r8, r9
-    mov r12, qword ptr [rsp + 8]
-    jmp L11
-L22:
-    add rcx, r8
-    add rcx, 12
-    jmp L24
-L23:
-    add rbp, 64
-    cmp rbp, rcx
-    je L5
-L24:
-    movups xmm0, xmmword ptr [rbp]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, r13
-    je L25
-    mov r9, rdx
-L25:
-    movups xmm0, xmmword ptr [rbp + 16]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
-    mov rdx, r12
-    cmp r9, r13
-    je L26
-    mov rdx, r9
-L26:
-    movups xmm0, xmmword ptr [rbp + 32]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, r13
-    je L27
-    mov r9, rdx
-L27:
-    movups xmm0, xmmword ptr [rbp + 48]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
-    mov rdx, r12
-    cmp r9, r13
-    je L23
-    mov rdx, r9
-    jmp L23
-L28:
-    cmp r15d, 4
-    jae L31
-    cmp r15d, 1
-    jne L35
-    movzx r8d, byte ptr [r9]
-    jmp L37
-L29:
-    mov r9d, 4294967288
-    lea ecx, [r9 + 8*rcx]
-    movzx r9d, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + r10 - 1]
-    shl r8, cl
-    or r8, r9
-    jmp L11
-L30:
+L32:
     shl ecx, 3
     mov r10d, dword ptr [r9 + 8]
-    mov r9d, dword ptr [r9 + r15 - 4]
+    mov r9d, dword ptr [r9 + r12 - 4]
     add cl, -32
-    jmp L34
-L31:
-    lea ecx, [8*r15]
-    mov r8d, dword ptr [r9 + r15 - 4]
+    jmp L36
+L33:
+    lea ecx, [8*r12]
+    mov r8d, dword ptr [r9 + r12 - 4]
     add cl, -32
     shl r8, cl
     mov ecx, dword ptr [r9]
-    jmp L36
-L32:
+    jmp L38
+L34:
     xor r8d, r8d
-    jmp L11
-L33:
+    jmp L21
+L35:
     mov r10d, 4294967288
     lea ecx, [r10 + 8*rcx]
     movzx r10d, word ptr [r9 + 8]
-    movzx r9d, byte ptr [r9 + r15 - 1]
-L34:
+    movzx r9d, byte ptr [r9 + r12 - 1]
+L36:
     shl r9, cl
     or r9, r10
-    jmp L38
-L35:
+    jmp L40
+L37:
     mov ecx, 4294967288
-    lea ecx, [rcx + 8*r15]
-    movzx r8d, byte ptr [r9 + r15 - 1]
+    lea ecx, [rcx + 8*r12]
+    movzx r8d, byte ptr [r9 + r12 - 1]
     shl r8, cl
     movzx ecx, word ptr [r9]
-L36:
-    or r8, rcx
-L37:
-    xor r9d, r9d
 L38:
+    or r8, rcx
+L39:
+    xor r9d, r9d
+L40:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
-    test r11w, r11w
-    jne L13
-    jmp L17
-L39:
-    mov eax, 3
-    jmp L41
-L40:
-    shr r13d, 4
-    inc r13d
-    xor eax, eax
-    cmp r11w, r13w
-    seta al
-    cmova edi, r13d
-    movzx r10d, r11w
-    shl r11d, 16
-    add rax, 5
-    or r11, 16128
-    movzx edi, di
+    test r14w, r14w
+    mov r12, qword ptr [rsp + 8]
+    jne L23
+    jmp L28
 L41:
+    mov eax, 3
+    jmp L43
+L42:
+    shr r15d, 4
+    inc r15d
+    xor eax, eax
+    cmp r14w, r15w
+    seta al
+    cmova edi, r15d
+    movzx r10d, r14w
+    shl r14d, 16
+    add rax, 5
+    or r14, 16128
+    movzx edi, di
+L43:
     shl rdi, 32
-    or rdi, r11
+    or rdi, r14
     or rdi, rax
     mov qword ptr [rbp], rdi
     mov qword ptr [rbp + 8], r10
-    jmp L20
+    jmp L31
 
 hot_post_two_fences:
     push rbx
@@ -1990,22 +2070,20 @@ hot_post_two_fences:
     movd xmm2, ecx
     movq xmm1, rdx
     punpcklqdq xmm1, xmm2
-    mov ecx, dword ptr [r8]
-    shl rcx, 32
-    or rcx, 134217856
-    movd xmm2, dword ptr [r8 + 4]
-    movq xmm3, rcx
-    punpcklqdq xmm3, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, eax
     shl ecx, 4
     and ecx, dword ptr [rsi + 84]
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     mov rdx, qword ptr [rsi + 8]
-    mov qword ptr [rdx + rcx], r9
-    mov word ptr [rdx + rcx + 8], 1
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -2016,7 +2094,7 @@ hot_post_two_fences:
     mov rax, qword ptr [rsi + 24]
     movapd xmmword ptr [rax], xmm0
     movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm3
+    movdqa xmmword ptr [rax + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rax + 48], xmm0
     sfence
@@ -2041,7 +2119,8 @@ L1:
     pop rbx
     ret
 L2:
-    mov qword ptr [rbx], 65541
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -2067,31 +2146,31 @@ hot_retire_send:
     mov rax, rdi
     mov r9d, dword ptr [rsi + 76]
     mov ecx, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
-    mov r10d, edi
+    mov r8d, dword ptr [rsi + 84]
+    mov r10d, r8d
     shr r10d, 4
     not r10d
     add r10d, ecx
-    mov r8d, edx
-    sub r8d, r10d
+    mov edi, edx
+    sub edi, r10d
     mov r11d, r9d
     sub r11d, r10d
-    cmp r8w, r11w
+    cmp di, r11w
     jae L1
     movzx r9d, dx
     shl r9d, 4
-    and edi, r9d
+    and r8d, r9d
     mov r10, qword ptr [rsi + 8]
-    movzx r9d, word ptr [r10 + rdi + 8]
-    test r9w, r9w
+    mov r9, qword ptr [r10 + r8 + 8]
+    test r9, r9
     je L2
-    mov rdx, qword ptr [r10 + rdi]
-    add r9d, r8d
-    add ecx, r9d
+    mov rdx, qword ptr [r10 + r8]
+    add edi, r9d
+    add ecx, edi
     movzx ecx, cx
     mov dword ptr [rsi + 80], ecx
     mov qword ptr [rax + 8], rdx
-    mov word ptr [rax + 16], r9w
+    mov word ptr [rax + 16], di
     xor ecx, ecx
     mov word ptr [rax], cx
     ret
@@ -2120,19 +2199,12 @@ hot_ring_staged:
     mov rdi, qword ptr [rdi]
     mov rdx, qword ptr [rax + 8]
     mov esi, dword ptr [rax + 24]
+    mov r8d, dword ptr [rax + 28]
     mov rcx, qword ptr [rax + 16]
-    mov r8d, ecx
-    shr r8d, 2
-    and r8d, 63
-    mov r9d, ecx
-    and r9d, 3
-    add r8d, esi
-    cmp r9w, 1
-    sbb r8w, -1
-    movzx r8d, r8w
-    cmp byte ptr [rax + 28], 0
+    cmp byte ptr [rax + 32], 0
     mov dword ptr [rdi + 76], r8d
     mov rax, qword ptr [rdi + 16]
+    movzx r8d, r8w
     bswap r8d
     mov dword ptr [rax], r8d
     je L1
@@ -2170,86 +2242,99 @@ hot_stage:
     mov qword ptr [rsp + 48], r9
     mov ebp, dword ptr [rsi + 76]
     cmp dword ptr [rsi + 48], 8
-    jb L1
+    jb L2
     cmp ebp, dword ptr [r14 + 80]
-    je L7
+    je L10
     mov esi, ebp
     shl esi, 4
     and esi, dword ptr [r14 + 84]
-    mov edi, ebp
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [r14 + 40]
-    mov r10, qword ptr [r14]
+    mov rdi, qword ptr [r14]
+    mov r10d, ebp
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [r14 + 40]
     movabs rax, 216172782248001536
-    or rax, rdi
-    mov qword ptr [r10 + 4*rsi], rax
-    mov qword ptr [r10 + 4*rsi + 8], 134217728
+    or rax, r10
+    mov qword ptr [rdi + 4*rsi], rax
     bswap rdx
+    mov qword ptr [rdi + 4*rsi + 8], 134217728
     bswap ecx
-    mov qword ptr [r10 + 4*rsi + 16], rdx
-    mov qword ptr [r10 + 4*rsi + 24], rcx
+    mov qword ptr [rdi + 4*rsi + 16], rdx
+    mov qword ptr [rdi + 4*rsi + 24], rcx
     mov ecx, dword ptr [r8]
     mov edx, dword ptr [r8 + 4]
     shl rcx, 32
     or rcx, 134217856
-    mov qword ptr [r10 + 4*rsi + 32], rcx
-    mov qword ptr [r10 + 4*rsi + 40], rdx
+    mov qword ptr [rdi + 4*rsi + 32], rcx
+    mov qword ptr [rdi + 4*rsi + 40], rdx
     mov rcx, qword ptr [r14 + 8]
-    mov qword ptr [rcx + rsi], r9
-    mov word ptr [rcx + rsi + 8], 1
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movapd xmmword ptr [rcx + rsi], xmm0
     mov ecx, 259
-    jmp L4
 L1:
+    xor edx, edx
+    test ecx, 256
+    sete dl
+    cmp dword ptr [r14 + 4*rdx + 64], 64
+    setae sil
+    mov dx, 1
+    jmp L8
+L2:
     mov rdi, rsp
     lea rcx, [rsp + 24]
     mov rsi, r14
     mov edx, ebp
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     cmp dword ptr [rsp], 1
-    jne L3
+    jne L4
     mov rax, qword ptr [rsp + 16]
-L2:
+L3:
     mov rcx, qword ptr [rsp + 8]
     mov qword ptr [rbx], rcx
     mov qword ptr [rbx + 8], rax
-    mov dl, 2
-    jmp L6
-L3:
+    mov sil, 2
+    jmp L9
+L4:
     mov rax, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
-L4:
-    mov esi, ecx
-    shr esi, 2
-    and esi, 63
     mov edx, ecx
-    and edx, 3
-    cmp dx, 1
-    sbb si, -1
-    xor edx, edx
-    test cl, -2
+    shr edx, 2
+    and edx, 63
+    test cl, 3
     je L5
-    cmp si, 1
-    jne L5
-    xor edx, edx
-    test ecx, 256
-    sete dl
-    cmp dword ptr [r14 + 4*rdx + 64], 64
-    setae dl
+    test dx, dx
+    je L6
+    movzx edx, dx
+    inc edx
+    jmp L7
 L5:
+    cmp dx, 1
+    jne L7
+L6:
+    test cl, -2
+    jne L1
+    mov dx, 1
+L7:
+    xor esi, esi
+L8:
+    movzx edx, dx
+    add edx, ebp
+    movzx edx, dx
     mov qword ptr [rbx], r14
     mov qword ptr [rbx + 8], rax
     mov qword ptr [rbx + 16], rcx
     mov dword ptr [rbx + 24], ebp
-L6:
-    mov byte ptr [rbx + 28], dl
+    mov dword ptr [rbx + 28], edx
+L9:
+    mov byte ptr [rbx + 32], sil
     mov rax, rbx
     add rsp, 64
     pop rbx
     pop r14
     pop rbp
     ret
-L7:
+L10:
     mov byte ptr [rsp + 8], 5
     mov dword ptr [rsp + 10], 1
-    jmp L2
+    jmp L3

@@ -69,20 +69,20 @@
 //! # What they cost
 //!
 //! On an AMD Zen 4, with write-back memory in place of the register, so without anything the bus costs: what the CPU does to
-//! put the block together, in a whole post of 8 bytes inline with both fences. Against `8x8`, by which a post took 53
-//! instructions and 3.9 ns, and a template's 41 and 3.1. Instructions are counted by single steps; times are medians
-//! of 301 interleaved slices, and repeat to a few per cent.
+//! put the block together. Instructions are counted by single steps; times are medians of interleaved slices, and repeat to a
+//! few per cent.
 //!
-//! | routine | instructions of the copy | in a post | time | in a template's | time |
-//! |---|---|---|---|---|---|
-//! | `8x8` | 8 | | | | |
-//! | `sse` | 16 | 10 more | 1.5x | as many | 1.0x |
-//! | `avx` | 13 | 7 more | 1.5x | 1 more | 1.0x |
-//! | `avx512` | 12 | 6 more | 1.5x | as many | 1.0x |
+//! | routine | instructions of a copy of words | doorbell with both barriers | a template's post, time |
+//! |---|---|---|---|
+//! | `8x8` | 8 | 2.2 ns | |
+//! | `sse` | 16 | 3.8 ns | 1.00x |
+//! | `avx` | 13 | 3.8 ns | 1.04x |
+//! | `avx512` | 12 | 3.5 to 3.8 ns | 0.96x |
 //!
-//! The words of a post come into being in general registers, and to bring them together in wide ones costs more than the
-//! stores it saves: that is why eight stores are the default. A template is kept in wide registers' form; there the wider
-//! routines are free, and the choice is the bus's alone, which the [probe][`ExclusiveRegister::probe`] is for.
+//! What comes as words, a longer request read back from the ring, costs more to bring together than it saves. But a request of
+//! one WQEBB is put together as the routine wants it ([`BlockCopy::WIDE`]): in words for `8x8`, in wide registers ([`Packed`])
+//! for the others, and so it is stored to the ring. That halves the stores, which are what a post costs, and `sse` is the
+//! usual routine on x86-64. What the bus makes of each is what the [probe][`ExclusiveRegister::probe`] is for.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
 //! [`ExclusiveRegister::probe`]: crate::db::ExclusiveRegister::probe
@@ -95,7 +95,7 @@ use core::fmt::Debug;
 pub use routine::{BadCopyVariable, COPY_VARIABLE};
 pub use routine::{CopyRoutine, CopyUnavailable, CopyVisitor, UnknownCopyRoutine};
 
-use super::{Packed, mmio_copy64, mmio_copy64_packed};
+use super::{Packed, mmio_copy64};
 
 /// A way to copy a block: see the [module's text](self). A value is the proof that this CPU has the instructions.
 ///
@@ -103,6 +103,10 @@ use super::{Packed, mmio_copy64, mmio_copy64_packed};
 pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
+
+    /// Whether a block is best put together in wide registers ([`copy_packed`](Self::copy_packed)), and not in words
+    /// ([`copy`](Self::copy)).
+    const WIDE: bool;
 
     /// Copies 64 bytes to a BlueFlame register. Ordering is the caller's.
     ///
@@ -136,15 +140,22 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// The routine of a register whose type names none: [`Sse`] on x86-64, as every such CPU has it, otherwise [`Words`].
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub type Usual = Sse;
+/// The routine of a register whose type names none: `Sse` on x86-64, as every such CPU has it, otherwise [`Words`].
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub type Usual = Words;
+
 /// Eight stores of 8 bytes at ascending addresses: [`mmio_copy64`], whatever that is on this CPU. On s390x it is one PCI
-/// block store, if those are enabled. A template is in wide registers on x86-64, and stored from there sixteen bytes at a
-/// time ([`mmio_copy64_packed`]).
+/// block store, if those are enabled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Words;
 
 impl sealed::Sealed for Words {}
 impl BlockCopy for Words {
     const ROUTINE: CopyRoutine = CopyRoutine::Words;
+    const WIDE: bool = false;
 
     #[inline(always)]
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
@@ -154,8 +165,9 @@ impl BlockCopy for Words {
 
     #[inline(always)]
     unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
+        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
         // SAFETY: the caller's promise.
-        unsafe { mmio_copy64_packed(dst, block) }
+        unsafe { mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) }
     }
 }
 
@@ -181,6 +193,7 @@ macro_rules! routines {
         impl sealed::Sealed for $name {}
         impl BlockCopy for $name {
             const ROUTINE: CopyRoutine = CopyRoutine::$name;
+            const WIDE: bool = true;
 
             #[inline(always)]
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {

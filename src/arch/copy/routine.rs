@@ -96,16 +96,17 @@ impl CopyRoutine {
     /// - AArch64: [`Neon`](Self::Neon). Eight stores of 8 bytes do not combine reliably on some CPUs; one store instruction
     ///   does better there, and elsewhere not always: the evidence, for and against, is in the text of `Neon`.
     ///   [`St64b`](Self::St64b), where the CPU has it, is for the caller to ask for, who knows the memory.
-    /// - Everywhere else: [`Words`](Self::Words), also where the CPU could store more at once. Write combining makes one
-    ///   bus write of eight consecutive stores on x86, it is what rdma-core, UCX and DPDK ring mlx5 by there, and it is the
-    ///   cheapest for the CPU by far when the words are in registers already (table in the [module's text](super)).
+    /// - x86-64: [`Sse`](Self::Sse), also where the CPU could store more at once. Write combining makes one bus write of
+    ///   consecutive stores, whatever their width; requests of one WQEBB are in registers of 16 bytes already (table in the
+    ///   [module's text](super)). UCX copies so (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
     ///   [`Movdir64b`](Self::Movdir64b) promises what write combining usually does, which is worth a
     ///   [probe](crate::db::ExclusiveRegister::probe) on the machine in question.
+    /// - Everywhere else: [`Words`](Self::Words).
     ///
-    /// A register whose type names no routine has [`Words`](Self::Words), on every CPU.
+    /// A register whose type names no routine has [`Usual`](super::Usual), which is `Words` on AArch64.
     #[must_use]
     pub fn default_for_cpu() -> Self {
-        if features::available(Self::Neon) { Self::Neon } else { Self::Words }
+        if features::available(Self::Neon) { Self::Neon } else { <super::Usual as BlockCopy>::ROUTINE }
     }
 
     /// Enters `visitor` with this routine as a type.

@@ -8,7 +8,7 @@ use super::{BlockCopy, CopyRoutine, CopyUnavailable, Packed, sealed};
 #[cfg(target_feature = "sse2")]
 routines! {
     /// Four stores of 16 bytes. Needs SSE2, which every x86-64 CPU has, and a program that may use it.
-    Sse, instructions::copy_sse, mmio_copy64_packed;
+    Sse, instructions::copy_sse, mmio_copy64_packed, line sse_line;
 
     /// Two stores of 32 bytes. Needs AVX. Costs `vzeroupper`, and callers that keep values in vector registers those.
     Avx, instructions::copy_avx, avx_packed;
@@ -38,6 +38,30 @@ routines! {
     ///
     /// No machine with this instruction has run this crate: what is checked is the assembly (`tests/arch_asm.rs`).
     Movdir64b, movdir64b, movdir64b_packed, line instructions::copy_movdir64b;
+}
+
+/// Only compiled where every CPU of the target has it.
+#[cfg(target_feature = "sse2")]
+impl Default for Sse {
+    fn default() -> Self {
+        Self(())
+    }
+}
+
+/// # Safety
+/// As for [`BlockCopy::copy_line`].
+#[inline(always)]
+#[cfg(target_feature = "sse2")]
+unsafe fn sse_line(dst: *mut u64, line: *const u64) {
+    // By words, as they were stored: a wider load could not be forwarded from the stores. Volatile, so that the compiler does
+    // not make one wide load of two.
+    let word = |i| {
+        // SAFETY: eight words from `line` on, for which the caller vouches.
+        unsafe { line.add(i).read_volatile() }
+    };
+    let block = core::array::from_fn(|i| Packed::new([word(2 * i), word(2 * i + 1)]));
+    // SAFETY: the caller's promise.
+    unsafe { mmio_copy64_packed(dst, block) }
 }
 
 /// # Safety
