@@ -4,6 +4,7 @@
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
 mod moderation;
 mod parts;
+mod put;
 mod recv;
 mod scatter;
 mod send;

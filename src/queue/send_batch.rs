@@ -1,4 +1,5 @@
-use super::send::{Put, SendQueue};
+use super::put::Put;
+use super::send::SendQueue;
 use super::send_error::PostError;
 use super::slot::Index;
 use crate::db::Register;
