@@ -71,7 +71,7 @@ impl ExclusiveRegister {
     /// Parts whose size or alignment cannot be.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for 8-byte stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
     /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
     /// register.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {

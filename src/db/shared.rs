@@ -35,7 +35,7 @@ impl SharedRegister {
     /// Parts whose size or alignment cannot be.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for 8-byte stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
     /// but this value may store there.
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         let halves = Halves::new(parts)?;

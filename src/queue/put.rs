@@ -24,7 +24,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Whether a request fits one WQEBB by type, is of the size its type states, and the queue takes it.
     #[inline(always)]
     pub(super) fn is_one_wqebb<W: WorkRequest<T>>(&self, request: &W) -> bool {
-        (const { line_units::<T, W>() != 0 }) && request.is_whole(self.limits_ref())
+        (const { line_units::<T, W>() != 0 }) && request.is_whole(&self.limits)
     }
 
     /// Puts a request that [`is_one_wqebb`](Self::is_one_wqebb) at `pi`, in place, in words.
@@ -53,13 +53,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     fn put_long<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
         // `WorkRequest::units` says at most 63.
-        let ds = Ds(request.units(self.limits_ref())? as u8);
+        let ds = Ds(request.units(&self.limits)? as u8);
         let wqebbs = self.reserve(pi, ds)?;
         let slot = self.slot(pi);
         let ring_wqebbs = usize::from(self.capacity().0);
         // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the units
         // take are free.
-        let mut cursor = unsafe { RingCursor::new(self.ring(), ring_wqebbs, slot.number()) };
+        let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, slot.number()) };
         request.encode(&self.control(pi), ds, &mut cursor);
         self.remember(pi, wqebbs, request.tag());
         // SAFETY: a word of the ring, which has just been stored.

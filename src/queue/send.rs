@@ -58,14 +58,14 @@ pub struct Retired {
 /// ```
 #[derive(Debug)]
 pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
-    ring: NonNull<u64>,
+    pub(super) ring: NonNull<u64>,
     shadow: NonNull<WqeRecord>,
     db: DoorbellRecord,
     register: R,
     /// The number where the control segment's first word has it.
     control_qpn: u64,
     qpn: Qpn,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// What of [`limits`](Self::limits) a lone request of one WQEBB may carry to be copied to BlueFlame: nothing if the
     /// register or the policy is against it. So one comparison answers both.
     blueflame: Limits,
@@ -350,16 +350,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub(super) const fn control(&self, pi: Index) -> Control {
         Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
-    }
-
-    #[inline(always)]
-    pub(super) const fn ring(&self) -> NonNull<u64> {
-        self.ring
-    }
-
-    #[inline(always)]
-    pub(super) const fn limits_ref(&self) -> &Limits {
-        &self.limits
     }
 
     #[inline(always)]

@@ -147,7 +147,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             }
             let place = self.wqebb(self.slot(at));
             at = at.add(Wqebbs(1));
-            // Bytes past the WQE's end are left alone, as in `put_line`.
+            // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
             let units = (usize::from(ds.0) - n * LINE_UNITS).min(LINE_UNITS);
             for (i, unit) in line.into_iter().enumerate().take(units) {
                 // SAFETY: `i` is below the 4 units of the WQEBB at `place`, which is free and aligned to its size.
