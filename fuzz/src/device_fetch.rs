@@ -157,6 +157,7 @@ impl Lab {
         let config = DeviceConfig {
             qpn_first: 2,
             qpn_count: 16,
+            reuse_qpns: false,
             ports: vec![if input.is_ethernet() { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) }],
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },

@@ -105,6 +105,9 @@ pub struct DeviceConfig {
     pub qpn_first: u32,
     /// How many QPNs belong to this instance.
     pub qpn_count: u32,
+    /// A new QP gets the lowest free QPN, as firmware may do, so also that of a QP destroyed a moment ago: what still
+    /// names the old QP then means the new one. Otherwise it gets the QPN that was free for longest.
+    pub reuse_qpns: bool,
     /// Ports; port 1 is the first.
     pub ports: Vec<PortConfig>,
     /// Where doorbells come from.
@@ -126,6 +129,7 @@ impl DeviceConfig {
         Self {
             qpn_first: 0x100,
             qpn_count: (1 << 18) - 0x100,
+            reuse_qpns: false,
             ports: vec![port],
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),

@@ -93,6 +93,7 @@ impl Device {
             events: VecDeque::new(),
             outbox: VecDeque::new(),
             frames: FrameLog::default(),
+            ports_up: vec![true; config.ports.len()],
             ports: config.ports.clone(),
             limits,
             now: Duration::ZERO,
@@ -104,7 +105,7 @@ impl Device {
             uars: Table::new(Object::Uar, 1, limits.max_objects),
             uar_memory: UarMemory::new()?,
             pds: Table::new(Object::Pd, 1, limits.max_objects),
-            qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count),
+            qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
             first_qp: 0,
             wire,
             variant: 0,
@@ -368,6 +369,31 @@ impl Device {
         }
         self.host.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
         Ok(())
+    }
+
+    /// Takes the link of port `port` down or up again, as pulling the cable does. While it is down, packets of its QPs
+    /// leave and arrive no more: they are lost, and requesters run into their retry limits. QPs stay in their states.
+    /// A change raises [`Event::Port`].
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] if there is no such port.
+    pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
+        let index = usize::from(port).checked_sub(1);
+        let state = index.and_then(|index| self.host.ports_up.get_mut(index)).ok_or(Error::BadValue {
+            what: "port",
+            value: port.into(),
+            permitted: "1 to the number of ports",
+        })?;
+        if std::mem::replace(state, up) != up {
+            self.host.events.push_back(Event::Port { port, up });
+        }
+        Ok(())
+    }
+
+    /// Whether the link of port `port` is up; `false` also if there is no such port.
+    #[must_use]
+    pub fn port_is_up(&self, port: u8) -> bool {
+        self.host.port_is_up(port)
     }
 
     /// Works for a bounded time: takes doorbells, then packets, lets each QP send, and hands packets to the wire. True

@@ -30,6 +30,14 @@ pub enum Event {
         /// The SRQ.
         srqn: u32,
     },
+    /// The link of a port has changed its state ([`crate::device::Device::set_port_up`]): "port active" or "port
+    /// error" of IBTA vol. 1, 11.6.3.
+    Port {
+        /// The port, from 1.
+        port: u8,
+        /// Packets can pass.
+        up: bool,
+    },
 }
 
 /// Affiliated asynchronous events of a QP (IBTA vol. 1, 11.6.3).

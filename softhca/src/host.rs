@@ -55,6 +55,8 @@ pub struct Host {
     pub frames: FrameLog,
     /// Ports; port 1 is the first.
     pub ports: Vec<PortConfig>,
+    /// Whether the link of each port is up; port 1 is the first.
+    pub ports_up: Vec<bool>,
     /// Limits.
     pub limits: Limits,
     /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
@@ -66,6 +68,12 @@ pub struct Host {
 }
 
 impl Host {
+    /// Whether the link of port `port` is up; `false` also if there is no such port.
+    #[must_use]
+    pub fn port_is_up(&self, port: u8) -> bool {
+        usize::from(port).checked_sub(1).and_then(|index| self.ports_up.get(index)).is_some_and(|&up| up)
+    }
+
     /// Host address of `len` bytes at `addr` by `key`, after all checks.
     fn translate(&self, pd: u32, key: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
         let mkey = self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))?;

@@ -1,5 +1,5 @@
-//! Numbered objects: each kind has a table, and a number that was freed is not given out again at once, so that a stale
-//! number is an error rather than another object.
+//! Numbered objects: each kind has a table. A number that was freed is not given out again at once, so that a stale
+//! number is an error rather than another object; QPNs may be asked for lowest first, as firmware gives them out.
 
 use crate::error::{Error, Object};
 use std::collections::BTreeMap;
@@ -13,16 +13,23 @@ pub struct Table<T> {
     count: u32,
     /// Offset from `first` at which the search for a free number begins.
     next: u32,
+    /// The search begins at the lowest free number.
+    reuses: bool,
     entries: BTreeMap<u32, T>,
 }
 
 impl<T> Table<T> {
     /// An empty table for the numbers from `first` on, `count` of them.
     pub(crate) fn new(object: Object, first: u32, count: u32) -> Self {
-        Self { object, first, count, next: 0, entries: BTreeMap::new() }
+        Self { object, first, count, next: 0, reuses: false, entries: BTreeMap::new() }
     }
 
-    /// A number that is free, the one longest unused first.
+    /// The same, with `reuses`: the lowest free number is given out first, so also one freed a moment ago.
+    pub(crate) fn reusing(self, reuses: bool) -> Self {
+        Self { reuses, ..self }
+    }
+
+    /// A number that is free: the one longest unused, or the lowest if the table reuses numbers.
     pub(crate) fn reserve(&mut self) -> Result<u32, Error> {
         if self.entries.len() as u64 >= u64::from(self.count) {
             return Err(Error::Exhausted { object: self.object, limit: self.count });
@@ -52,7 +59,11 @@ impl<T> Table<T> {
     }
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
-        self.entries.remove(&number)
+        let entry = self.entries.remove(&number)?;
+        if self.reuses {
+            self.next = self.next.min(number - self.first);
+        }
+        Some(entry)
     }
 
     /// The object, or the error that says there is none.
@@ -113,6 +124,26 @@ mod tests {
         assert_eq!(n, 5, "the search goes on from the last number given out, around the end");
         t.insert(n, ());
         assert_eq!(t.reserve().unwrap(), 6);
+    }
+
+    #[test]
+    fn the_lowest_free_number_comes_first_where_numbers_are_reused() {
+        let mut t = Table::new(Object::Qp, 5, 4).reusing(true);
+        let mut next = || {
+            let n = t.reserve().unwrap();
+            t.insert(n, ());
+            n
+        };
+        assert_eq!([next(), next(), next()], [5, 6, 7]);
+        t.remove(6).unwrap();
+        t.remove(5).unwrap();
+        let mut next = || {
+            let n = t.reserve().unwrap();
+            t.insert(n, ());
+            n
+        };
+        assert_eq!([next(), next(), next()], [5, 6, 8]);
+        assert_eq!(t.reserve(), Err(Error::Exhausted { object: Object::Qp, limit: 4 }));
     }
 
     #[test]

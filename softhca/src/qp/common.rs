@@ -49,10 +49,22 @@ impl Common {
         host.outbox.len() < OUTBOX_FRAMES
     }
 
+    /// Whether the link of the port that the QP was bound to is up.
+    pub(super) fn is_linked(&self, host: &Host) -> bool {
+        self.attr.port.is_some_and(|port| host.port_is_up(port))
+    }
+
     /// Sends a packet to the peer of a connected QP.
     pub(super) fn send_to_peer(&self, host: &mut Host, packet: Vec<u8>) {
         if let Some(route) = self.route {
-            host.outbox.push_back(Frame { route, packet });
+            self.send(host, Frame { route, packet });
+        }
+    }
+
+    /// Sends a frame; lost if the link is down.
+    pub(super) fn send(&self, host: &mut Host, frame: Frame) {
+        if self.is_linked(host) {
+            host.outbox.push_back(frame);
         }
     }
 

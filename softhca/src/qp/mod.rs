@@ -152,6 +152,7 @@ impl Qp {
         let bth = &packet.headers.bth;
         let state = self.common.state;
         if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
+            || !self.common.is_linked(host)
             || bth.opcode.transport() != self.common.transport()
             || !link::pkeys_match(bth.pkey, self.common.pkey)
             || self.common.route.is_some_and(|to| !link::is_way_back(&to, route))

@@ -161,9 +161,14 @@ impl Requester {
         let request = &mut self.requests[self.cursor];
         let sent = match request.wqe.op {
             SendOp::Frame(checksums) => {
-                request.ethernet_frame(qp, host, checksums).map(|frame| host.frames.push(qp.qpn, frame))
+                let frame = request.ethernet_frame(qp, host, checksums);
+                frame.map(|frame| {
+                    if qp.is_linked(host) {
+                        host.frames.push(qp.qpn, frame)
+                    }
+                })
             }
-            _ => request.frame(qp, host, index).map(|frame| host.outbox.push_back(frame)),
+            _ => request.frame(qp, host, index).map(|frame| qp.send(host, frame)),
         };
         if let Err(failure) = sent {
             request.failure = Some(failure);

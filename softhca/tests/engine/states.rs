@@ -3,7 +3,8 @@
 use crate::lab::*;
 use softhca::context::{QpAttr, QpState, Transport};
 use softhca::error::Error;
-use softhca::event::QpEvent;
+use softhca::event::{Event, QpEvent};
+use softhca::packet::Operation;
 
 fn to(state: QpState) -> QpAttr {
     QpAttr { state: Some(state), ..QpAttr::default() }
@@ -227,4 +228,32 @@ fn last_wqe_of_an_srq_is_reported_once() {
     lab.settle();
     assert_eq!(lab.b.events, [QpEvent::LastWqeReached]);
     assert!(lab.b.poll_recv().is_empty(), "the WQEs belong to the SRQ");
+}
+
+#[test]
+fn nothing_passes_a_port_that_is_down() {
+    let mut lab = Lab::new(Options::default());
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    let down = |node: &mut Node, up| node.device.set_port_up(1, up).unwrap();
+
+    down(&mut lab.b, false);
+    assert_eq!(lab.b.device.next_event(), Some(Event::Port { port: 1, up: false }));
+    down(&mut lab.b, false);
+    assert_eq!(lab.b.device.next_event(), None, "no change, no event");
+    lab.a.post(&Wr::send().inline(b"later"));
+    lab.run();
+    assert_eq!(lab.a.sent(Operation::Send).len(), 1);
+    assert!(lab.b.poll_recv().is_empty(), "nothing arrives");
+    down(&mut lab.b, true);
+    assert_eq!(lab.b.device.next_event(), Some(Event::Port { port: 1, up: true }));
+    lab.settle();
+    assert_eq!((lab.a.poll_send().len(), lab.b.poll_recv().len()), (1, 1), "the connection lives");
+
+    down(&mut lab.a, false);
+    lab.a.post(&Wr::send().inline(b"never"));
+    lab.settle();
+    assert_eq!(lab.a.sent(Operation::Send).len(), 2, "nothing leaves; the two are those from before");
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x15, "retry exceeded");
+    assert!(lab.a.device.set_port_up(2, true).is_err());
+    assert!(!lab.a.device.port_is_up(1) && lab.b.device.port_is_up(1) && !lab.b.device.port_is_up(0));
 }

@@ -45,6 +45,8 @@ pub(crate) enum Origin {
     Qp(u32),
     /// An SRQ.
     Srq(u32),
+    /// A port, from 1.
+    Port(u8),
 }
 
 /// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
@@ -74,6 +76,8 @@ impl Core {
             Event::CqError { cqn } => (Origin::Cq(cqn), async_event::CQ_ERR),
             Event::SrqLimit { srqn } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
             Event::SrqError { srqn } => (Origin::Srq(srqn), async_event::SRQ_ERR),
+            Event::Port { port, up: true } => (Origin::Port(port), async_event::PORT_ACTIVE),
+            Event::Port { port, up: false } => (Origin::Port(port), async_event::PORT_ERR),
             Event::Qp { qpn, kind } => {
                 let event_type = match kind {
                     QpEvent::CommunicationEstablished => async_event::COMM_EST,
@@ -167,6 +171,7 @@ impl Hca {
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
+            reuse_qpns: false,
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
             limits: Limits::default(),
