@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, GidType, Limits, LinkLayer, PortConfig};
 use softhca::context::{
     Access, CqContext, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext,
     SrqContext, Transport,
@@ -221,7 +221,7 @@ impl Lab {
     fn connect(&mut self, n: usize, qp: &QpInput, access: Access) {
         let (Some(&qpn), Some(&peer)) = (self.qps.get(n), pick(&self.qps, qp.peer)) else { return };
         let port = &self.device.config().ports[0];
-        let grh = PathGrh { dgid: port.gids[0], sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
+        let grh = PathGrh { dgid: port.gids[0].raw, sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
         let grh = (port.link == LinkLayer::Ethernet).then_some(grh);
         let path = Path { dlid: port.lid, sl: 0, src_path_bits: 0, grh, dmac: [0; 6] };
         let transport = qp.transport();
@@ -382,7 +382,8 @@ impl Lab {
     }
 
     fn packet(&self, packet: Vec<u8>, flags: u8) {
-        let grh = Grh { sgid: [1; 16], dgid: [2; 16], traffic_class: 0, flow_label: 0, hop_limit: 1 };
+        let kind = GidType::RoceV2;
+        let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0, flow_label: 0, hop_limit: 1 };
         let route = Route { slid: 1, dlid: 1, sl: 0, grh: (flags & 1 != 0).then_some(grh) };
         self.network.push(Frame { route, packet });
     }

@@ -9,13 +9,34 @@ pub enum LinkLayer {
     Ethernet,
 }
 
+/// How packets with a GID travel. On Ethernet it is part of the address: who has a GID for one version of RoCE does not
+/// take packets of the other (IBTA annex A17.4.5.1: their Ethertypes, 0x8915 and IP's, tell them apart).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GidType {
+    /// InfiniBand: a GRH.
+    InfiniBand,
+    /// RoCE v1: a GRH in an Ethernet frame.
+    RoceV1,
+    /// RoCE v2: UDP over IP.
+    RoceV2,
+}
+
+/// An entry of a port's GID table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gid {
+    /// The GID.
+    pub raw: [u8; 16],
+    /// How its packets travel.
+    pub kind: GidType,
+}
+
 /// One port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     /// Base LID; 0 on Ethernet.
     pub lid: u16,
     /// GID table, from index 0.
-    pub gids: Vec<[u8; 16]>,
+    pub gids: Vec<Gid>,
     /// P_Key table, from index 0; the default key is 0xffff.
     pub pkeys: Vec<u16>,
     /// Network.
@@ -31,7 +52,7 @@ impl PortConfig {
         Self { lid, ..Self::with_interface_id(lid, LinkLayer::InfiniBand) }
     }
 
-    /// A RoCE port: no LID, one link-local GID with `interface_id` in its last bytes, the default P_Key and an MTU of
+    /// A RoCE port: no LID, one link-local GID for RoCE v2 with `interface_id` in its last bytes, the default P_Key and an MTU of
     /// 1024 bytes.
     #[must_use]
     pub fn ethernet(interface_id: u16) -> Self {
@@ -39,12 +60,16 @@ impl PortConfig {
     }
 
     fn with_interface_id(id: u16, link: LinkLayer) -> Self {
-        let mut gid = [0; 16];
-        gid[0] = 0xfe;
-        gid[1] = 0x80;
-        gid[8] = 0x02;
-        gid[14..].copy_from_slice(&id.to_be_bytes());
-        Self { lid: 0, gids: vec![gid], pkeys: vec![0xffff], link, active_mtu: 4096 }
+        let mut raw = [0; 16];
+        raw[0] = 0xfe;
+        raw[1] = 0x80;
+        raw[8] = 0x02;
+        raw[14..].copy_from_slice(&id.to_be_bytes());
+        let kind = match link {
+            LinkLayer::InfiniBand => GidType::InfiniBand,
+            LinkLayer::Ethernet => GidType::RoceV2,
+        };
+        Self { lid: 0, gids: vec![Gid { raw, kind }], pkeys: vec![0xffff], link, active_mtu: 4096 }
     }
 }
 

@@ -332,7 +332,7 @@ impl EmbeddedDevice {
     #[must_use]
     pub fn endpoint(&self, qpn: u32) -> Endpoint {
         let port = &self.device.config().ports[0];
-        let gid = port.gids.first().copied().unwrap_or_default();
+        let gid = port.gids.first().map(|gid| gid.raw).unwrap_or_default();
         Endpoint { qpn, lid: port.lid, gid, mtu: port.active_mtu }
     }
 

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn grh_is_laid_out_as_the_specification_says() {
-        let grh = Grh { sgid: [1; 16], dgid: [2; 16], traffic_class: 0xab, flow_label: 0xc_def0, hop_limit: 64 };
+        let kind = crate::config::GidType::RoceV1;
+        let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0xab, flow_label: 0xc_def0, hop_limit: 64 };
         let bytes = grh_bytes(&grh, 5);
         assert_eq!(bytes[..8], [0x6a, 0xbc, 0xde, 0xf0, 0, 32, 0x1b, 64]);
         assert_eq!((bytes[8], bytes[23], bytes[24], bytes[39]), (1, 1, 2, 2));

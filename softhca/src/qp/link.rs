@@ -11,13 +11,18 @@ const FULL_MEMBER: u16 = 0x8000;
 pub(super) fn route(port: &PortConfig, path: &Path) -> Option<Route> {
     let grh = match &path.grh {
         None => None,
-        Some(grh) => Some(Grh {
-            sgid: *port.gids.get(usize::from(grh.sgid_index))?,
-            dgid: grh.dgid,
-            traffic_class: grh.traffic_class,
-            flow_label: grh.flow_label & 0x000f_ffff,
-            hop_limit: grh.hop_limit,
-        }),
+        Some(grh) => {
+            // The source's type says how the packet travels: a destination GID alone does not tell.
+            let source = port.gids.get(usize::from(grh.sgid_index))?;
+            Some(Grh {
+                kind: source.kind,
+                sgid: source.raw,
+                dgid: grh.dgid,
+                traffic_class: grh.traffic_class,
+                flow_label: grh.flow_label & 0x000f_ffff,
+                hop_limit: grh.hop_limit,
+            })
+        }
     };
     let (slid, dlid) = match port.link {
         LinkLayer::InfiniBand => (port.lid | u16::from(path.src_path_bits & 0x7f), path.dlid),
@@ -31,7 +36,7 @@ pub(super) fn is_way_back(to: &Route, from: &Route) -> bool {
     let lids = from.slid == to.dlid && from.dlid == to.slid;
     let gids = match (&to.grh, &from.grh) {
         (None, None) => true,
-        (Some(to), Some(from)) => from.sgid == to.dgid && from.dgid == to.sgid,
+        (Some(to), Some(from)) => (from.kind, from.sgid, from.dgid) == (to.kind, to.dgid, to.sgid),
         _ => false,
     };
     lids && gids
@@ -58,7 +63,7 @@ mod tests {
     fn the_way_back_exchanges_both_ends() {
         let port = |lid| PortConfig::infiniband(lid);
         let grh = crate::context::PathGrh {
-            dgid: port(2).gids[0],
+            dgid: port(2).gids[0].raw,
             sgid_index: 0,
             flow_label: 0,
             hop_limit: 1,
@@ -66,12 +71,14 @@ mod tests {
         };
         let path = Path { dlid: 2, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
         let to = route(&port(1), &path).expect("the GID exists");
-        let back = crate::context::PathGrh { dgid: port(1).gids[0], ..grh };
+        let back = crate::context::PathGrh { dgid: port(1).gids[0].raw, ..grh };
         let from = route(&port(2), &Path { dlid: 1, grh: Some(back), ..path }).expect("the GID exists");
         assert!(is_way_back(&to, &from));
         assert!(!is_way_back(&to, &to));
         assert!(!is_way_back(&to, &Route { grh: None, ..from }));
         assert!(!is_way_back(&to, &Route { slid: 3, ..from }));
+        let other = Grh { kind: crate::config::GidType::RoceV1, ..from.grh.expect("a GRH") };
+        assert!(!is_way_back(&to, &Route { grh: Some(other), ..from }));
         assert_eq!(
             route(&port(1), &Path { grh: Some(crate::context::PathGrh { sgid_index: 1, ..grh }), ..path }),
             None

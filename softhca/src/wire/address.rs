@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Route;
+use crate::config::Gid;
 
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.
 ///
@@ -13,19 +14,19 @@ pub struct Address {
     /// LIDs of its InfiniBand ports, 0 excluded.
     pub lids: Vec<u16>,
     /// GIDs of all ports.
-    pub gids: Vec<[u8; 16]>,
+    pub gids: Vec<Gid>,
     /// QPNs.
     pub qpns: Range<u32>,
 }
 
 impl Address {
     /// Whether a packet for QP `dest_qp` on this route is for the device: by LID where the link has LIDs, else by
-    /// GID.
+    /// GID and its type.
     #[must_use]
     pub fn accepts(&self, route: &Route, dest_qp: u32) -> bool {
         self.qpns.contains(&dest_qp)
             && match (route.dlid, &route.grh) {
-                (0, Some(grh)) => self.gids.contains(&grh.dgid),
+                (0, Some(grh)) => self.gids.contains(&Gid { raw: grh.dgid, kind: grh.kind }),
                 (0, None) => false,
                 (dlid, _) => self.lids.contains(&dlid),
             }

@@ -111,9 +111,10 @@ impl Drop for InProcessWire {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Gid, GidType};
     use crate::wire::{Grh, Route, test_frames::frame};
 
-    const GID: [u8; 16] = [0xfe; 16];
+    const GID: Gid = Gid { raw: [0xfe; 16], kind: GidType::RoceV2 };
 
     fn address(lid: u16, qpns: std::ops::Range<u32>) -> Address {
         Address { lids: vec![lid], gids: vec![], qpns }
@@ -148,15 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn ethernet_is_routed_by_gid() {
+    fn ethernet_is_routed_by_gid_and_its_type() {
         let fabric = Fabric::new();
         let mut a = fabric.attach(Address { lids: vec![], gids: vec![GID], qpns: 0x40..0x50 }).unwrap();
-        let grh = Grh { sgid: GID, dgid: GID, traffic_class: 0, flow_label: 0, hop_limit: 64 };
-        let to = |dgid| Frame {
-            route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(Grh { dgid, ..grh }) },
+        let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        let to = |gid: Gid| Frame {
+            route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(Grh { kind: gid.kind, dgid: gid.raw, ..grh }) },
             ..frame(0, 0x40, 4)
         };
-        a.send(to([1; 16])).unwrap();
+        a.send(to(Gid { raw: [1; 16], ..GID })).unwrap();
+        a.send(to(Gid { kind: GidType::RoceV1, ..GID })).unwrap();
         a.send(frame(0, 0x40, 4)).unwrap();
         a.send(to(GID)).unwrap();
         assert_eq!(a.recv(), Some(to(GID)));

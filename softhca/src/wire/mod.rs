@@ -10,9 +10,13 @@ pub(crate) mod test_frames;
 
 pub use address::Address;
 
-/// Global route header fields of a packet (IBTA vol. 1, 8.3).
+use crate::config::GidType;
+
+/// Global route header fields of a packet (IBTA vol. 1, 8.3), or what stands for them in the IP header of RoCE v2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grh {
+    /// How the packet travels.
+    pub kind: GidType,
     /// Source GID.
     pub sgid: [u8; 16],
     /// Destination GID.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, LinkLayer, PortConfig};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
@@ -37,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) min_rnr_timer: u8,
     pub(crate) access: Access,
     pub(crate) grh: bool,
+    /// Ethernet: types of the entries of the GID table, which all have the same GID.
+    pub(crate) gid_types: Vec<GidType>,
     pub(crate) sink: bool,
     pub(crate) min_inline_headers: u16,
     /// What the network does by itself.
@@ -64,6 +66,7 @@ impl Default for Options {
             min_rnr_timer: 12,
             access: ALL,
             grh: false,
+            gid_types: vec![GidType::RoceV2],
             sink: false,
             min_inline_headers: 0,
             faults: FaultConfig::default(),
@@ -105,9 +108,14 @@ impl Node {
         let memory = Arena(Arc::new(Mutex::new(vec![0; 8 << 20])));
         let port = match options.link {
             LinkLayer::InfiniBand => PortConfig::infiniband(lid),
-            LinkLayer::Ethernet => PortConfig { active_mtu: 4096, ..PortConfig::ethernet(lid) },
+            LinkLayer::Ethernet => {
+                let port = PortConfig::ethernet(lid);
+                let raw = port.gids[0].raw;
+                let gids = options.gid_types.iter().map(|&kind| Gid { raw, kind }).collect();
+                PortConfig { active_mtu: 4096, gids, ..port }
+            }
         };
-        let gid = port.gids[0];
+        let gids = port.gids.clone();
         let config = DeviceConfig {
             qpn_first: 0x100 * u32::from(lid),
             qpn_count: 0x100,
@@ -115,9 +123,10 @@ impl Node {
             sink: options.sink,
             ..DeviceConfig::with_port(port)
         };
+        let gid = gids[0].raw;
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
         let lids = if options.link == LinkLayer::InfiniBand { vec![lid] } else { vec![] };
-        let inner = fabric.attach(Address { lids, gids: vec![gid], qpns }).unwrap();
+        let inner = fabric.attach(Address { lids, gids, qpns }).unwrap();
         let tap = Arc::new(Mutex::new(Tap::default()));
         let faults = FaultConfig { seed: options.faults.seed + u64::from(lid), ..options.faults };
         let inner: Box<dyn Wire> = Box::new(FaultInjector::new(inner, faults).unwrap());
@@ -409,9 +418,14 @@ impl Lab {
     }
 
     pub(crate) fn unconnected(options: Options) -> Self {
+        Self::of(options.clone(), options)
+    }
+
+    /// Two nodes that are not alike.
+    pub(crate) fn of(a: Options, b: Options) -> Self {
         let fabric = Fabric::new();
-        let a = Node::new(&fabric, 1, &options);
-        let b = Node::new(&fabric, 2, &options);
+        let a = Node::new(&fabric, 1, &a);
+        let b = Node::new(&fabric, 2, &b);
         Self { a, b, now: Duration::from_secs(1), fabric }
     }
 

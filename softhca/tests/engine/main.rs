@@ -10,6 +10,7 @@ mod lab;
 mod loss;
 mod operations;
 mod raw_packets;
+mod roce;
 mod sink;
 mod states;
 mod tap;

@@ -8,7 +8,7 @@ use crate::errno::Errno;
 use crate::events::Source;
 use crate::report;
 use parking_lot::Mutex as DeviceMutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig};
 use softhca::device::Device;
 use softhca::doorbell_queue::{Doorbell, DoorbellQueue};
 use softhca::error::Error;
@@ -302,7 +302,7 @@ struct Network {
 }
 
 impl Network {
-    fn join(settings: &Settings, lids: Vec<u16>, gids: Vec<[u8; 16]>) -> Result<Self, Errno> {
+    fn join(settings: &Settings, lids: Vec<u16>, gids: Vec<Gid>) -> Result<Self, Errno> {
         let eio = |error: &dyn std::error::Error| {
             log::error!("{error}");
             Errno::EIO
@@ -332,10 +332,21 @@ impl Network {
     }
 }
 
+fn gid_type(kind: settings::GidType) -> GidType {
+    match kind {
+        settings::GidType::Ib => GidType::InfiniBand,
+        settings::GidType::RoceV1 => GidType::RoceV1,
+        settings::GidType::RoceV2 => GidType::RoceV2,
+    }
+}
+
 fn port_config(settings: &Settings, index: u32, port: u32) -> PortConfig {
     PortConfig {
         lid: settings::lid(settings, index, port),
-        gids: settings::gids(settings, index, port).into_iter().map(|(gid, _)| gid).collect(),
+        gids: settings::gids(settings, index, port)
+            .into_iter()
+            .map(|(raw, kind)| Gid { raw, kind: gid_type(kind) })
+            .collect(),
         pkeys: vec![settings::DEFAULT_PKEY],
         link: match settings.link {
             Link::Infiniband => LinkLayer::InfiniBand,

@@ -35,7 +35,7 @@ use self::{
     slot::{Control, OwnSlot, Owner},
 };
 use super::{Address, Frame, Wire};
-use crate::{notify::Notify, packet::Packet};
+use crate::{config::Gid, notify::Notify, packet::Packet};
 
 pub use slot::{MAX_ADDRESSES, SLOTS};
 
@@ -148,7 +148,7 @@ impl ShmWire {
     ///
     /// # Errors
     /// [`ShmError`].
-    pub fn join(directory: &Path, lids: &[u16], gids: &[[u8; 16]]) -> Result<Self, ShmError> {
+    pub fn join(directory: &Path, lids: &[u16], gids: &[Gid]) -> Result<Self, ShmError> {
         for (what, count) in [("LIDs", lids.len()), ("GIDs", gids.len())] {
             if count > MAX_ADDRESSES {
                 return Err(ShmError::TooManyAddresses { what, count });

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
-//! record: length u32, slid u16, dlid u16, sl u8, GRH present u8, traffic class u8, hop limit u8, flow label u32,
+//! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
 //!         source GID, destination GID, packet; padded to 8 bytes; wraps anywhere
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
@@ -15,7 +15,7 @@ use std::{fs::File, io, mem::MaybeUninit, sync::atomic::Ordering};
 
 use thiserror::Error;
 
-use super::memory::Shared;
+use super::{memory::Shared, slot};
 use crate::{
     packet::{MAX_HEADERS, MAX_PAYLOAD},
     wire::{Frame, Grh, Route},
@@ -202,7 +202,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
     bytes[6..8].copy_from_slice(&route.dlid.to_ne_bytes());
     bytes[8] = route.sl;
     if let Some(grh) = &route.grh {
-        bytes[9] = 1;
+        bytes[9] = slot::gid_type_code(grh.kind);
         bytes[10] = grh.traffic_class;
         bytes[11] = grh.hop_limit;
         bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
@@ -216,7 +216,8 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
 fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
     let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let grh = (bytes[9] != 0).then(|| Grh {
+    let grh = slot::gid_type(bytes[9]).map(|kind| Grh {
+        kind,
         sgid: array16(16),
         dgid: array16(32),
         traffic_class: bytes[10],
@@ -237,6 +238,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::GidType;
     use crate::wire::test_frames::{frame, numbered};
 
     fn ring() -> (Writer, Reader, File) {
@@ -266,10 +268,12 @@ mod tests {
     #[test]
     fn a_route_with_grh_passes() {
         let (mut writer, mut reader, _file) = ring();
-        let grh = Grh { sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
-        let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
-        assert!(writer.push(&sent).unwrap());
-        assert_eq!(reader.pop().unwrap(), Some(sent));
+        for kind in [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2] {
+            let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
+            let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
+            assert!(writer.push(&sent).unwrap());
+            assert_eq!(reader.pop().unwrap(), Some(sent));
+        }
     }
 
     #[test]

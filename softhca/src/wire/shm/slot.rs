@@ -6,7 +6,7 @@
 //! ```text
 //! 0    magic            4 last generation   8 generation while the owner is there, else 0
 //! 64   wake-up words    128 arrivals: counts rings announced
-//! 192  number of LIDs   196 number of GIDs  256 LIDs (u16)   1024 GIDs
+//! 192  number of LIDs   196 number of GIDs  256 LIDs (u16)   512 types of GIDs (u8)   1024 GIDs
 //! 4096 per sending slot: generation of the sender that has made a ring to this owner, else 0
 //! ```
 //! The file is never removed or replaced, so a mapping of it stays good over all its owners; the generation tells
@@ -28,7 +28,11 @@ use std::{
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
 use super::memory::Shared;
-use crate::{notify::Notify, wire::Address};
+use crate::{
+    config::{Gid, GidType},
+    notify::Notify,
+    wire::Address,
+};
 
 /// Slots of a fabric: 2^24 QPNs in shares of 2^14.
 pub const SLOTS: u32 = 1 << (24 - LOG_QPNS);
@@ -42,7 +46,7 @@ const QPN_MULTICAST: u32 = 0xff_ffff;
 /// The most LIDs, and the most GIDs, of one instance.
 pub const MAX_ADDRESSES: usize = 128;
 
-const MAGIC: u32 = 0x4c53_4353;
+const MAGIC: u32 = 0x4c53_4354;
 const MAGIC_AT: usize = 0;
 const LAST_GENERATION_AT: usize = 4;
 const GENERATION_AT: usize = 8;
@@ -51,6 +55,7 @@ const ARRIVALS_AT: usize = 128;
 const LID_COUNT_AT: usize = 192;
 const GID_COUNT_AT: usize = 196;
 const LIDS_AT: usize = 256;
+const GID_TYPES_AT: usize = 512;
 const GIDS_AT: usize = 1024;
 const INBOUND_AT: usize = 4096;
 const FILE_BYTES: usize = INBOUND_AT + SLOTS as usize * 4;
@@ -63,6 +68,20 @@ pub(super) fn qpns(slot: u32) -> Range<u32> {
 /// The slot that has a QPN of 24 bits.
 pub(super) fn slot_of(qpn: u32) -> u32 {
     (qpn >> LOG_QPNS) & (SLOTS - 1)
+}
+
+/// How shared memory says of which type a GID is; 0 is none.
+pub(super) fn gid_type_code(kind: GidType) -> u8 {
+    match kind {
+        GidType::InfiniBand => 1,
+        GidType::RoceV1 => 2,
+        GidType::RoceV2 => 3,
+    }
+}
+
+/// What [`gid_type_code`] has made a number of.
+pub(super) fn gid_type(code: u8) -> Option<GidType> {
+    [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2].into_iter().find(|&kind| gid_type_code(kind) == code)
 }
 
 /// One owner of a slot.
@@ -166,10 +185,13 @@ impl Control {
     pub(super) fn address(&self, slot: u32) -> Address {
         let count = |at| (self.shared.word(at).load(Ordering::Relaxed) as usize).min(MAX_ADDRESSES);
         let lid = |index: usize| u16::from_ne_bytes(self.shared.read_array(LIDS_AT + index * 2));
-        let gid = |index: usize| self.shared.read_array(GIDS_AT + index * 16);
+        let gid = |index: usize| {
+            let [code] = self.shared.read_array(GID_TYPES_AT + index);
+            Some(Gid { raw: self.shared.read_array(GIDS_AT + index * 16), kind: gid_type(code)? })
+        };
         Address {
             lids: (0..count(LID_COUNT_AT)).map(lid).collect(),
-            gids: (0..count(GID_COUNT_AT)).map(gid).collect(),
+            gids: (0..count(GID_COUNT_AT)).filter_map(gid).collect(),
             qpns: qpns(slot),
         }
     }
@@ -188,7 +210,7 @@ pub(super) struct OwnSlot {
 
 impl OwnSlot {
     /// Takes the first free slot; `None` if there is none.
-    pub(super) fn take(directory: &Path, lids: &[u16], gids: &[[u8; 16]]) -> io::Result<Option<Self>> {
+    pub(super) fn take(directory: &Path, lids: &[u16], gids: &[Gid]) -> io::Result<Option<Self>> {
         for slot in 0..SLOTS {
             let path = Control::path(directory, slot);
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
@@ -201,7 +223,7 @@ impl OwnSlot {
         Ok(None)
     }
 
-    fn set_up(directory: &Path, slot: u32, file: File, lids: &[u16], gids: &[[u8; 16]]) -> io::Result<Self> {
+    fn set_up(directory: &Path, slot: u32, file: File, lids: &[u16], gids: &[Gid]) -> io::Result<Self> {
         fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES as u64)?;
         let control = Control::open(file)?;
         let shared = &control.shared;
@@ -219,7 +241,8 @@ impl OwnSlot {
             shared.write(LIDS_AT + index * 2, &lid.to_ne_bytes());
         }
         for (index, gid) in gids.iter().enumerate() {
-            shared.write(GIDS_AT + index * 16, gid);
+            shared.write(GID_TYPES_AT + index, &[gid_type_code(gid.kind)]);
+            shared.write(GIDS_AT + index * 16, &gid.raw);
         }
         shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
         shared.word(GENERATION_AT).store(generation, Ordering::Release);

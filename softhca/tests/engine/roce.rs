@@ -1,0 +1,54 @@
+//! RoCE's two versions are two networks: the type of the GID is part of the address.
+
+use crate::lab::*;
+use softhca::config::{GidType, LinkLayer};
+use softhca::context::Transport;
+
+fn ethernet(transport: Transport, gid_types: &[GidType]) -> Options {
+    Options { link: LinkLayer::Ethernet, transport, gid_types: gid_types.to_vec(), ..Options::default() }
+}
+
+/// Connected QPs, with these entries of their ports' GID tables as source.
+fn connected(options: Options, sgid_index: [u8; 2]) -> Lab {
+    let mut lab = Lab::unconnected(options);
+    let (a, b) = (lab.a.identity(), lab.b.identity());
+    for (node, peer, sgid_index) in [(&mut lab.a, b, sgid_index[0]), (&mut lab.b, a, sgid_index[1])] {
+        node.modify(node.init_attr());
+        let mut attr = node.rtr_attr(peer);
+        attr.path.as_mut().unwrap().grh.as_mut().unwrap().sgid_index = sgid_index;
+        node.modify(attr);
+        node.modify(node.rts_attr());
+    }
+    lab
+}
+
+#[test]
+fn connections_need_the_same_version_on_both_sides() {
+    for (transport, refused) in [(Transport::Rc, 0x15), (Transport::Uc, 0)] {
+        for (index, reached) in [([0, 0], true), ([1, 1], true), ([0, 1], false), ([1, 0], false)] {
+            let mut lab = connected(ethernet(transport, &[GidType::RoceV1, GidType::RoceV2]), index);
+            lab.b.post_recv(&[(lab.b.data, 64)]);
+            lab.a.post(&Wr::send().inline(b"hello"));
+            lab.settle();
+            let syndrome = lab.a.poll_send()[0].syndrome;
+            assert_eq!(syndrome, if reached { 0 } else { refused }, "{transport:?} {index:?}");
+            assert_eq!(lab.b.poll_recv().len(), usize::from(reached), "{transport:?} {index:?}");
+        }
+    }
+}
+
+#[test]
+fn a_port_takes_datagrams_of_the_versions_it_has_the_gid_for() {
+    for (there, reached) in [(GidType::RoceV2, true), (GidType::RoceV1, false)] {
+        let near = ethernet(Transport::Ud, &[GidType::RoceV2]);
+        let far = ethernet(Transport::Ud, &[there]);
+        let mut lab = Lab::of(near, far);
+        lab.connect();
+        let (lid, gid, qpn) = lab.b.identity();
+        lab.b.post_recv(&[(lab.b.data, 100)]);
+        lab.a.post(&Wr::send().inline(b"hello").to(lid, qpn, QKEY, Some(gid)));
+        lab.settle();
+        assert_eq!(lab.a.poll_send()[0].opcode, REQ, "the sender is not told");
+        assert_eq!(lab.b.poll_recv().len(), usize::from(reached));
+    }
+}
