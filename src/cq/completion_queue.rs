@@ -56,8 +56,8 @@ pub enum Notify {
 #[derive(Debug)]
 pub struct CompletionQueue<M: PollMode = Standard> {
     /// The next CQE to come.
-    next: Place,
-    ring: Ring,
+    pub(super) next: Place,
+    pub(super) ring: Ring,
     /// How often an event was received; its low two bits tell the device which arm request is new.
     arm_sn: u32,
     dbrec: NonNull<u32>,
@@ -80,7 +80,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// # Safety
     ///
     /// For as long as the queue lives:
-    /// - `buf` is `cqe_cnt * cqe_size` readable bytes and `dbrec` two writable words, both known to the device as CQ `cqn`'s,
+    /// - `buf` is `cqe_cnt * cqe_size` readable and writable bytes and `dbrec` two writable words, both known to the device as CQ `cqn`'s,
     ///   or to nobody; `cq_uar` is writable for 0x28 bytes;
     /// - nothing else in the process polls or arms this CQ (libibverbs included) or resizes it;
     /// - `ci` is the consumer index the next CQE will be written for;

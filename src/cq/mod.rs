@@ -13,6 +13,7 @@
 //! device memory twice.
 mod completion_queue;
 mod error;
+mod forget;
 pub mod layout;
 mod mode;
 mod opcode;

@@ -48,18 +48,61 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// `buf` is `cqe_cnt * cqe_bytes` readable bytes for as long as the ring is used, aligned to `cqe_bytes`, which is 64 or
+    /// `buf` is `cqe_cnt * cqe_bytes` readable and writable bytes for as long as the ring is used, aligned to `cqe_bytes`, which is 64 or
     /// 128; `cqe_cnt` is a power of two up to 2^23.
     pub(super) unsafe fn new(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: usize, ci: CqCi) -> (Self, Place) {
-        let ci = ci.get();
         // SAFETY: the fields end where the CQE ends, and the first CQE is in the buffer.
         let first = unsafe { buf.add(cqe_bytes - CQE64_BYTES) };
         // SAFETY: the last CQE is in the buffer, too.
         let last = unsafe { first.add((cqe_cnt as usize - 1) * cqe_bytes) };
+        let mut ring = Self { phase: 0, cqe_cnt, cqe_bytes, first, last };
+        let next = ring.begin_at(ci);
+        (ring, next)
+    }
+
+    /// Makes the pass of the CQE with index `ci` the current one, and returns the CQE's place.
+    pub(super) fn begin_at(&mut self, ci: CqCi) -> Place {
+        self.phase = self.phase_of(ci);
+        self.place(ci)
+    }
+
+    /// The place of the CQE with index `ci`, in whatever pass.
+    pub(super) fn place(&self, ci: CqCi) -> Place {
+        let ci = ci.get();
         // SAFETY: the masked index is less than the number of CQEs.
-        let cqe = unsafe { first.add((ci & (cqe_cnt - 1)) as usize * cqe_bytes) };
-        let phase = u32::from(ci & cqe_cnt != 0);
-        (Self { phase, cqe_cnt, cqe_bytes, first, last }, Place { cqe, ci })
+        let cqe = unsafe { self.first.add((ci & (self.cqe_cnt - 1)) as usize * self.cqe_bytes) };
+        Place { cqe, ci }
+    }
+
+    /// The owner bit, 0 or 1, of a CQE that is software's in the pass of index `ci`.
+    const fn phase_of(&self, ci: CqCi) -> u32 {
+        (ci.get() & self.cqe_cnt != 0) as u32
+    }
+
+    /// The last four bytes of the CQE with index `ci`, whoever owns it.
+    pub(super) fn tail_at(&self, ci: CqCi) -> Tail {
+        // SAFETY: a place of this ring.
+        let loaded = unsafe { self.load_tail(self.place(ci)) };
+        Tail::new(loaded, self.phase_of(ci))
+    }
+
+    /// Copies the CQE with index `from` to that with index `to`, as the device would have written it in the pass of `to`.
+    ///
+    /// # Safety
+    ///
+    /// Both are software's, and the CQE at `to` is not lent.
+    pub(super) unsafe fn copy_cqe(&mut self, from: CqCi, to: CqCi) {
+        let before = self.cqe_bytes - CQE64_BYTES;
+        // SAFETY: the CQEs begin there: with 128-byte CQEs the first half precedes the fields.
+        let [start, target] = [from, to].map(|ci| unsafe { self.place(ci).cqe.sub(before).cast::<u64>() });
+        for word in 0..self.cqe_bytes / size_of::<u64>() {
+            // SAFETY: within the two CQEs, aligned as the buffer is; volatile: it is the device's memory.
+            unsafe { target.add(word).write_volatile(start.add(word).read_volatile()) };
+        }
+        // SAFETY: the last byte of the CQE's fields.
+        let op_own = unsafe { self.place(to).cqe.add(CQE64_BYTES - 1) };
+        // SAFETY: as above.
+        unsafe { op_own.write_volatile(op_own.read_volatile() & !1 | self.phase_of(to) as u8) };
     }
 
     /// How many CQEs there are.
@@ -80,11 +123,19 @@ impl Ring {
     /// `place` is in this ring.
     #[inline(always)]
     pub(super) unsafe fn tail(&self, place: Place) -> Option<Tail> {
+        // SAFETY: the caller's.
+        let tail = Tail::new(unsafe { self.load_tail(place) }, self.phase);
+        tail.is_software_owned().then_some(tail)
+    }
+
+    /// # Safety
+    ///
+    /// `place` is in this ring.
+    #[inline(always)]
+    unsafe fn load_tail(&self, place: Place) -> u32 {
         // SAFETY: `cqe` is 64 readable bytes, 64-byte aligned, and these are the last four; volatile: the device writes them
         // whenever it likes.
-        let loaded = unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() };
-        let tail = Tail::new(loaded, self.phase);
-        tail.is_software_owned().then_some(tail)
+        unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() }
     }
 
     /// The fields of a CQE.
