@@ -20,15 +20,13 @@ use crate::qp::{Qp, QpInfo};
 use crate::srq::Srq;
 use crate::table::Table;
 use crate::uar::{Uar, UarMemory};
-use crate::wire::{Frame, Wire};
+use crate::wire::{Frame, Outbox, Wire};
 use crate::wqe::WQEBB_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
-/// Requesters wait while the wire has this many packets still to take.
-const OUTBOX_BOUND: usize = 256;
 /// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
 /// own.
 const FIRST_MKEY_INDEX: u32 = 0x18;
@@ -52,8 +50,6 @@ pub struct Device {
     uar_memory: UarMemory,
     pds: Table<Pd>,
     pub(crate) qps: Table<QpEntry>,
-    /// QP whose turn it is to be stepped first.
-    first_qp: u32,
     wire: Box<dyn Wire>,
     /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
     variant: u8,
@@ -91,7 +87,7 @@ impl Device {
             cqs: Table::new(Object::Cq, 1, limits.max_objects),
             srqs: Table::new(Object::Srq, 1, limits.max_objects),
             events: VecDeque::new(),
-            outbox: VecDeque::new(),
+            outbox: Outbox::default(),
             frames: FrameLog::default(),
             ports_up: vec![true; config.ports.len()],
             ports: config.ports.clone(),
@@ -106,7 +102,6 @@ impl Device {
             uar_memory: UarMemory::new()?,
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
-            first_qp: 0,
             wire,
             variant: 0,
             copying: BTreeMap::new(),
@@ -409,15 +404,8 @@ impl Device {
             worked = true;
             self.receive(&frame, now);
         }
-        if self.host.outbox.len() < OUTBOX_BOUND {
-            // Another QP is the first each time, so that none finds the outbox full for ever.
-            let first = self.first_qp;
-            for range in [first..u32::MAX, 0..first] {
-                for (_, entry) in self.qps.range_mut(range) {
-                    worked |= entry.qp.step(&mut self.host, now);
-                }
-            }
-            self.first_qp = self.qps.range_mut(first + 1..u32::MAX).next().map_or(0, |(qpn, _)| qpn);
+        for (_, entry) in self.qps.iter_mut() {
+            worked |= entry.qp.step(&mut self.host, now);
         }
         let Host { cqs, memory, events, .. } = &mut self.host;
         for (cqn, cq) in cqs.iter_mut() {
@@ -426,7 +414,7 @@ impl Device {
                 worked = true;
             }
         }
-        worked | self.flush()
+        worked | self.host.outbox.flush(&mut *self.wire)
     }
 
     /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.
@@ -470,19 +458,6 @@ impl Device {
             Some(entry) => entry.qp.receive(&mut self.host, &frame.route, &packet, now),
             None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
         }
-    }
-
-    /// Hands packets to the wire until it has no room.
-    fn flush(&mut self) -> bool {
-        let mut sent = false;
-        while let Some(frame) = self.host.outbox.pop_front() {
-            if let Err(frame) = self.wire.send(frame) {
-                self.host.outbox.push_front(frame);
-                break;
-            }
-            sent = true;
-        }
-        sent
     }
 
     /// Applies `count` to the use counts of everything that a QP refers to.

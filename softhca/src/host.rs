@@ -13,7 +13,7 @@ use crate::memory::HostMemory;
 use crate::mkey::{KeyFault, Mkey, Need};
 use crate::srq::Srq;
 use crate::table::Table;
-use crate::wire::Frame;
+use crate::wire::Outbox;
 use crate::wqe::DataSeg;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub struct Host {
     /// Events that the front end has not taken yet.
     pub events: VecDeque<Event>,
     /// Packets that the wire has not taken yet.
-    pub outbox: VecDeque<Frame>,
+    pub outbox: Outbox,
     /// Ethernet frames that have left, the latest ones.
     pub frames: FrameLog,
     /// Ports; port 1 is the first.

@@ -3,7 +3,6 @@
 
 use crate::error::{Error, Object};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Objects of one kind by number.
 #[derive(Debug)]
@@ -88,11 +87,6 @@ impl<T> Table<T> {
     /// All objects, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().map(|(&n, t)| (n, t))
-    }
-
-    /// The objects whose numbers are in `range`, by number.
-    pub(crate) fn range_mut(&mut self, range: Range<u32>) -> impl Iterator<Item = (u32, &mut T)> {
-        self.entries.range_mut(range).map(|(&n, t)| (n, t))
     }
 
     /// All objects, by number.

@@ -6,9 +6,6 @@ use crate::event::{Event, QpEvent};
 use crate::host::Host;
 use crate::wire::{Frame, Route};
 
-/// Frames that may wait for the wire before QPs stop producing more.
-const OUTBOX_FRAMES: usize = 256;
-
 /// Identity, context and attributes of a QP, with what follows from them.
 #[derive(Debug)]
 pub(super) struct Common {
@@ -45,8 +42,8 @@ impl Common {
     }
 
     /// Whether there is room for more packets on their way to the wire.
-    pub(super) fn may_send(host: &Host) -> bool {
-        host.outbox.len() < OUTBOX_FRAMES
+    pub(super) fn may_send(&self, host: &Host) -> bool {
+        host.outbox.has_room(self.qpn)
     }
 
     /// Whether the link of the port that the QP was bound to is up.
@@ -64,7 +61,7 @@ impl Common {
     /// Sends a frame; lost if the link is down.
     pub(super) fn send(&self, host: &mut Host, frame: Frame) {
         if self.is_linked(host) {
-            host.outbox.push_back(frame);
+            host.outbox.push(self.qpn, frame);
         }
     }
 

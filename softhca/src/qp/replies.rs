@@ -120,7 +120,7 @@ impl Replies {
     pub(super) fn send(&mut self, qp: &Common, host: &mut Host, msn: u32, expected: Psn) -> Sent {
         let mut sent = Sent::Nothing;
         for _ in 0..PACKETS_PER_STEP {
-            if !Common::may_send(host) {
+            if !qp.may_send(host) {
                 return sent;
             }
             let Some(answer) = self.answers.front_mut() else {

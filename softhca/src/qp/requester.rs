@@ -92,7 +92,7 @@ impl Requester {
     pub(super) fn transmit(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
         for _ in 0..PACKETS_PER_STEP {
-            if self.in_flight >= WINDOW_PACKETS || !Common::may_send(host) || self.retry.is_waiting() {
+            if self.in_flight >= WINDOW_PACKETS || !qp.may_send(host) || self.retry.is_waiting() {
                 break;
             }
             if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, host)) {

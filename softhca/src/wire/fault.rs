@@ -2,7 +2,6 @@
 //! seed.
 
 use std::{
-    collections::VecDeque,
     ops::RangeInclusive,
     str::FromStr,
     sync::{
@@ -15,6 +14,7 @@ use fastrand::Rng;
 use thiserror::Error;
 
 use super::{Frame, Wire};
+use crate::packet::Packet;
 
 /// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time
 /// passes while the device is polled, and does not depend on a clock.
@@ -152,8 +152,8 @@ pub struct FaultInjector<W> {
     drawn: Option<Fate>,
     /// With the ticks at which they go on.
     held: Vec<(u64, Frame)>,
-    /// Due, but the wire has not taken them yet; they go before anything else.
-    due: VecDeque<Frame>,
+    /// Due, but the wire has not taken them yet; they go before anything else to their QPs.
+    due: Vec<Frame>,
     stats: Arc<FaultStats>,
 }
 
@@ -164,7 +164,7 @@ impl<W: Wire> FaultInjector<W> {
         config.check()?;
         let rng = Rng::with_seed(config.seed);
         let stats = Arc::default();
-        Ok(Self { wire, config, rng, tick: 0, drawn: None, held: Vec::new(), due: VecDeque::new(), stats })
+        Ok(Self { wire, config, rng, tick: 0, drawn: None, held: Vec::new(), due: Vec::new(), stats })
     }
 
     /// What it did, also to be read once the wire belongs to a device.
@@ -197,19 +197,22 @@ impl<W: Wire> FaultInjector<W> {
         self.tick += 1;
         let tick = self.tick;
         self.due.extend(self.held.extract_if(.., |(due, _)| *due <= tick).map(|(_, frame)| frame));
-        while let Some(frame) = self.due.pop_front() {
-            if let Err(back) = self.wire.send(frame) {
-                self.due.push_front(back);
-                break;
-            }
-        }
+        let wire = &mut self.wire;
+        self.due = self.due.drain(..).filter_map(|frame| wire.send(frame).err()).collect();
+    }
+
+    /// Whether a frame for the same QP waits for the wire.
+    fn is_held_up(&self, frame: &Frame) -> bool {
+        let to =
+            |frame: &Frame| (frame.route.dlid, frame.route.grh.map(|grh| grh.dgid), Packet::dest_qp(&frame.packet));
+        self.due.iter().any(|due| to(due) == to(frame))
     }
 }
 
 impl<W: Wire> Wire for FaultInjector<W> {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         self.pass_time();
-        if !self.due.is_empty() {
+        if self.is_held_up(&frame) {
             return Err(frame);
         }
         let fate = self.drawn.take().unwrap_or_else(|| self.draw());
@@ -233,7 +236,7 @@ impl<W: Wire> Wire for FaultInjector<W> {
                 match copy {
                     Some(copy) => {
                         if let Err(back) = self.wire.send(copy) {
-                            self.due.push_back(back);
+                            self.due.push(back);
                         }
                         &stats.duplicated
                     }
@@ -342,6 +345,21 @@ mod tests {
         let rest = std::iter::from_fn(|| wire.recv()).count();
         assert_eq!(rest, QUEUE_FRAMES + 1);
         assert_eq!(wire.stats().duplicated(), taken as usize + 1);
+    }
+
+    #[test]
+    fn a_full_receiver_does_not_hold_up_others() {
+        let fabric = Fabric::new();
+        let address = |lid, qpns| Address { lids: vec![lid], gids: vec![], qpns };
+        let own = fabric.attach(address(1, 0x40..0x80)).unwrap();
+        let mut full = fabric.attach(address(2, 0x80..0xc0)).unwrap();
+        let mut wire = FaultInjector::new(own, "dup=1000".parse().unwrap()).unwrap();
+        // One before, so that in the end the second copy finds no room.
+        full.send(numbered(2, 0x80, 8, 0)).unwrap();
+        while wire.send(numbered(2, 0x80, 8, 0)).is_ok() {}
+        assert!(wire.is_holding());
+        wire.send(numbered(1, 0x40, 8, 1)).unwrap();
+        assert_eq!(wire.recv(), Some(numbered(1, 0x40, 8, 1)));
     }
 
     #[test]

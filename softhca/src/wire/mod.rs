@@ -3,12 +3,14 @@
 mod address;
 pub mod fault;
 pub mod in_process;
+mod outbox;
 #[cfg(target_os = "linux")]
 pub mod shm;
 #[cfg(test)]
 pub(crate) mod test_frames;
 
 pub use address::Address;
+pub use outbox::Outbox;
 
 use crate::config::GidType;
 
@@ -56,7 +58,8 @@ pub trait Wire: Send {
     /// Sends `frame`.
     ///
     /// # Errors
-    /// The frame comes back when the receiver has no room now; the caller keeps it and tries again later.
+    /// The frame comes back when the receiver has no room now; the caller keeps it and tries again later. Others may
+    /// have room: the caller goes on with frames for them.
     /// A frame to nobody is dropped silently, as a switch does.
     fn send(&mut self, frame: Frame) -> Result<(), Frame>;
 

@@ -152,3 +152,28 @@ fn a_lost_read_response_is_asked_for_from_there_on() {
     assert_eq!(lab.a.memory.read(lab.a.data, data.len()), data);
     assert_eq!(lab.a.sent(Operation::ReadRequest), [0x123, 0x123 + 3]);
 }
+
+#[test]
+fn a_receiver_that_takes_nothing_holds_up_nobody_else() {
+    const STOPPED: u32 = 0x2ff;
+    let mut lab = Lab::unconnected(Options::default());
+    lab.a.script(|packet| if packet.headers.bth.dest_qp == STOPPED { Fate::Refuse } else { Fate::Deliver });
+    // More than anything between the send queue and the wire may hold, to the one that takes nothing.
+    let (lid, gid, _) = lab.b.identity();
+    for attr in [lab.a.init_attr(), lab.a.rtr_attr((lid, gid, STOPPED)), lab.a.rts_attr()] {
+        lab.a.modify(attr);
+    }
+    for _ in 0..32 {
+        lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 32 << 10, lab.a.key));
+    }
+    lab.run();
+    lab.a.another_qp();
+    lab.connect();
+    let sent = lab.a.fill(0, 100 << 10, 1);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 100 << 10, lab.a.key));
+    let start = lab.now;
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
+    assert_eq!(lab.now, start, "without waiting for anything");
+}

@@ -12,6 +12,8 @@ pub(crate) enum Fate {
     Deliver,
     Drop,
     Twice,
+    /// Given back: its receiver has no room.
+    Refuse,
     /// Delivered after the next packet that is delivered.
     Late,
 }
@@ -41,10 +43,13 @@ impl Wire for TappedWire {
         if tap.width.is_some_and(|width| tap.taken >= width) {
             return Err(frame);
         }
-        tap.taken += 1;
         let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
-        tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
         let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
+        if fate == Fate::Refuse {
+            return Err(frame);
+        }
+        tap.taken += 1;
+        tap.log.push((packet.headers.bth.opcode.operation(), packet.headers.bth.psn));
         match fate {
             Fate::Drop => return Ok(()),
             Fate::Late => {
@@ -52,7 +57,7 @@ impl Wire for TappedWire {
                 return Ok(());
             }
             Fate::Twice => self.inner.send(frame.clone())?,
-            Fate::Deliver => {}
+            Fate::Deliver | Fate::Refuse => {}
         }
         self.inner.send(frame)?;
         while let Some(frame) = tap.held.pop_front() {

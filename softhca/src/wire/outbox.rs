@@ -1,0 +1,121 @@
+//! Frames that wait for the wire: a queue for each QP, so that a receiver with no room holds up those alone that send to
+//! it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Frame, Wire};
+
+/// Frames of a QP that may wait before it produces no more. A step of a QP may go past it by what it does at once.
+const QP_FRAMES: usize = 64;
+
+/// What the QPs of a device have sent and the wire has not taken yet.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// By QPN; none is empty.
+    queues: BTreeMap<u32, VecDeque<Frame>>,
+    /// QP whose turn it is to be the first.
+    first: u32,
+}
+
+impl Outbox {
+    /// Appends a frame that QP `qpn` sends.
+    pub fn push(&mut self, qpn: u32, frame: Frame) {
+        self.queues.entry(qpn).or_default().push_back(frame);
+    }
+
+    /// Whether QP `qpn` may produce more.
+    #[must_use]
+    pub fn has_room(&self, qpn: u32) -> bool {
+        self.queues.get(&qpn).is_none_or(|queue| queue.len() < QP_FRAMES)
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
+    /// Another QP is the first each time, so that none finds the wire full for ever.
+    pub fn flush(&mut self, wire: &mut dyn Wire) -> bool {
+        let mut sent = false;
+        let first = self.first;
+        self.first = self.queues.range(first..).chain(&self.queues).next().map_or(0, |(&qpn, _)| qpn + 1);
+        for range in [first..u32::MAX, 0..first] {
+            for (_, queue) in self.queues.range_mut(range) {
+                while let Some(frame) = queue.pop_front() {
+                    if let Err(frame) = wire.send(frame) {
+                        queue.push_front(frame);
+                        break;
+                    }
+                    sent = true;
+                }
+            }
+        }
+        self.queues.retain(|_, queue| !queue.is_empty());
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::test_frames::numbered;
+
+    /// Takes so many frames, and none for one QP.
+    struct Narrow {
+        room: usize,
+        full: u32,
+        took: Vec<(u32, u8)>,
+    }
+
+    impl Wire for Narrow {
+        fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+            let qpn = crate::packet::Packet::dest_qp(&frame.packet).unwrap();
+            if self.room == 0 || qpn == self.full {
+                return Err(frame);
+            }
+            self.room -= 1;
+            self.took.push((qpn, frame.packet[11]));
+            Ok(())
+        }
+
+        fn recv(&mut self) -> Option<Frame> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_receiver_without_room_holds_up_its_own_senders_only() {
+        let (mut outbox, mut wire) = (Outbox::default(), Narrow { room: 100, full: 0x41, took: vec![] });
+        for psn in 0..3 {
+            for (from, to) in [(1, 0x41), (2, 0x42)] {
+                outbox.push(from, numbered(1, to, 8, psn));
+            }
+        }
+        assert!(outbox.flush(&mut wire));
+        assert_eq!(wire.took, [(0x42, 0), (0x42, 1), (0x42, 2)]);
+        assert!(!outbox.flush(&mut wire) && !outbox.is_empty());
+        wire.full = 0;
+        assert!(outbox.flush(&mut wire) && outbox.is_empty());
+        assert_eq!(wire.took[3..], [(0x41, 0), (0x41, 1), (0x41, 2)]);
+    }
+
+    #[test]
+    fn a_queue_has_an_end_and_each_has_its_turn() {
+        let (mut outbox, mut wire) = (Outbox::default(), Narrow { room: 0, full: 0, took: vec![] });
+        for qpn in [1, 2, 3] {
+            let mut psn = 0;
+            while outbox.has_room(qpn) {
+                outbox.push(qpn, numbered(1, 0x40 + qpn, 8, psn));
+                psn += 1;
+            }
+            assert_eq!(psn as usize, QP_FRAMES);
+        }
+        for _ in 0..6 {
+            wire.room = 1;
+            outbox.flush(&mut wire);
+        }
+        assert_eq!(wire.took, [(0x41, 0), (0x42, 0), (0x43, 0), (0x41, 1), (0x42, 1), (0x43, 1)]);
+    }
+}
