@@ -3,7 +3,10 @@ mod common;
 
 use blueflame::arch;
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor, Words};
-use blueflame::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register, TwoFences};
+use blueflame::db::{
+    BlueFlame, Doorbell, DoorbellFence, DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register, Stored,
+    TwoFences,
+};
 
 use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Player, Queues, Timed};
@@ -17,12 +20,14 @@ fn main() {
     let group = Group::new("doorbell", Timed::Post, 1, ENTRIES)
         .case("floor 8 bytes two fences", "", by_hand(|sq, wqe| sq.eight::<true>(wqe[0][0])))
         .case("floor 8 bytes one fence", "floor 8 bytes two fences", by_hand(|sq, wqe| sq.eight::<false>(wqe[0][0])))
-        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences, _>(Words, eight))
-        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence, _>(Words, eight))
+        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences, _, _>(Words, eight))
+        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence, _, _>(Words, eight))
+        .case("8 bytes doorbell fence", "floor 8 bytes two fences", ring::<DoorbellFence, _, _>(Words, eight))
         .case("floor 64 bytes two fences", "", by_hand(|sq, wqe| sq.copy::<true>(wqe)))
         .case("floor 64 bytes one fence", "floor 64 bytes two fences", by_hand(|sq, wqe| sq.copy::<false>(wqe)))
-        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences, _>(Words, line))
-        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence, _>(Words, line));
+        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences, _, _>(Words, line))
+        .case("64 bytes doorbell fence", "floor 64 bytes one fence", ring::<DoorbellFence, _, _>(Words, line))
+        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence, _, _>(Words, line));
     // Where ST64B takes the memory of a register, the software device's is not of that kind.
     CopyRoutine::available()
         .filter(|routine| !matches!(routine, CopyRoutine::Words | CopyRoutine::St64b))
@@ -39,10 +44,10 @@ impl<'a> CopyVisitor for Copies<'a> {
 
     fn run<C: BlockCopy>(self, copy: C) -> Group<'a> {
         let name = |fences| format!("64 bytes by {} {fences}", C::ROUTINE).leak();
-        self.0.case(name("two fences"), "floor 64 bytes two fences", ring::<TwoFences, _>(copy, line)).case(
+        self.0.case(name("two fences"), "floor 64 bytes two fences", ring::<TwoFences, _, _>(copy, line)).case(
             name("one fence"),
             "floor 64 bytes one fence",
-            ring::<OneFence, _>(copy, line),
+            ring::<OneFence, _, _>(copy, line),
         )
     }
 }
@@ -71,25 +76,25 @@ fn by_hand(mut ring: impl FnMut(&mut FloorSq, &Wqe)) -> impl Contestant {
 }
 
 /// The crate's record and register; requests are put by a floor.
-struct Doorbell<F: FlushMode, C: BlockCopy> {
+struct Rings<F: FlushMode, C: BlockCopy> {
     floor: Floor,
     record: DoorbellRecord,
     register: ExclusiveRegister<F, C>,
 }
 
-impl<F: FlushMode, C: BlockCopy> Queues for Doorbell<F, C> {
+impl<F: FlushMode, C: BlockCopy> Queues for Rings<F, C> {
     fn rigs(&self) -> Vec<&Rig> {
         self.floor.rigs()
     }
 }
 
-fn ring<F: FlushMode, C: BlockCopy>(copy: C, store: impl Fn(Half<'_, C>, &Wqe)) -> impl Contestant {
+fn ring<F: FlushMode, C: BlockCopy, S: Stored>(copy: C, store: impl Fn(Half<'_, C>, &Wqe) -> S) -> impl Contestant {
     let floor = Floor::new(SMALL);
     // SAFETY: the record stays as long as the rig, and the floor does not store to it.
     let record = unsafe { DoorbellRecord::send(floor.rig.record()) };
     let register = exclusive(&floor.rig).with_mode().with_copy(copy);
-    let post = move |doorbell: &mut Doorbell<F, C>, first, count| {
-        let Doorbell { floor, record, register } = doorbell;
+    let post = move |doorbell: &mut Rings<F, C>, first, count| {
+        let Rings { floor, record, register } = doorbell;
         for n in first..first + count as u64 {
             let wqe = floor.sq.inline(MESSAGES.get(n), true);
             floor.sq.advance();
@@ -99,18 +104,18 @@ fn ring<F: FlushMode, C: BlockCopy>(copy: C, store: impl Fn(Half<'_, C>, &Wqe)) 
             register.ring(|half| store(half, &wqe));
         }
     };
-    let poll = |doorbell: &mut Doorbell<F, C>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);
-    Player::new(Doorbell { floor, record, register }, post, poll)
+    let poll = |doorbell: &mut Rings<F, C>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);
+    Player::new(Rings { floor, record, register }, post, poll)
         .prepared(|doorbell, first, count| fill(&mut doorbell.floor.sq, first, count))
 }
 
-fn eight<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) {
+fn eight<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> Doorbell {
     // SAFETY: the request is in the ring, and names no memory of this side.
-    unsafe { half.write(wqe[0][0]) };
+    unsafe { half.write(wqe[0][0]) }
 }
 
-fn line<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) {
+fn line<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> BlueFlame {
     let [[a, b], [c, d], [e, f]] = *wqe;
     // SAFETY: as above, and a half has 256 bytes.
-    unsafe { half.copy(&[a, b, c, d, e, f, 0, 0]) };
+    unsafe { half.copy(&[a, b, c, d, e, f, 0, 0]) }
 }

@@ -4,7 +4,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Packed;
-use blueflame::db::{FlushMode, OneFence, Register, TwoFences};
+use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{SendQueue, Staged};
 use blueflame::types::{Lkey, WrId};
 use blueflame::wqe::{Hole, LegalOn, Rc, Request, Send, Sge, Write};
@@ -44,6 +44,7 @@ fn inline(bench: &mut Bench) {
         .case("floor shared", "floor two fences", shared_floor)
         .case("typed two fences", "floor two fences", typed(exclusive))
         .case("typed one fence", "floor one fence", typed(one_fence))
+        .case("typed doorbell fence", "floor one fence", typed(doorbell_fence))
         .case("typed shared", "floor shared", typed(shared))
         .case("template floor two fences", "", template_floor::<true>())
         .case("template floor one fence", "template floor two fences", template_floor::<false>())
@@ -61,7 +62,11 @@ fn inline(bench: &mut Bench) {
         .measure(bench);
 }
 
-fn one_fence(rig: &Rig) -> blueflame::db::ExclusiveRegister<OneFence> {
+fn one_fence(rig: &Rig) -> ExclusiveRegister<OneFence> {
+    exclusive(rig).with_mode()
+}
+
+fn doorbell_fence(rig: &Rig) -> ExclusiveRegister<DoorbellFence> {
     exclusive(rig).with_mode()
 }
 

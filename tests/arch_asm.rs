@@ -30,13 +30,15 @@ const TARGETS: [(&str, &str); 12] = [
 ];
 
 /// The names that every architecture exports.
-const BARRIERS: [&str; 5] =
-    ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes"];
+const BARRIERS: [&str; 6] =
+    ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes", "mmio_wc_hint"];
 
 /// Copy routines of `src/arch/copy`, and what they take the block from.
 fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
     const WORDS: &str = "&[u64; 8]";
     const PACKED: &str = "[core::arch::x86_64::__m128i; 4]";
+    const NEON: &str = "[core::arch::aarch64::uint64x2_t; 4]";
+    const LINE: &str = "*const u64";
     match arch {
         "x86_64" => &[
             ("copy_sse", WORDS),
@@ -44,9 +46,9 @@ fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
             ("copy_avx_packed", PACKED),
             ("copy_avx512", WORDS),
             ("copy_avx512_packed", PACKED),
-            ("copy_movdir64b", "*const u64"),
+            ("copy_movdir64b", LINE),
         ],
-        "aarch64" => &[("copy_neon", WORDS), ("copy_st64b", WORDS)],
+        "aarch64" => &[("copy_neon", NEON), ("copy_neon_line", LINE), ("copy_st64b", WORDS)],
         _ => &[],
     }
 }

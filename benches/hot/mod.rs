@@ -33,7 +33,7 @@ macro_rules! hot {
 }
 
 use blueflame::cq::{CompletionQueue, NoOverrun, Side};
-use blueflame::db::{ExclusiveRegister, OneFence, SharedRegister};
+use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::queue::{
     NothingPosted, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template,
 };
@@ -42,6 +42,8 @@ use blueflame::wqe::{Frame, GatherLen, InlineLen, RawPacket, Rc, Remote, Send, S
 
 /// A queue whose doorbells do not end with a flush.
 pub(crate) type OneFenceQueue = SendQueue<Rc, ExclusiveRegister<OneFence>>;
+/// A queue whose 8-byte doorbells end with a flush, and no others.
+pub(crate) type DoorbellFenceQueue = SendQueue<Rc, ExclusiveRegister<DoorbellFence>>;
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<Rc, &'static SharedRegister>;
 /// A prepared RDMA WRITE of 8 bytes, inline.
@@ -83,6 +85,12 @@ hot! {
 
     /// The same with the flush left to the next doorbell.
     fn post_one_fence(sq: &mut OneFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
+        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+    }
+
+    /// The same with a flush after 8-byte doorbells only.
+    fn post_doorbell_fence(sq: &mut DoorbellFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         // SAFETY: inline bytes are copied, and callers retire indices of completions only.
         unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
     }

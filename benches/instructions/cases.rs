@@ -2,7 +2,7 @@
 use std::hint::black_box;
 
 use blueflame::cq::{CompletionQueue, PollMode};
-use blueflame::db::{OneFence, Register};
+use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{RecvQueue, SendQueue, Template};
 use blueflame::types::{Lkey, Rkey, WrId};
 use blueflame::wqe::{Hole, LegalOn, RawPacket, Rc, Remote, Request, Send, Sge, Write};
@@ -173,6 +173,14 @@ fn posts() -> Vec<Case> {
             1,
             || send_queue(exclusive().with_mode::<OneFence>()),
             post_one_fence,
+            |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
+        )
+        .goal(58),
+        case!(
+            "post typed doorbell fence",
+            1,
+            || send_queue(exclusive().with_mode::<DoorbellFence>()),
+            post_doorbell_fence,
             |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
         )
         .goal(58),

@@ -6,8 +6,9 @@ use core::arch::asm;
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
 ///
 /// `dmb oshst`: stores before it are observed by the outer shareable domain before stores after it.
-/// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `dmb oshst` (`dsb st` up to release 44; a wait for
-/// completion adds nothing to an order between stores to memory).
+/// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `dmb oshst` (`dsb st` up to release 54, changed by commit
+/// 1ec72764ad83: Armv8 is other-multi-copy atomic, so a wait for completion adds nothing to an order between stores to
+/// memory). UCX `ucs_memory_cpu_store_fence`: `dmb ishst`.
 #[inline(always)]
 pub fn to_device() {
     // SAFETY: `dmb oshst` only orders memory accesses; it changes no register, flag or memory.
@@ -17,14 +18,15 @@ pub fn to_device() {
 /// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
 ///
 /// `dmb oshld`: loads before it are performed before loads and stores after it.
-/// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `dmb oshld` (`dsb ld` up to release 44).
+/// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `dmb oshld` (`dsb ld` up to release 54).
+/// UCX `ucs_memory_cpu_load_fence`: `dmb ishld`.
 #[inline(always)]
 pub fn from_device() {
     // SAFETY: `dmb oshld` only orders memory accesses; it changes no register, flag or memory.
     unsafe { asm!("dmb oshld", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], by what rdma-core used up to release 44, `dsb ld`: it also waits for the earlier loads to finish.
+/// As [`from_device`], by what rdma-core used up to release 54, `dsb ld`: it also waits for the earlier loads to finish.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `dsb ld` only orders memory accesses; it changes no register, flag or memory.
@@ -35,8 +37,8 @@ pub fn from_device_conservative() {
 /// [`to_device`].
 ///
 /// `dsb st`, not `dmb`: the next store goes to device memory (Normal-NC or Device-GRE), and must not start before the
-/// earlier ones have completed. rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `dsb st`. A weaker barrier here is a
-/// known cause of lost doorbells (openucx/ucx #9819).
+/// earlier ones have completed. rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `dsb st`. UCX has the lighter `dmb oshst`
+/// (`ucs_memory_bus_store_fence`), after Linux commit 22ec71615d82, which made it the barrier before stores to devices.
 #[inline(always)]
 pub fn mmio_wc_start() {
     // SAFETY: `dsb st` only orders memory accesses; it changes no register, flag or memory.
@@ -53,11 +55,24 @@ pub fn mmio_flush_writes() {
     unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
 }
 
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// `dgh`, the data gathering hint (Arm ARM DDI 0487, C6.2, DGH; FEAT_DGH, and a `nop` to CPUs without it), by its number,
+/// since assemblers know the name only with the extension named: stores before it gain nothing by waiting to be merged with
+/// stores after it. It orders nothing. UCX `src/ucs/arch/aarch64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: `hint #6`.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    // SAFETY: a hint; it changes no register, flag or memory.
+    unsafe { asm!("hint #6", options(nostack, preserves_flags)) }
+}
+
 /// Writes one 64-byte block to a BlueFlame register: eight stores from registers, with nothing between them.
 ///
-/// One block of assembly, because a compiler interleaves loads with the stores, and then the CPU almost never merges
-/// them into one 64-byte write on the bus (Linux commit ead79118dae6, `__iowrite64_copy` of arm64). Ordering is the
-/// caller's: bracket it with [`mmio_wc_start`] and [`mmio_flush_writes`].
+/// One block of assembly, because a compiler interleaves loads with the stores, and then Grace CPUs almost never merge them
+/// into one 64-byte write on the bus (Linux commit ead79118dae6, "arm64/io: Provide a WC friendly __iowriteXX_copy()").
+/// Even so some merge unreliably, which is why [`Neon`](super::copy::Neon) is the usual routine here and this one the
+/// fallback for programs that must not use vector registers. Ordering is the caller's: bracket it with [`mmio_wc_start`]
+/// and [`mmio_flush_writes`].
 ///
 /// # Safety
 ///

@@ -7,6 +7,7 @@
 //! | [`from_device_conservative`] | the same place | the same, by rdma-core's instruction where `from_device` is lighter |
 //! | [`mmio_wc_start`] | before a store to write-combining MMIO | that store reaches the device after all earlier stores |
 //! | [`mmio_flush_writes`] | after a store to write-combining MMIO | it leaves the CPU now, and nothing later combines with it |
+//! | [`mmio_wc_hint`] | after a BlueFlame copy, where no barrier is wanted | none: full buffers leave soon, where the CPU can be told |
 //! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (two of 4 bytes on 32-bit CPUs, low address first) |
 //! | [`mmio_copy64`], [`mmio_copy64_packed`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
 //!
@@ -35,7 +36,9 @@ macro_rules! architecture {
         #[cfg($cfg)]
         mod $name;
         #[cfg($cfg)]
-        pub use $name::{from_device, from_device_conservative, mmio_flush_writes, mmio_wc_start, to_device};
+        pub use $name::{
+            from_device, from_device_conservative, mmio_flush_writes, mmio_wc_hint, mmio_wc_start, to_device,
+        };
     };
 }
 

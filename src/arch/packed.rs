@@ -41,8 +41,51 @@ mod sixteen {
     }
 }
 
-/// For other CPUs: those with stores of register pairs (`stp`) need no more.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod sixteen {
+    use core::arch::aarch64::{
+        uint64x2_t, vcombine_u64, vcreate_u64, vdupq_n_u8, vextq_u8, vgetq_lane_u64, vorrq_u64, vreinterpretq_u8_u64,
+        vreinterpretq_u64_u8,
+    };
+
+    pub(super) type Sixteen = uint64x2_t;
+
+    #[inline(always)]
+    pub(super) fn new([first, second]: [u64; 2]) -> Sixteen {
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD; as below.
+        unsafe { vcombine_u64(vcreate_u64(first), vcreate_u64(second)) }
+    }
+
+    #[inline(always)]
+    pub(super) fn or(a: Sixteen, b: Sixteen) -> Sixteen {
+        // SAFETY: as above.
+        unsafe { vorrq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    pub(super) fn first_word(a: Sixteen) -> u64 {
+        // SAFETY: as above.
+        unsafe { vgetq_lane_u64::<0>(a) }
+    }
+
+    #[inline(always)]
+    pub(super) fn words(a: Sixteen) -> [u64; 2] {
+        // SAFETY: as above.
+        [first_word(a), unsafe { vgetq_lane_u64::<1>(a) }]
+    }
+
+    #[inline(always)]
+    pub(super) fn four_bytes_up(a: Sixteen) -> Sixteen {
+        // SAFETY: as above.
+        unsafe { vreinterpretq_u64_u8(vextq_u8::<12>(vdupq_n_u8(0), vreinterpretq_u8_u64(a))) }
+    }
+}
+
+/// For other CPUs.
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+)))]
 mod sixteen {
     pub(super) type Sixteen = [u64; 2];
 
@@ -76,8 +119,8 @@ mod sixteen {
     }
 }
 
-/// Sixteen bytes in memory order, held in one register where the CPU has registers so wide (x86-64: SSE2), otherwise in
-/// two.
+/// Sixteen bytes in memory order, held in one register where the CPU has registers so wide (x86-64: SSE2; AArch64: Advanced
+/// SIMD), otherwise in two.
 ///
 /// For WQEs that are stored twice, to the ring and to the device: half as many stores. Where the stores of a post are what it
 /// costs, as on a Zen 4 with both barriers, that is worth more than the instructions that bring two words together (typed
@@ -149,8 +192,11 @@ impl Packed {
 
     /// The register's contents.
     #[inline(always)]
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    pub(super) const fn register(self) -> core::arch::x86_64::__m128i {
+    #[cfg(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon")
+    ))]
+    pub(super) const fn register(self) -> sixteen::Sixteen {
         self.0
     }
 

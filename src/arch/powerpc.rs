@@ -45,3 +45,11 @@ pub fn mmio_flush_writes() {
     // SAFETY: `sync` only orders memory accesses; it changes no register, flag or memory.
     unsafe { asm!("sync", options(nostack, preserves_flags)) }
 }
+
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// As [`mmio_flush_writes`]: nothing is known of when such a buffer leaves by itself. UCX has no statement for this CPU.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    mmio_flush_writes();
+}

@@ -92,3 +92,11 @@ pub(super) unsafe fn pci_store_block(dst: *mut u64, src: *const u64) {
         );
     }
 }
+
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// As [`mmio_flush_writes`]: nothing is known of when such a buffer leaves by itself. UCX has no statement for this CPU.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    mmio_flush_writes();
+}

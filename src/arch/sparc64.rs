@@ -40,3 +40,11 @@ pub fn mmio_wc_start() {
 pub fn mmio_flush_writes() {
     fence(Ordering::SeqCst);
 }
+
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// As [`mmio_flush_writes`]: nothing is known of when such a buffer leaves by itself. UCX has no statement for this CPU.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    mmio_flush_writes();
+}

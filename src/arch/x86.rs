@@ -49,3 +49,12 @@ pub fn mmio_flush_writes() {
     // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
+
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// A compiler barrier, as on x86-64.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    // SAFETY: an empty instruction sequence; it touches no register, flag or stack.
+    unsafe { asm!("", options(nostack, preserves_flags)) }
+}

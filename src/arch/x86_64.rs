@@ -57,3 +57,13 @@ pub fn mmio_flush_writes() {
     // SAFETY: `sfence` only orders; it changes no register, flag or memory.
     unsafe { asm!("sfence", options(nostack, preserves_flags)) }
 }
+
+/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+///
+/// A compiler barrier: a full buffer leaves without being asked, though the moment is the CPU's choice (Intel SDM vol. 3,
+/// 12.3.1). UCX `src/ucs/arch/x86_64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: nothing.
+#[inline(always)]
+pub fn mmio_wc_hint() {
+    // SAFETY: an empty instruction sequence; it touches no register, flag or stack.
+    unsafe { asm!("", options(nostack, preserves_flags)) }
+}

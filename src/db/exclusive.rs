@@ -1,45 +1,11 @@
 use core::marker::PhantomData;
 
+use super::mode::{FlushMode, TwoFences};
 use super::parts::{Halves, RegisterError, RegisterParts};
-use super::register::{Half, Register};
+use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
 use crate::arch::copy::{BlockCopy, Usual};
-
-/// Whether a doorbell ends with a flush of the CPU's write-combining buffers: [`TwoFences`] or [`OneFence`].
-pub trait FlushMode: Sealed + 'static {
-    /// Whether [`arch::mmio_flush_writes`] follows the store.
-    const FLUSH: bool;
-}
-
-/// Barrier, store, flush: rdma-core's order (`providers/mlx5/qp.c`, `post_send_db`), and the default.
-#[derive(Clone, Copy, Debug)]
-pub struct TwoFences;
-
-/// Barrier, store: the flush is left to the next doorbell's barrier.
-///
-/// Why that is in order: rdma-core flushes so that two CPUs that take turns on one register cannot have their doorbells
-/// overtake each other in write-combining buffers. An exclusive register has one writer at a time, and a half is stored
-/// to again only two doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between; that barrier
-/// drains the buffers on x86 (`sfence`) and waits for the store on Arm (`dsb st`). A queue that moves to another
-/// thread moves by a synchronising operation of the application, which is no such barrier: call
-/// [`ExclusiveRegister::flush`] (or the queue's `flush`) before.
-///
-/// What it gives up: nothing bounds how long the *last* doorbell may stay in the CPU. A BlueFlame copy of 64 bytes
-/// fills a buffer, and CPUs send full buffers at once; an 8-byte doorbell does not fill one. So this mode is for queues
-/// that post without pause, or that call [`ExclusiveRegister::flush`] before they go idle. No figure of this project
-/// was taken on write-combining memory of a device.
-#[derive(Clone, Copy, Debug)]
-pub struct OneFence;
-
-impl Sealed for TwoFences {}
-impl Sealed for OneFence {}
-impl FlushMode for TwoFences {
-    const FLUSH: bool = true;
-}
-impl FlushMode for OneFence {
-    const FLUSH: bool = false;
-}
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///
@@ -117,12 +83,10 @@ impl<F: FlushMode, C: BlockCopy> Register for ExclusiveRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
+    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         arch::mmio_wc_start();
         store(Half::new(self.halves.due(), self.copy));
-        if F::FLUSH {
-            arch::mmio_flush_writes();
-        }
+        S::then::<F>();
         // After the flush, as rdma-core does, so that the doorbell does not wait for this.
         self.halves.alternate();
     }

@@ -24,9 +24,14 @@
 //!
 //! # How a WQE is copied
 //!
-//! By eight stores of 8 bytes, unless the register is given another [copy routine](crate::arch::copy), which is part of its
-//! type, too.
+//! By the CPU's [usual routine](crate::arch::copy::Usual), unless the register is given another
+//! [copy routine](crate::arch::copy), which is part of its type, too.
+//!
+//! # What follows a doorbell
+//!
+//! A flush, or not: [`FlushMode`] has the table of who needs which.
 mod exclusive;
+mod mode;
 mod parts;
 mod probe;
 mod record;
@@ -34,11 +39,12 @@ mod register;
 mod shared;
 mod thread;
 
-pub use exclusive::{ExclusiveRegister, FlushMode, OneFence, TwoFences};
+pub use exclusive::ExclusiveRegister;
+pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
 pub use probe::{Probe, ProbeError};
 pub use record::DoorbellRecord;
-pub use register::{Half, Register};
+pub use register::{BlueFlame, Doorbell, Half, Register, Stored};
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;
 

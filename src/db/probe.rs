@@ -2,7 +2,8 @@ use core::array;
 use core::fmt;
 use core::hint::black_box;
 
-use super::exclusive::{ExclusiveRegister, FlushMode, TwoFences};
+use super::exclusive::ExclusiveRegister;
+use super::mode::{FlushMode, TwoFences};
 use super::parts::Halves;
 use super::register::Register;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};

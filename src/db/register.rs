@@ -1,6 +1,7 @@
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use super::mode::FlushMode;
 use super::sealed::Sealed;
 use crate::arch::copy::{BlockCopy, Usual};
 use crate::arch::{self, Packed};
@@ -20,10 +21,42 @@ pub trait Register: Sealed {
     fn size(&self) -> usize;
 
     /// Rings: calls `store` with the half that is due, ordered after everything stored so far, and makes the other half
-    /// due.
+    /// due. What `store` returns says what must follow its store, and that there was one.
     ///
     /// The doorbell record must have been stored before.
-    fn ring(&mut self, store: impl FnOnce(Half<'_, Self::Copy>));
+    fn ring<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
+}
+
+/// What was stored to a register, as [`Half`]'s methods return it: [`Doorbell`] or [`BlueFlame`].
+pub trait Stored: Sealed {
+    /// The barrier that mode `F` has after it.
+    fn then<F: FlushMode>();
+}
+
+/// Eight bytes were stored.
+#[derive(Debug)]
+#[must_use = "the register's mode must know what was stored"]
+pub struct Doorbell(());
+
+/// A whole WQE was copied.
+#[derive(Debug)]
+#[must_use = "the register's mode must know what was stored"]
+pub struct BlueFlame(());
+
+impl Sealed for Doorbell {}
+impl Stored for Doorbell {
+    #[inline(always)]
+    fn then<F: FlushMode>() {
+        F::after_doorbell();
+    }
+}
+
+impl Sealed for BlueFlame {}
+impl Stored for BlueFlame {
+    #[inline(always)]
+    fn then<F: FlushMode>() {
+        F::after_copy();
+    }
 }
 
 /// The half of a register that is due, for one doorbell. It is lent: outside of the turn it was given for, it would store
@@ -33,7 +66,10 @@ pub trait Register: Sealed {
 /// # use blueflame::db::Register;
 /// fn keep(mut register: impl Register) {
 ///     let mut kept = None;
-///     register.ring(|half| kept = Some(half));
+///     register.ring(|half| -> blueflame::db::Doorbell {
+///         kept = Some(half);
+///         panic!()
+///     });
 /// }
 /// ```
 #[derive(Debug)]
@@ -52,9 +88,10 @@ impl<C: BlockCopy> Half<'_, C> {
     /// The WQEs up to the doorbell record's index must be complete, and name memory that stays registered and alive
     /// until they complete.
     #[inline]
-    pub unsafe fn write(self, first_word: u64) {
+    pub unsafe fn write(self, first_word: u64) -> Doorbell {
         // SAFETY: the register's constructor vouches for the address; the caller for what the device will do.
-        unsafe { arch::mmio_write64(self.0.as_ptr(), first_word) }
+        unsafe { arch::mmio_write64(self.0.as_ptr(), first_word) };
+        Doorbell(())
     }
 
     /// Copies one WQEBB to BlueFlame: the WQE itself is the doorbell.
@@ -62,10 +99,11 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least 64 bytes.
     #[inline]
-    pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) {
+    pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) -> BlueFlame {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
         // will do.
-        unsafe { self.1.copy(self.0.as_ptr(), words) }
+        unsafe { self.1.copy(self.0.as_ptr(), words) };
+        BlueFlame(())
     }
 
     /// Copies one WQEBB to BlueFlame, by `copy`, which gets the routine and the place.
@@ -73,8 +111,9 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`copy`](Self::copy); `copy` must store the WQEBB there by that routine, and nothing else.
     #[inline(always)]
-    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) {
+    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> BlueFlame {
         copy(self.1, self.0.as_ptr());
+        BlueFlame(())
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `line` gives one after the other.
@@ -82,11 +121,12 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
     #[inline(always)]
-    pub unsafe fn copy_packed(self, wqebbs: usize, mut line: impl FnMut(usize) -> [Packed; 4]) {
+    pub unsafe fn copy_packed(self, wqebbs: usize, mut line: impl FnMut(usize) -> [Packed; 4]) -> BlueFlame {
         for n in 0..wqebbs {
             // SAFETY: `n` stays below the register's blocks; the caller vouches for them and for what the device will do.
             unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), line(n)) };
         }
+        BlueFlame(())
     }
 
     /// Copies one WQEBB, that lies in the ring, to BlueFlame.
@@ -94,10 +134,11 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`copy`](Self::copy), and `line` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
-    pub unsafe fn copy_line(self, line: NonNull<u64>) {
+    pub unsafe fn copy_line(self, line: NonNull<u64>) -> BlueFlame {
         // SAFETY: the register's constructor vouches for the address, the caller for its size, for the line and for what
         // the device will do.
-        unsafe { self.1.copy_line(self.0.as_ptr(), line.as_ptr()) }
+        unsafe { self.1.copy_line(self.0.as_ptr(), line.as_ptr()) };
+        BlueFlame(())
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
@@ -107,7 +148,13 @@ impl<C: BlockCopy> Half<'_, C> {
     /// As for [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring` must be
     /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `slot < ring_wqebbs`.
     #[inline]
-    pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, slot: usize, wqebbs: usize) {
+    pub unsafe fn copy_from_ring(
+        self,
+        ring: NonNull<u64>,
+        ring_wqebbs: usize,
+        slot: usize,
+        wqebbs: usize,
+    ) -> BlueFlame {
         let mut slot = slot;
         for n in 0..wqebbs {
             // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for what
@@ -121,5 +168,6 @@ impl<C: BlockCopy> Half<'_, C> {
                 slot = 0;
             }
         }
+        BlueFlame(())
     }
 }

@@ -230,9 +230,10 @@ fn shared_register_takes_turns() {
                     register.ring(|half| {
                         assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two threads in one doorbell");
                         // SAFETY: no device looks at this page, and a half has 256 bytes.
-                        unsafe { half.copy(&[thread; 8]) };
+                        let stored = unsafe { half.copy(&[thread; 8]) };
                         rung.fetch_add(1, Ordering::Relaxed);
                         inside.fetch_sub(1, Ordering::Relaxed);
+                        stored
                     });
                 }
             });

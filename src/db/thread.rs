@@ -1,9 +1,9 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
-use super::exclusive::{FlushMode, TwoFences};
+use super::mode::{FlushMode, TwoFences};
 use super::parts::{Halves, RegisterError, RegisterParts};
-use super::register::{Half, Register};
+use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
 use crate::arch::copy::{BlockCopy, Usual};
@@ -57,13 +57,11 @@ impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring_in_turn(&self, store: impl FnOnce(Half<'_, C>)) {
+    fn ring_in_turn<S: Stored>(&self, store: impl FnOnce(Half<'_, C>) -> S) {
         let mut halves = self.halves.get();
         arch::mmio_wc_start();
         store(Half::new(halves.due(), self.copy));
-        if F::FLUSH {
-            arch::mmio_flush_writes();
-        }
+        S::then::<F>();
         halves.alternate();
         self.halves.set(halves);
     }
@@ -79,7 +77,7 @@ impl<F: FlushMode, C: BlockCopy> Register for &ThreadRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
+    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_in_turn(store);
     }
 }
@@ -96,7 +94,7 @@ impl<F: FlushMode, C: BlockCopy> Register for std::rc::Rc<ThreadRegister<F, C>> 
     }
 
     #[inline(always)]
-    fn ring(&mut self, store: impl FnOnce(Half<'_, C>)) {
+    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_in_turn(store);
     }
 }

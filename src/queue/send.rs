@@ -434,8 +434,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 }
 
 impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F, C>> {
-    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device; for
-    /// [`OneFence`](crate::db::OneFence) queues that go idle or move to another thread. Must run on the CPU that rang.
+    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device: in the
+    /// [modes](FlushMode) that leave out flushes, for queues that go idle or move to another thread. Must run on the CPU that
+    /// rang.
     #[inline]
     pub fn flush(&mut self) {
         self.register.flush();

@@ -160,7 +160,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: published, the size is checked, and the caller vouches for the memory the request names. Composed anew
             // from the template, not read back from the ring, line by line.
             self.register().ring(|half| unsafe {
-                half.copy_packed(lines, |n| if n == 0 { first_line } else { template.line(pi, data, n * LINE_UNITS) });
+                half.copy_packed(lines, |n| if n == 0 { first_line } else { template.line(pi, data, n * LINE_UNITS) })
             });
         } else {
             // SAFETY: as above; the word was stored a moment ago.

@@ -225,6 +225,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
 
     /// As [`build`](Self::build), with a doorbell of another flush mode, and another
     /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Usual::default())`.
+    /// [`FlushMode`] has the table of which mode is for whom.
     ///
     /// # Errors
     /// As [`build`](Self::build).

@@ -17,6 +17,7 @@ pub trait Copy {}
 impl Copy for u64 {}
 impl Copy for i64 {}
 impl Copy for [i64; 2] {}
+impl Copy for [u64; 2] {}
 impl<T> Copy for *mut T {}
 impl<T> Copy for *const T {}
 #[lang = "freeze"]
@@ -29,6 +30,13 @@ pub trait ConstParamTy_: StructuralPartialEq {}
 pub mod arch {
     #[rustc_builtin_macro]
     pub macro asm() {}
+
+    pub mod aarch64 {
+        #[repr(simd)]
+        #[allow(non_camel_case_types)]
+        pub struct uint64x2_t([u64; 2]);
+        impl crate::Copy for uint64x2_t {}
+    }
 
     pub mod x86_64 {
         #[repr(simd)]

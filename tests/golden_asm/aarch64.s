@@ -20,47 +20,48 @@ hot_batch:
     mov x20, x0
     cmp w8, #7
     b.ls L2
-    ldr x8, [x20, #40]
-    sub x9, x21, #8
-    mov w7, #128
-    ldp w12, w13, [x20, #80]
-    lsr x9, x9, #3
-    orr x8, x8, #0x8000000
-    mov x11, xzr
+    sub x8, x21, #8
+    ldr x9, [x20, #40]
+    mov w18, #1
+    lsr x8, x8, #3
     ldp x16, x17, [x20]
+    ldp w11, w12, [x20, #80]
+    add x28, x8, #1
+    orr x8, x9, #0x8000000
+    dup v0.2d, x18
     orr x18, x8, #0x300000000000000
     mov w8, #5
+    mov w7, #128
+    mov x14, xzr
     add x10, x22, x21
-    rev x14, x27
+    rev x13, x27
     rev w15, w26
-    add x28, x9, #1
     movk w8, #1, lsl #16
     mov w9, #259
     mov w0, #134217728
     movk w7, #2048, lsl #16
-    mov w2, #1
     mov w24, w1
 L1:
-    cmp w24, w12
+    cmp w24, w11
     b.eq L14
-    lsl w3, w24, #4
-    rev w4, w24
-    lsr w4, w4, #8
-    and x3, x13, x3
-    add x5, x16, x3, lsl #2
-    orr x23, x4, x18
-    add x3, x17, x3
-    stp x23, x0, [x5]
-    stp x14, x15, [x5, #16]
-    ldp w4, w6, [x22], #8
+    lsl w2, w24, #4
+    rev w3, w24
+    mov v1.16b, v0.16b
+    lsr w3, w3, #8
+    add w6, w24, #1
+    and x2, x12, x2
+    and w24, w6, #0xffff
+    add x4, x16, x2, lsl #2
+    orr x23, x3, x18
+    mov v1.d[0], x14
+    add x14, x14, #1
+    stp x23, x0, [x4]
+    stp x13, x15, [x4, #16]
+    ldp w3, w5, [x22], #8
     cmp x22, x10
-    orr x4, x7, x4, lsl #32
-    stp x4, x6, [x5, #32]
-    add x4, x11, #1
-    add w5, w24, #1
-    stp x11, x2, [x3]
-    and w24, w5, #0xffff
-    mov x11, x4
+    orr x3, x7, x3, lsl #32
+    stp x3, x5, [x4, #32]
+    str q1, [x17, x2]
     b.ne L1
     mov w25, #259
     b L8
@@ -141,18 +142,8 @@ L8:
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
     ldr x9, [x20, #24]
-    ldp x10, x11, [x8]
-    ldp x12, x13, [x8, #16]
-    ldp x14, x15, [x8, #32]
-    ldp x16, x8, [x8, #48]
-    str x10, [x9]
-    str x11, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x15, [x9, #40]
-    str x16, [x9, #48]
-    str x8, [x9, #56]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x8, [x20, #32]
     eor x8, x8, x9
@@ -668,67 +659,63 @@ L11:
     ret
 
 hot_fire_entry:
-    ldr w9, [x2, #8]
-    cmp w9, #0
+    ldr w10, [x2, #8]
+    cmp w10, #0
     b.le L2
-    ldp w10, w11, [x0, #76]
-    cmp w10, w11
+    ldp w9, w11, [x0, #76]
+    cmp w9, w11
     b.eq L3
-    lsl w11, w10, #4
+    ldr w11, [x2, #12]
+    movi v0.2d, #0000000000000000
+    rev w12, w9
+    lsr w12, w12, #8
+    ldp d3, d1, [x1, #256]
+    orr x10, x11, x10, lsl #32
+    ldr x13, [x2]
+    lsl w11, w9, #4
+    add w9, w9, #1
+    rev x10, x10
+    mov v0.s[0], w12
+    rev x13, x13
+    fmov d2, x10
+    mov v3.d[1], v1.d[0]
     ldr w12, [x0, #84]
-    rev w13, w10
-    ldp x15, x14, [x0]
-    lsr w13, w13, #8
+    ldp q4, q1, [x1]
+    and w9, w9, #0xffff
     and x11, x12, x11
-    ldp x16, x12, [x1]
-    ldr q0, [x1, #256]
-    add w10, w10, #1
-    add x17, x15, x11, lsl #2
-    ldr w15, [x2, #12]
-    str q0, [x14, x11]
-    orr x11, x16, x13
-    ldp x13, x14, [x1, #16]
-    orr x9, x15, x9, lsl #32
-    ldr x15, [x2]
-    and w10, w10, #0xffff
-    stp x11, x12, [x17]
-    rev x9, x9
-    rev x15, x15
-    stp x13, x14, [x17, #16]
-    stp x9, x15, [x17, #32]
-    str w10, [x0, #76]
-    rev w10, w10
+    str w9, [x0, #76]
+    rev w9, w9
+    mov v2.d[1], x13
+    ldp x10, x13, [x0]
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x10, x11, lsl #2
+    str q3, [x13, x11]
+    stp q1, q2, [x10, #16]
+    str q0, [x10]
     dmb oshst
-    ldr x16, [x0, #16]
-    str w10, [x16]
-    ldr w10, [x0, #68]
-    cmp w10, #63
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #68]
+    cmp w9, #63
     b.ls L1
     dsb st
-    mov x16, xzr
-    ldr x10, [x0, #24]
-    str x11, [x10]
-    str x12, [x10, #8]
-    str x13, [x10, #16]
-    str x14, [x10, #24]
-    str x9, [x10, #32]
-    str x15, [x10, #40]
-    str x16, [x10, #48]
-    str x16, [x10, #56]
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x10
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x10, [x0, #24]
-    str x11, [x10]
+    ldr x9, [x0, #24]
+    str d0, [x9]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x10
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
@@ -747,46 +734,41 @@ hot_fire_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    lsl w10, w9, #4
+    movi v0.2d, #0000000000000000
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d2, d3, [x1, #256]
+    ldr d4, [x2]
     ldr w11, [x0, #84]
-    rev w12, w9
-    ldp x14, x13, [x0]
-    lsr w12, w12, #8
-    and x11, x11, x10
-    ldp x15, x10, [x1]
-    ldr q0, [x1, #256]
-    ldr x17, [x2]
+    ldp x13, x12, [x0]
+    mov v0.s[0], w10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
+    ldp q4, q1, [x1]
+    lsl w10, w9, #4
     add w9, w9, #1
-    add x16, x14, x11, lsl #2
-    str q0, [x13, x11]
+    and x10, x11, x10
     and w9, w9, #0xffff
-    orr x11, x15, x12
-    ldp x14, x15, [x1, #32]
-    ldp x12, x13, [x1, #16]
-    stp x11, x10, [x16]
+    orr v0.16b, v4.16b, v0.16b
+    ldr q4, [x1, #32]
+    str q2, [x12, x10]
+    add x11, x13, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    orr x14, x14, x17, lsl #32
-    orr x15, x15, x17, lsr #32
-    stp x12, x13, [x16, #16]
-    stp x14, x15, [x16, #32]
+    orr v2.16b, v4.16b, v3.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
-    ldr x16, [x0, #16]
-    str w9, [x16]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
     b.ls L1
     dsb st
-    mov x16, xzr
+    movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
-    str x11, [x9]
-    str x10, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x15, [x9, #40]
-    str x16, [x9, #48]
-    str x16, [x9, #56]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
     mov w10, #7
@@ -796,7 +778,7 @@ hot_fire_one_fence:
 L1:
     dsb st
     ldp x9, x10, [x0, #24]
-    str x11, [x9]
+    str d0, [x9]
     eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
@@ -813,44 +795,40 @@ hot_fire_send:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    lsl w10, w9, #4
+    movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
+    rev w10, w9
+    lsr w10, w10, #8
+    ldr d2, [x2]
     ldr w11, [x0, #84]
-    rev w13, w9
-    ldp x14, x12, [x0]
-    lsr w13, w13, #8
+    ldp d3, d4, [x1, #256]
+    ldp x12, x13, [x0]
+    mov v0.s[0], w10
+    ext v1.16b, v1.16b, v2.16b, #12
+    lsl w10, w9, #4
+    mov v3.d[1], v4.d[0]
+    ldp q2, q4, [x1]
     and x10, x11, x10
-    ldp x15, x11, [x1]
-    ldr q0, [x1, #256]
-    ldr x16, [x2]
     add w9, w9, #1
-    str q0, [x12, x10]
-    add x14, x14, x10, lsl #2
+    add x11, x12, x10, lsl #2
     and w9, w9, #0xffff
-    orr x10, x15, x13
-    ldp x12, x13, [x1, #16]
-    stp x10, x11, [x14]
+    orr v0.16b, v2.16b, v0.16b
+    orr v1.16b, v4.16b, v1.16b
+    str q3, [x13, x10]
     str w9, [x0, #76]
     rev w9, w9
-    orr x12, x12, x16, lsl #32
-    orr x13, x13, x16, lsr #32
-    stp x12, x13, [x14, #16]
+    stp q0, q1, [x11]
     dmb oshst
-    ldr x14, [x0, #16]
-    str w9, [x14]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
     b.ls L1
     dsb st
-    mov x14, xzr
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
-    str x10, [x9]
-    str x11, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x14, [x9, #40]
-    str x14, [x9, #48]
-    str x14, [x9, #56]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
@@ -861,7 +839,7 @@ hot_fire_send:
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
@@ -880,46 +858,41 @@ hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    lsl w10, w9, #4
+    movi v0.2d, #0000000000000000
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d2, d3, [x1, #256]
+    ldr d4, [x2]
     ldr w11, [x0, #84]
-    rev w12, w9
-    ldp x14, x13, [x0]
-    lsr w12, w12, #8
-    and x11, x11, x10
-    ldp x15, x10, [x1]
-    ldr q0, [x1, #256]
-    ldr x17, [x2]
+    ldp x13, x12, [x0]
+    mov v0.s[0], w10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
+    ldp q4, q1, [x1]
+    lsl w10, w9, #4
     add w9, w9, #1
-    add x16, x14, x11, lsl #2
-    str q0, [x13, x11]
+    and x10, x11, x10
     and w9, w9, #0xffff
-    orr x11, x15, x12
-    ldp x14, x15, [x1, #32]
-    ldp x12, x13, [x1, #16]
-    stp x11, x10, [x16]
+    orr v0.16b, v4.16b, v0.16b
+    ldr q4, [x1, #32]
+    str q2, [x12, x10]
+    add x11, x13, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    orr x14, x14, x17, lsl #32
-    orr x15, x15, x17, lsr #32
-    stp x12, x13, [x16, #16]
-    stp x14, x15, [x16, #32]
+    orr v2.16b, v4.16b, v3.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
-    ldr x16, [x0, #16]
-    str w9, [x16]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
     b.ls L1
     dsb st
-    mov x16, xzr
+    movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
-    str x11, [x9]
-    str x10, [x9, #8]
-    str x12, [x9, #16]
-    str x13, [x9, #24]
-    str x14, [x9, #32]
-    str x15, [x9, #40]
-    str x16, [x9, #48]
-    str x16, [x9, #56]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
@@ -930,7 +903,7 @@ hot_fire_two_fences:
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x11, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
@@ -1127,63 +1100,139 @@ L7:
     cbz w10, L2
     b L5
 
+hot_post_doorbell_fence:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    mov w10, #134217728
+    ldr x11, [x0, #40]
+    rev x12, x1
+    dup v0.2d, x10
+    rev w10, w9
+    movi v2.2d, #0000000000000000
+    lsr w10, w10, #8
+    orr x11, x11, #0x8000000
+    fmov d1, x12
+    ldr d3, [x3]
+    orr x11, x11, #0x300000000000000
+    rev w13, w2
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    adrp x12, .LCPI_0
+    mov v1.d[1], x13
+    ext v2.16b, v2.16b, v3.16b, #12
+    mov v0.d[0], x10
+    ldr w10, [x0, #84]
+    mov w13, #1
+    ldr q3, [x12, :lo12:.LCPI_0]
+    dup v4.2d, x13
+    add w9, w9, #1
+    and x10, x10, x11
+    ldp x12, x11, [x0]
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v4.d[0], x4
+    str w9, [x0, #76]
+    rev w9, w9
+    add x12, x12, x10, lsl #2
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q4, [x11, x10]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dgh
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_post_entry:
     ldp w11, w12, [x3, #8]
+    fmov d3, x4
     ldr w9, [x0, #60]
     ldr x10, [x3]
     cbz w9, L1
     cmp w11, #0
     b.le L1
-    ldp w13, w9, [x0, #76]
-    cmp w13, w9
+    ldp w9, w13, [x0, #76]
+    cmp w9, w13
     b.eq L2
-    lsl w15, w13, #4
-    ldr w16, [x0, #84]
-    ldr x14, [x0, #40]
-    rev w17, w13
+    ldr x13, [x0, #40]
+    rev w14, w9
     orr x11, x12, x11, lsl #32
-    add w13, w13, #1
-    and x15, x16, x15
-    ldp x18, x16, [x0]
-    lsr w17, w17, #8
-    orr x14, x14, #0x8000000
-    rev x12, x1
-    orr x14, x14, #0x300000000000000
-    rev w1, w2
+    mov w12, #134217728
+    lsr w14, w14, #8
+    rev x15, x1
+    dup v0.2d, x12
+    orr x12, x13, #0x8000000
     rev x11, x11
-    add x18, x18, x15, lsl #2
-    orr x14, x14, x17
-    mov w17, #134217728
+    orr x12, x12, #0x300000000000000
+    lsl w13, w9, #4
+    fmov d2, x11
+    orr x11, x12, x14
+    ldr w12, [x0, #84]
+    fmov d1, x15
+    mov v0.d[0], x11
     rev x10, x10
-    add x15, x16, x15
-    mov w16, #1
-    and w13, w13, #0xffff
-    stp x14, x17, [x18]
-    mov x9, xzr
-    stp x12, x1, [x18, #16]
-    stp x11, x10, [x18, #32]
-    stp x4, x16, [x15]
-    str w13, [x0, #76]
-    rev w13, w13
+    rev w16, w2
+    and x11, x12, x13
+    mov w13, #1
+    mov v2.d[1], x10
+    fmov d4, x13
+    ldp x10, x12, [x0]
+    mov v1.d[1], x16
+    add w9, w9, #1
+    and w9, w9, #0xffff
+    mov v3.d[1], v4.d[0]
+    add x10, x10, x11, lsl #2
+    str w9, [x0, #76]
+    rev w9, w9
+    stp q1, q2, [x10, #16]
+    str q0, [x10]
+    str q3, [x12, x11]
+    movi v3.2d, #0000000000000000
     dmb oshst
-    ldr x15, [x0, #16]
-    str w13, [x15]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
-    ldr x13, [x0, #24]
-    str x14, [x13]
-    str x17, [x13, #8]
-    str x12, [x13, #16]
-    str x1, [x13, #24]
-    str x11, [x13, #32]
-    str x10, [x13, #40]
-    str x9, [x13, #48]
-    str x9, [x13, #56]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
-    dsb st
-    strb w10, [x8]
-    ldr x9, [x0, #32]
-    eor x9, x9, x13
     str x9, [x0, #24]
+    strb w10, [x8]
     ret
 L1:
     sub sp, sp, #64
@@ -1195,7 +1244,7 @@ L1:
     str w2, [sp, #8]
     str x10, [sp, #16]
     stp w11, w12, [sp, #24]
-    str x4, [sp, #32]
+    str d3, [sp, #32]
     strb w9, [sp, #40]
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
     ldp x29, x30, [sp, #48]
@@ -1210,67 +1259,65 @@ L2:
 
 hot_post_frame:
     ldp w11, w12, [x2, #8]
+    fmov d4, x3
     ldr w9, [x0, #60]
     ldr x10, [x2]
     cbz w9, L1
     cmp w11, #0
     b.le L1
-    ldp w13, w9, [x0, #76]
-    cmp w13, w9
+    ldp w9, w13, [x0, #76]
+    cmp w9, w13
     b.eq L2
-    lsl w14, w13, #4
-    ldr w15, [x0, #84]
-    ldr x16, [x0, #40]
-    rev w17, w13
-    mov x2, #167772160
     orr x11, x12, x11, lsl #32
-    movk x2, #1024, lsl #48
-    lsr w17, w17, #8
-    and x14, x15, x14
-    ldp x18, x15, [x0]
-    orr x16, x16, x2
-    ldrh w2, [x1]
-    orr x16, x16, x17
-    mov x17, #19791209299968
-    ldur q0, [x1, #2]
-    mov w1, #134217728
+    mov w15, #134217728
+    ldur d2, [x1, #2]
+    ldur d3, [x1, #10]
+    ldr x13, [x0, #40]
+    rev w14, w9
+    dup v0.2d, x15
+    mov x15, #167772160
     rev x11, x11
-    add x18, x18, x14, lsl #2
-    orr x17, x17, x2, lsl #48
+    movk x15, #1024, lsl #48
+    lsr w14, w14, #8
+    mov v2.d[1], v3.d[0]
+    fmov d3, x11
+    orr x13, x13, x15
+    ldrh w15, [x1]
+    movi v1.2d, #0000000000000000
+    orr x13, x13, x14
+    mov x14, #19791209299968
     rev x10, x10
-    add x12, x15, x14
-    mov w14, #1
-    add w13, w13, #1
-    stp x16, x1, [x18]
-    mov x9, xzr
-    stp xzr, x17, [x18, #16]
-    str q0, [x18, #32]
-    stp x11, x10, [x18, #48]
-    stp x3, x14, [x12]
-    and w12, w13, #0xffff
-    mov x14, v0.d[1]
-    str w12, [x0, #76]
-    rev w12, w12
+    orr x14, x14, x15, lsl #48
+    mov v0.d[0], x13
+    mov v3.d[1], x10
+    mov w10, #1
+    lsl w12, w9, #4
+    fmov d5, x10
+    ldr w13, [x0, #84]
+    add w9, w9, #1
+    mov v1.d[1], x14
+    ldp x14, x11, [x0]
+    and x12, x13, x12
+    and w9, w9, #0xffff
+    mov v4.d[1], v5.d[0]
+    str w9, [x0, #76]
+    rev w9, w9
+    add x13, x14, x12, lsl #2
+    stp q0, q1, [x13]
+    stp q2, q3, [x13, #32]
+    str q4, [x11, x12]
     dmb oshst
-    ldr x13, [x0, #16]
-    str w12, [x13]
-    fmov x13, d0
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
-    ldr x12, [x0, #24]
-    str x16, [x12]
-    str x1, [x12, #8]
-    str x9, [x12, #16]
-    str x17, [x12, #24]
-    str x13, [x12, #32]
-    str x14, [x12, #40]
-    str x11, [x12, #48]
-    str x10, [x12, #56]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
-    dsb st
-    strb w10, [x8]
-    ldr x9, [x0, #32]
-    eor x9, x9, x12
     str x9, [x0, #24]
+    strb w10, [x8]
     ret
 L1:
     sub sp, sp, #64
@@ -1282,7 +1329,7 @@ L1:
     strb wzr, [sp, #8]
     str x10, [sp, #16]
     stp w11, w12, [sp, #24]
-    str x3, [sp, #32]
+    str d4, [sp, #32]
     strb w9, [sp, #40]
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
     ldp x29, x30, [sp, #48]
@@ -1299,53 +1346,52 @@ hot_post_one_fence:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
-    ldp w10, w9, [x0, #76]
-    cmp w10, w9
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
     b.eq L2
+    mov w10, #134217728
     ldr x11, [x0, #40]
-    rev w14, w10
-    lsl w12, w10, #4
-    ldr w13, [x0, #84]
-    lsr w14, w14, #8
-    rev x18, x1
+    rev x12, x1
+    dup v0.2d, x10
+    rev w10, w9
+    movi v2.2d, #0000000000000000
+    lsr w10, w10, #8
     orr x11, x11, #0x8000000
-    mov w1, #128
-    add w10, w10, #1
+    fmov d1, x12
+    ldr d3, [x3]
     orr x11, x11, #0x300000000000000
-    and x12, x13, x12
-    movk w1, #2048, lsl #16
-    ldp x15, x13, [x0]
-    orr x11, x11, x14
-    ldp w14, w16, [x3]
-    mov w17, #134217728
-    and w10, w10, #0xffff
-    mov x9, xzr
-    add x15, x15, x12, lsl #2
-    add x12, x13, x12
+    rev w13, w2
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    adrp x12, .LCPI_0
+    mov v1.d[1], x13
+    ext v2.16b, v2.16b, v3.16b, #12
+    mov v0.d[0], x10
+    ldr w10, [x0, #84]
     mov w13, #1
-    orr x14, x1, x14, lsl #32
-    rev w1, w2
-    str w10, [x0, #76]
-    stp x11, x17, [x15]
-    rev w10, w10
-    stp x18, x1, [x15, #16]
-    stp x14, x16, [x15, #32]
-    stp x4, x13, [x12]
+    ldr q3, [x12, :lo12:.LCPI_0]
+    dup v4.2d, x13
+    add w9, w9, #1
+    and x10, x10, x11
+    ldp x12, x11, [x0]
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v4.d[0], x4
+    str w9, [x0, #76]
+    rev w9, w9
+    add x12, x12, x10, lsl #2
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q4, [x11, x10]
     dmb oshst
-    ldr x12, [x0, #16]
-    str w10, [x12]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
-    ldr x10, [x0, #24]
-    str x11, [x10]
-    str x17, [x10, #8]
-    str x18, [x10, #16]
-    str x1, [x10, #24]
-    str x14, [x10, #32]
-    str x16, [x10, #40]
-    str x9, [x10, #48]
-    str x9, [x10, #56]
-    ldr x9, [x0, #32]
-    eor x9, x9, x10
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
@@ -1360,7 +1406,7 @@ L1:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::exclusive::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1491,52 +1537,50 @@ hot_post_send:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
-    ldp w10, w9, [x0, #76]
-    cmp w10, w9
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
     b.eq L2
-    ldr x11, [x0, #40]
-    lsl w12, w10, #4
-    ldr w13, [x0, #84]
-    rev w14, w10
-    mov x15, #167772160
-    add w10, w10, #1
-    movk x15, #512, lsl #48
-    lsr w14, w14, #8
-    and x12, x13, x12
-    ldp w13, w17, [x1]
-    orr x11, x11, x15
-    ldp x16, x15, [x0]
-    orr x11, x11, x14
-    mov w14, #128
-    and w10, w10, #0xffff
-    movk w14, #2048, lsl #16
-    str w10, [x0, #76]
-    rev w10, w10
-    add x16, x16, x12, lsl #2
-    orr x13, x14, x13, lsl #32
-    mov w14, #134217728
-    add x12, x15, x12
-    mov w15, #1
-    mov x9, xzr
-    stp x11, x14, [x16]
-    stp x13, x17, [x16, #16]
-    stp x2, x15, [x12]
+    movi v1.2d, #0000000000000000
+    mov w12, #134217728
+    ldr x10, [x0, #40]
+    rev w11, w9
+    dup v0.2d, x12
+    mov x12, #167772160
+    ldr d2, [x1]
+    movk x12, #512, lsl #48
+    lsr w11, w11, #8
+    orr x10, x10, x12
+    adrp x13, .LCPI_0
+    ldr w12, [x0, #84]
+    ext v1.16b, v1.16b, v2.16b, #12
+    orr x10, x10, x11
+    mov w11, #1
+    dup v2.2d, x11
+    ldr q3, [x13, :lo12:.LCPI_0]
+    lsl w13, w9, #4
+    mov v0.d[0], x10
+    ldp x10, x11, [x0]
+    and x12, x12, x13
+    add w9, w9, #1
+    orr v1.16b, v1.16b, v3.16b
+    mov v2.d[0], x2
+    and w9, w9, #0xffff
+    add x10, x10, x12, lsl #2
+    str w9, [x0, #76]
+    rev w9, w9
+    movi v3.2d, #0000000000000000
+    stp q0, q1, [x10]
+    str q2, [x11, x12]
+    movi v2.2d, #0000000000000000
     dmb oshst
-    ldr x12, [x0, #16]
-    str w10, [x12]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
-    ldr x10, [x0, #24]
-    str x11, [x10]
-    str x14, [x10, #8]
-    str x13, [x10, #16]
-    str x17, [x10, #24]
-    str x9, [x10, #32]
-    str x9, [x10, #40]
-    str x9, [x10, #48]
-    str x9, [x10, #56]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x10
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
@@ -1561,54 +1605,60 @@ L2:
     ret
 
 hot_post_shared:
-    sub sp, sp, #128
-    stp x29, x30, [sp, #48]
-    stp x26, x25, [sp, #64]
-    stp x24, x23, [sp, #80]
-    stp x22, x21, [sp, #96]
-    stp x20, x19, [sp, #112]
-    add x29, sp, #48
+    sub sp, sp, #144
+    stp x29, x30, [sp, #96]
+    str x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #96
     ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L4
     ldp w9, w10, [x0, #68]
     cmp w9, w10
-    b.eq L7
-    lsl w10, w9, #4
-    ldr w11, [x0, #76]
+    b.eq L6
     mov x19, x8
-    ldr x8, [x0, #32]
-    rev w12, w9
-    rev x22, x1
-    and x10, x11, x10
-    ldp x13, x11, [x0]
-    lsr w12, w12, #8
-    orr x8, x8, #0x8000000
-    rev w24, w2
-    orr x8, x8, #0x300000000000000
+    mov w8, #134217728
+    ldr x10, [x0, #32]
+    rev x11, x1
+    movi v0.2d, #0000000000000000
+    dup v3.2d, x8
+    rev w8, w9
+    fmov d4, x11
+    orr x10, x10, #0x8000000
+    lsr w8, w8, #8
+    ldr d1, [x3]
+    rev w12, w2
+    orr x10, x10, #0x300000000000000
+    lsl w13, w9, #4
+    ldr w11, [x0, #76]
+    orr x8, x10, x8
+    mov v4.d[1], x12
+    ext v0.16b, v0.16b, v1.16b, #12
+    mov w12, #1
+    mov v3.d[0], x8
+    adrp x8, .LCPI_0
+    dup v2.2d, x12
+    ldr q1, [x8, :lo12:.LCPI_0]
+    and x8, x11, x13
+    ldp x10, x11, [x0]
     add w9, w9, #1
-    add x13, x13, x10, lsl #2
-    orr x20, x8, x12
-    mov w12, #134217728
-    ldp w8, w21, [x3]
-    stp x20, x12, [x13]
-    mov w12, #128
-    movk w12, #2048, lsl #16
-    stp x22, x24, [x13, #16]
-    orr x23, x12, x8, lsl #32
-    add x8, x11, x10
-    mov w10, #1
-    stp x23, x21, [x13, #32]
-    stp x4, x10, [x8]
-    and w8, w9, #0xffff
-    str w8, [x0, #68]
-    rev w8, w8
+    orr v0.16b, v0.16b, v1.16b
+    and w9, w9, #0xffff
+    mov v2.d[0], x4
+    stp q4, q3, [sp, #16]
+    add x10, x10, x8, lsl #2
+    str w9, [x0, #68]
+    rev w9, w9
+    str q0, [sp]
+    stp q3, q4, [x10]
+    str q0, [x10, #32]
+    str q2, [x11, x8]
     dmb oshst
-    ldp x9, x26, [x0, #16]
-    add x25, x26, #24
-    str w8, [x9]
+    ldp x8, x21, [x0, #16]
+    add x20, x21, #24
+    str w9, [x8]
 L1:
-    add x2, x26, #24
+    add x2, x21, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
@@ -1618,52 +1668,51 @@ L1:
 L2:
     isb
 L3:
-    ldrb w8, [x26, #24]
+    ldrb w8, [x21, #24]
     cbnz w8, L2
     b L1
 L4:
-    stp x3, x1, [sp, #8]
+    stp x3, x1, [x29, #-40]
     mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
+    sub x1, x29, #40
+    stur w2, [x29, #-24]
+    stur x4, [x29, #-16]
+    sturb w9, [x29, #-8]
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    b L6
-L5:
-    dsb st
-    mov x8, xzr
-    mov w10, #134217728
-    ldr x9, [x26]
-    str x20, [x9]
-    str x10, [x9, #8]
-    str x22, [x9, #16]
-    str x24, [x9, #24]
-    str x23, [x9, #32]
-    str x21, [x9, #40]
-    str x8, [x9, #48]
-    str x8, [x9, #56]
-    dsb st
-    ldp x8, x9, [x26]
-    eor x8, x9, x8
-    str x8, [x26]
-    mov w8, #7
-    stlrb wzr, [x25]
-    strb w8, [x19]
-L6:
-    ldp x20, x19, [sp, #112]
-    ldp x22, x21, [sp, #96]
-    ldp x24, x23, [sp, #80]
-    ldp x26, x25, [sp, #64]
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #128
+    ldp x20, x19, [sp, #128]
+    ldr x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
     ret
-L7:
+L5:
+    ldp q1, q0, [sp, #16]
+    movi v3.2d, #0000000000000000
+    ldr q2, [sp]
+    dsb st
+    ldr x8, [x21]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    dsb st
+    ldp x8, x9, [x21]
+    eor x8, x9, x8
+    str x8, [x21]
+    mov w8, #7
+    stlrb wzr, [x20]
+    strb w8, [x19]
+    ldp x20, x19, [sp, #128]
+    ldr x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L6:
     mov w9, #5
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
-    b L6
+    ldp x20, x19, [sp, #128]
+    ldr x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
 
 hot_post_slice:
     stp x29, x30, [sp, #-32]!
@@ -1820,24 +1869,26 @@ L14:
 L15:
     ldr w14, [x0, #84]
 L16:
+    fmov d0, x5
     ldr x9, [x0, #8]
     and w13, w10, #0xffff0
     mov w15, w14
-    and x13, x13, x15
     cmp w11, #1
-    add x13, x9, x13
-    stp x5, x11, [x13]
+    and x13, x13, x15
+    mov v0.d[1], x11
+    str q0, [x9, x13]
     b.eq L18
+    fmov d0, x5
     and w13, w14, #0xffff0
     add w14, w10, #16
     sub w11, w11, #1
+    fmov d0, d0
 L17:
     mov w15, w14
     subs w11, w11, #1
     add w14, w14, #16
     and x15, x13, x15
-    add x15, x9, x15
-    stp x5, xzr, [x15]
+    str q0, [x9, x15]
     b.ne L17
 L18:
     mov w3, #256
@@ -1866,18 +1917,8 @@ L18:
     ldr x11, [x0, #24]
     and w8, w8, w10
     add x8, x9, w8, uxtw #2
-    ldp x9, x10, [x8]
-    ldp x12, x13, [x8, #16]
-    ldp x14, x15, [x8, #32]
-    ldp x16, x8, [x8, #48]
-    str x9, [x11]
-    str x10, [x11, #8]
-    str x12, [x11, #16]
-    str x13, [x11, #24]
-    str x14, [x11, #32]
-    str x15, [x11, #40]
-    str x16, [x11, #48]
-    str x8, [x11, #56]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
     dsb st
     ldr x8, [x0, #32]
     eor x8, x8, x11
@@ -1965,54 +2006,53 @@ hot_post_two_fences:
     ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L1
-    ldp w10, w9, [x0, #76]
-    cmp w10, w9
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
     b.eq L2
+    mov w10, #134217728
     ldr x11, [x0, #40]
-    rev w14, w10
-    lsl w12, w10, #4
-    ldr w13, [x0, #84]
-    lsr w14, w14, #8
-    rev x18, x1
+    rev x12, x1
+    dup v0.2d, x10
+    rev w10, w9
+    movi v2.2d, #0000000000000000
+    lsr w10, w10, #8
     orr x11, x11, #0x8000000
-    mov w1, #128
-    add w10, w10, #1
+    fmov d1, x12
+    ldr d3, [x3]
     orr x11, x11, #0x300000000000000
-    and x12, x13, x12
-    movk w1, #2048, lsl #16
-    ldp x15, x13, [x0]
-    orr x11, x11, x14
-    ldp w14, w16, [x3]
-    mov w17, #134217728
-    and w10, w10, #0xffff
-    mov x9, xzr
-    add x15, x15, x12, lsl #2
-    add x12, x13, x12
+    rev w13, w2
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    adrp x12, .LCPI_0
+    mov v1.d[1], x13
+    ext v2.16b, v2.16b, v3.16b, #12
+    mov v0.d[0], x10
+    ldr w10, [x0, #84]
     mov w13, #1
-    orr x14, x1, x14, lsl #32
-    rev w1, w2
-    str w10, [x0, #76]
-    stp x11, x17, [x15]
-    rev w10, w10
-    stp x18, x1, [x15, #16]
-    stp x14, x16, [x15, #32]
-    stp x4, x13, [x12]
+    ldr q3, [x12, :lo12:.LCPI_0]
+    dup v4.2d, x13
+    add w9, w9, #1
+    and x10, x10, x11
+    ldp x12, x11, [x0]
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v4.d[0], x4
+    str w9, [x0, #76]
+    rev w9, w9
+    add x12, x12, x10, lsl #2
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q4, [x11, x10]
     dmb oshst
-    ldr x12, [x0, #16]
-    str w10, [x12]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
-    ldr x10, [x0, #24]
-    str x11, [x10]
-    str x17, [x10, #8]
-    str x18, [x10, #16]
-    str x1, [x10, #24]
-    str x14, [x10, #32]
-    str x16, [x10, #40]
-    str x9, [x10, #48]
-    str x9, [x10, #56]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x10
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
     mov w10, #7
     str x9, [x0, #24]
     strb w10, [x8]
@@ -2116,23 +2156,14 @@ hot_ring_staged:
     ldr x9, [x0]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldp x9, x10, [x8]
-    ldp x11, x12, [x8, #16]
-    ldp x13, x14, [x8, #32]
-    ldp x15, x8, [x8, #48]
+    ldp q2, q3, [x8, #32]
+    ldp q0, q1, [x8]
     dsb st
-    ldr x16, [x0, #24]
-    str x9, [x16]
-    str x10, [x16, #8]
-    str x11, [x16, #16]
-    str x12, [x16, #24]
-    str x13, [x16, #32]
-    str x14, [x16, #40]
-    str x15, [x16, #48]
-    str x8, [x16, #56]
+    ldr x8, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     dsb st
-    ldr x8, [x0, #32]
-    eor x8, x8, x16
+    ldr x9, [x0, #32]
+    eor x8, x9, x8
     str x8, [x0, #24]
     ret
 L1:
@@ -2163,6 +2194,7 @@ hot_stage:
     ldr x10, [x20, #40]
     rev w12, w21
     rev w13, w2
+    mov w14, #1
     and x9, x9, x8
     orr x8, x10, #0x8000000
     lsr w12, w12, #8
@@ -2170,18 +2202,19 @@ hot_stage:
     orr x8, x8, #0x300000000000000
     orr x8, x8, x12
     mov w12, #134217728
+    fmov d0, x4
+    fmov d1, x14
     add x11, x11, x9, lsl #2
-    add x9, x10, x9
-    mov w10, #1
     stp x8, x12, [x11]
     rev x12, x1
+    mov v0.d[1], v1.d[0]
     stp x12, x13, [x11, #16]
     mov w13, #128
     ldp w12, w14, [x3]
     movk w13, #2048, lsl #16
     orr x12, x13, x12, lsl #32
     stp x12, x14, [x11, #32]
-    stp x4, x10, [x9]
+    str q0, [x10, x9]
     mov w9, #259
 L1:
     tst x9, #0x100

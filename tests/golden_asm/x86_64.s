@@ -1104,6 +1104,83 @@ L7:
     je L2
     jmp L4
 
+hot_post_doorbell_fence:
+    push rbx
+    sub rsp, 48
+    mov rbx, rdi
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov eax, dword ptr [rsi + 76]
+    cmp eax, dword ptr [rsi + 80]
+    je L2
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, rdi
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, eax
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 84]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rax + 48], xmm0
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rbx], 7
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
+    mov byte ptr [rbx], 5
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+
 hot_post_entry:
     push r14
     push rbx
@@ -1351,7 +1428,7 @@ L1:
     mov byte ptr [rsp + 40], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::exclusive::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx

@@ -2,7 +2,7 @@
 //! around the ring's end, and templates, on registers of every type.
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
-use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister};
+use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, Register, SharedRegister};
 use blueflame::types::WrId;
 use blueflame::wqe::{Rc, Write};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, QpParts};
@@ -81,6 +81,7 @@ impl CopyVisitor for Everywhere {
         let own = |qp: &QpParts| unsafe { ExclusiveRegister::from_parts(register(qp)) }.expect("a register");
         writes(|qp| own(qp).with_copy(copy));
         writes(|qp| own(qp).with_copy(copy).with_mode::<OneFence>());
+        writes(|qp| own(qp).with_copy(copy).with_mode::<DoorbellFence>());
         let mut place = None;
         writes(|qp| {
             // SAFETY: as above; it is shared by reference.

@@ -91,22 +91,20 @@ impl CopyRoutine {
         if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
     }
 
-    /// A routine that is never wrong here: what rdma-core has for mlx5 on this architecture, except ST64B.
+    /// The routine of a register whose type names none: [`Usual`](super::Usual). It is never wrong here.
     ///
-    /// - AArch64: [`Neon`](Self::Neon). Eight stores of 8 bytes do not combine reliably on some CPUs; one store instruction
-    ///   does better there, and elsewhere not always: the evidence, for and against, is in the text of `Neon`.
-    ///   [`St64b`](Self::St64b), where the CPU has it, is for the caller to ask for, who knows the memory.
+    /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs: the
+    ///   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for the
+    ///   caller to ask for, who knows the memory.
     /// - x86-64: [`Sse`](Self::Sse), also where the CPU could store more at once. Write combining makes one bus write of
     ///   consecutive stores, whatever their width; requests of one WQEBB are in registers of 16 bytes already (table in the
     ///   [module's text](super)). UCX copies so (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
     ///   [`Movdir64b`](Self::Movdir64b) promises what write combining usually does, which is worth a
     ///   [probe](crate::db::ExclusiveRegister::probe) on the machine in question.
     /// - Everywhere else: [`Words`](Self::Words).
-    ///
-    /// A register whose type names no routine has [`Usual`](super::Usual), which is `Words` on AArch64.
     #[must_use]
-    pub fn default_for_cpu() -> Self {
-        if features::available(Self::Neon) { Self::Neon } else { <super::Usual as BlockCopy>::ROUTINE }
+    pub const fn default_for_cpu() -> Self {
+        <super::Usual as BlockCopy>::ROUTINE
     }
 
     /// Enters `visitor` with this routine as a type.

@@ -164,6 +164,8 @@ fn features_are_those_that_others_see() {
 
 #[cfg(target_arch = "aarch64")]
 #[test]
-fn neon_is_there() {
+fn neon_is_there_and_the_default() {
     assert!(features::available(CopyRoutine::Neon));
+    assert_eq!(<Usual as BlockCopy>::ROUTINE, CopyRoutine::Neon);
+    assert_eq!(<UsualShared as BlockCopy>::ROUTINE, CopyRoutine::Neon);
 }

@@ -1,4 +1,6 @@
-//! The copies of AArch64: one `asm!` block each, with the words in registers.
+//! The copies of AArch64: one `asm!` block each.
+#[cfg(target_feature = "neon")]
+use core::arch::aarch64::uint64x2_t;
 use core::arch::asm;
 
 /// One store instruction of 64 bytes, from four vector registers.
@@ -7,24 +9,33 @@ use core::arch::asm;
 /// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have Advanced SIMD.
 #[inline(always)]
 #[cfg(target_feature = "neon")]
-pub(super) unsafe fn copy_neon(dst: *mut u64, words: &[u64; 8]) {
-    let [a, b, c, d, e, f, g, h] = *words;
-    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instructions; nothing else is stored to, and the
-    // registers that change are named.
+pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
+    let [a, b, c, d] = block;
+    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instruction, which changes no register and no flag.
     unsafe {
         asm!(
-            "fmov d0, {a}",
-            "fmov d1, {c}",
-            "fmov d2, {e}",
-            "fmov d3, {g}",
-            "mov v0.d[1], {b}",
-            "mov v1.d[1], {d}",
-            "mov v2.d[1], {f}",
-            "mov v3.d[1], {h}",
             "st1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{dst}]",
             dst = in(reg) dst,
-            a = in(reg) a, b = in(reg) b, c = in(reg) c, d = in(reg) d,
-            e = in(reg) e, f = in(reg) f, g = in(reg) g, h = in(reg) h,
+            in("v0") a, in("v1") b, in("v2") c, in("v3") d,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// The same of a line in memory.
+///
+/// # Safety
+/// As for [`copy_neon`], and `line` is 8-byte aligned and valid for a 64-byte read.
+#[inline(always)]
+#[cfg(target_feature = "neon")]
+pub(super) unsafe fn copy_neon_line(dst: *mut u64, line: *const u64) {
+    // SAFETY: the caller vouches for both places and for the instructions; the registers that change are named.
+    unsafe {
+        asm!(
+            "ld1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{line}]",
+            "st1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{dst}]",
+            line = in(reg) line,
+            dst = in(reg) dst,
             out("v0") _, out("v1") _, out("v2") _, out("v3") _,
             options(nostack, preserves_flags)
         );

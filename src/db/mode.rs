@@ -1,0 +1,81 @@
+//! What follows a store to a register: named choices, made by type.
+use super::sealed::Sealed;
+use crate::arch;
+
+/// The barrier after a doorbell. Before it there is always [`arch::mmio_wc_start`].
+///
+/// | mode | after an 8-byte doorbell | after a BlueFlame copy | whose choice | for |
+/// |---|---|---|---|---|
+/// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | all; the only one where threads take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
+/// | [`DoorbellFence`] | flush | [hint](arch::mmio_wc_hint) on AArch64, nothing on x86 | UCX `ib_mlx5.inl`, `UCT_IB_MLX5_MMIO_MODE_BF_POST` | one thread that posts small requests one by one: the copy fills its buffer, which leaves by itself |
+/// | [`OneFence`] | nothing | nothing | this crate | one thread that posts without pause, or calls `flush` before it goes idle |
+///
+/// A flush is [`arch::mmio_flush_writes`]. [`SharedRegister`](super::SharedRegister) has no mode: it flushes before it
+/// unlocks, as rdma-core and UCX (`BF_POST_MT`, `DB_LOCK`) do. `./run bench post` and
+/// `./run bench doorbell` have a case for each mode.
+///
+/// # Why a flush may be left out
+///
+/// rdma-core flushes so that two CPUs that take turns on one register cannot have their doorbells overtake each other in
+/// write-combining buffers. Where one thread at a time rings, order needs no flush: a half is stored to again two
+/// doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between, which drains the buffers on x86
+/// (`sfence`) and waits for the store on Arm (`dsb st`). A queue that moves to another thread moves by a synchronising
+/// operation of the application, which is no such barrier: flush before.
+///
+/// What remains is time: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte doorbell leaves its
+/// buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and CPUs send full buffers
+/// without being asked: that is UCX's argument for [`DoorbellFence`]. No figure of this project was taken on the
+/// write-combining memory of a device.
+pub trait FlushMode: Sealed + 'static {
+    /// After an 8-byte doorbell.
+    fn after_doorbell();
+    /// After a copy to BlueFlame.
+    fn after_copy();
+}
+
+/// A flush after each store: rdma-core's order, and the default. See [`FlushMode`].
+#[derive(Clone, Copy, Debug)]
+pub struct TwoFences;
+
+/// A flush after 8-byte doorbells; none after a copy to BlueFlame. UCX's order. See [`FlushMode`].
+#[derive(Clone, Copy, Debug)]
+pub struct DoorbellFence;
+
+/// No flush: left to the next doorbell's barrier. See [`FlushMode`].
+#[derive(Clone, Copy, Debug)]
+pub struct OneFence;
+
+impl Sealed for TwoFences {}
+impl FlushMode for TwoFences {
+    #[inline(always)]
+    fn after_doorbell() {
+        arch::mmio_flush_writes();
+    }
+
+    #[inline(always)]
+    fn after_copy() {
+        arch::mmio_flush_writes();
+    }
+}
+
+impl Sealed for DoorbellFence {}
+impl FlushMode for DoorbellFence {
+    #[inline(always)]
+    fn after_doorbell() {
+        arch::mmio_flush_writes();
+    }
+
+    #[inline(always)]
+    fn after_copy() {
+        arch::mmio_wc_hint();
+    }
+}
+
+impl Sealed for OneFence {}
+impl FlushMode for OneFence {
+    #[inline(always)]
+    fn after_doorbell() {}
+
+    #[inline(always)]
+    fn after_copy() {}
+}
