@@ -19,7 +19,7 @@ use crate::packet::Packet;
 use crate::qp::{Qp, QpInfo};
 use crate::srq::Srq;
 use crate::table::Table;
-use crate::uar::{Uar, UarMemory};
+use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 use crate::wire::{Frame, Outbox, Wire};
 use crate::wqe::WQEBB_BYTES;
 use std::collections::{BTreeMap, VecDeque};
@@ -126,8 +126,18 @@ impl Device {
     /// # Errors
     /// [`Error::Exhausted`], [`Error::System`].
     pub fn alloc_uar(&mut self) -> Result<u32, Error> {
+        let memory = self.uar_memory.clone();
+        self.alloc_uar_in(&memory, |index| u64::from(index) * UAR_PAGE_BYTES as u64)
+    }
+
+    /// Allocates a UAR page in a file of the caller's, at the offset in bytes (a multiple of the page size) that `place`
+    /// gives for its index; gives the index.
+    ///
+    /// # Errors
+    /// As [`Self::alloc_uar`].
+    pub fn alloc_uar_in(&mut self, file: &UarMemory, place: impl FnOnce(u32) -> u64) -> Result<u32, Error> {
         let index = self.uars.reserve()?;
-        self.uars.insert(index, Uar::new(&self.uar_memory, index)?);
+        self.uars.insert(index, Uar::new(file, place(index))?);
         Ok(index)
     }
 

@@ -32,11 +32,24 @@ pub fn blueflame_halves() -> impl Iterator<Item = usize> {
     (BLUEFLAME_OFFSET..UAR_PAGE_BYTES).step_by(BLUEFLAME_HALF_BYTES)
 }
 
-/// The memory of all UAR pages of a device. One file serves them all: a process may have fewer descriptors than pages.
+/// A file that holds UAR pages. One serves many: a process may have fewer descriptors than pages.
 #[derive(Clone, Debug)]
-pub(crate) struct UarMemory(Arc<OwnedFd>);
+pub struct UarMemory(Arc<OwnedFd>);
 
 impl UarMemory {
+    /// UAR pages in a file of the caller's, such as the one that its driver maps them from: memory (a memfd), in which
+    /// holes can be punched.
+    #[must_use]
+    pub fn in_file(file: OwnedFd) -> Self {
+        Self(Arc::new(file))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     /// A file of no pages.
     pub(crate) fn new() -> Result<Self, Error> {
         // SAFETY: the name is a C string; the call takes nothing else from us.
@@ -71,9 +84,8 @@ pub struct Uar {
 unsafe impl Send for Uar {}
 
 impl Uar {
-    /// Page `index` of `memory`, filled with [`POISON`]. No other page has this index.
-    pub(crate) fn new(memory: &UarMemory, index: u32) -> Result<Self, Error> {
-        let offset = u64::from(index) * UAR_PAGE_BYTES as u64;
+    /// The page at byte `offset` of `memory`, filled with [`POISON`]. No other page is there.
+    pub(crate) fn new(memory: &UarMemory, offset: u64) -> Result<Self, Error> {
         if memory.allocate(offset, 0) != 0 {
             return Err(system("fallocate"));
         }
@@ -162,9 +174,11 @@ pub(crate) fn errno() -> i32 {
 mod tests {
     use super::*;
 
+    const PAGE: u64 = UAR_PAGE_BYTES as u64;
+
     #[test]
     fn what_is_stored_is_seen_until_poisoned() {
-        let uar = Uar::new(&UarMemory::new().unwrap(), 3).unwrap();
+        let uar = Uar::new(&UarMemory::new().unwrap(), 3 * PAGE).unwrap();
         assert_eq!(blueflame_halves().collect::<Vec<_>>(), [0x800, 0x900, 0xa00, 0xb00, 0xc00, 0xd00, 0xe00, 0xf00]);
         assert_eq!(uar.doorbell(0x900), None);
         uar.word(0x904).store(0x0102_0304u32.to_be(), Ordering::Relaxed);
@@ -175,11 +189,11 @@ mod tests {
     #[test]
     fn pages_are_apart() {
         let memory = UarMemory::new().unwrap();
-        let [one, other] = [2, 1].map(|index| Uar::new(&memory, index).unwrap());
+        let [one, other] = [2, 1].map(|page| Uar::new(&memory, page * PAGE).unwrap());
         one.word(CQ_DOORBELL).store(0, Ordering::Relaxed);
         assert_eq!(other.doorbell(CQ_DOORBELL), None);
         drop(one);
-        assert_eq!(Uar::new(&memory, 2).unwrap().doorbell(CQ_DOORBELL), None);
-        assert_eq!((other.offset(), other.doorbell(CQ_DOORBELL)), (UAR_PAGE_BYTES as u64, None));
+        assert_eq!(Uar::new(&memory, 2 * PAGE).unwrap().doorbell(CQ_DOORBELL), None);
+        assert_eq!((other.offset(), other.doorbell(CQ_DOORBELL)), (PAGE, None));
     }
 }

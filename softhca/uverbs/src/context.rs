@@ -10,6 +10,7 @@ use crate::memory::{Mr, Pd};
 use crate::qp::Qp;
 use crate::srq::Srq;
 use crate::uar::{StaticUars, UarPage};
+use softhca::uar::UarMemory;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -22,6 +23,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct Context {
     /// The device.
     pub(crate) hca: Arc<Hca>,
+    /// What the program's descriptor is open for: it maps its UAR pages from there.
+    pub(crate) file: UarMemory,
     objects: Mutex<Objects>,
     /// UAR pages that came with the context, once it has been set up, in static mode.
     pub(crate) static_uars: OnceLock<StaticUars>,
@@ -67,8 +70,8 @@ pub(crate) trait Kind: Sized {
 kinds!(Pd, Mr, Cq, Qp, Srq, Ah, UarPage);
 
 impl Context {
-    pub(crate) fn new(hca: Arc<Hca>) -> Self {
-        Self { hca, objects: Mutex::default(), static_uars: OnceLock::new(), default_events: OnceLock::new() }
+    pub(crate) fn new(hca: Arc<Hca>, file: UarMemory) -> Self {
+        Self { hca, file, objects: Mutex::default(), static_uars: OnceLock::new(), default_events: OnceLock::new() }
     }
 
     /// Makes `pipe` the file for asynchronous events of objects that name none, if it is the first.

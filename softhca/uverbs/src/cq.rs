@@ -8,6 +8,7 @@ use crate::errno::Errno;
 use crate::events::{self, Source};
 use crate::hca::{Hca, Origin, Pinned};
 use crate::ioctl::Request;
+use crate::uar;
 use softhca::context::CqContext;
 use std::sync::{Arc, Mutex};
 
@@ -69,6 +70,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         Some(uars) => uars.first_page(),
         None => return Err(Errno::EINVAL),
     };
+    uar::watch_unseen(context);
     let completions = Source::new(events::file(request, 3)?, user_handle);
     let errors = Source::new(context.async_events(request, 7)?, user_handle);
     let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;

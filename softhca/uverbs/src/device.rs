@@ -53,7 +53,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         if wanted.total_num_bfregs == 0 || wanted.num_low_latency_bfregs >= wanted.total_num_bfregs {
             return Err(Errno::EINVAL);
         }
-        let uars = StaticUars::new(hca, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
+        let uars = StaticUars::new(context, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
         tot_bfregs = uars.registers();
         num_dyn_bfregs = uar::MAX_DYNAMIC_REGISTERS;
         if let Err(uars) = context.static_uars.set(uars) {

@@ -1,12 +1,16 @@
 //! The device files: which paths name one, opening and closing them.
 
-use crate::context::Context;
+use crate::context::{Context, lock};
 use crate::errno::Errno;
 use crate::fds::{self, File};
 use crate::hca::Hca;
+use crate::interpose::real;
+use libc::c_int;
+use softhca::uar::UarMemory;
 use softhca_settings::Settings;
-use std::os::fd::RawFd;
-use std::sync::{Arc, OnceLock};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The launcher's settings; `None` if the process was not started by it.
 pub(crate) fn settings() -> Option<&'static Arc<Settings>> {
@@ -33,15 +37,85 @@ pub(crate) fn index(path: &[u8]) -> Option<u32> {
     settings().filter(|settings| number < settings.devices).map(|_| number)
 }
 
-/// Makes `fd` an open file of device `index`.
-pub(crate) fn open(index: u32, fd: RawFd) -> Result<(), Errno> {
-    let settings = settings().ok_or(Errno::ENOENT)?;
-    let hca = Hca::get(index, settings)?;
-    fds::insert(fd, File::Device(Arc::new(Context::new(hca))))
+/// The name of the memory behind an open file, as `/proc/self/fd` shows it.
+fn name(index: u32) -> CString {
+    CString::new(format!("softhca-uverbs{index}")).unwrap_or_default()
 }
 
-/// The last of an open file.
-pub(crate) fn close(context: &Context) {
+/// Opens device `index`: a descriptor that can be mapped. What is mapped from it are the UAR pages, at the offsets that
+/// the commands tell; a program that has put its own code in the place of libc's `mmap` gets them like any other.
+pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
+    let settings = settings().ok_or(Errno::ENOENT)?;
+    let hca = Hca::get(index, settings)?;
+    let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::MFD_CLOEXEC } else { 0 };
+    // SAFETY: the name is a string that ends with a zero byte.
+    let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), close_on_exec) })?;
+    let context = Arc::new(Context::new(hca, own_descriptor(fd.as_raw_fd())?));
+    lock(&OPEN).push((identity(fd.as_raw_fd()).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
+    fds::insert(fd.as_raw_fd(), File::Device(context))?;
+    Ok(fd.into_raw_fd())
+}
+
+/// The open files, by what tells them apart.
+static OPEN: Mutex<Vec<(Identity, Weak<Context>)>> = Mutex::new(Vec::new());
+
+/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor or got it by another way that
+/// we did not see. To be asked where that matters only: it takes a system call.
+pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
+    if let Some(file) = fds::get(fd) {
+        return match file {
+            File::Device(context) => Some(context),
+            File::Events(_) => None,
+        };
+    }
+    let identity = identity(fd)?;
+    let context = lock(&OPEN).iter().find(|(open, _)| *open == identity)?.1.upgrade()?;
+    fds::insert(fd, File::Device(context.clone())).ok()?;
+    Some(context)
+}
+
+/// What a call has returned, as a descriptor.
+fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: a descriptor that a call has just made, so nobody else has it.
+    if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
+}
+
+/// A descriptor of ours for what `fd` is open for.
+fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
+    // SAFETY: plain call.
+    new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) }).map(UarMemory::in_file)
+}
+
+/// A descriptor was closed. With the last one for `context` all its objects go.
+pub(crate) fn close(context: &Arc<Context>) {
+    if let Some(another) = another_descriptor(context) {
+        // The program has duplicated the one that it opened.
+        if fds::insert(another, File::Device(context.clone())).is_ok() {
+            return;
+        }
+    }
+    lock(&OPEN).retain(|(_, open)| !std::ptr::eq(open.as_ptr(), &raw const **context));
     context.close();
     context.hca.settle();
+}
+
+/// A descriptor of the program's for the same open file.
+fn another_descriptor(context: &Context) -> Option<RawFd> {
+    let own = context.file.fd().as_raw_fd();
+    let identity = identity(own)?;
+    let open = std::fs::read_dir("/proc/self/fd").ok()?;
+    open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .find(|&fd: &RawFd| fd != own && self::identity(fd) == Some(identity))
+}
+
+/// What tells one file from another: of its file system, and its number there.
+pub(crate) type Identity = (u64, u64);
+
+/// What `fd` is open for.
+pub(crate) fn identity(fd: RawFd) -> Option<Identity> {
+    // SAFETY: plain data, for which all zeros is valid.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the call fills in a local.
+    let known = unsafe { real::fstat(fd, (&raw mut status).cast()) } == 0;
+    known.then_some((status.st_dev, status.st_ino))
 }

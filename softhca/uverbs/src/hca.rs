@@ -7,6 +7,7 @@ use crate::device::MAX_QUEUES;
 use crate::errno::Errno;
 use crate::events::Source;
 use crate::report;
+use crate::uar::PAGE_BYTES;
 use parking_lot::Mutex as DeviceMutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig};
 use softhca::device::Device;
@@ -16,6 +17,7 @@ use softhca::event::{Event, QpEvent};
 use softhca::notify::Notify;
 use softhca::process_memory::ProcessMemory;
 use softhca::runner::{Runner, Step};
+use softhca::uar::UarMemory;
 use softhca::wire::fault::{FaultConfig, FaultInjector};
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
@@ -229,42 +231,54 @@ impl Hca {
         self.core.lock().deliver_all();
     }
 
-    /// Maps UAR page `page` for the program, at `address` if that is not null, and has it watched by `watch`,
-    /// if given.
+    /// Maps UAR page `page`, which must be in `file`, for the program: at `address` if that is not null, with these
+    /// protection and flags. In strict mode it is watched by `watch`.
     pub(crate) fn map_uar(
         self: &Arc<Self>,
         page: u32,
-        address: *mut libc::c_void,
-        protection: i32,
-        flags: i32,
-        watch: Option<Watch>,
+        file: &UarMemory,
+        (address, protection, flags): (*mut libc::c_void, i32, i32),
+        watch: Watch,
     ) -> Result<*mut libc::c_void, Errno> {
-        let core = self.core.lock();
-        let uar = core.device.uar(page).ok_or(Errno::EINVAL)?;
-        let own = uar.addr().as_ptr() as usize;
-        let protection = if watch.is_some() { libc::PROT_NONE } else { protection };
-        // SAFETY: the program asks for a mapping of a page of ours, where it would have got one of the device's: what
-        // that replaces is its own business.
-        let mapped = unsafe {
-            libc::mmap(
-                address,
-                crate::uar::PAGE_BYTES,
-                protection,
-                flags,
-                uar.fd().as_raw_fd(),
-                uar.offset() as libc::off_t,
-            )
+        let mapped = {
+            let core = self.core.lock();
+            let uar = core.device.uar(page).ok_or(Errno::EINVAL)?;
+            if uar.fd().as_raw_fd() != file.fd().as_raw_fd() {
+                // Another context's.
+                return Err(Errno::EINVAL);
+            }
+            let protection = if self.settings.strict { libc::PROT_NONE } else { protection };
+            // SAFETY: the program asks for a mapping of a page of ours, where it would have got one of the device's:
+            // what that replaces is its own business.
+            unsafe {
+                libc::mmap(address, PAGE_BYTES, protection, flags, uar.fd().as_raw_fd(), uar.offset() as libc::off_t)
+            }
         };
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());
         }
-        if let Some(watch) = watch {
-            watch(self, mapped as usize, page, own).inspect_err(|_| {
+        if self.settings.strict {
+            self.watch_uar(page, mapped as usize, watch).inspect_err(|_| {
                 // SAFETY: unmaps what was mapped above.
-                unsafe { libc::munmap(mapped, crate::uar::PAGE_BYTES) };
+                unsafe { libc::munmap(mapped, PAGE_BYTES) };
             })?;
         }
         Ok(mapped)
+    }
+
+    /// Has `watch` watch the program's mapping of UAR page `page` at `address`. The device's own mapping is left alone.
+    pub(crate) fn watch_uar(self: &Arc<Self>, page: u32, address: usize, watch: Watch) -> Result<(), Errno> {
+        let core = self.core.lock();
+        let own = core.device.uar(page).ok_or(Errno::EINVAL)?.addr().as_ptr() as usize;
+        if own == address {
+            return Ok(());
+        }
+        let at = std::ptr::with_exposed_provenance_mut(address);
+        // SAFETY: of a mapping of a UAR page, which is the device's business; it comes up in the signal handler.
+        if unsafe { libc::mprotect(at, PAGE_BYTES, libc::PROT_NONE) } != 0 {
+            return Err(Errno::last());
+        }
+        watch(self, address, page, own)
     }
 
     /// Hands the device a store that was trapped, and waits until it has looked at it: as long as the thread stands

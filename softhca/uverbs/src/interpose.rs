@@ -64,6 +64,10 @@ pub(crate) mod real {
         __xstat: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
         __xstat64: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
         access: fn(path: *const c_char, mode: c_int) -> c_int;
+        fstat: fn(fd: c_int, out: *mut c_void) -> c_int;
+        fstat64: fn(fd: c_int, out: *mut c_void) -> c_int;
+        __fxstat: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
+        __fxstat64: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
         ioctl: fn(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
         mmap: fn(at: *mut c_void, len: size_t, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void;
         munmap: fn(at: *mut c_void, len: size_t) -> c_int;
@@ -74,7 +78,7 @@ pub(crate) mod real {
     }
 }
 
-/// What a character device that libibverbs is to take for one of ours really is; its numbers are in sysfs.
+/// A character device that is everywhere, and what there is to say about ours but for their numbers.
 const STAND_IN: &CStr = c"/dev/null";
 
 /// The device that `path` names: `/dev/infiniband/uverbsN`.
@@ -114,15 +118,7 @@ fn answer(result: Result<c_int, Errno>) -> c_int {
 unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: passed on to the caller.
     let Some(index) = (unsafe { named(path) }) else { return otherwise() };
-    // SAFETY: the stand-in is a string that ends with a zero byte.
-    let fd = unsafe { real::open(STAND_IN.as_ptr(), flags & !libc::O_CREAT, 0) };
-    if fd < 0 {
-        return fd;
-    }
-    answer(device_file::open(index, fd).map(|()| fd).inspect_err(|_| {
-        // SAFETY: closes what was opened above.
-        unsafe { real::close(fd) };
-    }))
+    answer(device_file::open(index, flags))
 }
 
 /// Declares functions that open a file. Each is libc's function of that name.
@@ -153,31 +149,101 @@ opens! {
     __open64_2([] path, flags);
 }
 
-/// Declares functions that look at a path, which for a device of ours is that of its stand-in.
-macro_rules! looks {
-    ($($name:ident([$($before:ident: $before_ty:ty)?] path, $after:ident: $after_ty:ty);)*) => {
+/// Makes `status`, of the stand-in or of an open file, that of device `index`.
+///
+/// # Safety
+/// `status` is valid to write, as a `struct stat` of this machine's, which has 64 bits: then there is only one.
+unsafe fn describe(index: u32, status: *mut c_void) {
+    const MODE: mode_t = libc::S_IFCHR | 0o666;
+    let (major, minor) = softhca_settings::device_number(index);
+    let status = status.cast::<libc::stat>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*status).st_mode = MODE;
+        (*status).st_rdev = libc::makedev(major, minor);
+        (*status).st_size = 0;
+    }
+}
+
+/// Declares functions that say what is at a path.
+macro_rules! stats {
+    ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
         $(
-            /// Looks at the stand-in of a device of ours, or at what libc looks at.
+            /// Describes a device of ours, or what libc describes.
             ///
             /// # Safety
             /// As for libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
-            pub unsafe extern "C" fn $name(
-                $($before: $before_ty,)? path: *const c_char, $after: $after_ty
-            ) -> c_int {
+            pub unsafe extern "C" fn $name($($before: $before_ty,)? path: *const c_char, out: *mut c_void) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
-                unsafe { real::$name($($before,)? redirected(path), $after) }
+                let result = unsafe { real::$name($($before,)? redirected(path), out) };
+                // SAFETY: passed on to the caller; libc has written to `out`.
+                if result == 0 && let Some(index) = unsafe { named(path) } {
+                    // SAFETY: libc has just filled it in.
+                    unsafe { describe(index, out) };
+                }
+                result
             }
         )*
     };
 }
 
-looks! {
-    stat([] path, out: *mut c_void);
-    stat64([] path, out: *mut c_void);
-    __xstat([version: c_int] path, out: *mut c_void);
-    __xstat64([version: c_int] path, out: *mut c_void);
-    access([] path, mode: c_int);
+stats! {
+    stat([]);
+    stat64([]);
+    __xstat([version: c_int]);
+    __xstat64([version: c_int]);
+}
+
+/// Whether `status` can be that of an open file of ours: memory that has no name. This keeps a question about any other
+/// file as cheap as it is.
+///
+/// # Safety
+/// `status` is valid to read, as for [`describe`].
+unsafe fn may_be_ours(status: *const c_void) -> bool {
+    let status = status.cast::<libc::stat>();
+    // SAFETY: the caller's promise.
+    unsafe { (*status).st_mode & libc::S_IFMT == libc::S_IFREG && (*status).st_nlink == 0 }
+}
+
+/// Declares functions that say what is behind a descriptor.
+macro_rules! fstats {
+    ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
+        $(
+            /// Describes a device of ours, or what libc describes.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name($($before: $before_ty,)? fd: c_int, out: *mut c_void) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                let result = unsafe { real::$name($($before,)? fd, out) };
+                // SAFETY: libc has just filled it in.
+                if result == 0 && unsafe { may_be_ours(out) } && let Some(context) = device_file::find(fd) {
+                    // SAFETY: likewise.
+                    unsafe { describe(context.hca.index, out) };
+                }
+                result
+            }
+        )*
+    };
+}
+
+fstats! {
+    fstat([]);
+    fstat64([]);
+    __fxstat([version: c_int]);
+    __fxstat64([version: c_int]);
+}
+
+/// Says of a device of ours what is true of its stand-in, that it may be read and written; or what libc says.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::access(redirected(path), mode) }
 }
 
 /// Answers commands to our devices.
@@ -186,13 +252,13 @@ looks! {
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
-    match fds::get(fd) {
-        Some(File::Device(context)) if request == crate::abi::RDMA_VERBS_IOCTL => {
-            answer(ioctl::run(&context, arg as u64).map(|()| 0))
-        }
-        Some(File::Device(_)) => answer(Err(Errno::ENOTTY)),
+    let verbs = request == crate::abi::RDMA_VERBS_IOCTL;
+    let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
+    match context {
+        Some(context) if verbs => answer(ioctl::run(&context, arg as u64).map(|()| 0)),
+        Some(_) => answer(Err(Errno::ENOTTY)),
         // SAFETY: arguments are passed on from the caller.
-        _ => unsafe { real::ioctl(fd, request, arg) },
+        None => unsafe { real::ioctl(fd, request, arg) },
     }
 }
 

@@ -11,8 +11,10 @@
 //! `softhca_step` ([`sink`]).
 //!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
-//! What cannot be taken over: file descriptors duplicated or passed on, and devices opened before a fork (the child has
-//! no device thread).
+//! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
+//!
+//! What cannot be taken over: file descriptors passed on to other processes, and devices opened before a fork (the child
+//! has no device thread).
 
 mod abi;
 mod abi_mlx5;

@@ -11,7 +11,7 @@ use crate::hca::{Hca, Origin, Pinned};
 use crate::ioctl::Request;
 use crate::memory::Pd;
 use crate::srq::Srq;
-use crate::uar::Register;
+use crate::uar::{self, Register};
 use softhca::context::{QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use std::sync::Arc;
 use zerocopy::FromZeros;
@@ -126,6 +126,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let scatter_res = scatter && transport != Transport::Ud && !raw;
 
     let register = Register::choose(context, &driver)?;
+    uar::watch_unseen(context);
     let pinned = [
         Pinned::new(hca, driver.buf_addr, rings_bytes)?,
         Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,

@@ -13,6 +13,14 @@ pub(crate) fn watch(_: &Arc<Hca>, _: usize, _: u32, _: usize) -> Result<(), Errn
 /// Nothing is ever watched.
 pub(crate) fn unwatch(_: usize, _: usize) {}
 
+/// Nothing is ever watched.
+pub(crate) fn is_watched(_: usize) -> bool {
+    false
+}
+
+/// Nothing is ever watched.
+pub(crate) fn forget(_: &Hca, _: u32) {}
+
 /// No signal is taken over.
 ///
 /// # Safety

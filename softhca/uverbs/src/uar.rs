@@ -3,11 +3,13 @@
 
 use crate::abi_mlx5::{CreateQp, qp_flag};
 use crate::context::{Context, lock};
+use crate::device_file::identity;
 use crate::errno::Errno;
 use crate::hca::Hca;
 use crate::ioctl::Request;
 use crate::strict;
 use std::collections::BTreeMap;
+use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
 /// Bytes of a UAR page, which is what the program maps.
@@ -30,8 +32,15 @@ pub(crate) struct UarPage {
 
 impl UarPage {
     pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.free_uar(self.index))
+        free(hca, self.index)
     }
+}
+
+/// Frees page `index`, which no mapping of the program's can ring from now on.
+fn free(hca: &Hca, index: u32) -> Result<(), Errno> {
+    hca.command(|device| device.free_uar(index))?;
+    strict::forget(hca, index);
+    Ok(())
 }
 
 /// mmap offsets, in pages: a command in bits 15:8, an index in bits 7:0 and from bit 16 on (`mlx5_vma_to_pgoff`).
@@ -62,7 +71,8 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     if kind > 1 {
         return Err(Errno::EOPNOTSUPP);
     }
-    let index = context.hca.command(|device| device.alloc_uar())?;
+    let place = |index| offset::encode(offset::ALLOCATED, index);
+    let index = context.hca.command(|device| device.alloc_uar_in(&context.file, place))?;
     let handle = context.insert(Arc::new(UarPage { index }));
     request.put(0x1002, &offset::encode(offset::ALLOCATED, index))?;
     request.put(0x1003, &(PAGE_BYTES as u64))?;
@@ -75,7 +85,24 @@ pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), E
     context.destroy(request.handle(0x1000)?, |page: &Arc<UarPage>| page.release(&context.hca)).map(drop)
 }
 
+/// The page that a device file has at byte `at`.
+fn page_at(context: &Context, at: u64) -> Result<u32, Errno> {
+    let (command, index) = offset::decode(at);
+    let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
+    let uars = || context.static_uars.get().ok_or(Errno::EINVAL);
+    match command {
+        offset::ALLOCATED => Ok(index),
+        offset::REGULAR | offset::WRITE_COMBINING | offset::NON_CACHED => uars()?.page(index).ok_or(Errno::EINVAL),
+        offset::ALLOC_WRITE_COMBINING => lock(&uars()?.added).get(&index).copied().ok_or(Errno::EINVAL),
+        // Core clock, clock info, device memory.
+        _ => Err(Errno::EOPNOTSUPP),
+    }
+}
+
 /// Maps what a device file has at `at`: a UAR page. The address, or why not.
+///
+/// What the file has can be mapped without our help, too, by whoever calls the kernel himself: the pages are there. This
+/// refuses what the kernel would, and has strict mode watch the mapping before anything can be stored to it.
 pub(crate) fn map(
     context: &Context,
     address: *mut libc::c_void,
@@ -87,20 +114,44 @@ pub(crate) fn map(
     if len != PAGE_BYTES || protection & libc::PROT_EXEC != 0 || flags & libc::MAP_SHARED == 0 {
         return Err(Errno::EINVAL);
     }
-    let (command, index) = offset::decode(at);
-    let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
-    let page = match command {
-        offset::ALLOCATED => index,
-        offset::REGULAR | offset::WRITE_COMBINING | offset::NON_CACHED => {
-            context.static_uars.get().and_then(|uars| uars.page(index)).ok_or(Errno::EINVAL)?
+    if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at) {
+        let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
+        context.static_uars.get().ok_or(Errno::EINVAL)?.add_page(context, index)?;
+    }
+    let page = page_at(context, at)?;
+    context.hca.map_uar(page, &context.file, (address, protection, flags), strict::watch)
+}
+
+/// Has strict mode watch the pages of `context` that were mapped without our help. To be called when a queue is made:
+/// nothing that was stored before can have been a doorbell.
+pub(crate) fn watch_unseen(context: &Context) {
+    if !context.hca.settings.strict {
+        return;
+    }
+    for (address, at) in mappings(context) {
+        if let Ok(page) = page_at(context, at)
+            && !strict::is_watched(address)
+            && let Err(error) = context.hca.watch_uar(page, address, strict::watch)
+        {
+            log::error!("UAR page {page} is not watched: {error:?}");
         }
-        offset::ALLOC_WRITE_COMBINING => {
-            context.static_uars.get().ok_or(Errno::EINVAL)?.add_page(&context.hca, index)?
-        }
-        // Core clock, clock info, device memory.
-        _ => return Err(Errno::EOPNOTSUPP),
+    }
+}
+
+/// The mapped pages of a device file: address and offset in the file.
+fn mappings(context: &Context) -> Vec<(usize, u64)> {
+    let Some((_, inode)) = identity(context.file.fd().as_raw_fd()) else { return Vec::new() };
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let pages = |line: &str| {
+        // address-end protection offset device inode path (proc_pid_maps(5)).
+        let mut fields = line.split_ascii_whitespace();
+        let (from, to) = fields.next()?.split_once('-')?;
+        let hex = |text| usize::from_str_radix(text, 16).ok();
+        let (from, to, at) = (hex(from)?, hex(to)?, hex(fields.nth(1)?)?);
+        let of_file = fields.nth(1)?.parse() == Ok(inode) && line.contains("/memfd:");
+        of_file.then(|| (from..to).step_by(PAGE_BYTES).map(move |page| (page, (at + page - from) as u64)))
     };
-    context.hca.map_uar(page, address, protection, flags, context.hca.settings.strict.then_some(strict::watch))
+    maps.lines().filter_map(pages).flatten().collect()
 }
 
 /// The pages that come with a context, and how many QPs use each of their registers.
@@ -116,7 +167,7 @@ pub(crate) struct StaticUars {
 
 impl StaticUars {
     /// Pages for `registers` registers, the last `low_latency` of which are for one QP each.
-    pub(crate) fn new(hca: &Hca, registers: u32, low_latency: u32) -> Result<Self, Errno> {
+    pub(crate) fn new(context: &Context, registers: u32, low_latency: u32) -> Result<Self, Errno> {
         const MAX_REGISTERS: u32 = 1024;
         if registers > MAX_REGISTERS {
             return Err(Errno::ENOMEM);
@@ -128,11 +179,13 @@ impl StaticUars {
             low_latency,
             added: Mutex::default(),
         };
-        for _ in 0..registers / REGISTERS_PER_PAGE {
-            match hca.command(|device| device.alloc_uar()) {
+        for index in 0..registers / REGISTERS_PER_PAGE {
+            // As which libmlx5 maps them.
+            let place = |_| offset::encode(offset::REGULAR, index);
+            match context.hca.command(|device| device.alloc_uar_in(&context.file, place)) {
                 Ok(page) => uars.pages.push(page),
                 Err(error) => {
-                    uars.release(hca);
+                    uars.release(&context.hca);
                     return Err(error);
                 }
             }
@@ -142,7 +195,7 @@ impl StaticUars {
 
     pub(crate) fn release(&self, hca: &Hca) {
         for &page in self.pages.iter().chain(lock(&self.added).values()) {
-            if let Err(error) = hca.command(|device| device.free_uar(page)) {
+            if let Err(error) = free(hca, page) {
                 log::warn!("UAR page {page}: {error:?}");
             }
         }
@@ -163,7 +216,7 @@ impl StaticUars {
     }
 
     /// The page that the program adds as `index`.
-    fn add_page(&self, hca: &Hca, index: u32) -> Result<u32, Errno> {
+    fn add_page(&self, context: &Context, index: u32) -> Result<u32, Errno> {
         if index >= MAX_DYNAMIC_REGISTERS / REGISTERS_PER_PAGE {
             return Err(Errno::EINVAL);
         }
@@ -171,7 +224,8 @@ impl StaticUars {
         if added.contains_key(&index) {
             return Err(Errno::EINVAL);
         }
-        let page = hca.command(|device| device.alloc_uar())?;
+        let place = |_| offset::encode(offset::ALLOC_WRITE_COMBINING, index);
+        let page = context.hca.command(|device| device.alloc_uar_in(&context.file, place))?;
         added.insert(index, page);
         Ok(page)
     }

@@ -98,12 +98,20 @@ fn pingpongs(device: &[&'static str], cases: &[(&str, &[&str])]) {
     }
 }
 
+/// The rows of numbers under perftest's table heads.
+fn results(output: &str) -> Vec<Vec<f64>> {
+    let rows = output.lines().skip_while(|line| !line.trim_start().starts_with("#bytes"));
+    rows.filter_map(|line| line.split_whitespace().map(|field| field.parse().ok()).collect::<Option<Vec<f64>>>())
+        .filter(|row| row.len() > 2)
+        .collect()
+}
+
 fn perftest(device: &[&'static str], iterations: u32, cases: &[(&str, &[&str])]) {
     let count = iterations.to_string();
     for &(tool, arguments) in cases {
         let arguments: Vec<&str> = [&["-n", &count, "-F"], arguments].concat();
         let [_, client] = pair(&Device::new(device), tool, &arguments);
-        let results = pair::results(&client);
+        let results = results(&client);
         let sizes = if arguments.contains(&"-a") { 23 } else { 1 };
         assert_eq!(results.len(), sizes, "{tool} {arguments:?}:\n{client}");
         for result in results {

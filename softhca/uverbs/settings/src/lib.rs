@@ -3,6 +3,13 @@
 
 use std::path::PathBuf;
 
+/// Major and minor number of device `device`'s character device, as Linux gives them (`IB_UVERBS_MAJOR`,
+/// `IB_UVERBS_BASE_MINOR`).
+#[must_use]
+pub fn device_number(device: u32) -> (u32, u32) {
+    (231, 192 + device)
+}
+
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
 /// Most ports a device may have: what ConnectX has at most.

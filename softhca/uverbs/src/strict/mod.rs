@@ -116,6 +116,21 @@ pub(crate) fn unwatch(at: usize, len: usize) {
     }
 }
 
+/// Whether the mapping at `program` is watched.
+pub(crate) fn is_watched(program: usize) -> bool {
+    find(program).is_some()
+}
+
+/// Stops watching all mappings of UAR page `index`, which is freed: what was unmapped without our help is found so.
+pub(crate) fn forget(hca: &Hca, index: u32) {
+    for page in &PAGES[..PAGES_USED.load(Ordering::Acquire)] {
+        let same = std::ptr::eq(page.hca.load(Ordering::Acquire), hca) && page.index.load(Ordering::Relaxed) == index;
+        if same {
+            page.program.store(0, Ordering::Release);
+        }
+    }
+}
+
 /// The watched page that `address` is in.
 fn find(address: usize) -> Option<&'static Page> {
     let page = address & !(PAGE_BYTES - 1);

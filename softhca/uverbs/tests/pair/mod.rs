@@ -14,14 +14,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {
-    options: &'a [&'a str],
-    fabric: tempfile::TempDir,
+    pub(crate) options: &'a [&'a str],
+    /// What the programs find in their environment besides.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    pub(crate) fabric: tempfile::TempDir,
 }
 
 impl<'a> Device<'a> {
     /// Devices made with these options of the launcher, on a network of their own.
     pub(crate) fn new(options: &'a [&'a str]) -> Self {
-        Self { options, fabric: tempfile::tempdir().expect("a directory for the network") }
+        Self { options, environment: &[], fabric: tempfile::tempdir().expect("a directory for the network") }
     }
 }
 
@@ -153,7 +155,9 @@ fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStat
     let port = free.port().to_string();
     let start = |last: &[&str]| {
         let command = [&[tool, "-p", &port], arguments, last].concat();
-        Started::new(launcher(device.options, device.fabric.path(), &command))
+        let mut launcher = launcher(device.options, device.fabric.path(), &command);
+        launcher.envs(device.environment.iter().copied());
+        Started::new(launcher)
     };
     let deadline = Instant::now() + PATIENCE;
     let mut server = start(&[]);
@@ -166,12 +170,4 @@ fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStat
     let mut client = start(&["127.0.0.1"]);
     let ends = [server.wait(deadline), client.wait(deadline)];
     (ends, [server.output(), client.output()])
-}
-
-/// The rows of numbers under perftest's table heads.
-pub(crate) fn results(output: &str) -> Vec<Vec<f64>> {
-    let rows = output.lines().skip_while(|line| !line.trim_start().starts_with("#bytes"));
-    rows.filter_map(|line| line.split_whitespace().map(|field| field.parse().ok()).collect::<Option<Vec<f64>>>())
-        .filter(|row| row.len() > 2)
-        .collect()
 }

@@ -11,8 +11,8 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     put(&class.join("infiniband_verbs"), "abi_version", "6")?;
     for device in 0..settings.devices {
         let uverbs = class.join("infiniband_verbs").join(format!("uverbs{device}"));
-        // The character device that the preloaded object opens in its place: /dev/null.
-        put(&uverbs, "dev", "1:3")?;
+        let (major, minor) = settings::device_number(device);
+        put(&uverbs, "dev", &format!("{major}:{minor}"))?;
         put(&uverbs, "ibdev", &format!("mlx5_{device}"))?;
         put(&uverbs, "abi_version", "1")?;
         write_device(settings, device, &class.join("infiniband").join(format!("mlx5_{device}")))?;
