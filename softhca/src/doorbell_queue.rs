@@ -8,17 +8,17 @@ use thiserror::Error;
 
 use crate::notify::Notify;
 
-/// The most bytes of one doorbell: one store of the widest kind that CPUs have.
-pub const MAX_DOORBELL: usize = 64;
+/// The most bytes of one doorbell: half a BlueFlame register.
+pub const MAX_DOORBELL: usize = 256;
 
-/// One store to a UAR page.
+/// One doorbell: what was stored to a UAR page, in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doorbell {
     /// Index of the UAR page.
     pub uar: u32,
     /// Byte offset in the page.
     pub offset: u16,
-    len: u8,
+    len: u16,
     bytes: [u8; MAX_DOORBELL],
 }
 
@@ -28,7 +28,7 @@ impl Doorbell {
     pub fn new(uar: u32, offset: u16, stored: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_DOORBELL];
         bytes.get_mut(..stored.len())?.copy_from_slice(stored);
-        Some(Self { uar, offset, len: stored.len() as u8, bytes })
+        Some(Self { uar, offset, len: stored.len() as u16, bytes })
     }
 
     /// What was stored, in memory order.
@@ -89,8 +89,8 @@ mod tests {
     fn a_doorbell_keeps_its_bytes() {
         let doorbell = Doorbell::new(3, 0x800, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
         assert_eq!((doorbell.uar, doorbell.offset, doorbell.stored()), (3, 0x800, &[1, 2, 3, 4, 5, 6, 7, 8][..]));
-        assert_eq!(Doorbell::new(0, 0, &[0; 65]), None);
-        assert_eq!(Doorbell::new(0, 0, &[7; 64]).unwrap().stored(), [7; 64]);
+        assert_eq!(Doorbell::new(0, 0, &[0; 257]), None);
+        assert_eq!(Doorbell::new(0, 0, &[7; 256]).unwrap().stored(), [7; 256]);
     }
 
     #[test]

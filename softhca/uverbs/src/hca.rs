@@ -6,8 +6,8 @@ use crate::context::lock;
 use crate::device::MAX_QUEUES;
 use crate::errno::Errno;
 use crate::events::Source;
-use crate::report;
 use crate::uar::PAGE_BYTES;
+use crate::{report, strict};
 use parking_lot::Mutex as DeviceMutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig};
 use softhca::device::Device;
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Trapped stores that can wait for the device. A thread waits for its own, so there is one per thread.
+/// Trapped doorbells that can wait for the device. A thread waits for its own, so there is one per thread.
 const DOORBELLS: usize = 1024;
 
 /// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
@@ -59,7 +59,7 @@ struct Core {
     rung: Arc<Rung>,
 }
 
-/// How many trapped stores were handed to the device, and how many it has looked at.
+/// How many trapped doorbells were handed to the device, and how many it has looked at.
 #[derive(Default)]
 struct Rung {
     pushed: AtomicU64,
@@ -105,6 +105,10 @@ impl Core {
         for complaint in self.device.complaints() {
             report::complaint(&complaint.to_string());
         }
+        for refused in strict::take_refused() {
+            log::warn!("{refused}");
+            report::complaint(&refused);
+        }
     }
 }
 
@@ -130,9 +134,8 @@ impl Step for Core {
     }
 }
 
-/// What watches a page of a device: gets the address of the program's mapping, the page, and the address of the device's
-/// own mapping of it.
-type Watch = fn(&Arc<Hca>, usize, u32, usize) -> Result<(), Errno>;
+/// What watches a page of a device: gets the address of the program's mapping, and the page.
+type Watch = fn(&Arc<Hca>, usize, u32) -> Result<(), Errno>;
 
 /// A device.
 pub(crate) struct Hca {
@@ -143,8 +146,20 @@ pub(crate) struct Hca {
     core: Arc<DeviceMutex<Core>>,
     doorbells: Arc<DoorbellQueue>,
     rung: Arc<Rung>,
+    /// The process that opened it.
+    process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
     _runner: Option<Runner>,
+}
+
+/// What the devices have to say at the end of a program that does not close them.
+extern "C" fn at_exit() {
+    for hca in Hca::opened() {
+        // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
+        if hca.process == std::process::id() {
+            hca.settle();
+        }
+    }
 }
 
 /// The devices that were opened.
@@ -160,6 +175,10 @@ impl Hca {
         let hca = Self::new(index, settings.clone()).map(Arc::new).inspect_err(|error| {
             log::error!("mlx5_{index} cannot be opened: {error:?}");
         })?;
+        if devices.is_empty() {
+            // SAFETY: the function takes what it needs from statics, which last.
+            unsafe { libc::atexit(at_exit) };
+        }
         devices.push(hca.clone());
         Ok(hca)
     }
@@ -191,7 +210,8 @@ impl Hca {
             })
         };
         let runner = if settings.sink { None } else { Some(start()?) };
-        Ok(Self { index, settings, core, doorbells, rung, _runner: runner })
+        let process = std::process::id();
+        Ok(Self { index, settings, core, doorbells, rung, process, _runner: runner })
     }
 
     /// The devices that were opened.
@@ -273,31 +293,33 @@ impl Hca {
         if own == address {
             return Ok(());
         }
+        // It is known before a store to it can raise a signal.
+        watch(self, address, page)?;
         let at = std::ptr::with_exposed_provenance_mut(address);
         // SAFETY: of a mapping of a UAR page, which is the device's business; it comes up in the signal handler.
         if unsafe { libc::mprotect(at, PAGE_BYTES, libc::PROT_NONE) } != 0 {
+            strict::unwatch(address, PAGE_BYTES);
             return Err(Errno::last());
         }
-        watch(self, address, page, own)
+        Ok(())
     }
 
-    /// Hands the device a store that was trapped, and waits until it has looked at it: as long as the thread stands
+    /// Hands the device a doorbell that was trapped, and waits until it has looked at it: as long as the thread stands
     /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
     pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
         /// Longer than a device that works ever takes; then the thread goes on.
         const PATIENCE: u32 = 200_000;
-        for (piece, bytes) in stored.chunks(softhca::doorbell_queue::MAX_DOORBELL).enumerate() {
-            let offset = offset + piece * softhca::doorbell_queue::MAX_DOORBELL;
-            // Offsets are below 4096.
-            let Some(doorbell) = Doorbell::new(page, offset as u16, bytes) else { continue };
-            self.rung.pushed.fetch_add(1, Ordering::Relaxed);
-            while self.doorbells.push(doorbell).is_err() {
-                // SAFETY: takes no arguments; allowed in signal handlers.
-                unsafe { libc::sched_yield() };
-            }
+        // Offsets are below 4096, and no doorbell is longer than half a register.
+        let Some(doorbell) = Doorbell::new(page, offset as u16, stored) else { return };
+        self.rung.pushed.fetch_add(1, Ordering::Relaxed);
+        while self.doorbells.push(doorbell).is_err() {
+            // SAFETY: takes no arguments; allowed in signal handlers.
+            unsafe { libc::sched_yield() };
         }
+        // It looks at them in order: when it has looked at as many as there are now, ours is among them.
+        let pushed = self.rung.pushed.load(Ordering::Relaxed);
         for _ in 0..PATIENCE {
-            if self.rung.done.load(Ordering::Acquire) >= self.rung.pushed.load(Ordering::Relaxed) {
+            if self.rung.done.load(Ordering::Acquire) >= pushed {
                 return;
             }
             // SAFETY: takes no arguments; allowed in signal handlers.

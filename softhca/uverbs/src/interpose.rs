@@ -75,6 +75,8 @@ pub(crate) mod real {
         socket: fn(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
         sigaction: fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
         signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+        pthread_sigmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+        sigprocmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
     }
 }
 
@@ -351,8 +353,38 @@ pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, o
     if unsafe { strict::exchange_action(signal, new, old) } {
         return 0;
     }
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { real::sigaction(signal, new, old) }
+    // SAFETY: null, or the caller's action.
+    let new = unsafe { new.as_ref() };
+    let new = new.map(|new| libc::sigaction { sa_mask: strict::without_ours(new.sa_mask), ..*new });
+    // SAFETY: null or an action of ours; the rest is passed on from the caller.
+    unsafe { real::sigaction(signal, new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old) }
+}
+
+/// Declares functions that change which signals the calling thread blocks.
+macro_rules! masks {
+    ($($name:ident;)*) => {
+        $(
+            /// Keeps the signals of strict mode unblocked.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+                // SAFETY: null, or the caller's set.
+                let mut new = unsafe { new.as_ref() }.copied();
+                if how != libc::SIG_UNBLOCK {
+                    new = new.map(strict::without_ours);
+                }
+                // SAFETY: null or a set of ours; the rest is passed on from the caller.
+                unsafe { real::$name(how, new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old) }
+            }
+        )*
+    };
+}
+
+masks! {
+    pthread_sigmask;
+    sigprocmask;
 }
 
 /// Keeps the signals of strict mode ours, likewise.

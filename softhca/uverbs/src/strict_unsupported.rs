@@ -5,7 +5,7 @@ use crate::hca::Hca;
 use std::sync::Arc;
 
 /// Refuses.
-pub(crate) fn watch(_: &Arc<Hca>, _: usize, _: u32, _: usize) -> Result<(), Errno> {
+pub(crate) fn watch(_: &Arc<Hca>, _: usize, _: u32) -> Result<(), Errno> {
     log::error!("strict mode traps stores by single-stepping, which is there for x86-64 only");
     Err(Errno::EOPNOTSUPP)
 }
@@ -27,4 +27,14 @@ pub(crate) fn forget(_: &Hca, _: u32) {}
 /// None needed.
 pub(crate) unsafe fn exchange_action(_: i32, _: *const libc::sigaction, _: *mut libc::sigaction) -> bool {
     false
+}
+
+/// Signals that may be blocked: all.
+pub(crate) fn without_ours(set: libc::sigset_t) -> libc::sigset_t {
+    set
+}
+
+/// Nothing is ever left out.
+pub(crate) fn take_refused() -> Vec<String> {
+    Vec::new()
 }

@@ -1,51 +1,51 @@
 //! Strict mode: every store to a UAR page is trapped and looked at, so that only doorbells which were really rung count.
 //!
-//! The program's mapping of a page permits nothing. A store raises SIGSEGV, whose handler opens the page and lets the CPU
-//! execute that one instruction (trap flag); SIGTRAP follows, whose handler closes the page, finds what was stored by
-//! comparing the device's own mapping with the pattern that filled it, and restores the pattern. What was stored is put
-//! together to doorbells ([`burst`]) and handed to the device while the thread still stands in the handler, so that ring
-//! and doorbell record are as they were at the store.
+//! The program's mapping of a page permits nothing, ever. A store raises SIGSEGV, whose handler decodes the instruction
+//! ([`store`]), changes the register that its address is relative to so that it stores to a few bytes of the thread's own,
+//! and lets the CPU execute that one instruction (trap flag). SIGTRAP follows, whose handler sets the register right and
+//! has what was stored. No page is opened, and threads share nothing while they store, so that no store can hide another:
+//! neither one to the same page at the same time, nor one of a value that was there before.
 //!
-//! Instructions are not decoded, so the width of a store does not matter: a copy by stores of 16, 32 or 64 bytes is seen as
-//! one of 8 bytes is. The direct store of MOVDIR64B is in the page before a handler looks, since an interrupted CPU writes
-//! out what it was combining (Intel SDM vol. 3, 12.3.1); that one is argued, and the others are tried (`tests/verbs.rs`).
+//! What was stored is put together to doorbells ([`burst`]) and handed to the device while the thread still stands in the
+//! handler, so that ring and doorbell record are as they were at the store. An instruction that cannot be made to store
+//! elsewhere, or that reads the page, is left out, and reported by its name.
+//!
+//! The CPU executes the store, so the values of its registers, of whatever width, are the CPU's business.
 //!
 //! The CPU's write-combining buffers would merge the stores of a BlueFlame copy, up to the fence that flushes them. So
 //! the thread goes on step by step, until the copy is complete, a fence comes up, or [`TRAILING_STEPS`] instructions have
 //! passed without a store.
 //!
-//! Threads take turns, a doorbell each: one that stores while another is in the middle of a copy waits in its handler, so
-//! that the pieces of copies reach the device in the order in which they were stored. While a page is open for one thread,
-//! another one's store to it does not trap. It is seen all the same when the page is closed, unless it is overwritten
-//! within the microseconds in between.
-//!
-//! Handlers take no lock of the program's and allocate nothing: the tables here are static.
+//! Handlers take no lock of the program's and allocate nothing: the tables here are static. From a doorbell's first store
+//! until the device has it, and in the handlers, no other signal is delivered to the thread.
 
 mod burst;
+mod refused;
 mod signals;
+mod store;
 
 use crate::errno::Errno;
 use crate::hca::Hca;
 use crate::uar::PAGE_BYTES;
-use burst::Burst;
-pub(crate) use signals::exchange_action;
+use burst::{Burst, HALF_BYTES};
+pub(crate) use refused::take as take_refused;
+pub(crate) use signals::{exchange_action, without_ours};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use store::{Registers, Store};
 
 /// Instructions after a store in which another store to the same register half still belongs to the same copy.
 const TRAILING_STEPS: u32 = 64;
 /// Pages that can be watched at once.
 const MAX_PAGES: usize = 1024;
-/// Words of a page that are compared.
-const WORDS: usize = PAGE_BYTES / 4;
+/// Bytes of a cache line, and the most that one instruction stores.
+const LINE_BYTES: usize = 64;
 
 /// A watched page.
 struct Page {
     /// Address of the program's mapping; 0 = free.
     program: AtomicUsize,
-    /// Address of the device's own mapping.
-    own: AtomicUsize,
     /// The device's number for it.
     index: AtomicU32,
     /// The device; never freed, see [`Hca::get`].
@@ -53,44 +53,15 @@ struct Page {
 }
 
 static PAGES: [Page; MAX_PAGES] = [const {
-    Page {
-        program: AtomicUsize::new(0),
-        own: AtomicUsize::new(0),
-        index: AtomicU32::new(0),
-        hca: AtomicPtr::new(std::ptr::null_mut()),
-    }
+    Page { program: AtomicUsize::new(0), index: AtomicU32::new(0), hca: AtomicPtr::new(std::ptr::null_mut()) }
 }; MAX_PAGES];
 
 /// Entries of [`PAGES`] from here on were never used.
 static PAGES_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Held from a doorbell's first store until the device has it, by one thread at a time.
-static TURN: AtomicBool = AtomicBool::new(false);
-
-/// The pattern in word `word` of a page: stored values are unlikely to be the same.
-fn pattern(word: usize) -> u32 {
-    (word as u32).wrapping_add(0x5bd1).wrapping_mul(0x9e37_79b1)
-}
-
-/// The word `word` of the page that the device has mapped at `own`.
-///
-/// # Safety
-/// `own` is the address of a mapped page.
-unsafe fn word_of<'a>(own: usize, word: usize) -> &'a AtomicU32 {
-    let address = std::ptr::with_exposed_provenance_mut::<u32>(own).wrapping_add(word % WORDS);
-    // SAFETY: inside of the page by the remainder, aligned since pages are; the mapping is there by the caller's
-    // promise. All accesses are by single stores and loads of words or more.
-    unsafe { AtomicU32::from_ptr(address) }
-}
-
-/// Watches the mapping at `program` of UAR page `index`, which permits nothing yet and which the device has mapped at
-/// `own`.
-pub(crate) fn watch(hca: &Arc<Hca>, program: usize, index: u32, own: usize) -> Result<(), Errno> {
+/// Watches the mapping at `program` of UAR page `index`, which permits nothing from now on.
+pub(crate) fn watch(hca: &Arc<Hca>, program: usize, index: u32) -> Result<(), Errno> {
     signals::take_over()?;
-    for word in 0..WORDS {
-        // SAFETY: the device's mapping of a page that is allocated.
-        unsafe { word_of(own, word) }.store(pattern(word), Ordering::Relaxed);
-    }
     let free = PAGES
         .iter()
         .position(|page| page.program.compare_exchange(0, program, Ordering::AcqRel, Ordering::Relaxed).is_ok());
@@ -99,7 +70,6 @@ pub(crate) fn watch(hca: &Arc<Hca>, program: usize, index: u32, own: usize) -> R
         return Err(Errno::ENOMEM);
     };
     let page = &PAGES[slot];
-    page.own.store(own, Ordering::Relaxed);
     page.index.store(index, Ordering::Relaxed);
     page.hca.store(Arc::as_ptr(hca).cast_mut(), Ordering::Release);
     PAGES_USED.fetch_max(slot + 1, Ordering::Release);
@@ -140,11 +110,10 @@ fn find(address: usize) -> Option<&'static Page> {
 }
 
 impl Page {
-    /// Lets the program's stores through, or not.
-    fn protect(&self, protection: i32) {
-        let at = std::ptr::with_exposed_provenance_mut(self.program.load(Ordering::Acquire));
-        // SAFETY: changes the protection of a mapping that `watch` was told of, between that of a UAR page and none.
-        unsafe { libc::mprotect(at, PAGE_BYTES, protection) };
+    /// Where in the page all that `store` stores is; `None` if some of it is elsewhere.
+    fn offset_of(&self, store: &Store) -> Option<usize> {
+        let offset = store.address.checked_sub(self.program.load(Ordering::Acquire))?;
+        (offset + store.len <= PAGE_BYTES).then_some(offset)
     }
 
     /// Hands a doorbell to the device.
@@ -156,29 +125,47 @@ impl Page {
     }
 }
 
+/// A store that goes elsewhere: it is executed next.
+struct Redirected {
+    page: &'static Page,
+    /// Where in the page it was to go.
+    offset: usize,
+    store: Store,
+    /// What was added to the register.
+    moved_by: usize,
+}
+
+/// Where a thread's stores go instead: as many bytes as one can have, at any offset from a line's beginning.
+#[repr(align(64))]
+struct Elsewhere(UnsafeCell<[u8; 2 * LINE_BYTES]>);
+
 /// What a thread is in the middle of.
 struct Stepping {
-    /// The page that is open for it.
-    open: Option<&'static Page>,
+    redirected: Option<Redirected>,
     /// A doorbell that is perhaps not complete, and its page.
     burst: Option<(&'static Page, Burst)>,
     /// Instructions since the last store.
     trailing: u32,
+    /// The thread traps after its next instruction.
+    is_stepped: bool,
     /// The trap flag was set by the program, or its debugger, already.
     was_stepped: bool,
     /// Signals that were blocked before the doorbell's first store.
     blocked: libc::sigset_t,
+    elsewhere: Elsewhere,
 }
 
 thread_local! {
     static STEPPING: UnsafeCell<Stepping> = const {
         UnsafeCell::new(Stepping {
-            open: None,
+            redirected: None,
             burst: None,
             trailing: 0,
+            is_stepped: false,
             was_stepped: false,
             // SAFETY: an array of integers, for which all zeros is valid.
             blocked: unsafe { std::mem::zeroed() },
+            elsewhere: Elsewhere(UnsafeCell::new([0; 2 * LINE_BYTES])),
         })
     };
 }
@@ -193,51 +180,43 @@ enum Next {
 }
 
 impl Stepping {
-    /// Whether the thread is in the middle of a doorbell, and has the [`TURN`].
-    fn is_under_way(&self) -> bool {
-        self.open.is_some() || self.burst.is_some()
+    /// Has `store`, which was to go to `offset` of `page`, go elsewhere.
+    fn redirect(&mut self, page: &'static Page, offset: usize, store: Store, registers: &mut Registers) {
+        let elsewhere = self.elsewhere.0.get().expose_provenance();
+        // As far from a line's beginning as in the page: some stores must be aligned.
+        let moved_by = (elsewhere + offset % LINE_BYTES).wrapping_sub(store.address);
+        registers[store.base] = registers[store.base].wrapping_add(moved_by as i64);
+        self.redirected = Some(Redirected { page, offset, store, moved_by });
     }
 
-    /// Waits for the thread's turn.
-    fn begin(&mut self) {
-        while TURN.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            // SAFETY: takes no arguments; allowed in signal handlers.
-            unsafe { libc::sched_yield() };
-        }
+    /// Sets the register right that a redirected store needed. The store, if there was one, whether executed or not.
+    fn restore(&mut self, registers: &mut Registers) -> Option<Redirected> {
+        let redirected = self.redirected.take()?;
+        let base = &mut registers[redirected.store.base];
+        // By as much as it was changed: the instruction may have moved it on.
+        *base = base.wrapping_sub(redirected.moved_by as i64);
+        Some(redirected)
     }
 
-    /// The doorbell is over: hands it over, and the turn to another thread.
-    fn end(&mut self) {
-        self.flush();
-        TURN.store(false, Ordering::Release);
-    }
-
-    /// A store to `page` was refused: lets it through.
-    fn open(&mut self, page: &'static Page) {
-        page.protect(libc::PROT_READ | libc::PROT_WRITE);
-        self.open = Some(page);
-    }
-
-    /// The store has been executed: takes what was stored.
-    fn close(&mut self, page: &'static Page) {
-        page.protect(libc::PROT_NONE);
-        let own = page.own.load(Ordering::Relaxed);
-        for word in 0..WORDS {
-            // SAFETY: the device's mapping of a page: it lasts until the page is freed, which the program does after
-            // it has unmapped its own and can store to it no more.
-            let place = unsafe { word_of(own, word) };
-            let found = place.load(Ordering::Acquire);
-            if found != pattern(word) {
-                place.store(pattern(word), Ordering::Relaxed);
-                self.stored(page, word * 4, found.to_ne_bytes());
+    /// The instruction after a fault or a step has been executed: takes what was stored.
+    fn collect(&mut self, registers: &mut Registers) {
+        let Some(Redirected { page, offset, store, .. }) = self.restore(registers) else { return };
+        let at = offset % LINE_BYTES;
+        // SAFETY: the thread's own bytes; the store to them is complete, and there is no reference to them.
+        let bytes = unsafe { self.elsewhere.0.get().read_volatile() };
+        let stored = &bytes[at..at + store.len];
+        self.trailing = 0;
+        // The second piece is what a store that is not aligned has in the next half.
+        let (first, second) = stored.split_at(store.len.min(HALF_BYTES - offset % HALF_BYTES));
+        for (offset, bytes) in [(offset, first), (offset + first.len(), second)] {
+            if !bytes.is_empty() {
+                self.stored(page, offset, bytes);
             }
         }
-        self.open = None;
-        self.trailing = 0;
     }
 
-    /// Four bytes were stored at `offset` of `page`.
-    fn stored(&mut self, page: &'static Page, offset: usize, bytes: [u8; 4]) {
+    /// `bytes` were stored at `offset` of `page`, in one half.
+    fn stored(&mut self, page: &'static Page, offset: usize, bytes: &[u8]) {
         if let Some((of, burst)) = &mut self.burst
             && std::ptr::eq(*of, page)
             && burst.add(offset, bytes)
@@ -257,30 +236,14 @@ impl Stepping {
         }
     }
 
-    /// The thread is about to execute the instruction at `instruction`.
-    fn advance(&mut self, instruction: usize) -> Next {
+    /// The thread is about to execute the instruction at `address`.
+    fn advance(&mut self, address: usize) -> Next {
         self.trailing += 1;
         let complete = self.burst.as_ref().is_none_or(|(_, burst)| burst.is_complete());
-        if !complete && self.trailing < TRAILING_STEPS && !flushes_stores(instruction) {
+        // SAFETY: the CPU has come to that instruction.
+        if !complete && self.trailing < TRAILING_STEPS && !store::flushes_stores(&unsafe { store::decode(address) }) {
             return Next::Step;
         }
         Next::Run
-    }
-}
-
-/// Whether the instruction at `address` makes the CPU write out its combined stores (or leaves the program): SFENCE,
-/// MFENCE, anything with a LOCK prefix, SYSCALL.
-fn flushes_stores(address: usize) -> bool {
-    // SAFETY: the CPU is about to execute the instruction there, so its bytes can be read; a longer look is taken only
-    // after the bytes before have shown that the instruction goes on.
-    let byte = |at: usize| unsafe { std::ptr::with_exposed_provenance::<u8>(address + at).read_volatile() };
-    match byte(0) {
-        0xf0 => true,
-        0x0f => match byte(1) {
-            0x05 => true,
-            0xae => matches!(byte(2), 0xf0 | 0xf8),
-            _ => false,
-        },
-        _ => false,
     }
 }

@@ -1,9 +1,11 @@
 //! The handlers of strict mode, and those of the program, which get what is not ours.
 
-use super::{Next, STEPPING, Stepping, find};
+use super::store::{self, Store};
+use super::{Next, STEPPING, Stepping, find, refused};
 use crate::context::lock;
 use crate::errno::Errno;
 use crate::interpose::real;
+use crate::uar::PAGE_BYTES;
 use libc::{c_int, c_void, siginfo_t};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
@@ -27,6 +29,31 @@ static PROGRAMS: Actions = Actions(UnsafeCell::new(unsafe { std::mem::zeroed() }
 static CHANGING: Mutex<()> = Mutex::new(());
 static TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 
+/// This process was started in strict mode.
+static IS_STRICT: AtomicBool = AtomicBool::new(false);
+
+/// Run when the object is loaded, before the program and its threads block signals: what the process was started with
+/// is put right, too.
+#[used]
+#[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
+static AT_START: extern "C" fn() = at_start;
+
+extern "C" fn at_start() {
+    // SAFETY: a string that ends with a zero byte; no other thread of the program runs yet.
+    let strict = unsafe { libc::getenv(c"SOFTHCA_STRICT".as_ptr()) };
+    // SAFETY: null, or a string that ends with a zero byte.
+    if strict.is_null() || unsafe { std::ffi::CStr::from_ptr(strict) } != c"1" {
+        return;
+    }
+    IS_STRICT.store(true, Ordering::Relaxed);
+    // SAFETY: sets of integers, and this thread's mask.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        real::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &mut mask);
+        real::pthread_sigmask(libc::SIG_SETMASK, &without_ours(mask), std::ptr::null_mut());
+    }
+}
+
 fn slot(signal: c_int) -> Option<*mut libc::sigaction> {
     let index = SIGNALS.iter().position(|&ours| ours == signal)?;
     Some(PROGRAMS.0.get().cast::<libc::sigaction>().wrapping_add(index))
@@ -38,6 +65,10 @@ pub(super) fn take_over() -> Result<(), Errno> {
     if TAKEN_OVER.load(Ordering::Acquire) {
         return Ok(());
     }
+    // The decoder makes its tables when it is first used, and handlers may not allocate.
+    const NOP: [u8; 15] = [0x90; 15];
+    // SAFETY: an array of instructions.
+    unsafe { store::decode(NOP.as_ptr().expose_provenance()) };
     for signal in SIGNALS {
         let Some(programs) = slot(signal) else { continue };
         // SAFETY: all zeros are a valid action, completed below.
@@ -45,6 +76,9 @@ pub(super) fn take_over() -> Result<(), Errno> {
         let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = handle;
         action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        // A handler of the program that rings a doorbell would raise what is blocked here: the kernel ends it for that.
+        // SAFETY: changes a local of ours.
+        unsafe { libc::sigfillset(&mut action.sa_mask) };
         // SAFETY: both actions are valid; `programs` is written under the lock.
         if unsafe { real::sigaction(signal, &action, programs) } != 0 {
             return Err(Errno::last());
@@ -80,65 +114,76 @@ pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction,
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: saved and restored for the code that was interrupted; the location is always valid.
     let errno = unsafe { *libc::__errno_location() };
+    // SAFETY: the kernel's, for a handler with SA_SIGINFO.
+    let (about, interrupted) = unsafe { (&*info, &mut *context.cast::<libc::ucontext_t>()) };
     let ours = STEPPING.with(|stepping| {
-        // SAFETY: of this thread alone, and a handler of ours does not interrupt another: neither stores to a watched
-        // page nor steps.
+        // SAFETY: of this thread alone, and no handler interrupts this one: all signals are blocked in it.
         let stepping = unsafe { &mut *stepping.get() };
-        // SAFETY: the kernel's, for a handler with SA_SIGINFO.
-        let (info, context) = unsafe { (&*info, &mut *context.cast::<libc::ucontext_t>()) };
-        if signal == libc::SIGSEGV { fault(stepping, info, context) } else { trap(stepping, context) }
+        if signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, interrupted) }
     });
     if !ours {
-        chain(signal, info, context);
+        chain(signal, info, interrupted);
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// SIGSEGV: a store to a watched page?
+/// SIGSEGV: an access to a watched page?
 fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_t) -> bool {
-    // SAFETY: SIGSEGV's information has an address.
-    let address = unsafe { info.si_addr() } as usize;
-    let stepped = stepping.is_under_way();
-    match find(address) {
-        // An instruction that stores to two pages finds the second one closed; there is none among doorbells.
-        Some(page) if stepping.open.is_none() => {
-            let flags = &mut context.uc_mcontext.gregs[libc::REG_EFL as usize];
-            if !stepped {
-                stepping.was_stepped = *flags & TRAP_FLAG != 0;
-                stepping.blocked = context.uc_sigmask;
-                stepping.begin();
-                // No handler of the program may run while other threads wait for their turn.
-                // SAFETY: a set of the kernel's, changed in place.
-                unsafe {
-                    libc::sigfillset(&mut context.uc_sigmask);
-                    for signal in SIGNALS {
-                        libc::sigdelset(&mut context.uc_sigmask, signal);
-                    }
-                }
-            }
-            *flags |= TRAP_FLAG;
-            stepping.open(page);
-            true
+    // A redirected store did not get anywhere: what it reads is not there, or is in a watched page itself.
+    let redirected = stepping.restore(&mut context.uc_mcontext.gregs).is_some();
+    // Signals that a process has sent have a code of 0 or less, and no address.
+    let page = if info.si_code > 0 {
+        // SAFETY: SIGSEGV's information has an address.
+        find(unsafe { info.si_addr() } as usize)
+    } else {
+        None
+    };
+    let registers = &mut context.uc_mcontext.gregs;
+    let address = registers[libc::REG_RIP as usize] as usize;
+    if let Some(page) = page {
+        // SAFETY: the CPU was about to execute the instruction.
+        let instruction = unsafe { store::decode(address) };
+        let store = Store::of(&instruction, registers).filter(|_| !redirected);
+        if let Some((store, offset)) = store.and_then(|store| Some((store, page.offset_of(&store)?))) {
+            stepping.redirect(page, offset, store, registers);
+            begin(stepping, context);
+            return true;
         }
-        _ => {
-            if stepped {
-                // The program's own fault, in the middle of a doorbell: what was stored was stored.
-                finish(stepping, context);
-            }
-            false
+        if !instruction.is_invalid() {
+            // SAFETY: as above.
+            let offset = unsafe { info.si_addr() } as usize % PAGE_BYTES;
+            refused::add(&instruction, page.index.load(Ordering::Relaxed), offset);
+            registers[libc::REG_RIP as usize] = instruction.next_ip() as i64;
+            return true;
         }
     }
+    if stepping.is_stepped {
+        // The program's own fault, in the middle of a doorbell: what was stored was stored.
+        finish(stepping, context);
+    }
+    false
+}
+
+/// Begins the stepping of a thread, or goes on with it: after the next instruction it traps. No handler of the program
+/// may run before.
+fn begin(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
+    let flags = &mut context.uc_mcontext.gregs[libc::REG_EFL as usize];
+    if !stepping.is_stepped {
+        stepping.is_stepped = true;
+        stepping.was_stepped = *flags & TRAP_FLAG != 0;
+        stepping.blocked = context.uc_sigmask;
+        context.uc_sigmask = all_but_ours();
+    }
+    *flags |= TRAP_FLAG;
 }
 
 /// SIGTRAP: the end of a step?
 fn trap(stepping: &mut Stepping, context: &mut libc::ucontext_t) -> bool {
-    if !stepping.is_under_way() {
+    if !stepping.is_stepped {
         return false;
     }
-    if let Some(page) = stepping.open {
-        stepping.close(page);
-    }
+    stepping.collect(&mut context.uc_mcontext.gregs);
     let instruction = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
     if stepping.advance(instruction) == Next::Run {
         finish(stepping, context);
@@ -148,38 +193,77 @@ fn trap(stepping: &mut Stepping, context: &mut libc::ucontext_t) -> bool {
 
 /// Ends the stepping of a thread.
 fn finish(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
-    if let Some(page) = stepping.open {
-        stepping.close(page);
-    }
-    stepping.end();
+    stepping.flush();
+    stepping.is_stepped = false;
     context.uc_sigmask = stepping.blocked;
     if !stepping.was_stepped {
         context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
 }
 
-/// Does what the program wants done about a signal that is not ours.
-fn chain(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+/// All signals but the two.
+fn all_but_ours() -> libc::sigset_t {
+    // SAFETY: an array of integers, for which all zeros is valid; the calls change nothing else.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut set);
+        for signal in SIGNALS {
+            libc::sigdelset(&mut set, signal);
+        }
+        set
+    }
+}
+
+/// `set` without the signals that strict mode needs: the kernel ends a program that stores to a page while it blocks
+/// them. As it is where there is no strict mode.
+pub(crate) fn without_ours(mut set: libc::sigset_t) -> libc::sigset_t {
+    if IS_STRICT.load(Ordering::Relaxed) {
+        for signal in SIGNALS {
+            // SAFETY: changes a local of ours.
+            unsafe { libc::sigdelset(&mut set, signal) };
+        }
+    }
+    set
+}
+
+/// Does what the program wants done about a signal that is not ours, with those signals blocked that it wants blocked.
+fn chain(signal: c_int, info: *mut siginfo_t, context: &mut libc::ucontext_t) {
     let Some(programs) = slot(signal) else { return };
     // SAFETY: one of our two actions; see `Actions`.
     let action = unsafe { *programs };
+    let block = |action: &libc::sigaction| {
+        // SAFETY: sets of integers, and the calling thread's mask; the kernel restores that when our handler returns.
+        unsafe {
+            let mut mask = context.uc_sigmask;
+            for other in 1..=libc::SIGRTMAX() {
+                let wanted = libc::sigismember(&action.sa_mask, other) == 1;
+                if wanted || other == signal && action.sa_flags & libc::SA_NODEFER == 0 {
+                    libc::sigaddset(&mut mask, other);
+                }
+            }
+            real::pthread_sigmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
+        }
+    };
     match action.sa_sigaction {
         libc::SIG_IGN if signal == libc::SIGTRAP => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: installs the default action, which ends the process when the instruction is tried again.
             unsafe { real::signal(signal, libc::SIG_DFL) };
-            if signal == libc::SIGTRAP {
-                // A trap is not repeated.
+            // A trap is not repeated, nor is what a process has sent.
+            // SAFETY: the kernel's, for a handler with SA_SIGINFO.
+            if signal == libc::SIGTRAP || unsafe { (*info).si_code } <= 0 {
                 // SAFETY: raises the signal that was just taken from us.
                 unsafe { libc::raise(signal) };
             }
         }
         handler if action.sa_flags & libc::SA_SIGINFO != 0 => {
+            block(&action);
             // SAFETY: the program has installed this as a handler with SA_SIGINFO.
             let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = unsafe { std::mem::transmute(handler) };
-            handler(signal, info, context);
+            handler(signal, info, std::ptr::from_mut(context).cast());
         }
         handler => {
+            block(&action);
             // SAFETY: the program has installed this as a handler without SA_SIGINFO.
             let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
             handler(signal);

@@ -1,0 +1,389 @@
+/*
+ * Programs that are hard on strict mode. Prints what went otherwise than expected; the exit code is 1 then.
+ */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+static int failures;
+
+#define EXPECT(condition)                                                                        \
+	do {                                                                                     \
+		if (!(condition)) {                                                              \
+			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
+			failures++;                                                              \
+		}                                                                                \
+	} while (0)
+
+/* Without what this makes, nothing else can be tried. */
+#define NEED(pointer)                                                                 \
+	({                                                                            \
+		errno = 0;                                                            \
+		__typeof__(pointer) made = (pointer);                                 \
+		if (!made) {                                                          \
+			printf("line %d: %s: errno %d\n", __LINE__, #pointer, errno); \
+			exit(1);                                                      \
+		}                                                                     \
+		made;                                                                 \
+	})
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static struct ibv_mr *mr;
+static char memory[1 << 16] __attribute__((aligned(4096)));
+
+/* A QP connected to itself, with a CQ that raises events. */
+struct loop {
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	int rounds;
+};
+
+static void make(struct loop *loop, enum ibv_qp_state last)
+{
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(context, 1, &port) == 0);
+	loop->channel = NEED(ibv_create_comp_channel(context));
+	loop->cq = NEED(ibv_create_cq(context, 64, NULL, loop->channel, 0));
+	loop->qp = NEED(ibv_create_qp(pd, &(struct ibv_qp_init_attr){
+		.send_cq = loop->cq, .recv_cq = loop->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 16, .max_send_sge = 1, .max_inline_data = 64 } }));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
+	EXPECT(ibv_modify_qp(loop->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+	if (last == IBV_QPS_INIT)
+		return;
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = loop->qp->qp_num,
+		.max_dest_rd_atomic = 1, .min_rnr_timer = 12, .ah_attr = { .dlid = port.lid, .port_num = 1 } };
+	EXPECT(ibv_modify_qp(loop->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7,
+		.max_rd_atomic = 1 };
+	EXPECT(ibv_modify_qp(loop->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+}
+
+static void unmake(struct loop *loop)
+{
+	EXPECT(ibv_destroy_qp(loop->qp) == 0);
+	EXPECT(ibv_destroy_cq(loop->cq) == 0);
+	EXPECT(ibv_destroy_comp_channel(loop->channel) == 0);
+}
+
+static void post(struct loop *loop)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 8, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+		.wr.rdma = { .remote_addr = (uintptr_t)memory + 4096, .rkey = mr->rkey } };
+	EXPECT(ibv_post_send(loop->qp, &wr, &bad) == 0);
+}
+
+static struct ibv_wc wait_for(struct ibv_cq *cq)
+{
+	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
+	for (long tries = 0; tries < 2000000000L; tries++)
+		if (ibv_poll_cq(cq, 1, &wc) == 1)
+			break;
+	return wc;
+}
+
+/* Arms, posts, sleeps until the event comes, and polls, again and again. An arm that is lost ends it. */
+static void *sleep_for_events(void *argument)
+{
+	struct loop *loop = argument;
+	for (int round = 0; round < loop->rounds; round++) {
+		struct ibv_cq *cq;
+		void *ignored;
+		struct ibv_wc wc;
+		struct pollfd event = { .fd = loop->channel->fd, .events = POLLIN };
+		EXPECT(ibv_req_notify_cq(loop->cq, 0) == 0);
+		post(loop);
+		if (poll(&event, 1, 20000) != 1) {
+			printf("round %d of QP %#x: no event\n", round, loop->qp->qp_num);
+			failures++;
+			return NULL;
+		}
+		EXPECT(ibv_get_cq_event(loop->channel, &cq, &ignored) == 0 && cq == loop->cq);
+		ibv_ack_cq_events(cq, 1);
+		EXPECT(ibv_poll_cq(loop->cq, 1, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	}
+	return NULL;
+}
+
+/* Two threads of one context arm on one page. */
+static void arms(int rounds)
+{
+	struct loop loops[2] = { { .rounds = rounds }, { .rounds = rounds } };
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		make(&loops[i], IBV_QPS_RTS);
+	for (int i = 0; i < 2; i++)
+		EXPECT(pthread_create(&threads[i], NULL, sleep_for_events, &loops[i]) == 0);
+	for (int i = 0; i < 2; i++)
+		EXPECT(pthread_join(threads[i], NULL) == 0);
+	for (int i = 0; i < 2; i++)
+		unmake(&loops[i]);
+}
+
+static struct loop interrupted, interrupting;
+static volatile sig_atomic_t ticks;
+
+static void tick(int signal)
+{
+	(void)signal;
+	int saved = errno;
+	ticks++;
+	post(&interrupting);
+	wait_for(interrupting.cq);
+	errno = saved;
+}
+
+/* Handlers that ring doorbells themselves run all the time, between any two instructions that the program may be
+ * interrupted between. */
+static void timer(int rounds)
+{
+	struct itimerval often = { .it_interval = { .tv_usec = 100 }, .it_value = { .tv_usec = 100 } }, never = {};
+	struct sigaction action = { .sa_handler = tick, .sa_flags = SA_RESTART };
+	sigfillset(&action.sa_mask);
+	make(&interrupted, IBV_QPS_RTS);
+	make(&interrupting, IBV_QPS_RTS);
+	EXPECT(sigaction(SIGALRM, &action, NULL) == 0);
+	EXPECT(setitimer(ITIMER_REAL, &often, NULL) == 0);
+	for (int round = 0; round < rounds || ticks < rounds / 10; round++) {
+		post(&interrupted);
+		EXPECT(wait_for(interrupted.cq).status == IBV_WC_SUCCESS);
+	}
+	EXPECT(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	unmake(&interrupted);
+	unmake(&interrupting);
+}
+
+static volatile sig_atomic_t faults;
+static sigset_t during;
+static char *closed;
+
+static void on_fault(int signal, siginfo_t *info, void *unused)
+{
+	(void)unused;
+	faults += signal == SIGSEGV && info->si_addr == closed + 7;
+	pthread_sigmask(SIG_BLOCK, NULL, &during);
+	mprotect(closed, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* A thread that blocks all signals rings doorbells; the program's own faults go to its own handler, with the mask that
+ * it has asked for. */
+static void masks(void)
+{
+	struct loop loop;
+	sigset_t all, before, now;
+	sigfillset(&all);
+	EXPECT(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
+	make(&loop, IBV_QPS_RTS);
+	post(&loop);
+	EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
+	EXPECT(sigprocmask(SIG_BLOCK, &all, NULL) == 0);
+	post(&loop);
+	EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
+	EXPECT(pthread_sigmask(SIG_SETMASK, &before, &now) == 0);
+	EXPECT(sigismember(&now, SIGTERM) == 1 && sigismember(&before, SIGTERM) == 0);
+
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	sigaddset(&action.sa_mask, SIGUSR1);
+	EXPECT(sigaction(SIGSEGV, &action, NULL) == 0);
+	closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	((volatile char *)closed)[7] = 3;
+	EXPECT(faults == 1 && closed[7] == 3);
+	EXPECT(sigismember(&during, SIGUSR1) == 1 && sigismember(&during, SIGSEGV) == 1);
+	EXPECT(sigismember(&during, SIGUSR2) == 0 && sigismember(&during, SIGTRAP) == 0);
+	EXPECT(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0 && memcmp(&now, &before, sizeof(now)) == 0);
+	post(&loop);
+	EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
+	unmake(&loop);
+}
+
+/* What is rung by hand: the send queue as libmlx5 has made it. */
+struct ring {
+	struct loop loop;
+	struct mlx5dv_qp raw;
+	uint16_t index;
+	uint32_t consumed;
+	unsigned half;
+};
+
+static void make_ring(struct ring *ring, enum ibv_qp_state last)
+{
+	make(&ring->loop, last);
+	struct mlx5dv_obj object = { .qp = { .in = ring->loop.qp, .out = &ring->raw } };
+	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
+}
+
+/* Puts a NOP of `bytes` bytes, of which the WQE has all, into the ring and the record; gives it. */
+static char *place(struct ring *ring, int bytes)
+{
+	uint32_t at = ring->index & (ring->raw.sq.wqe_cnt - 1);
+	if (at + bytes / 64 > ring->raw.sq.wqe_cnt) {
+		printf("the test has run into the ring's end\n");
+		exit(1);
+	}
+	char *wqe = (char *)ring->raw.sq.buf + at * 64;
+	memset(wqe, 0x11, bytes);
+	uint32_t control[4] = { htobe32((uint32_t)ring->index << 8 | MLX5_OPCODE_NOP),
+		htobe32(ring->loop.qp->qp_num << 8 | bytes / 16), htobe32(8), 0 };
+	memcpy(wqe, control, sizeof(control));
+	ring->index += bytes / 64;
+	__sync_synchronize();
+	((volatile uint32_t *)ring->raw.dbrec)[MLX5_SND_DBR] = htobe32(ring->index);
+	return wqe;
+}
+
+static char *next_half(struct ring *ring)
+{
+	char *half = (char *)ring->raw.bf.reg + ring->half;
+	ring->half ^= ring->raw.bf.size;
+	return half;
+}
+
+/* The WQE has completed. libmlx5 has not posted it, so the CQE is looked at by hand. */
+static void expect_completion(struct ring *ring)
+{
+	struct mlx5dv_cq cq = {};
+	struct mlx5dv_obj object = { .cq = { .in = ring->loop.cq, .out = &cq } };
+	uint32_t *index = &ring->consumed;
+	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == 0);
+	volatile struct mlx5_cqe64 *cqe =
+		(void *)((char *)cq.buf + (*index & (cq.cqe_cnt - 1)) * cq.cqe_size + cq.cqe_size - 64);
+	for (long tries = 0; tries < 2000000000L; tries++)
+		if ((cqe->op_own & 1) == ((*index & cq.cqe_cnt) != 0) && cqe->op_own >> 4 != MLX5_CQE_INVALID)
+			break;
+	EXPECT(cqe->op_own >> 4 == MLX5_CQE_REQ);
+	++*index;
+	cq.dbrec[0] = htobe32(*index & 0xffffff);
+}
+
+/* One copy of `bytes` bytes from `src` to `dst`, by instructions of one kind. */
+#define COPY(name, step, code, ...)                                                     \
+	static void name(char *dst, const char *src, int bytes)                         \
+	{                                                                               \
+		for (int at = 0; at < bytes; at += step)                                \
+			__asm__ volatile(code : : "r"(dst + at), "r"(src + at) : "memory", __VA_ARGS__); \
+	}
+
+COPY(by_mov4, 4, "mov (%1), %%ecx; mov %%ecx, (%0)", "rcx")
+COPY(by_mov8, 8, "mov (%1), %%rcx; mov %%rcx, (%0)", "rcx")
+COPY(by_movnti, 8, "mov (%1), %%rcx; movnti %%rcx, (%0)", "rcx")
+COPY(by_movups, 16, "movups (%1), %%xmm7; movups %%xmm7, (%0)", "xmm7")
+COPY(by_movntdq, 16, "movdqu (%1), %%xmm7; movntdq %%xmm7, (%0)", "xmm7")
+COPY(by_movhps, 16, "movups (%1), %%xmm7; movlps %%xmm7, (%0); movhps %%xmm7, 8(%0)", "xmm7")
+COPY(by_indexed, 16, "mov $16, %%ecx; movups (%1), %%xmm7; movups %%xmm7, -64(%0,%%rcx,4)", "rcx", "xmm7")
+COPY(by_ymm, 32, "vmovdqu (%1), %%ymm7; vmovdqa %%ymm7, (%0)", "xmm7")
+COPY(by_ymm_nt, 32, "vmovdqu (%1), %%ymm7; vmovntdq %%ymm7, (%0)", "xmm7")
+COPY(by_zmm, 64, "vmovdqu64 (%1), %%zmm19; vmovdqa64 %%zmm19, (%0)", "memory")
+COPY(by_movdir64b, 64, "movdir64b (%1), %0", "memory")
+
+static void by_movsb(char *dst, const char *src, int bytes)
+{
+	long count = bytes;
+	__asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(count) : : "memory");
+	EXPECT(count == 0);
+}
+
+static void by_movsq(char *dst, const char *src, int bytes)
+{
+	long count = bytes / 8;
+	char *first = dst;
+	__asm__ volatile("rep movsq" : "+D"(dst), "+S"(src), "+c"(count) : : "memory");
+	EXPECT(count == 0 && dst == first + bytes);
+}
+
+static int has_movdir64b(void)
+{
+	unsigned ecx, eax = 7, ebx, edx;
+	__asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "=c"(ecx), "=d"(edx) : "c"(0));
+	return ecx >> 28 & 1;
+}
+
+/* Copies by all kinds of instructions reach the device as they were stored: it compares them with the ring. */
+static void stores(void)
+{
+	struct { void (*copy)(char *, const char *, int); int there; } kinds[] = {
+		{ by_mov4, 1 }, { by_mov8, 1 }, { by_movnti, 1 }, { by_movups, 1 }, { by_movntdq, 1 }, { by_movhps, 1 },
+		{ by_indexed, 1 }, { by_movsb, 1 }, { by_movsq, 1 },
+		{ by_ymm, __builtin_cpu_supports("avx") }, { by_ymm_nt, __builtin_cpu_supports("avx") },
+		{ by_zmm, __builtin_cpu_supports("avx512f") }, { by_movdir64b, has_movdir64b() },
+	};
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!kinds[i].there)
+			continue;
+		int bytes = i % 2 ? 64 : 128;
+		if (ring.index % ring.raw.sq.wqe_cnt + bytes / 64 > ring.raw.sq.wqe_cnt)
+			bytes = 64;
+		char *wqe = place(&ring, bytes);
+		kinds[i].copy(next_half(&ring), wqe, bytes);
+		__asm__ volatile("sfence" : : : "memory");
+		expect_completion(&ring);
+	}
+	unmake(&ring.loop);
+}
+
+/* What is no plain store to a register is left out and named. */
+static void refused(void)
+{
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	uint64_t *reg = ring.raw.bf.reg, before = 5, *address = reg;
+	__asm__ volatile("lock xadd %0, (%1)" : "+r"(before) : "r"(reg) : "memory");
+	EXPECT(before == 5);
+	__asm__ volatile("mov %0, (%0)" : : "r"(address) : "memory");
+	EXPECT(address == reg);
+	before = 6;
+	__asm__ volatile("mov 8(%1), %0" : "+r"(before) : "r"(reg) : "memory");
+	EXPECT(before == 6);
+	char *wqe = place(&ring, 64);
+	by_mov8(next_half(&ring), wqe, 8);
+	expect_completion(&ring);
+	unmake(&ring.loop);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int count = argc > 2 ? atoi(argv[2]) : 0;
+	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
+	context = NEED(ibv_open_device(NEED(list[0])));
+	ibv_free_device_list(list);
+	pd = NEED(ibv_alloc_pd(context));
+	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	if (strcmp(what, "arms") == 0)
+		arms(count);
+	else if (strcmp(what, "timer") == 0)
+		timer(count);
+	else if (strcmp(what, "masks") == 0)
+		masks();
+	else if (strcmp(what, "stores") == 0)
+		stores();
+	else if (strcmp(what, "refused") == 0)
+		refused();
+	else
+		EXPECT(!"a test of this name");
+	if (failures)
+		return 1;
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ibv_dealloc_pd(pd) == 0);
+	EXPECT(ibv_close_device(context) == 0);
+	return failures != 0;
+}
