@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, GidType, Limits, LinkLayer, PortConfig};
 use softhca::context::{
-    Access, CqContext, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext,
-    SrqContext, Transport,
+    Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
+    SqContext, SrqContext, Transport,
 };
 use softhca::device::Device;
 use softhca::wire::{Frame, Grh, Route, Wire};
@@ -150,6 +150,10 @@ pub fn run(input: &Input) {
     }
 }
 
+/// What raw packets may have to hold.
+const INLINE_HEADERS: [InlineHeaders; 4] =
+    [InlineHeaders::None, InlineHeaders::L2, InlineHeaders::Ip, InlineHeaders::TcpUdp];
+
 impl Lab {
     fn new(input: &Input) -> Self {
         let (host, network) = (Arena::new(HOST, 0), Network::default());
@@ -204,7 +208,11 @@ impl Lab {
             pd,
             send_cqn: cqn,
             recv_cqn: self.cqs[0],
-            sq: Some(SqContext { buf: part, log_size: qp.log_sq, min_inline_headers: u16::from(uidx & 1) * 18 }),
+            sq: Some(SqContext {
+                buf: part,
+                log_size: qp.log_sq,
+                inline_headers: INLINE_HEADERS[uidx as usize % INLINE_HEADERS.len()],
+            }),
             rq: srq.filter(|_| qp.flags & 4 != 0).map_or(ReceiveSource::Own(rq), |srqn| ReceiveSource::Shared { srqn }),
             dbr: part + RECORD as u64,
             uar,

@@ -7,7 +7,7 @@ use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
 use blueflame::wqe::{EncodeError, Fence, InlineNone, MAX_SGE_BYTES, RawPacket, Rc, Remote, Sge, Uc};
-use softhca::context::{SqContext, Transport};
+use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, Checksums, DataSeg, Payload, SendOp};
 
 use super::memory::{Arena, BASE};
@@ -153,7 +153,7 @@ fn post<T: Service>(input: &Input) {
         SendQueue::<T>::from_parts(parts, register).expect("a send queue")
     };
     sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
-    let context = SqContext { buf: BASE, log_size, min_inline_headers: 0 };
+    let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let wr = request.wr(T::TRANSPORT, n as u64 + 1);

@@ -95,9 +95,23 @@ pub struct SqContext {
     pub buf: u64,
     /// log2 of the number of WQEBBs.
     pub log_size: u8,
-    /// Raw packets: bytes of a frame's headers that its Ethernet segment must hold at least (what
-    /// SQC.min_wqe_inline_mode comes down to): 0 on newer devices, 18 where the device wants to see the L2 headers.
-    pub min_inline_headers: u16,
+    /// Raw packets: which of a frame's headers its Ethernet segment must hold.
+    pub inline_headers: InlineHeaders,
+}
+
+/// Which of a frame's headers a WQE must hold itself: what the device steers by (SQC.min_wqe_inline_mode; Linux
+/// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InlineHeaders {
+    /// None.
+    #[default]
+    None,
+    /// Addresses, VLAN tags and EtherType, 18 bytes at least.
+    L2,
+    /// Of an IP packet, also its IP header.
+    Ip,
+    /// Of a TCP or UDP packet, also its TCP or UDP header.
+    TcpUdp,
 }
 
 /// Queue pair context, as given at creation.

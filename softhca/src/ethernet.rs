@@ -1,5 +1,6 @@
 //! Ethernet frames of raw packet QPs: their size, the checksums that the device fills in, and those that were sent.
 
+use crate::context::InlineHeaders;
 use crate::wqe::Checksums;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -13,6 +14,8 @@ pub(crate) const FRAME_BYTES: RangeInclusive<u64> = ETHERNET_HEADER as u64..=921
 
 /// Bytes of an Ethernet header without VLAN tags.
 const ETHERNET_HEADER: usize = 14;
+/// Least bytes of a frame that are its L2 headers, whether it has a VLAN tag or not.
+const L2_HEADERS: usize = ETHERNET_HEADER + VLAN_TAG;
 /// EtherTypes (IEEE 802.3, 802.1Q, 802.1ad).
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
@@ -99,16 +102,49 @@ pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums) {
     put(frame, place, if ip.protocol == UDP && sum == 0 { 0xffff } else { sum });
 }
 
-/// Finds the IP packet; `None` if there is none, or it is not whole.
-fn find_ip(frame: &[u8]) -> Option<Ip> {
+/// Bytes of a frame's headers that the device wants inline, as far as the frame's first bytes tell: of a header whose
+/// size they do not, its least. What Linux gives inline (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// `mlx5e_calc_min_inline`).
+pub(crate) fn least_inline(mode: InlineHeaders, first: &[u8]) -> usize {
+    if mode == InlineHeaders::None {
+        return 0;
+    }
+    let (at, ether_type) = network_header(first);
+    let l2 = at.max(L2_HEADERS);
+    let words_of_four = |at: usize, shift: u8, least: usize| {
+        first.get(at).map_or(least, |byte| usize::from(byte >> shift & 0xf) * 4).max(least)
+    };
+    let (ip, protocol) = match ether_type {
+        _ if mode == InlineHeaders::L2 => return l2,
+        Some(IPV4) => {
+            let fragment = be16(first, at + 6).is_some_and(|word| word & 0x1fff != 0);
+            (at + words_of_four(at, 0, IPV4_HEADER), first.get(at + 9).filter(|_| !fragment))
+        }
+        Some(IPV6) => (at + IPV6_HEADER, first.get(at + 6)),
+        _ => return l2,
+    };
+    match protocol {
+        Some(&UDP) if mode == InlineHeaders::TcpUdp => ip + UDP_HEADER,
+        Some(&TCP) if mode == InlineHeaders::TcpUdp => ip + words_of_four(ip + 12, 4, TCP_HEADER),
+        _ => ip,
+    }
+}
+
+/// Where a frame's network header begins, behind up to two VLAN tags, and the EtherType before it if the frame has it.
+fn network_header(frame: &[u8]) -> (usize, Option<u16>) {
     let mut at = ETHERNET_HEADER;
-    let mut ether_type = be16(frame, at - 2)?;
     for _ in 0..2 {
-        if matches!(ether_type, VLAN | SERVICE_VLAN) {
+        if matches!(be16(frame, at - 2), Some(VLAN | SERVICE_VLAN)) {
             at += VLAN_TAG;
-            ether_type = be16(frame, at - 2)?;
         }
     }
+    (at, be16(frame, at - 2))
+}
+
+/// Finds the IP packet; `None` if there is none, or it is not whole.
+fn find_ip(frame: &[u8]) -> Option<Ip> {
+    let (at, ether_type) = network_header(frame);
+    let ether_type = ether_type?;
     let ip = frame.get(at..)?;
     let (header, len, protocol, fragment) = match ether_type {
         IPV4 => {
@@ -218,6 +254,48 @@ mod tests {
             fill_checksums(&mut frame, BOTH);
             assert_ne!(frame[24..26], [0xee; 2]);
             assert_eq!(frame[40..42], [0xee; 2]);
+        }
+    }
+
+    #[test]
+    fn inline_headers_end_where_the_packets_do() {
+        use InlineHeaders::{Ip, L2, None, TcpUdp};
+        let tag = [0x81, 0, 0, 5];
+        let tags = [0x88, 0xa8, 0, 6, 0x81, 0, 0, 5];
+        let tcp = {
+            let mut frame = udp(&[]);
+            frame[14 + 9] = 6;
+            // A data offset of 8 words.
+            frame[34 + 12 - 2..].fill(0x80);
+            frame.resize(80, 0x80);
+            frame
+        };
+        let mut ipv6 = vec![0; 12];
+        ipv6.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 20, 17, 64]);
+        ipv6.resize(80, 0);
+        let mut options = udp(&[]);
+        options[14] = 0x47;
+        let mut fragment = udp(&[]);
+        fragment[14 + 7] = 1;
+        let mut arp = udp(&[]);
+        arp[13] = 6;
+        for (frame, least) in [
+            (udp(&[]), [0, 18, 34, 42]),
+            (udp(&tag), [0, 18, 38, 46]),
+            (udp(&tags), [0, 22, 42, 50]),
+            (tcp, [0, 18, 34, 34 + 32]),
+            (ipv6, [0, 18, 54, 62]),
+            (options, [0, 18, 42, 50]),
+            (fragment, [0, 18, 34, 34]),
+            (arp, [0, 18, 18, 18]),
+        ] {
+            for (mode, least) in [None, L2, Ip, TcpUdp].into_iter().zip(least) {
+                assert_eq!(least_inline(mode, &frame), least, "{mode:?} of {frame:02x?}");
+                // What is inline tells whether it is enough, however little of the frame it is.
+                for inline in 0..frame.len() {
+                    assert_eq!(inline >= least_inline(mode, &frame[..inline]), inline >= least, "{mode:?}, {inline}");
+                }
+            }
         }
     }
 

@@ -130,7 +130,7 @@ impl Program {
             pd,
             send_cqn: cqn,
             recv_cqn: cqn,
-            sq: Some(SqContext { buf: addr + SQ as u64, log_size: SQ_LOG, min_inline_headers: 0 }),
+            sq: Some(SqContext { buf: addr + SQ as u64, log_size: SQ_LOG, inline_headers: InlineHeaders::None }),
             rq: ReceiveSource::None,
             dbr: addr + QP_RECORD as u64,
             uar,

@@ -1,6 +1,6 @@
 //! What an embedded device is asked for, and the raw parts it hands out: the same facts as `mlx5dv_init_obj` gives.
 
-use crate::context::{Access, Transport};
+use crate::context::{Access, InlineHeaders, Transport};
 use std::ptr::NonNull;
 
 /// A CQ to create.
@@ -72,8 +72,8 @@ pub struct QpOptions {
     pub scatter_to_cqe_res: u32,
     /// What CQEs carry in `srqn_uidx`.
     pub uidx: u32,
-    /// Raw packets: bytes of headers that each WQE must hold inline at least.
-    pub min_inline_headers: u16,
+    /// Raw packets: which of a frame's headers its WQE must hold.
+    pub inline_headers: InlineHeaders,
 }
 
 impl QpOptions {
@@ -91,7 +91,7 @@ impl QpOptions {
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
             uidx: 0,
-            min_inline_headers: 0,
+            inline_headers: InlineHeaders::None,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::fetch::{Segments, be16, be32, zero};
 use super::{Checksums, DATA_SEG_BYTES, WqeFault};
+use crate::context::InlineHeaders;
+use crate::ethernet::least_inline;
 
 /// Offsets in bytes into the segment. The inline headers go on behind it for as many 16-byte units as they need.
 mod offset {
@@ -25,11 +27,11 @@ pub(super) struct EthSegment {
     pub(super) headers: Vec<u8>,
 }
 
-/// Takes the segment, whose inline headers must be `min_headers` bytes or more.
+/// Takes the segment, whose inline headers must be those that `wanted` says or more.
 ///
 /// Software parsing, metadata for flow steering, and VLAN insertion (bit 15 of the headers' size, which no WQE has room
 /// for) are not things that this device has.
-pub(super) fn take(segs: &mut Segments<'_>, min_headers: u16) -> Result<EthSegment, WqeFault> {
+pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders) -> Result<EthSegment, WqeFault> {
     let (start, seg) = segs.take("Ethernet", DATA_SEG_BYTES)?;
     for (field, at, value) in [
         ("Ethernet segment word 0", offset::SOFTWARE_PARSER, be32(seg, offset::SOFTWARE_PARSER)),
@@ -44,14 +46,16 @@ pub(super) fn take(segs: &mut Segments<'_>, min_headers: u16) -> Result<EthSegme
         return Err(WqeFault::BadChecksumFlags(flags));
     }
     let found = be16(seg, offset::INLINE_HDR_SZ);
-    if found < min_headers {
-        return Err(WqeFault::FewInlineHeaders { found, needed: min_headers });
-    }
     let len = usize::from(found);
     // There is room for the first two in the segment itself, whether they are there or not.
     let here = len.min(DATA_SEG_BYTES - offset::INLINE_HDR);
     let mut headers = seg[offset::INLINE_HDR..offset::INLINE_HDR + here].to_vec();
     let (_, rest) = segs.take("inline headers", (len - here).next_multiple_of(DATA_SEG_BYTES))?;
     headers.extend(&rest[..len - here]);
+    let needed = least_inline(wanted, &headers);
+    if len < needed {
+        // Headers have a few hundred bytes at most.
+        return Err(WqeFault::FewInlineHeaders { found, needed: needed as u16 });
+    }
     Ok(EthSegment { checksums: Checksums { l3: flags & L3 != 0, l4: flags & L4 != 0 }, headers })
 }

@@ -2,7 +2,7 @@
 
 use super::eth_segment;
 use super::{DataSeg, Fence, Payload, Remote, SendOp, SendWqe, UdAddress, WqeFault, opcode};
-use crate::context::{PathGrh, SqContext, Transport};
+use crate::context::{InlineHeaders, PathGrh, SqContext, Transport};
 use crate::memory::{DmaFault, HostMemory};
 
 /// Bytes in a WQEBB, the unit of the send ring's indices.
@@ -180,7 +180,7 @@ pub fn fetch(
     }
     let len = usize::from(ds) * DATA_SEG_BYTES;
     copy_from_ring(sq, index, ctrl::BYTES, &mut buf[ctrl::BYTES..len], memory)?;
-    decode(&buf[..len], transport, sq.min_inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
+    decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
 /// Opcode byte and WQEBBs of the WQE at WQEBB `index`, for a WQE that is skipped without being executed: a flushed or a
@@ -197,7 +197,7 @@ pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn Hos
 
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
 /// and `wqebbs`.
-fn decode(wqe: &[u8], transport: Transport, min_inline_headers: u16) -> Result<SendWqe, WqeFault> {
+fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHeaders) -> Result<SendWqe, WqeFault> {
     let opcode = wqe[ctrl::OPCODE];
     if opcode == opcode::TSO {
         return Err(WqeFault::Tso);
@@ -220,7 +220,7 @@ fn decode(wqe: &[u8], transport: Transport, min_inline_headers: u16) -> Result<S
     }
     let (mut checksums, mut headers) = (None, Vec::new());
     if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
-        let eth = eth_segment::take(&mut segs, min_inline_headers)?;
+        let eth = eth_segment::take(&mut segs, inline_headers)?;
         checksums = Some(eth.checksums);
         headers = eth.headers;
     }

@@ -2,12 +2,12 @@
 
 use super::fetch::SHAPES;
 use super::*;
-use crate::context::{SqContext, Transport};
+use crate::context::{InlineHeaders, SqContext, Transport};
 use crate::test_memory::{BASE, TestMemory};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
-const SQ: SqContext = SqContext { buf: BASE, log_size: 2, min_inline_headers: 0 };
+const SQ: SqContext = SqContext { buf: BASE, log_size: 2, inline_headers: InlineHeaders::None };
 
 fn put_wqe(memory: &TestMemory, index: u16, wqe: &[u8]) {
     for (i, &byte) in wqe.iter().enumerate() {
@@ -290,7 +290,7 @@ fn ethernet_segments_that_make_no_sense() {
     assert_eq!(fault(&seg), WqeFault::MissingSegment { segment: "inline headers", needs: 64, has: 48 });
     assert_eq!(fault(&[]), WqeFault::MissingSegment { segment: "Ethernet", needs: 32, has: 16 });
 
-    let sq = SqContext { min_inline_headers: 18, ..SQ };
+    let sq = SqContext { inline_headers: InlineHeaders::L2, ..SQ };
     let memory = TestMemory::filled(256, 0);
     for (len, ok) in [(0, false), (17, false), (18, true)] {
         put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));

@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// Ethernet: types of the entries of the GID table, which all have the same GID.
     pub(crate) gid_types: Vec<GidType>,
     pub(crate) sink: bool,
-    pub(crate) min_inline_headers: u16,
+    pub(crate) inline_headers: InlineHeaders,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -68,7 +68,7 @@ impl Default for Options {
             grh: false,
             gid_types: vec![GidType::RoceV2],
             sink: false,
-            min_inline_headers: 0,
+            inline_headers: InlineHeaders::None,
             faults: FaultConfig::default(),
         }
     }
@@ -201,7 +201,7 @@ impl Node {
             pd: self.pd,
             send_cqn: self.send_cq.cqn,
             recv_cqn: self.recv_cq.cqn,
-            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log, min_inline_headers: o.min_inline_headers }),
+            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers: o.inline_headers }),
             rq,
             dbr: self.dbr,
             uar,

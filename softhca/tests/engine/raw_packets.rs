@@ -2,7 +2,7 @@
 
 use crate::lab::*;
 use softhca::config::{LinkLayer, PortConfig};
-use softhca::context::{QpState, Transport};
+use softhca::context::{InlineHeaders, QpState, Transport};
 use softhca::embedded::{CqOptions, EmbeddedDevice, QpOptions};
 use softhca::error::Error;
 use softhca::wire::in_process::Fabric;
@@ -90,7 +90,7 @@ fn what_cannot_be_sent_fails_and_stops_the_queue() {
         (Wr::send().eth(0, &[1; 18]).sge(BASE - 50, 100, key), 0x04),
     ];
     for (wr, syndrome) in cases {
-        let mut lab = Lab::new(Options { min_inline_headers: 18, ..options() });
+        let mut lab = Lab::new(Options { inline_headers: InlineHeaders::L2, ..options() });
         lab.a.post(&Wr::send().eth(0, &[1; 18]));
         let bad = lab.a.post(&wr);
         lab.a.post(&Wr::send().eth(0, &[1; 18]));

@@ -71,6 +71,8 @@ mod tests {
             inline_headers: InlineHeaders::None,
             strict: false,
             static_uars: false,
+            no_write_combining: false,
+            reuse_qpn: false,
             sink: false,
             faults: None,
             fabric: "/nowhere".into(),

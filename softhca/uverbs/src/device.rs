@@ -38,6 +38,8 @@ const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
 /// `enum mlx5_user_inline_mode`: what a raw packet's WQE must hold of its headers.
 const INLINE_MODE_NONE: u8 = 1;
 const INLINE_MODE_L2: u8 = 2;
+const INLINE_MODE_IP: u8 = 3;
+const INLINE_MODE_TCP_UDP: u8 = 4;
 /// CQE timestamps count nanoseconds: the clock in kHz.
 const CORE_CLOCK_KHZ: u64 = 1_000_000;
 
@@ -64,7 +66,8 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
     }
     let response = AllocUcontextResp {
         qp_tab_size: MAX_QUEUES,
-        bf_reg_size: uar::REGISTER_BYTES,
+        // Left out where write combining does not work (`set_ucontext_resp`).
+        bf_reg_size: if hca.settings.no_write_combining { 0 } else { uar::REGISTER_BYTES },
         tot_bfregs,
         cache_line_size: 64,
         max_sq_desc_sz: MAX_SQ_WQE,
@@ -80,6 +83,8 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         eth_min_inline: match hca.settings.inline_headers {
             InlineHeaders::None => INLINE_MODE_NONE,
             InlineHeaders::L2 => INLINE_MODE_L2,
+            InlineHeaders::Ip => INLINE_MODE_IP,
+            InlineHeaders::TcpUdp => INLINE_MODE_TCP_UDP,
         },
         log_uar_size: 12,
         num_uars_per_page: 1,

@@ -15,6 +15,7 @@ impl Errno {
     pub(crate) const ENOENT: Self = Self(libc::ENOENT);
     pub(crate) const ENOMEM: Self = Self(libc::ENOMEM);
     pub(crate) const ENOSPC: Self = Self(libc::ENOSPC);
+    pub(crate) const EPERM: Self = Self(libc::EPERM);
     pub(crate) const ENOTTY: Self = Self(libc::ENOTTY);
     pub(crate) const EOPNOTSUPP: Self = Self(libc::EOPNOTSUPP);
     pub(crate) const EPROTONOSUPPORT: Self = Self(libc::EPROTONOSUPPORT);

@@ -192,7 +192,7 @@ impl Hca {
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
-            reuse_qpns: false,
+            reuse_qpns: settings.reuse_qpn,
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
             limits: Limits::default(),

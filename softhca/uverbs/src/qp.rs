@@ -12,7 +12,7 @@ use crate::ioctl::Request;
 use crate::memory::Pd;
 use crate::srq::Srq;
 use crate::uar::{self, Register};
-use softhca::context::{QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use softhca::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -61,6 +61,16 @@ fn log_ring(count: u32) -> Result<Option<u8>, Errno> {
 /// Most bytes of data that fit into a CQE of `cqe_bytes`.
 fn scatter_limit(cqe_bytes: u32) -> u32 {
     if cqe_bytes == 128 { 64 } else { 32 }
+}
+
+fn inline_headers(setting: softhca_settings::InlineHeaders) -> InlineHeaders {
+    use softhca_settings::InlineHeaders as Setting;
+    match setting {
+        Setting::None => InlineHeaders::None,
+        Setting::L2 => InlineHeaders::L2,
+        Setting::Ip => InlineHeaders::Ip,
+        Setting::TcpUdp => InlineHeaders::TcpUdp,
+    }
 }
 
 fn transport(qp_type: u64) -> Result<Transport, Errno> {
@@ -141,7 +151,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             sq: log_sq.map(|log_size| SqContext {
                 buf: sq_buf,
                 log_size,
-                min_inline_headers: hca.settings.inline_headers.bytes(),
+                inline_headers: inline_headers(hca.settings.inline_headers),
             }),
             rq,
             dbr: driver.db_addr,

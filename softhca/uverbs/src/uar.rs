@@ -66,10 +66,13 @@ mod offset {
 
 /// `UAR_OBJ_ALLOC`: 0x1000 handle, 0x1001 type, 0x1002 mmap offset, 0x1003 length, 0x1004 page.
 pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    // MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF and _NC; memory is cached either way.
-    let kind: u64 = request.input(0x1001)?;
-    if kind > 1 {
-        return Err(Errno::EOPNOTSUPP);
+    // `enum mlx5_ib_uapi_uar_alloc_type`; the memory behind it is cached either way.
+    const WITH_BLUEFLAME: u64 = 0;
+    const NON_CACHED: u64 = 1;
+    match request.input(0x1001)? {
+        WITH_BLUEFLAME if context.hca.settings.no_write_combining => return Err(Errno::EOPNOTSUPP),
+        WITH_BLUEFLAME | NON_CACHED => {}
+        _ => return Err(Errno::EOPNOTSUPP),
     }
     let place = |index| offset::encode(offset::ALLOCATED, index);
     let index = context.hca.command(|device| device.alloc_uar_in(&context.file, place))?;
@@ -113,6 +116,11 @@ pub(crate) fn map(
 ) -> Result<*mut libc::c_void, Errno> {
     if len != PAGE_BYTES || protection & libc::PROT_EXEC != 0 || flags & libc::MAP_SHARED == 0 {
         return Err(Errno::EINVAL);
+    }
+    let (command, _) = offset::decode(at);
+    let write_combining = matches!(command, offset::WRITE_COMBINING | offset::ALLOC_WRITE_COMBINING);
+    if write_combining && context.hca.settings.no_write_combining {
+        return Err(Errno::EPERM);
     }
     if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at) {
         let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;

@@ -42,24 +42,24 @@ pub enum InlineHeaders {
     None,
     /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
     L2,
+    /// Of an IP packet, also its IP header.
+    Ip,
+    /// Of a TCP or UDP packet, also its TCP or UDP header.
+    TcpUdp,
 }
 
 impl InlineHeaders {
-    /// `none` or `l2`.
+    /// All of them, the least first.
+    pub const ALL: [Self; 4] = [Self::None, Self::L2, Self::Ip, Self::TcpUdp];
+
+    /// `none`, `l2`, `ip` or `tcp_udp`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             InlineHeaders::None => "none",
             InlineHeaders::L2 => "l2",
-        }
-    }
-
-    /// Bytes.
-    #[must_use]
-    pub fn bytes(self) -> u16 {
-        match self {
-            InlineHeaders::None => 0,
-            InlineHeaders::L2 => 18,
+            InlineHeaders::Ip => "ip",
+            InlineHeaders::TcpUdp => "tcp_udp",
         }
     }
 }
@@ -79,6 +79,10 @@ pub struct Settings {
     pub strict: bool,
     /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
     pub static_uars: bool,
+    /// Registers are not write-combining, as in many virtual machines: all of a context's queues share one.
+    pub no_write_combining: bool,
+    /// A new queue pair gets the lowest number that is free, hence that of one just destroyed.
+    pub reuse_qpn: bool,
     /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device thread.
     pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
@@ -109,6 +113,8 @@ const LINK: &str = "SOFTHCA_LINK";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
+const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
+const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const FABRIC: &str = "SOFTHCA_FABRIC";
@@ -127,6 +133,8 @@ impl Settings {
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
+            (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
+            (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
             (FABRIC, path(&self.fabric)),
             (LOG, self.log.clone()),
@@ -157,12 +165,11 @@ impl Settings {
                 return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
             }
         };
-        let inline_headers = match var(INLINE_HEADERS).as_deref() {
-            None | Some("none") => InlineHeaders::None,
-            Some("l2") => InlineHeaders::L2,
-            Some(other) => {
-                return Err(BadSetting { name: INLINE_HEADERS, value: other.to_owned(), expected: "none or l2" });
-            }
+        let inline_headers = var(INLINE_HEADERS).unwrap_or_else(|| "none".to_owned());
+        let Some(inline_headers) = InlineHeaders::ALL.into_iter().find(|headers| headers.name() == inline_headers)
+        else {
+            let expected = "none, l2, ip or tcp_udp";
+            return Err(BadSetting { name: INLINE_HEADERS, value: inline_headers, expected });
         };
         let Some(fabric) = var(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
@@ -174,6 +181,8 @@ impl Settings {
             inline_headers,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
+            no_write_combining: switch(NO_WRITE_COMBINING),
+            reuse_qpn: switch(REUSE_QPN),
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             fabric: fabric.into(),
@@ -272,6 +281,8 @@ mod tests {
             inline_headers: InlineHeaders::L2,
             strict: true,
             static_uars: false,
+            no_write_combining: true,
+            reuse_qpn: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),
             fabric: "/somewhere".into(),
@@ -283,8 +294,11 @@ mod tests {
     #[test]
     fn settings_survive_the_environment() {
         for link in [Link::Infiniband, Link::Ethernet] {
-            let env: HashMap<_, _> = settings(link).to_env().into_iter().collect();
-            assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings(link)));
+            for inline_headers in InlineHeaders::ALL {
+                let settings = Settings { inline_headers, ..settings(link) };
+                let env: HashMap<_, _> = settings.to_env().into_iter().collect();
+                assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
+            }
         }
     }
 

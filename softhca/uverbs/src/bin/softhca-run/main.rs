@@ -31,7 +31,8 @@ struct Options {
     #[arg(long, value_enum, default_value_t = LinkOption::Infiniband)]
     link: LinkOption,
 
-    /// What requests to send raw packets must hold of the packets' headers: nothing, or the L2 headers (18 bytes)
+    /// What requests to send raw packets must hold of the packets' headers: nothing; the L2 headers (18 bytes); of IP
+    /// packets also the IP header; of TCP and UDP packets also that one
     #[arg(long, value_enum, default_value_t = InlineOption::None, value_name = "HEADERS")]
     inline_headers: InlineOption,
 
@@ -57,6 +58,15 @@ struct Options {
     /// many queues, some share a register
     #[arg(long)]
     static_uars: bool,
+
+    /// Give out doorbell registers without write combining, as in many virtual machines: all queues of a context share
+    /// one, which takes 8-byte doorbells only
+    #[arg(long)]
+    no_write_combining: bool,
+
+    /// Give a new queue pair the lowest number that is free, hence that of one just destroyed
+    #[arg(long)]
+    reuse_qpn: bool,
 
     /// Complete every send request at once, without sending it, for measuring what posting and polling cost: the devices
     /// have no thread and no network, and work only while CMD calls the function softhca_step of the preloaded object
@@ -95,6 +105,11 @@ enum InlineOption {
     None,
     /// As a ConnectX-4 Lx
     L2,
+    /// As a device whose eSwitch steers by IP headers
+    Ip,
+    /// As a device whose eSwitch steers by TCP and UDP headers
+    #[value(name = "tcp_udp")]
+    TcpUdp,
 }
 
 /// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
@@ -146,9 +161,13 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         inline_headers: match options.inline_headers {
             InlineOption::None => InlineHeaders::None,
             InlineOption::L2 => InlineHeaders::L2,
+            InlineOption::Ip => InlineHeaders::Ip,
+            InlineOption::TcpUdp => InlineHeaders::TcpUdp,
         },
         strict: options.strict,
         static_uars: options.static_uars,
+        no_write_combining: options.no_write_combining,
+        reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
         fabric,
