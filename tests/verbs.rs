@@ -13,7 +13,7 @@ use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, LinkLayer, Mtu, Owned, OwnedCq, POOL_ALIGN, Path, Pool, ProtectionDomain, Qp,
-    QpState, QueuePair, RawMemory, VerbsTransport, adopt_cq, adopt_qp, device_names,
+    QpState, QueuePair, RawMemory, VerbsTransport, adopt_cq, adopt_qp, device_names, ffi,
 };
 use blueflame::wqe::{FetchAdd, Rc, Read, Send, Transport, Uc, WorkRequest, Write};
 use rdma_sys as sys;
@@ -476,6 +476,17 @@ fn queues_move_to_other_threads_and_outlive_what_they_were_made_from() {
     assert_eq!(receiver.join().expect("the receiver"), b"hello");
 }
 
+/// Whether the register of a queue pair has BlueFlame, which it has not where write combining does not work.
+fn has_blueflame(qp: NonNull<sys::ibv_qp>) -> bool {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut out: ffi::Mlx5dvQp = unsafe { std::mem::zeroed() };
+    let qp = ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut out };
+    let mut obj = ffi::Mlx5dvObj { qp, ..ffi::Mlx5dvObj::NONE };
+    // SAFETY: the queue pair is alive, `out` is ours.
+    assert_eq!(unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) }, 0);
+    out.bf.size != 0
+}
+
 #[test]
 fn objects_of_other_libraries_are_adopted() {
     let device = device();
@@ -500,9 +511,11 @@ fn objects_of_other_libraries_are_adopted() {
     assert!(matches!(wrong, Err(Error::Parts { .. })), "an RC queue pair as UC");
     // SAFETY: as above.
     let pair = unsafe { adopt_qp::<Rc>(raw_qp) }.expect("adopt");
-    // SAFETY: as above; refused, for the register is in use.
+    // SAFETY: as above; refused, for the register is in use, unless it has no BlueFlame and is for all. Not posted to.
     let twice = unsafe { adopt_qp::<Rc>(raw_qp) };
-    assert!(matches!(twice, Err(Error::RegisterHandedOutTwice { .. })), "the same one twice");
+    let refused = matches!(twice, Err(Error::RegisterHandedOutTwice { .. }));
+    assert_eq!(refused, has_blueflame(raw_qp), "the same one twice");
+    drop(twice);
 
     let mut a = End::new(&pd, cq, pair);
     let mut b = end::<Rc>(&device, &pd);

@@ -8,7 +8,7 @@
 //! | [`mmio_wc_start`] | before a store to write-combining MMIO | that store reaches the device after all earlier stores |
 //! | [`mmio_flush_writes`] | after a store to write-combining MMIO | it leaves the CPU now, and nothing later combines with it |
 //! | [`mmio_wc_hint`] | after a BlueFlame copy, where no barrier is wanted | none: full buffers leave soon, where the CPU can be told |
-//! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (two of 4 bytes on 32-bit CPUs, low address first) |
+//! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (on 32-bit CPUs two of 4 bytes, low address first, under a lock) |
 //! | [`mmio_copy64`], [`mmio_copy64_packed`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
 //!
 //! [`copy`] has other instructions for the last of them, chosen when a program starts.

@@ -13,6 +13,44 @@ fn doorbell_writes_its_eight_bytes_and_no_others() {
     assert!(reg.0.iter().enumerate().all(|(i, word)| i == 3 || *word == 0xa5a5_a5a5_a5a5_a5a5));
 }
 
+/// On a 32-bit CPU a doorbell is two stores: those of two threads must not mix.
+#[cfg(feature = "std")]
+#[test]
+fn doorbells_of_two_threads_do_not_mix() {
+    use core::ptr::NonNull;
+    use std::sync::Barrier;
+
+    #[derive(Clone, Copy)]
+    struct Word(NonNull<u64>);
+    // SAFETY: a word that the threads store to and the test reads, in turns.
+    unsafe impl Send for Word {}
+
+    let mut reg = Register([0; 16]);
+    let word = Word(NonNull::from(&mut reg.0[0]));
+    let (begin, end) = (Barrier::new(3), Barrier::new(3));
+    std::thread::scope(|scope| {
+        for value in [u64::MAX, 0] {
+            let (begin, end) = (&begin, &end);
+            scope.spawn(move || {
+                let word = word;
+                for _ in 0..200 {
+                    begin.wait();
+                    // SAFETY: the word lives until the threads have ended.
+                    (0..50).for_each(|_| unsafe { mmio_write64(word.0.as_ptr(), value) });
+                    end.wait();
+                }
+            });
+        }
+        for _ in 0..200 {
+            begin.wait();
+            end.wait();
+            // SAFETY: as above, and the threads wait.
+            let last = unsafe { word.0.read_volatile() };
+            assert!(last == u64::MAX || last == 0, "{last:#x}");
+        }
+    });
+}
+
 #[test]
 fn block_copy_keeps_the_order_of_words_and_stays_within_64_bytes() {
     let mut reg = Register([0xa5a5_a5a5_a5a5_a5a5; 16]);

@@ -39,7 +39,8 @@ impl ExclusiveRegister {
     /// # Safety
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
     /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
-    /// register.
+    /// register. If `size` is zero, others may store doorbells there: any on a 64-bit CPU, where each is one store; on a 32-bit
+    /// CPU those of this crate only ([`arch::mmio_write64`] has the lock).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         Ok(Self::new(Halves::new(parts)?, Usual::default()))
     }

@@ -22,6 +22,9 @@
 //! on it; [`ThreadRegister`] has neither, and ties its queues to one thread. A queue is generic over [`Register`], so the
 //! choice costs nothing at run time.
 //!
+//! A register without BlueFlame is no matter of ownership: a doorbell of 8 bytes is one store, and names its queue pair. Any
+//! number of queues ring it, each through an [`ExclusiveRegister`] of its own.
+//!
 //! # How a WQE is copied
 //!
 //! By the CPU's [usual routine](crate::arch::copy::Usual), unless the register is given another

@@ -8,7 +8,8 @@ pub struct RegisterParts {
     /// aligned to twice `size`, so that the halves are told apart by one address bit.
     pub reg: NonNull<u8>,
     /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
-    /// BlueFlame buffer (a UAR mapped non-cacheable): then only 8-byte doorbells are written, always to the same place
+    /// BlueFlame buffer (a UAR mapped non-cacheable): then only 8-byte doorbells are written, always to the same place, which may
+    /// be that of other queues, too
     /// (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a register that has a buffer).
     pub size: u32,
 }

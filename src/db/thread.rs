@@ -36,7 +36,8 @@ impl<F: FlushMode> ThreadRegister<F> {
     ///
     /// # Safety
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
-    /// but this value may store there.
+    /// but this value may store there; if `size` is zero, others may, as for
+    /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: Usual::default(), mode: PhantomData })
     }

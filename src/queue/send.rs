@@ -13,8 +13,10 @@ use crate::wqe::{Control, CtrlSeg, Limits, Line, PackedLine, Transport, WordLine
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
-/// In both cases the WQE must have data or operands (more than one DS) and fit the register. To use 8-byte doorbells
-/// only, make the register with a size of zero.
+/// If it may be, the WQE must also have data or operands (more than one DS) and fit the register. A register of size zero has
+/// no BlueFlame to copy to.
+///
+/// Queues of the feature `verbs` begin with what libmlx5's environment variables say, as libmlx5 would post itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlueFlamePolicy {
     /// Whenever it fits: saves the fetch of the WQE, not that of the data. libmlx5's default (rdma-core
@@ -24,6 +26,8 @@ pub enum BlueFlamePolicy {
     /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
     /// `MLX5_POST_SEND_PREFER_BF=0`.
     Inline,
+    /// Never. What libmlx5 does with `MLX5_SHUT_UP_BF=1` (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
+    Never,
 }
 
 /// What [`SendQueue::retire`] took back.
@@ -144,8 +148,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Chooses when a whole WQE is copied to BlueFlame.
     pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
         // At most 2048.
-        let inline = self.register.size() as u32;
-        let other = if policy == BlueFlamePolicy::Prefer { inline } else { 0 };
+        let block = self.register.size() as u32;
+        let inline = if policy == BlueFlamePolicy::Never { 0 } else { block };
+        let other = if policy == BlueFlamePolicy::Prefer { block } else { 0 };
         self.copy_bytes = [inline, other];
         let allowed = |copy_bytes, limit| if copy_bytes >= WQEBB_BYTES as u32 { limit } else { 0 };
         let Limits { max_inline, max_sge } = self.limits;

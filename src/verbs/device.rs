@@ -121,7 +121,8 @@ pub struct DeviceAttr {
     pub max_qp_init_rd_atom: u8,
     /// Bytes in one memory region.
     pub max_mr_size: u64,
-    /// Registers for thread domains beyond the static ones.
+    /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without such a
+    /// limit (Linux 5.7 and later, `lib_uar_dyn`).
     pub max_dynamic_bfregs: u32,
     /// The device does atomics.
     pub atomics: bool,

@@ -43,7 +43,7 @@ pub enum Error {
         /// What the port speaks.
         link_layer: super::LinkLayer,
     },
-    /// Two queue pairs were given the same doorbell register, though each was created in a thread domain of its own. Using
+    /// Two queue pairs were given the same register with BlueFlame, though each was created in a thread domain of its own. Using
     /// it for both would corrupt requests without a sign; see [`super::QpBuilder::build_shared`].
     RegisterHandedOutTwice {
         /// Address of the register.

@@ -64,7 +64,8 @@ pub struct Mlx5dvContext {
     pub striding_rq_caps: Mlx5dvStridingRqCaps,
     /// Tunnel offloads.
     pub tunnel_offloads_caps: u32,
-    /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains.
+    /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains, unless the kernel allocates
+    /// them one by one, and then 0.
     pub max_dynamic_bfregs: u32,
 }
 

@@ -15,7 +15,9 @@
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
 //!
 //! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
-//! and may use BlueFlame with no lock. A thread with many queues makes them in one [`ThreadDomain`]. [`adopt_qp`] and [`adopt_cq`] take over what other libraries made.
+//! and may use BlueFlame with no lock; where write combining does not work, all have one register for 8-byte doorbells, with no
+//! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. [`adopt_qp`] and [`adopt_cq`] take over what other
+//! libraries made.
 
 mod area;
 mod channel;

@@ -8,7 +8,8 @@ use rdma_sys as sys;
 use super::device::Context;
 use super::error::non_null;
 use super::placement::{self, Placement};
-use super::{Device, Error, ffi};
+use super::{CallError, Device, Error, ffi};
+use crate::db::RegisterParts;
 
 /// A protection domain (`ibv_pd`): memory and queues work together only within one. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -70,10 +71,14 @@ impl ProtectionDomain {
 /// A parent domain: a protection domain with a thread domain, hence with a doorbell register that libmlx5 gives to
 /// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`), and, if asked for,
 /// with memory of its own for records and rings.
+///
+/// Where write combining does not work there are no such registers. From rdma-core 60 on, all thread domains then have the
+/// context's one register without BlueFlame; before, `ibv_alloc_td` fails, and queue pairs made without a thread domain have
+/// that register (`mlx5_get_qp_uar`). So this is done without one, too.
 #[derive(Debug)]
 pub(crate) struct ParentDomain {
     parent: NonNull<sys::ibv_pd>,
-    td: NonNull<sys::ibv_td>,
+    td: Result<NonNull<sys::ibv_td>, CallError>,
     placement: Option<Arc<Placement>>,
     pd: Arc<PdHandle>,
 }
@@ -88,10 +93,13 @@ impl ParentDomain {
         let pd = Arc::clone(&pd.handle);
         let context = pd.context.raw();
         // SAFETY: the context is open as long as `pd` lives.
-        let td = non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) })?;
+        let td = match non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) }) {
+            Err(error) if error.errno != libc::EOPNOTSUPP => return Err(error.into()),
+            td => td,
+        };
         let mut attr = sys::ibv_parent_domain_init_attr {
             pd: pd.raw(),
-            td: td.as_ptr(),
+            td: td.map_or(core::ptr::null_mut(), NonNull::as_ptr),
             comp_mask: 0,
             alloc: None,
             free: None,
@@ -105,10 +113,24 @@ impl ParentDomain {
         match non_null("ibv_alloc_parent_domain", parent) {
             Ok(parent) => Ok(Self { parent, td, placement, pd }),
             Err(error) => {
-                // SAFETY: just made, and nothing was made of it.
-                unsafe { ffi::dealloc_td(context, td.as_ptr()) };
+                if let Ok(td) = td {
+                    // SAFETY: just made, and nothing was made of it.
+                    unsafe { ffi::dealloc_td(context, td.as_ptr()) };
+                }
                 Err(error.into())
             }
+        }
+    }
+
+    /// Refuses a register that may belong to others, too: one with BlueFlame, of a queue pair that could not be made in a
+    /// thread domain.
+    ///
+    /// # Errors
+    /// Why there is no thread domain.
+    pub(crate) fn check(&self, register: RegisterParts) -> Result<(), Error> {
+        match self.td {
+            Err(error) if register.size != 0 => Err(error.into()),
+            _ => Ok(()),
         }
     }
 
@@ -128,8 +150,10 @@ impl Drop for ParentDomain {
         // SAFETY: the objects made in it held this one and are gone; the parent first, since it refers to the thread
         // domain, and both before the protection domain that `pd` keeps.
         let in_use = unsafe { sys::ibv_dealloc_pd(self.parent.as_ptr()) } != 0;
-        // SAFETY: as above.
-        unsafe { ffi::dealloc_td(self.pd.context.raw(), self.td.as_ptr()) };
+        if let Ok(td) = self.td {
+            // SAFETY: as above.
+            unsafe { ffi::dealloc_td(self.pd.context.raw(), td.as_ptr()) };
+        }
         if in_use {
             // An object could not be destroyed: the device may go on using its ring and its record.
             core::mem::forget(self.placement.take());

@@ -56,13 +56,13 @@ struct QpHandle {
     _sq_shadow: Shadow<WqeRecord>,
     _rq_shadow: Option<Shadow<WrId>>,
     _claim: Option<Claim>,
-    _under: Option<Under>,
+    under: Option<Under>,
 }
 
 /// What a queue pair is made from.
 #[derive(Debug)]
 struct Under {
-    _domain: Domain,
+    domain: Domain,
     _send_cq: Cq,
     _recv_cq: Cq,
     _srq: Option<Srq>,
@@ -236,9 +236,9 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let own = ParentDomain::new(self.pd, None)?;
         let made = self.create(Domain::Own(own))?;
         let parts = made.register()?;
-        let claim = Claim::new(parts.reg.addr().get())?;
+        let claim = Claim::new(parts)?;
         // SAFETY: the register is mapped until the context closes, and is ours: libmlx5 gives it to this thread domain
-        // alone, and the claim says that nobody got it before.
+        // alone, and the claim says that nobody got it before; or it has no BlueFlame, and others store 8-byte doorbells there.
         let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
         made.finish(register.with_mode::<F>().with_copy(copy), Some(claim))
     }
@@ -311,7 +311,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
         let raw = non_null("mlx5dv_create_qp", raw)?;
         let under = Under {
-            _domain: domain,
+            domain,
             _send_cq: self.send_cq.clone(),
             _recv_cq: self.recv_cq.clone(),
             _srq: self.srq.cloned(),
@@ -340,7 +340,7 @@ pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<Qu
     // SAFETY: the caller vouches for the queue pair.
     let made = unsafe { Made::<T>::adopt(qp) }?;
     let parts = made.register()?;
-    let claim = Claim::new(parts.reg.addr().get())?;
+    let claim = Claim::new(parts)?;
     // SAFETY: mapped as long as the queue pair lives; the caller vouches for those outside this crate, the claim for
     // those inside.
     let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
@@ -411,7 +411,7 @@ impl<T: VerbsTransport> Made<T> {
             _sq_shadow: Shadow::new(0),
             _rq_shadow: None,
             _claim: None,
-            _under: under,
+            under,
         };
         // SAFETY: the caller vouches for the queue pair.
         let parts = unsafe { parts::of_qp(raw) }?;
@@ -428,7 +428,14 @@ impl<T: VerbsTransport> Made<T> {
     }
 
     fn register(&self) -> Result<RegisterParts, Error> {
-        Ok(RegisterParts { reg: part(OBJECT, "doorbell register", self.parts.bf.reg)?, size: self.parts.bf.size })
+        let reg = part(OBJECT, "doorbell register", self.parts.bf.reg)?;
+        let parts = RegisterParts { reg, size: self.parts.bf.size };
+        match self.handle.under.as_ref().map(|under| &under.domain) {
+            Some(Domain::Own(parent)) => parent.check(parts)?,
+            Some(Domain::Thread(thread)) => thread.parent().check(parts)?,
+            Some(Domain::Protection) | None => {}
+        }
+        Ok(parts)
     }
 
     fn finish<R: Register>(mut self, register: R, claim: Option<Claim>) -> Result<QueuePair<T, R>, Error> {
@@ -458,7 +465,8 @@ impl<T: VerbsTransport> Made<T> {
         self.handle._sq_shadow = sq_shadow;
         // SAFETY: libmlx5 describes its own ring; ring, record and shadow live in the handle, which goes after the queue
         // (`Owned`); nobody else posts, which is in the contract of adopting and what `Qp::as_raw` warns of.
-        let sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
+        let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
+        sq.set_blueflame_policy(register::blueflame_policy());
 
         let rq = if self.has_rq {
             let shadow = Shadow::new(raw.rq.wqe_cnt);

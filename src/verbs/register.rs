@@ -4,6 +4,11 @@
 //! register without a lock corrupt each other's requests silently, so every register is looked up here by its address before
 //! a queue is made of it: a register is either one queue's own, or shared by queues that take one lock.
 //!
+//! Registers without BlueFlame are another matter: they take 8-byte doorbells, which are one store each, so any number of queues
+//! ring them with no lock. Where the kernel finds that write combining does not work, in many virtual machines, libmlx5 gives
+//! all thread domains of a context one such register (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has
+//! no lock there, either).
+//!
 //! What cannot be seen from here is a queue pair of the same context that libmlx5 itself posts to. A thread domain's
 //! register is never given to those (`mlx5_attach_dedicated_uar`); the registers of other queue pairs may be.
 
@@ -13,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Error;
 use crate::db::{RegisterError, RegisterParts, SharedRegister};
+use crate::queue::BlueFlamePolicy;
 
 /// Who has a register.
 enum User {
@@ -30,16 +36,24 @@ fn users() -> MutexGuard<'static, BTreeMap<usize, User>> {
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A register that one queue has alone, until this is dropped.
+/// A register that one queue may ring without this crate's lock, until this is dropped: it has it alone, or the register takes
+/// 8-byte doorbells only.
 #[derive(Debug)]
-pub(crate) struct Claim(usize);
+pub(crate) struct Claim {
+    address: usize,
+    alone: bool,
+}
 
 impl Claim {
-    /// Claims the register at `address`.
+    /// Claims the register.
     ///
     /// # Errors
-    /// If it is in use, alone or shared.
-    pub(crate) fn new(address: usize) -> Result<Self, Error> {
+    /// If it has BlueFlame and is in use, alone or shared.
+    pub(crate) fn new(parts: RegisterParts) -> Result<Self, Error> {
+        let address = parts.reg.addr().get();
+        if parts.size == 0 {
+            return Ok(Self { address, alone: false });
+        }
         match users().entry(address) {
             Entry::Vacant(entry) => {
                 entry.insert(User::One);
@@ -51,20 +65,20 @@ impl Claim {
                 _ => return Err(Error::RegisterHandedOutTwice { register: address }),
             },
         }
-        Ok(Self(address))
+        Ok(Self { address, alone: true })
     }
-}
 
-impl Claim {
     /// The register's address.
     pub(crate) fn address(&self) -> usize {
-        self.0
+        self.address
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        users().remove(&self.0);
+        if self.alone {
+            users().remove(&self.address);
+        }
     }
 }
 
@@ -93,6 +107,21 @@ pub(crate) unsafe fn shared(parts: RegisterParts) -> Result<Arc<SharedRegister>,
     Ok(lock)
 }
 
+/// When WQEs are copied to BlueFlame: as the environment tells libmlx5 for what it posts itself (rdma-core
+/// `providers/mlx5/mlx5.c`, `get_shut_up_bf`, `get_always_bf`; it looks when it opens a device).
+pub(crate) fn blueflame_policy() -> BlueFlamePolicy {
+    policy_of(|variable| std::env::var_os(variable).map(|value| value != "0"))
+}
+
+/// As [`blueflame_policy`]; `switch` says whether a variable is on, if it is there.
+fn policy_of(switch: impl Fn(&str) -> Option<bool>) -> BlueFlamePolicy {
+    match (switch("MLX5_SHUT_UP_BF"), switch("MLX5_POST_SEND_PREFER_BF")) {
+        (Some(true), _) => BlueFlamePolicy::Never,
+        (_, Some(false)) => BlueFlamePolicy::Inline,
+        _ => BlueFlamePolicy::Prefer,
+    }
+}
+
 /// A register that libmlx5 hands out and cannot be one.
 pub(crate) fn bad_register(error: RegisterError) -> Error {
     Error::Parts { object: "doorbell register", why: error.to_string() }
@@ -108,34 +137,58 @@ mod tests {
     #[repr(align(512))]
     struct Page([u8; 512]);
 
-    fn parts(page: &mut Page) -> RegisterParts {
-        RegisterParts { reg: NonNull::from(&mut page.0).cast(), size: 256 }
+    fn parts(page: &mut Page, size: u32) -> RegisterParts {
+        RegisterParts { reg: NonNull::from(&mut page.0).cast(), size }
     }
 
     #[test]
     fn one_register_has_one_owner() {
         let mut page = Page([0; 512]);
-        let parts = parts(&mut page);
-        let address = parts.reg.addr().get();
-        let claim = Claim::new(address).expect("free");
-        let twice = Error::RegisterHandedOutTwice { register: address };
-        assert_eq!(Claim::new(address).expect_err("taken"), twice);
+        let parts = parts(&mut page, 256);
+        let claim = Claim::new(parts).expect("free");
+        let twice = Error::RegisterHandedOutTwice { register: parts.reg.addr().get() };
+        assert_eq!(Claim::new(parts).expect_err("taken"), twice);
         // SAFETY: never rung.
         assert_eq!(unsafe { shared(parts) }.expect_err("nor may others share it"), twice);
         drop(claim);
-        drop(Claim::new(address).expect("free again"));
+        drop(Claim::new(parts).expect("free again"));
+    }
+
+    #[test]
+    fn without_blueflame_all_have_it() {
+        let mut page = Page([0; 512]);
+        let parts = parts(&mut page, 0);
+        let (first, second) = (Claim::new(parts).expect("free"), Claim::new(parts).expect("for all"));
+        // SAFETY: never rung.
+        let locked = unsafe { shared(parts) }.expect("a lock does no harm");
+        drop((first, second));
+        drop(Claim::new(parts).expect("beside the lock"));
+        drop(locked);
+    }
+
+    #[test]
+    fn the_environment_says_when_to_copy() {
+        for (shut_up, prefer, policy) in [
+            (None, None, BlueFlamePolicy::Prefer),
+            (Some(false), Some(true), BlueFlamePolicy::Prefer),
+            (None, Some(false), BlueFlamePolicy::Inline),
+            (Some(true), Some(true), BlueFlamePolicy::Never),
+        ] {
+            let switch = |variable: &str| if variable == "MLX5_SHUT_UP_BF" { shut_up } else { prefer };
+            assert_eq!(policy_of(switch), policy);
+        }
     }
 
     #[test]
     fn queues_on_one_register_share_one_lock() {
         let mut page = Page([0; 512]);
-        let parts = parts(&mut page);
+        let parts = parts(&mut page, 256);
         // SAFETY: never rung.
         let (first, second) = unsafe { (shared(parts).expect("free"), shared(parts).expect("shared")) };
         assert!(Arc::ptr_eq(&first, &second));
         drop(first);
-        assert!(Claim::new(parts.reg.addr().get()).is_err(), "one still has it");
+        assert!(Claim::new(parts).is_err(), "one still has it");
         drop(second);
-        assert!(Claim::new(parts.reg.addr().get()).is_ok());
+        assert!(Claim::new(parts).is_ok());
     }
 }

@@ -18,8 +18,11 @@ use crate::db::{RegisterParts, ThreadRegister};
 /// Queue pairs are made in it by [`QpBuilder::build_in`](super::QpBuilder::build_in), completion queues by
 /// [`CqBuilder::thread_domain`](super::CqBuilder::thread_domain).
 /// - **One register.** The queues ring it in turn, with no lock: hence they stay on the thread that made them
-///   ([`ThreadRegister`]). A device has registers for a few hundred thread domains
-///   ([`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs)), and each is a page for the CPU to translate.
+///   ([`ThreadRegister`]). How many thread domains there can be depends on the kernel. From Linux 5.7 on, with rdma-core 29 and
+///   later, it allocates registers one by one, two to a page, as long as the device has pages. Before, a context had the number
+///   that [`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs) tells, a few hundred. Either way, each page is
+///   one more for the CPU to translate. Where write combining does not work, as in many virtual machines, all thread
+///   domains have the context's one register, which has no BlueFlame: that is one 8-byte store for each doorbell.
 /// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
 ///   this domain alone.
 /// - **Rings on huge pages,** one behind the other, at all offsets of a page: of rings on pages of their own, equal
@@ -72,6 +75,10 @@ impl ThreadDomainHandle {
     pub(crate) fn pd(&self) -> &Arc<PdHandle> {
         self.parent.pd()
     }
+
+    pub(crate) fn parent(&self) -> &ParentDomain {
+        &self.parent
+    }
 }
 
 impl fmt::Debug for ThreadDomain {
@@ -111,9 +118,10 @@ impl ThreadDomain {
                 Err(Error::Parts { object: "queue pair", why })
             };
         }
-        let claim = Claim::new(address)?;
-        // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that nobody got it before; the
-        // claim and the mapping stay with the handle, which every queue pair of the domain holds.
+        let claim = Claim::new(parts)?;
+        // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that nobody got it before; or it has
+        // no BlueFlame, and others store 8-byte doorbells there, too. The claim and the mapping stay with the handle, which every
+        // queue pair of the domain holds.
         let register = Rc::new(unsafe { ThreadRegister::from_parts(parts) }.map_err(bad_register)?);
         // Both are empty: they are filled here only, by the one thread that has `self`.
         let _ = self.handle.claim.set(claim);

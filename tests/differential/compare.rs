@@ -227,8 +227,9 @@ impl Window {
         })
     }
 
+    /// Both halves; of a register without BlueFlame, what would be the halves of the smallest.
     fn len(self) -> usize {
-        2 * self.0.size as usize
+        2 * self.0.size.max(64) as usize
     }
 
     pub(crate) fn poison(self) {

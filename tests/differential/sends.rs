@@ -14,7 +14,7 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use crate::compare::{Rung, units};
 use crate::post::{Receive, Way};
 use crate::request::{Data, Kind, Wr};
-use crate::twin::{Link, PREFER_BF, Twins, connect_to_itself};
+use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 
 /// Lists posted to each geometry.
@@ -300,7 +300,9 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
         "WQEs wrap around the ring's end"
     );
     let readable = seen.blueflame + seen.doorbells > 0;
-    assert!(!readable || granted.1 == 0 || seen.blueflame > 10, "WQEs are copied to BlueFlame");
+    let blueflame = run.twins.theirs.raw.parts.bf.size != 0 && std::env::var_os(SHUT_UP_BF).is_none();
+    assert!(blueflame || seen.blueflame == 0, "WQEs are not copied to BlueFlame");
+    assert!(!blueflame || !readable || granted.1 == 0 || seen.blueflame > 10, "WQEs are copied to BlueFlame");
     assert_eq!(run.twins.qpn().get(), run.twins.ours.raw.number());
 }
 
@@ -334,20 +336,45 @@ fn unreliable_connections() {
     run::<Uc>("inline", Geometry { sends: 7, inline: 500, recv_sge: 4, ..Geometry::default() }, 0);
 }
 
-/// libmlx5 copies whatever fits to BlueFlame unless it is told not to when it opens a device: hence another process.
-#[test]
-fn blueflame_for_inline_requests_only() {
-    if std::env::var_os(PREFER_BF).is_some() {
+/// libmlx5's environment variables: when to copy to BlueFlame.
+const PREFER_BF: &str = "MLX5_POST_SEND_PREFER_BF";
+const SHUT_UP_BF: &str = "MLX5_SHUT_UP_BF";
+
+/// Runs `tests` in another process, for libmlx5 looks at `variable` when it opens a device.
+fn with_variable(variable: &str, value: &str, tests: &[&str]) {
+    if [PREFER_BF, SHUT_UP_BF].iter().any(|name| std::env::var_os(name).is_some()) {
         return;
     }
     let test = std::env::current_exe().expect("this test");
-    let status = std::process::Command::new(test)
-        .args(["--exact", "sends::unreliable_connections", "sends::reliable_connections"])
-        .args(["ethernet::no_inline_headers", "ethernet::inline_headers", "--nocapture"])
-        .env(PREFER_BF, "0")
-        .status()
+    let output = std::process::Command::new(test)
+        .arg("--exact")
+        .args(tests)
+        .arg("--nocapture")
+        .env(variable, value)
+        .output()
         .expect("run");
-    assert!(status.success(), "{status}");
+    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    print!("{said}");
+    let ran = said.contains(&format!("{} passed", tests.len()));
+    assert!(output.status.success() && ran, "{}\n{complained}", output.status);
+}
+
+/// libmlx5 copies whatever fits to BlueFlame unless it is told not to.
+#[test]
+fn blueflame_for_inline_requests_only() {
+    const TESTS: [&str; 4] = [
+        "sends::unreliable_connections",
+        "sends::reliable_connections",
+        "ethernet::no_inline_headers",
+        "ethernet::inline_headers",
+    ];
+    with_variable(PREFER_BF, "0", &TESTS);
+}
+
+/// Doorbells of 8 bytes, whose places alternate as BlueFlame's do.
+#[test]
+fn blueflame_not_at_all() {
+    with_variable(SHUT_UP_BF, "1", &["sends::unreliable_connections"]);
 }
 
 #[test]

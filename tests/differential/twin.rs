@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
-use blueflame::queue::{BlueFlamePolicy, RecvQueue, SendQueue};
+use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
 use proptest::strategy::BoxedStrategy;
@@ -15,9 +15,6 @@ use crate::completions::{self, Completion};
 use crate::post::{self, Receive, Way};
 use crate::request::{Data, Kind, Service, Wr};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
-
-/// Set to 0, libmlx5 copies inline requests only.
-pub(crate) const PREFER_BF: &str = "MLX5_POST_SEND_PREFER_BF";
 
 /// A transport whose queue pairs can be tested alone.
 pub(crate) trait Link: VerbsTransport + Service {
@@ -68,14 +65,6 @@ pub(crate) struct Twins<T: Link> {
     pub(crate) held: (usize, usize),
 }
 
-/// When libmlx5 copies WQEs to BlueFlame: it reads the same variable (`providers/mlx5/mlx5.c`, `get_always_bf`).
-fn policy() -> BlueFlamePolicy {
-    match std::env::var(PREFER_BF) {
-        Ok(value) if value == "0" => BlueFlamePolicy::Inline,
-        _ => BlueFlamePolicy::Prefer,
-    }
-}
-
 /// Bytes of a work queue.
 pub(crate) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
     let len = (wq.wqe_cnt * wq.stride) as usize;
@@ -120,8 +109,7 @@ impl<T: Link> Twins<T> {
         // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
         T::ready(&mut pair, fabric).expect("RTS");
-        let QueuePair { mut sq, rq, .. } = pair;
-        sq.set_blueflame_policy(policy());
+        let QueuePair { sq, rq, .. } = pair;
         let ours = Ours { sq, rq: rq.expect("a receive queue"), raw, send_cq, recv_cq };
 
         for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {
@@ -155,10 +143,17 @@ impl<T: Link> Twins<T> {
     /// Posts `list` to both, with one doorbell each, and compares rings, records and registers. `batch`: this crate posts a
     /// list of one by a batch, too. Says how the registers were rung.
     pub(crate) fn send(&mut self, way: Way, batch: bool, list: &[Wr]) -> Result<Rung, String> {
-        if let Some(windows) = &self.windows {
-            windows.iter().for_each(|window| window.poison());
+        let windows = self.windows;
+        if let Some([theirs, _]) = windows {
+            theirs.poison();
         }
         post::send(self.theirs.raw.raw, way, list, self.theirs.raw.cap.max_send_sge);
+        // Before ours is rung: without BlueFlame it is the same register.
+        let their_register = windows.map(|[theirs, ours]| {
+            let stored = theirs.read();
+            ours.poison();
+            stored
+        });
         if let ([wr], false) = (list, batch) {
             // SAFETY: registered memory of the fabric, which outlives the queues, and which nothing looks at meanwhile; so
             // below.
@@ -181,9 +176,11 @@ impl<T: Link> Twins<T> {
         self.rules.compare(&ring(&self.theirs.raw.parts.sq), &ring(&self.ours.raw.parts.sq))?;
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))?;
         same("producer index", self.pi as u32, record(&self.ours.raw.parts)[1])?;
-        match &self.windows {
-            Some([theirs, ours]) => self.rules.compare_register(last, &theirs.read(), &ours.read(), &mut self.turned),
-            None => Ok(Rung::Unseen),
+        match (their_register, windows) {
+            (Some(theirs), Some([_, ours])) => {
+                self.rules.compare_register(last, &theirs, &ours.read(), &mut self.turned)
+            }
+            _ => Ok(Rung::Unseen),
         }
     }
 
