@@ -31,7 +31,7 @@ mod ctrl {
     pub(super) const INDEX: usize = 1;
     pub(super) const OPCODE: usize = 3;
     pub(super) const QPN_DS: usize = 4;
-    pub(super) const SIGNATURE: usize = 8;
+    // Byte 8 is the signature: a device looks at it only where the QP was made with signatures, which none is here.
     pub(super) const DCI_STREAM: usize = 9;
     pub(super) const FM_CE_SE: usize = 11;
     pub(super) const IMM: usize = 12;
@@ -209,7 +209,6 @@ fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHeaders) -> Re
     if wqe[ctrl::OPMOD] != 0 {
         return Err(WqeFault::BadOpmod { opcode, opmod: wqe[ctrl::OPMOD] });
     }
-    zero("signature", ctrl::SIGNATURE, wqe[ctrl::SIGNATURE].into())?;
     zero("DCI stream channel", ctrl::DCI_STREAM, be16(wqe, ctrl::DCI_STREAM).into())?;
     let (signaled, solicited, fence) = flags(wqe[ctrl::FM_CE_SE])?;
 

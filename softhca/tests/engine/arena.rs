@@ -7,13 +7,46 @@ use softhca::memory::{DmaFault, HostMemory};
 /// First address of each node's memory; below is nothing.
 pub(crate) const BASE: u64 = 0x10_0000;
 
+/// Something that the device has stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Store {
+    pub(crate) addr: u64,
+    pub(crate) len: usize,
+    /// So that its last byte is seen last.
+    pub(crate) publishes: bool,
+}
+
 /// Memory of one node. Clones are the same memory.
 #[derive(Clone)]
-pub(crate) struct Arena(pub(crate) Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Arena {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    stores: Arc<Mutex<Vec<Store>>>,
+}
 
 impl Arena {
+    /// So many bytes of zero.
+    pub(crate) fn new(len: usize) -> Self {
+        Self { bytes: Arc::new(Mutex::new(vec![0; len])), stores: Arc::default() }
+    }
+
+    /// What the device has stored since the last call, in order.
+    pub(crate) fn take_stores(&self) -> Vec<Store> {
+        std::mem::take(&mut self.stores.lock().unwrap())
+    }
+
+    fn note(&self, addr: u64, len: usize, publishes: bool) {
+        self.stores.lock().unwrap().push(Store { addr, len, publishes });
+    }
+
+    fn put(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        let mut bytes = self.bytes();
+        let range = Self::range(addr, data.len(), bytes.len())?;
+        bytes[range].copy_from_slice(data);
+        Ok(())
+    }
+
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap()
+        self.bytes.lock().unwrap()
     }
 
     fn range(addr: u64, len: usize, size: usize) -> Result<std::ops::Range<usize>, DmaFault> {
@@ -31,7 +64,7 @@ impl Arena {
     }
 
     pub(crate) fn write(&self, addr: u64, data: &[u8]) {
-        HostMemory::write(self, addr, data).unwrap();
+        self.put(addr, data).unwrap();
     }
 }
 
@@ -49,10 +82,8 @@ impl HostMemory for Arena {
     }
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        let mut bytes = self.bytes();
-        let range = Self::range(addr, data.len(), bytes.len())?;
-        bytes[range].copy_from_slice(data);
-        Ok(())
+        self.note(addr, data.len(), false);
+        self.put(addr, data)
     }
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
@@ -70,6 +101,7 @@ impl HostMemory for Arena {
     }
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        HostMemory::write(self, addr, data)
+        self.note(addr, data.len(), true);
+        self.put(addr, data)
     }
 }

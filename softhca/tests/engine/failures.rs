@@ -116,6 +116,44 @@ fn remote_access_by_key_range_and_right() {
     }
 }
 
+/// The key permits everything; each of the QP's own rights counts by itself.
+#[test]
+fn a_right_that_the_qp_lacks() {
+    let lacking = [
+        Access { remote_write: false, ..ALL },
+        Access { remote_read: false, ..ALL },
+        Access { remote_atomic: false, ..ALL },
+    ];
+    for access in lacking {
+        let permitted_and_request = |lab: &Lab, nth| {
+            let (dst, rkey) = (lab.b.data, lab.b.key);
+            match nth {
+                0 => (access.remote_write, Wr::write(dst, rkey)),
+                1 => (access.remote_write, Wr::write(dst, rkey).with_imm(1)),
+                2 => (access.remote_read, Wr::read(dst, rkey)),
+                3 => (access.remote_atomic, Wr::add(dst, rkey, 1)),
+                _ => (access.remote_atomic, Wr::swap(dst, rkey, 0, 1)),
+            }
+        };
+        for nth in 0..5 {
+            let mut lab = Lab::new(Options { access, ..Options::default() });
+            let (permitted, wr) = permitted_and_request(&lab, nth);
+            let wr = wr.sge(lab.a.data, 8, lab.a.key);
+            lab.a.fill(0, 8, 0x55);
+            lab.b.post_recv(&[]);
+            lab.a.post(&wr);
+            lab.settle();
+            let syndrome = lab.a.poll_send()[0].syndrome;
+            assert_eq!(syndrome, if permitted { 0 } else { 0x12 }, "{access:?} opcode {:#x}", wr.opcode);
+            let events: &[QpEvent] = if permitted { &[] } else { &[QpEvent::RequestError] };
+            assert_eq!(lab.b.events, events);
+            if !permitted {
+                assert_eq!(lab.b.memory.read(lab.b.data, 8), [0; 8], "nothing was done");
+            }
+        }
+    }
+}
+
 #[test]
 fn remote_invalid_request() {
     // The QP does not take part in RDMA at all.

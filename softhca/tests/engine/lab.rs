@@ -105,7 +105,7 @@ const RQ_STRIDE_LOG: u8 = 6;
 
 impl Node {
     fn new(fabric: &Fabric, lid: u16, options: &Options) -> Self {
-        let memory = Arena(Arc::new(Mutex::new(vec![0; 8 << 20])));
+        let memory = Arena::new(8 << 20);
         let port = match options.link {
             LinkLayer::InfiniBand => PortConfig::infiniband(lid),
             LinkLayer::Ethernet => {

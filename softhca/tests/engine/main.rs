@@ -13,6 +13,7 @@ mod raw_packets;
 mod roce;
 mod sink;
 mod states;
+mod store_order;
 mod tap;
 mod unreliable;
 mod wr;
