@@ -27,6 +27,7 @@ pub mod process_memory;
 pub mod qp;
 pub mod rq;
 pub mod runner;
+mod shared_copy;
 pub mod srq;
 pub mod table;
 #[cfg(test)]

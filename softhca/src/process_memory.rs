@@ -4,6 +4,7 @@
 //! so that an address which is not there is an error when it is mapped, not a signal when a packet arrives.
 
 use crate::memory::{DmaFault, HostMemory};
+use crate::shared_copy::{copy_in, copy_out};
 use crate::uar::errno;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
@@ -125,16 +126,16 @@ impl HostMemory for ProcessMemory {
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
         let from = self.pointer(addr, out.len(), false)?;
         // SAFETY: the range is mapped, and whoever mapped it promised that it stays valid until it is unmapped. `out`
-        // is a reference and cannot overlap memory given to the device for writing. The host may store to the range
-        // meanwhile: as with any DMA the bytes may then be old, new or torn, and any bytes will do for `u8`.
-        unsafe { std::ptr::copy(from, out.as_mut_ptr(), out.len()) };
+        // is a reference and cannot overlap memory given to the device. The host may store to the range meanwhile: as
+        // with any DMA the bytes may then be old, new or torn.
+        unsafe { copy_out(from, out.as_mut_ptr(), out.len()) };
         Ok(())
     }
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         let to = self.pointer(addr, data.len(), true)?;
         // SAFETY: as in `read`; the range was found writable when it was mapped.
-        unsafe { std::ptr::copy(data.as_ptr(), to, data.len()) };
+        unsafe { copy_in(data, to) };
         Ok(())
     }
 
@@ -164,7 +165,7 @@ impl HostMemory for ProcessMemory {
         let Some((&last, rest)) = data.split_last() else { return Ok(()) };
         // SAFETY: as in `write`; the last byte lies in the range and a byte is always aligned.
         unsafe {
-            std::ptr::copy(rest.as_ptr(), to, rest.len());
+            copy_in(rest, to);
             AtomicU8::from_ptr(to.add(rest.len())).store(last, Ordering::Release);
         }
         Ok(())
@@ -279,6 +280,7 @@ pub(crate) fn page_bytes() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     /// Pages of our own, to change the protection of.
     struct Pages {
@@ -316,6 +318,62 @@ mod tests {
     fn map(m: &mut ProcessMemory, addr: u64, len: usize) -> Result<(), DmaFault> {
         // SAFETY: every test keeps its pages until the last access.
         unsafe { m.map(addr, len) }
+    }
+
+    /// What [`look_and_open`] looks at, what it has seen there, and what it opens.
+    static LAST_BYTE: AtomicUsize = AtomicUsize::new(0);
+    static SEEN: AtomicU8 = AtomicU8::new(0);
+    static CLOSED: AtomicUsize = AtomicUsize::new(0);
+
+    /// Runs at the first store to a closed page: notes whether the last byte is already there.
+    extern "C" fn look_and_open(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        let closed = CLOSED.load(Ordering::Relaxed);
+        // SAFETY: the kernel has filled it in for this signal.
+        let at = unsafe { (*info).si_addr() }.addr();
+        if !(closed..closed + page_bytes()).contains(&at) {
+            // SAFETY: not ours: the fault comes again, and kills.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+            return;
+        }
+        let last = std::ptr::with_exposed_provenance_mut(LAST_BYTE.load(Ordering::Relaxed));
+        // SAFETY: in the test's second page, which is open.
+        SEEN.store(unsafe { AtomicU8::from_ptr(last) }.load(Ordering::Relaxed), Ordering::Relaxed);
+        let closed = std::ptr::with_exposed_provenance_mut(closed);
+        // SAFETY: the test's first page.
+        unsafe { libc::mprotect(closed, page_bytes(), libc::PROT_READ | libc::PROT_WRITE) };
+    }
+
+    #[test]
+    fn the_last_byte_is_stored_last() {
+        const CQE: usize = 64;
+        let page = page_bytes();
+        // From the first byte alone on the closed page to all but the last.
+        for on_the_closed_page in [1, 7, 8, 9, 32, CQE - 1] {
+            let pages = Pages::new(2, libc::PROT_READ | libc::PROT_WRITE);
+            let mut m = ProcessMemory::new();
+            map(&mut m, pages.at(0), 2 * page).unwrap();
+            let addr = pages.at(page - on_the_closed_page);
+            LAST_BYTE.store(pages.addr.expose_provenance() + page - on_the_closed_page + CQE - 1, Ordering::Relaxed);
+            CLOSED.store(pages.addr.expose_provenance(), Ordering::Relaxed);
+            SEEN.store(0xff, Ordering::Relaxed);
+            // SAFETY: plain data, for which all zeros is valid.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            action.sa_sigaction = look_and_open as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            // SAFETY: as above.
+            let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: both are valid; the handler makes one system call and touches atomics only.
+            assert_eq!(unsafe { libc::sigaction(libc::SIGSEGV, &action, &mut before) }, 0);
+            // SAFETY: our own page.
+            assert_eq!(unsafe { libc::mprotect(pages.addr, page, libc::PROT_READ) }, 0);
+            m.write_last_byte_last(addr, &[0x5a; CQE]).unwrap();
+            // SAFETY: what was there before.
+            unsafe { libc::sigaction(libc::SIGSEGV, &before, std::ptr::null_mut()) };
+            assert_eq!(SEEN.load(Ordering::Relaxed), 0, "{on_the_closed_page} bytes: the last byte came first");
+            let mut written = [0; CQE];
+            m.read(addr, &mut written).unwrap();
+            assert_eq!(written, [0x5a; CQE]);
+        }
     }
 
     #[test]

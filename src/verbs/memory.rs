@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::copy::{copy_in, copy_out};
 use super::error::{in_range, non_null};
 use super::pd::PdHandle;
 use super::{Error, ProtectionDomain};
@@ -282,17 +283,18 @@ impl Buffer {
         let to = self.at(offset..offset.saturating_add(data.len()));
         // SAFETY: `at` has checked the range; `data` is a reference, and no reference to registered memory exists, so the
         // two do not overlap.
-        unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to.as_ptr(), data.len()) };
+        unsafe { copy_in(data, to.as_ptr()) };
     }
 
-    /// Copies from `offset` into `out`.
+    /// Copies from `offset` into `out`. Each byte is loaded once: what `out` says after a check it still says when used,
+    /// whatever the device writes meanwhile.
     ///
     /// # Panics
     /// If the range leaves the buffer, as indexing a slice would.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.at(offset..offset.saturating_add(out.len()));
         // SAFETY: as in `write`.
-        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), out.as_mut_ptr(), out.len()) };
+        unsafe { copy_out(from.as_ptr(), out) };
     }
 
     /// Sets every byte to `value`.

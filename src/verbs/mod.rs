@@ -22,6 +22,7 @@
 mod area;
 mod channel;
 mod connect;
+mod copy;
 mod cq;
 mod device;
 mod error;

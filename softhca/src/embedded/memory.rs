@@ -1,5 +1,6 @@
 //! Memory that an embedded device owns: rings, doorbell records, buffers.
 
+use crate::shared_copy::{copy_in, copy_out};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -46,14 +47,14 @@ impl Allocation {
         self.check(at, data.len());
         // SAFETY: inside of the allocation; `data` cannot overlap it, since no reference to it exists. A device that
         // accesses the same bytes now may see or leave any mix of old and new, as with any DMA.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.ptr.as_ptr().add(at), data.len()) };
+        unsafe { copy_in(data, self.ptr.as_ptr().add(at)) };
     }
 
     /// Copies from byte `at`; panics if there is not as much.
     pub(super) fn read(&self, at: usize, out: &mut [u8]) {
         self.check(at, out.len());
         // SAFETY: as in `write`.
-        unsafe { std::ptr::copy_nonoverlapping(self.ptr.as_ptr().add(at), out.as_mut_ptr(), out.len()) };
+        unsafe { copy_out(self.ptr.as_ptr().add(at), out.as_mut_ptr(), out.len()) };
     }
 
     fn check(&self, at: usize, len: usize) {

@@ -5,6 +5,8 @@ use std::{fs::File, io, mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU32}
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use crate::shared_copy::{copy_in, copy_out};
+
 /// A shared mapping.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -55,13 +57,13 @@ impl Shared {
         // SAFETY: the source is inside the mapping (checked); `out` is private memory, so they do not overlap.
         // Another process may write the source meanwhile: then the bytes are unspecified, but any byte is a valid
         // u8.
-        unsafe { self.bytes(at, out.len()).copy_to_nonoverlapping(out.as_mut_ptr().cast(), out.len()) }
+        unsafe { copy_out(self.bytes(at, out.len()), out.as_mut_ptr().cast(), out.len()) }
     }
 
     /// Copies into the mapping.
     pub(super) fn write(&self, at: usize, data: &[u8]) {
         // SAFETY: the destination is inside the mapping (checked), which is writable; `data` is private memory.
-        unsafe { self.bytes(at, data.len()).copy_from_nonoverlapping(data.as_ptr(), data.len()) }
+        unsafe { copy_in(data, self.bytes(at, data.len())) }
     }
 
     /// Copies `N` bytes out of the mapping.
