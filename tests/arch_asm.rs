@@ -88,17 +88,16 @@ fn functions(arch: &str) -> String {
     source
 }
 
-/// Compiles one architecture's files for one target; the assembly.
-fn assembly(target: &str, arch: &str) -> String {
+/// Compiles one architecture's files for one target, its barriers from `barriers`; the assembly.
+fn assembly(target: &str, arch: &str, barriers: &Path) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (input, output) = (work.join(format!("{target}.rs")), work.join(format!("{target}.s")));
-    let module =
-        |name: &str, path: String| format!("#[path = {:?}]\npub mod {name};\n", root.join(path).display().to_string());
+    let module = |name: &str, path: &Path| format!("#[path = {:?}]\npub mod {name};\n", root.join(path));
     let mut source = include_str!("arch_asm/no_core.rs").to_owned();
-    source += &module("barriers", format!("src/arch/{arch}.rs"));
+    source += &module("barriers", barriers);
     if !routines(arch).is_empty() {
-        source += &module("routines", format!("src/arch/copy/{arch}/instructions.rs"));
+        source += &module("routines", format!("src/arch/copy/{arch}/instructions.rs").as_ref());
     }
     source += &functions(arch);
     std::fs::write(&input, source).unwrap();
@@ -118,9 +117,13 @@ fn instructions(assembly: &str, function: &str) -> Vec<String> {
     body(assembly, function).filter(|line| is_instruction(line)).map(single_spaces).collect()
 }
 
-/// Everything that the table says of one target.
-fn describe(target: &str, arch: &str) -> String {
-    let assembly = assembly(target, arch);
+fn source_of(arch: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/arch/{arch}.rs"))
+}
+
+/// Everything that the table says of one target; and what it does not say, if the compiler merges stores around a barrier.
+fn describe(target: &str, arch: &str, barriers: &Path) -> String {
+    let assembly = assembly(target, arch, barriers);
     let mut text = String::new();
     let functions: Vec<_> = functions(arch)
         .split("fn check_")
@@ -138,10 +141,9 @@ fn describe(target: &str, arch: &str) -> String {
         // What comes back from a function without a body is its return, one or two instructions.
         let returns = instructions(&assembly, "check_once").iter().filter(|line| barrier.contains(line)).count();
         let order = instructions(&assembly, &format!("order_{name}"));
-        assert!(
-            order.len() > once + barrier.len() - returns,
-            "{target}: the compiler merged the stores around {name}: {order:?}"
-        );
+        if order.len() <= once + barrier.len() - returns {
+            writeln!(text, "{target} {name}: the compiler merged the stores around it: {order:?}").unwrap();
+        }
     }
     text
 }
@@ -152,7 +154,7 @@ fn instructions_are_those_in_the_table() {
     let mut found =
         String::from("# target function: instructions, the return included. Blessed by tests/arch_asm.rs.\n");
     for (target, arch) in TARGETS {
-        found += &describe(target, arch);
+        found += &describe(target, arch, &source_of(arch));
     }
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&table, &found).unwrap();
@@ -162,6 +164,29 @@ fn instructions_are_those_in_the_table() {
         assert_eq!(found, expected);
     }
     assert_eq!(found.lines().count(), expected.lines().count());
+}
+
+/// Empties each barrier of each architecture. Run by `scripts/mutate-barriers`.
+#[test]
+#[ignore = "half a minute: scripts/mutate-barriers"]
+fn no_mutant_of_an_instruction_lives() {
+    let mut alive = 0;
+    for (target, arch) in TARGETS {
+        let source = std::fs::read_to_string(source_of(arch)).unwrap();
+        let whole = describe(target, arch, &source_of(arch));
+        for name in BARRIERS {
+            let head = format!("pub fn {name}() {{\n");
+            let (before, rest) = source.split_once(&head).unwrap_or_else(|| panic!("{arch} has no {name}"));
+            let (_, after) = rest.split_once("\n}").unwrap();
+            // Beside the mutant is nothing that it could refer to.
+            let mutant = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("mutant_{target}.rs"));
+            std::fs::write(&mutant, format!("{before}{head}}}{after}")).unwrap();
+            let seen = describe(target, arch, &mutant) != whole;
+            alive += usize::from(!seen);
+            println!("{:<16} {target} {name}", if seen { "seen" } else { "ALIVE" });
+        }
+    }
+    assert_eq!(alive, 0, "these go unseen");
 }
 
 #[test]

@@ -1,4 +1,6 @@
 //! What a program can see of barriers and register stores: the bytes. The instructions are checked by `tests/arch_asm.rs`.
+use core::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 
 #[repr(align(64))]
@@ -61,11 +63,34 @@ fn block_copy_keeps_the_order_of_words_and_stays_within_64_bytes() {
     assert_eq!(reg.0[8..], [0xa5a5_a5a5_a5a5_a5a5; 8]);
 }
 
+/// What one side stores before a barrier, the other has seen when it sees what is stored after it. On CPUs that keep stores
+/// and loads in order themselves only a compiler could break this.
+fn keeps_the_order_of_two_words(between_stores: fn(), between_loads: fn()) {
+    const LAST: usize = 20_000;
+    let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 1..=LAST {
+                first.store(n, Ordering::Relaxed);
+                between_stores();
+                second.store(n, Ordering::Relaxed);
+            }
+        });
+        let mut seen = 0;
+        while seen < LAST {
+            seen = second.load(Ordering::Relaxed);
+            between_loads();
+            let before = first.load(Ordering::Relaxed);
+            assert!(before >= seen, "{seen} was seen, of what precedes it {before}");
+            core::hint::spin_loop();
+        }
+    });
+}
+
 #[test]
-fn barriers_execute() {
-    to_device();
-    from_device();
-    from_device_conservative();
-    mmio_wc_start();
-    mmio_flush_writes();
+fn barriers_keep_the_order_of_stores_and_of_loads() {
+    keeps_the_order_of_two_words(to_device, from_device);
+    keeps_the_order_of_two_words(to_device, from_device_conservative);
+    keeps_the_order_of_two_words(mmio_wc_start, from_device);
+    keeps_the_order_of_two_words(mmio_flush_writes, from_device);
 }

@@ -145,8 +145,19 @@ impl RecvQueue {
     /// Tells the device once more what is posted, after something else has stored to the record.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
-        arch::to_device();
         // SAFETY: what `RecvBatch::ring` has stored before, or the count the queue began with.
+        unsafe { self.publish() };
+    }
+
+    /// Makes everything before the head the device's: the WQEs visible first, then the doorbell record.
+    ///
+    /// # Safety
+    ///
+    /// All WQEs before the head are written, and name memory that stays valid until they complete.
+    #[inline(always)]
+    unsafe fn publish(&mut self) {
+        arch::to_device();
+        // SAFETY: the caller's.
         unsafe { self.record.store(self.head as u16) };
     }
 
@@ -220,8 +231,7 @@ impl RecvBatch<'_> {
             return;
         }
         queue.head = head;
-        arch::to_device();
         // SAFETY: all WQEs before `head` are written, and `push`'s callers vouch for the memory they name.
-        unsafe { queue.record.store(head as u16) };
+        unsafe { queue.publish() };
     }
 }

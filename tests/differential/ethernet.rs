@@ -7,6 +7,7 @@ use blueflame::wqe::{InlineL2, InlineMode, InlineNone, RawPacket};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
+use crate::again::run_again;
 use crate::compare::{FILL, units};
 use crate::post::Way;
 use crate::request::{Data, Kind, Service, Wr};
@@ -79,12 +80,7 @@ fn alone(test: &str, headers: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    let status = std::process::Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", &format!("ethernet::{test}"), "--nocapture"])
-        .envs([(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)])
-        .status()
-        .expect("run");
-    assert!(status.success(), "{status}");
+    run_again(&[&format!("ethernet::{test}")], &[(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)]);
     false
 }
 

@@ -25,6 +25,7 @@
 //! Needs an mlx5 device whose registers can be read back, in whole or in part: the software one does, `./run test` runs it
 //! under `softhca-run`. In strict mode register pages trap, so there the device itself compares the register with the ring.
 
+mod again;
 mod compare;
 mod completions;
 mod ethernet;

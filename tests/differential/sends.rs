@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
+use crate::again::run_again;
 use crate::compare::{Rung, units};
 use crate::post::{Receive, Way};
 use crate::request::{Data, Kind, Wr};
@@ -345,18 +346,7 @@ fn with_variable(variable: &str, value: &str, tests: &[&str]) {
     if [PREFER_BF, SHUT_UP_BF].iter().any(|name| std::env::var_os(name).is_some()) {
         return;
     }
-    let test = std::env::current_exe().expect("this test");
-    let output = std::process::Command::new(test)
-        .arg("--exact")
-        .args(tests)
-        .arg("--nocapture")
-        .env(variable, value)
-        .output()
-        .expect("run");
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    print!("{said}");
-    let ran = said.contains(&format!("{} passed", tests.len()));
-    assert!(output.status.success() && ran, "{}\n{complained}", output.status);
+    run_again(tests, &[(variable, value)]);
 }
 
 /// libmlx5 copies whatever fits to BlueFlame unless it is told not to.

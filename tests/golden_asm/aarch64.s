@@ -2284,3 +2284,526 @@ L10:
     sturb w8, [x29, #-16]
     stur w9, [x29, #-14]
     b L5
+
+other_arm:
+    ldr w8, [x0, #64]
+    ldr w9, [x0, #8]
+    ubfiz w8, w8, #28, #2
+    orr w9, w9, w1
+    orr w8, w9, w8
+    ldr x9, [x0, #48]
+    rev w10, w8
+    str w10, [x9, #4]
+    dsb st
+    ldr w9, [x0, #68]
+    orr x8, x9, x8, lsl #32
+    ldr x9, [x0, #56]
+    rev x8, x8
+    str x8, [x9]
+    dsb st
+    ret
+
+other_fire_doorbell_fence:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    movi v0.2d, #0000000000000000
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d2, d3, [x1, #256]
+    ldr d4, [x2]
+    ldr w11, [x0, #84]
+    ldp x13, x12, [x0]
+    mov v0.s[0], w10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
+    ldp q4, q1, [x1]
+    lsl w10, w9, #4
+    add w9, w9, #1
+    and x10, x11, x10
+    and w9, w9, #0xffff
+    orr v0.16b, v4.16b, v0.16b
+    ldr q4, [x1, #32]
+    str q2, [x12, x10]
+    add x11, x13, x10, lsl #2
+    str w9, [x0, #76]
+    rev w9, w9
+    orr v2.16b, v4.16b, v3.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dgh
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #7
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+other_fire_thread_register:
+    ldp w9, w10, [x0, #68]
+    cmp w9, w10
+    b.eq L2
+    movi v0.2d, #0000000000000000
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d2, d3, [x1, #256]
+    ldr d4, [x2]
+    ldr w11, [x0, #76]
+    ldp x13, x12, [x0]
+    mov v0.s[0], w10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
+    ldp q4, q1, [x1]
+    lsl w10, w9, #4
+    add w9, w9, #1
+    and x10, x11, x10
+    and w9, w9, #0xffff
+    orr v0.16b, v4.16b, v0.16b
+    ldr q4, [x1, #32]
+    str q2, [x12, x10]
+    add x11, x13, x10, lsl #2
+    str w9, [x0, #68]
+    rev w9, w9
+    orr v2.16b, v4.16b, v3.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #56]
+    cmp w9, #63
+    b.ls L1
+    ldr x9, [x0, #24]
+    movi v3.2d, #0000000000000000
+    ldp x10, x11, [x9]
+    dsb st
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    eor x10, x11, x10
+    stp x10, x11, [x9]
+    mov w9, #7
+    strb w9, [x8]
+    ret
+L1:
+    ldr x9, [x0, #24]
+    ldp x10, x11, [x9]
+    dsb st
+    str d0, [x10]
+    dsb st
+    eor x10, x11, x10
+    stp x10, x11, [x9]
+    mov w9, #7
+    strb w9, [x8]
+    ret
+L2:
+    mov w9, #5
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+other_flush:
+    dsb st
+    ret
+
+other_flush_thread_register:
+    dsb st
+    ret
+
+other_poll_conservative:
+    ldr x11, [x0]
+    ldr w8, [x11, #60]
+    ldr w10, [x0, #40]
+    rev w8, w8
+    eor w9, w8, w10
+    ubfx w8, w9, #1, #7
+    orr w8, w8, w9, lsl #7
+    and w8, w8, #0xff
+    cmp w8, #119
+    b.hi L2
+    dsb ld
+    ldp x14, x13, [x0, #24]
+    ldr q0, [x11]
+    ldr q0, [x11, #16]
+    ldr q0, [x11, #32]
+    ldr xzr, [x11, #48]
+    ldr xzr, [x11, #56]
+    ldr w12, [x0, #8]
+    cmp x11, x14
+    add w12, w12, #1
+    str w12, [x0, #8]
+    b.eq L3
+    add x11, x11, x13
+L1:
+    ldr x10, [x0, #48]
+    str x11, [x0]
+    rev w11, w12
+    mov w12, v0.s[3]
+    lsr w9, w9, #16
+    str w11, [x10]
+    ldr x10, [x1]
+    rev w11, w12
+    add x9, x9, x10
+    add x9, x11, x9
+    str x9, [x1]
+L2:
+    cmp w8, #120
+    cset w0, lo
+    ret
+L3:
+    ldr x11, [x0, #16]
+    and w12, w12, #0xffffff
+    eor w10, w10, #0x1
+    str w12, [x0, #8]
+    str w10, [x0, #40]
+    b L1
+
+other_post_shared_receive:
+    ldrh w10, [x0, #44]
+    ldrh w9, [x0, #46]
+    cmp w10, w9
+    b.ne L1
+    ldr w13, [x0, #36]
+    mov w11, wzr
+    stp w11, w13, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+L1:
+    ldr w12, [x0, #28]
+    mov w11, #1
+    lsl x9, x11, x12
+    lsr x9, x9, #4
+    sub x9, x9, #1
+    cmp x2, x9
+    b.ls L2
+    stp w11, w13, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+L2:
+    and x12, x12, #0x3f
+    cbz x2, L8
+    lsl x11, x2, #4
+    mov x14, x1
+    sub x15, x11, #16
+    mvn w13, w15
+    tst x13, #0x30
+    b.eq L4
+    lsr w13, w15, #4
+    mov x14, x1
+    add w13, w13, #1
+    and x13, x13, #0x3
+    neg x16, x13
+L3:
+    ldr w13, [x14, #8]
+    tbnz w13, #31, L15
+    adds x16, x16, #1
+    add x14, x14, #16
+    b.lo L3
+L4:
+    cmp x15, #48
+    b.hs L13
+L5:
+    ldr x14, [x0]
+    lsl x12, x10, x12
+    mov x13, xzr
+    add x15, x1, #12
+    add x12, x14, x12
+    add x14, x12, #16
+    b L7
+L6:
+    subs x11, x11, #16
+    add x15, x15, #16
+    b.eq L9
+L7:
+    ldur w16, [x15, #-4]
+    cbz w16, L6
+    ldr w17, [x15]
+    ldur x18, [x15, #-12]
+    orr x16, x17, x16, lsl #32
+    add x17, x14, x13, lsl #4
+    rev x18, x18
+    add x13, x13, #1
+    rev x16, x16
+    str x16, [x17]
+    str x18, [x17, #8]
+    b L6
+L8:
+    ldr x11, [x0]
+    lsl x12, x10, x12
+    mov x13, xzr
+    add x12, x11, x12
+L9:
+    cmp x13, x9
+    b.hs L10
+    add x9, x12, x13, lsl #4
+    mov x11, #281474976710656
+    str x11, [x9, #16]
+    str xzr, [x9, #24]
+L10:
+    ldr x11, [x0, #16]
+    add x12, x11, x10, lsl #4
+    ldrh w9, [x12, #8]
+    str x3, [x12]
+    cmp w10, w9
+    b.eq L12
+L11:
+    add x12, x11, w10, uxtw #4
+    ldrh w10, [x12, #8]
+    orr w13, w10, #0x8000
+    cmp w10, w9
+    strh w13, [x12, #8]
+    b.ne L11
+L12:
+    ldr w10, [x0, #32]
+    ldrh w11, [x0, #48]
+    strh w9, [x0, #44]
+    add w9, w10, #1
+    add w10, w11, #1
+    mov w11, #3
+    str w9, [x0, #32]
+    and w9, w10, #0xffff
+    strh w10, [x0, #48]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #8]
+    str w9, [x10]
+    str w11, [x8]
+    ret
+L13:
+    add x15, x1, x11
+L14:
+    ldr w13, [x14, #8]
+    tbnz w13, #31, L15
+    ldr w13, [x14, #24]
+    tbnz w13, #31, L15
+    ldr w13, [x14, #40]
+    tbnz w13, #31, L15
+    ldr w13, [x14, #56]
+    tbnz w13, #31, L15
+    add x14, x14, #64
+    cmp x14, x15
+    b.ne L14
+    b L5
+L15:
+    mov w11, #2
+    stp w11, w13, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+
+setup_forget:
+    sub sp, sp, #96
+    stp x29, x30, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    add x29, sp, #32
+    ldr w8, [x0, #44]
+    mov x19, x0
+    mov w20, w1
+    cbz w8, L2
+    mov x21, x19
+    mov w13, #16777215
+    mov x9, xzr
+    ldr x10, [x21, #16]!
+    ldur w11, [x21, #-8]
+    ldr x12, [x21, #16]
+    add w13, w8, w13
+L1:
+    add w14, w11, w9
+    and w14, w14, #0xffffff
+    and w15, w14, w13
+    tst w14, w8
+    madd x15, x12, x15, x10
+    cset w14, ne
+    ldr w15, [x15, #60]
+    eor w14, w14, w15, lsr #24
+    lsr w15, w15, #25
+    orr w14, w15, w14, lsl #7
+    and w14, w14, #0xff
+    cmp w14, #119
+    b.hi L3
+    add x9, x9, #1
+    cmp x8, x9
+    b.ne L1
+    stp w8, wzr, [sp, #16]
+    str w20, [sp, #24]
+    str x19, [sp, #8]
+    cbnz w8, L4
+    b L9
+L2:
+    stp x19, xzr, [sp, #8]
+    str w20, [sp, #24]
+    b L9
+L3:
+    mov w8, w9
+    stp w8, wzr, [sp, #16]
+    str w20, [sp, #24]
+    str x19, [sp, #8]
+    cbz w8, L9
+L4:
+    mov w22, wzr
+    mov w24, wzr
+    sub w23, w8, #1
+    b L7
+L5:
+    add w22, w24, #1
+    mov w24, w22
+L6:
+    sub w23, w23, #1
+    cmn w23, #1
+    b.eq L8
+L7:
+    ldr w8, [x19, #8]
+    ldr w9, [x19, #44]
+    ldr x10, [x19, #16]
+    add w8, w23, w8
+    and w1, w8, #0xffffff
+    sub w8, w9, #1
+    ldr x9, [x19, #32]
+    and w8, w8, w1
+    madd x8, x9, x8, x10
+    ldr wzr, [x8, #60]
+    dmb oshld
+    ldr w8, [x8, #56]
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    cmp w8, w20
+    b.eq L5
+    cbz w24, L6
+    ldr w8, [x19, #8]
+    add w9, w23, w24
+    add w8, w9, w8
+    and w2, w8, #0xffffff
+    mov x0, x21
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    b L6
+L8:
+    stp wzr, w22, [sp, #16]
+L9:
+    add x0, sp, #8
+    bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #96
+    ret
+    mov x19, x0
+    stp w23, w22, [sp, #16]
+    add x0, sp, #8
+    bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
+    mov x0, x19
+    bl _Unwind_Resume
+    bl core::panicking::panic_in_cleanup
+
+setup_with_mode:
+    dsb st
+    ret
+
+core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>:
+    stp x29, x30, [sp, #-64]!
+    stp x24, x23, [sp, #16]
+    stp x22, x21, [sp, #32]
+    stp x20, x19, [sp, #48]
+    mov x29, sp
+    ldr w8, [x0, #8]
+    mov x19, x0
+    cbz w8, L4
+    ldp w20, w21, [x19, #12]
+    ldr x22, [x19]
+    sub w23, w8, #1
+    mov w24, w20
+    b L3
+L1:
+    add w20, w24, #1
+    str w20, [x19, #12]
+    mov w24, w20
+L2:
+    sub w23, w23, #1
+    cmn w23, #1
+    b.eq L5
+L3:
+    ldr w8, [x22, #8]
+    ldr w9, [x22, #44]
+    ldr x10, [x22, #16]
+    str w23, [x19, #8]
+    add w8, w23, w8
+    and w1, w8, #0xffffff
+    sub w8, w9, #1
+    ldr x9, [x22, #32]
+    and w8, w8, w1
+    madd x8, x9, x8, x10
+    ldr wzr, [x8, #60]
+    dmb oshld
+    ldr w8, [x8, #56]
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    cmp w8, w21
+    b.eq L1
+    cbz w24, L2
+    ldr w8, [x22, #8]
+    add w9, w23, w24
+    add x0, x22, #16
+    add w8, w9, w8
+    and w2, w8, #0xffffff
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    b L2
+L4:
+    ldr w20, [x19, #12]
+L5:
+    cbz w20, L6
+    ldr x8, [x19]
+    ldr w9, [x8, #8]
+    ldr w10, [x8, #44]
+    ldr x11, [x8, #32]
+    ldr x13, [x8, #16]
+    add w9, w9, w20
+    sub w12, w10, #1
+    and w9, w9, #0xffffff
+    and w12, w9, w12
+    tst w9, w10
+    str w9, [x8, #8]
+    madd x11, x11, x12, x13
+    cset w10, ne
+    str w10, [x8, #40]
+    str x11, [x8]
+    dmb oshst
+    ldr w9, [x8, #8]
+    ldr x8, [x8, #48]
+    rev w9, w9
+    str w9, [x8]
+L6:
+    ldp x20, x19, [sp, #48]
+    ldp x22, x21, [sp, #32]
+    ldp x24, x23, [sp, #16]
+    ldp x29, x30, [sp], #64
+    ret

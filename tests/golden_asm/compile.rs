@@ -66,8 +66,12 @@ impl Target {
     /// The assembly of `source`, a file of this directory's kind that may use the crate.
     pub(crate) fn assembly(&self, name: &str, source: &str) -> String {
         let built = self.build_crate();
-        let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("golden_asm");
-        let (input, output) = (work.join(format!("{name}.rs")), work.join(format!("{name}_{}.s", self.name)));
+        self.assembly_with(name, source, &built, &built.crate_itself)
+    }
+
+    /// The same with the crate from another file.
+    pub(crate) fn assembly_with(&self, name: &str, source: &str, built: &Built, library: &Path) -> String {
+        let (input, output) = (work().join(format!("{name}.rs")), work().join(format!("{name}_{}.s", self.name)));
         std::fs::write(&input, source).unwrap();
         run(Command::new(rustc())
             .args(["--edition=2024", "--crate-type=lib", "--emit=asm", "-Copt-level=3", "-Ccodegen-units=1"])
@@ -75,29 +79,75 @@ impl Target {
             .args(self.flags)
             .args(self.sysroot())
             .arg("--extern")
-            .arg(format!("blueflame={}", built.join("libblueflame.rlib").display()))
+            .arg(format!("blueflame={}", library.display()))
             .arg("-L")
-            .arg(format!("dependency={}", built.join("deps").display()))
+            .arg(format!("dependency={}", built.dependencies().display()))
             .arg("-o")
             .args([&output, &input]));
         std::fs::read_to_string(output).unwrap()
     }
 
-    /// Builds the crate in the release profile; the directory it is in.
-    fn build_crate(&self) -> PathBuf {
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("golden_asm");
+    /// Builds the crate in the release profile, as an application has it.
+    pub(crate) fn build_crate(&self) -> Built {
         let mut flags = vec!["-Csymbol-mangling-version=v0".to_owned()];
         flags.extend_from_slice(self.sysroot());
-        run(Command::new(env!("CARGO"))
+        let messages = run(Command::new(env!("CARGO"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["build", "--quiet", "--offline", "--release", "--no-default-features", "--lib"])
-            .args(["--target", self.triple, "--target-dir"])
-            .arg(&directory)
+            .args(["--message-format=json", "--target", self.triple, "--target-dir"])
+            .arg(work())
             // What this test itself was built with (a sanitizer, say) is not what is looked at.
             .env_remove("RUSTFLAGS")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
-        directory.join(self.triple).join("release")
+        let artifacts = messages.lines().filter_map(|line| {
+            let message: serde_json::Value = serde_json::from_str(line).unwrap();
+            let name = message["target"]["name"].as_str()?.to_owned();
+            let files = message["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
+            Some((name, PathBuf::from(files.into_iter().find(|file| file.ends_with(".rlib"))?)))
+        });
+        let mut externs: Vec<_> = artifacts.collect();
+        let at = externs.iter().position(|(name, _)| name == "blueflame").expect("the crate was built");
+        Built { crate_itself: externs.swap_remove(at).1, externs }
     }
+
+    /// Builds the crate once more, from sources elsewhere, with what it depends on as it was built for `built`.
+    ///
+    /// # Errors
+    /// What the compiler says.
+    pub(crate) fn build_copy(&self, sources: &Path, built: &Built) -> Result<PathBuf, String> {
+        let library = sources.join("libblueflame.rlib");
+        let externs = built.externs.iter().map(|(name, file)| format!("--extern={name}={}", file.display()));
+        let output = Command::new(rustc())
+            .args(["--edition=2024", "--crate-type=lib", "--crate-name=blueflame", "--emit=link", "-Copt-level=3"])
+            .args(["-Cembed-bitcode=no", "-Csymbol-mangling-version=v0", "--cap-lints=allow", "--target", self.triple])
+            .args(self.sysroot())
+            .args(externs)
+            .arg("-L")
+            .arg(format!("dependency={}", built.dependencies().display()))
+            .arg("-o")
+            .args([&library, &sources.join("lib.rs")])
+            .output()
+            .unwrap();
+        if output.status.success() { Ok(library) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    }
+}
+
+/// The crate as cargo built it.
+pub(crate) struct Built {
+    crate_itself: PathBuf,
+    /// The crates it depends on, by name.
+    externs: Vec<(String, PathBuf)>,
+}
+
+impl Built {
+    fn dependencies(&self) -> PathBuf {
+        self.crate_itself.with_file_name("deps")
+    }
+}
+
+/// Where all is put.
+pub(crate) fn work() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("golden_asm")
 }
 
 fn has_core(libraries: &Path) -> bool {

@@ -43,17 +43,30 @@ pub(crate) fn label_name(number: usize) -> String {
     format!("L{number}")
 }
 
-/// The functions that have symbols of their own names.
+/// The functions that have symbols of their own names, and those of the crate that `setup_` functions call.
 pub(crate) fn listings(assembly: &str, comment: &str) -> Vec<Listing> {
     let names = assembly.lines().filter_map(|line| line.trim().strip_prefix(".globl")).map(str::trim);
     let mut names: Vec<&str> = names.filter(|name| !name.starts_with('_')).collect();
     names.sort_unstable();
+    let setup: Vec<&str> = names.iter().filter(|name| name.starts_with("setup_")).copied().collect();
+    for function in setup {
+        let called = body(assembly, function).flat_map(words).map(|(word, _)| word);
+        let of_the_crate = called.filter(|word| word.starts_with("_R") && symbol(word).contains("blueflame"));
+        for name in of_the_crate.filter(|name| assembly.contains(&format!("\n{name}:"))) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
     names.into_iter().map(|name| listing(assembly, name, comment)).collect()
 }
 
 fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
+    // Of functions that are alike, the compiler can leave one.
+    let alias = format!("{name} = ");
+    let code = assembly.lines().find_map(|line| line.trim().strip_prefix(&alias)).unwrap_or(name);
     // A comment can end a line.
-    let text: Vec<&str> = body(assembly, name)
+    let text: Vec<&str> = body(assembly, code)
         .map(|line| line.split(comment).next().unwrap_or_default().trim())
         .filter(|line| !line.is_empty() && (is_instruction(line) || line.ends_with(':')))
         .collect();
@@ -74,7 +87,7 @@ fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
         });
         Some(Line::Instruction { mnemonic: mnemonic.to_owned(), operands: operands.collect() })
     });
-    Listing { name: name.to_owned(), lines: lines.collect() }
+    Listing { name: symbol(name), lines: lines.collect() }
 }
 
 /// The names and numbers of a line, each with what follows it up to the next.

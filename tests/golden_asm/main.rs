@@ -1,8 +1,10 @@
 //! What the hot functions are compiled to, on x86-64 and on aarch64.
 //!
-//! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has it. Two
-//! things are checked: that the listings are the committed ones, so that no change of them goes unseen; and that they obey
-//! the [`rules`], so that no bad one is committed.
+//! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has it. Three
+//! things are checked: that the listings are the committed ones, so that no change of them goes unseen; that they obey
+//! the [`rules`], so that no bad one is committed; and that every call of a barrier in the crate is in one of them, those that
+//! no hot function has by way of `others.rs`. `scripts/mutate-barriers` takes each of these calls away, and sees that it is
+//! missed.
 //!
 //! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
 #[path = "../assembly/mod.rs"]
@@ -10,22 +12,39 @@ mod assembly;
 mod compile;
 mod listing;
 mod rules;
+mod sites;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use compile::{TARGETS, Target, compiler};
+use compile::{TARGETS, Target, compiler, work};
 use listing::{Line, Listing, listings};
 use rules::violations;
+use sites::{Change, Site, copy, sites};
 
-/// The hot functions' listings, for each target.
+/// What is compiled: the hot functions, and the others.
+fn source() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let module = |name, path| format!("#[path = {:?}]\npub mod {name};\n", root.join(path));
+    format!("#![no_std]\n{}{}", module("hot", "benches/hot/mod.rs"), module("others", "tests/golden_asm/others.rs"))
+}
+
+/// The listings, for each target.
 fn hot() -> &'static [(&'static Target, Vec<Listing>)] {
     static HOT: OnceLock<Vec<(&Target, Vec<Listing>)>> = OnceLock::new();
     HOT.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/hot/mod.rs");
-        let source = format!("#![no_std]\n#[path = {source:?}]\npub mod hot;\n");
-        TARGETS.iter().map(|target| (target, listings(&target.assembly("hot", &source), target.comment))).collect()
+        TARGETS.iter().map(|target| (target, listings(&target.assembly("hot", &source()), target.comment))).collect()
     })
+}
+
+/// The listings of a crate whose barriers are changed, on AArch64, where each is an instruction.
+fn changed(name: &str, changes: &[(&Site, Change)]) -> Result<Vec<Listing>, String> {
+    let target = &TARGETS[1];
+    let (built, sources) = (target.build_crate(), work().join(name));
+    copy(&sources, changes);
+    let library = target.build_copy(&sources, &built)?;
+    let assembly = target.assembly_with(name, &source(), &built, &library);
+    Ok(listings(&assembly, target.comment))
 }
 
 fn golden(target: &Target) -> PathBuf {
@@ -80,13 +99,60 @@ fn listings_are_the_committed_ones() {
 
 #[test]
 fn hot_functions_obey_the_rules() {
-    let all = hot().iter().flat_map(|(target, listings)| listings.iter().map(move |listing| (target, listing)));
+    let under_rules = |listing: &&Listing| ["hot_", "other_"].iter().any(|kind| listing.name.starts_with(kind));
+    let all = hot()
+        .iter()
+        .flat_map(|(target, listings)| listings.iter().filter(under_rules).map(move |listing| (target, listing)));
     let found: Vec<String> = all
         .flat_map(|(target, listing)| {
             violations(listing).into_iter().map(move |what| format!("{} {what}", target.name))
         })
         .collect();
     assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// Each call of a barrier is made one instruction that tells it from the others, all at once.
+#[test]
+fn every_barrier_is_in_a_listing() {
+    let sites: Vec<Site> = sites().into_iter().filter(|site| site.direct).collect();
+    let marks = sites.iter().enumerate().map(|(n, site)| {
+        // SAFETY (of what is compiled): it is not run.
+        (site, Change::Replace(format!("unsafe {{ core::arch::asm!(\"brk #{}\", options(nostack)) }}", 1000 + n)))
+    });
+    let listings = changed("marked", &marks.collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"));
+    let marked = |n: usize| {
+        let mark = format!("brk #{:#x}", 1000 + n);
+        listings.iter().any(|listing| listing.lines.iter().any(|line| line.to_string().trim() == mark))
+    };
+    let missing: Vec<String> =
+        sites.iter().enumerate().filter(|&(n, _)| !marked(n)).map(|(_, site)| site.to_string()).collect();
+    assert!(missing.is_empty(), "in no listing; add functions with them to others.rs:\n{}", missing.join("\n"));
+}
+
+/// Takes each call of a barrier away, and moves it to the other side of its access. Run by `scripts/mutate-barriers`.
+#[test]
+#[ignore = "minutes: scripts/mutate-barriers"]
+fn no_mutant_of_a_barrier_lives() {
+    let sites = sites();
+    let whole = changed("mutant", &[]).unwrap();
+    assert_eq!(whole, hot()[1].1, "the copy is compiled to something else");
+    let mut alive = 0;
+    for site in &sites {
+        let mutations = [("gone", Some(Change::Replace("()".to_owned()))), ("moved", site.moved())];
+        for (what, change) in mutations {
+            let Some(change) = change else { continue };
+            let fate = match changed("mutant", &[(site, change)]) {
+                Ok(listings) if listings == whole => {
+                    alive += 1;
+                    "ALIVE"
+                }
+                Ok(_) => "seen",
+                Err(_) => "does not compile",
+            };
+            println!("{fate:<16} {what:<6} src/{site}");
+        }
+    }
+    assert_eq!(alive, 0, "these changes go unseen");
 }
 
 /// The check of the checks: compiled functions that break the rules are seen to.

@@ -2415,3 +2415,523 @@ L10:
     mov byte ptr [rsp + 8], 5
     mov dword ptr [rsp + 10], 1
     jmp L3
+
+other_arm:
+    mov eax, dword ptr [rdi + 64]
+    and eax, 3
+    shl eax, 28
+    or esi, dword ptr [rdi + 8]
+    or esi, eax
+    mov rax, qword ptr [rdi + 48]
+    mov ecx, esi
+    bswap ecx
+    mov dword ptr [rax + 4], ecx
+    sfence
+    shl rsi, 32
+    mov eax, dword ptr [rdi + 68]
+    or rax, rsi
+    mov rcx, qword ptr [rdi + 56]
+    bswap rax
+    mov qword ptr [rcx], rax
+    sfence
+    ret
+
+other_fire_doorbell_fence:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    movaps xmm0, xmmword ptr [rdx + 256]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 84]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    mov dword ptr [rsi + 76], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 7
+    ret
+L2:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    ret
+
+other_fire_thread_register:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 68]
+    cmp edi, dword ptr [rsi + 72]
+    je L3
+    movaps xmm0, xmmword ptr [rdx + 256]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 76]
+    mov r9, qword ptr [rsi + 8]
+    movaps xmmword ptr [r9 + r8], xmm0
+    mov r9d, edi
+    bswap r9d
+    movd xmm0, r9d
+    psrld xmm0, 8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi]
+    inc edi
+    movzx edx, di
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    mov dword ptr [rsi + 68], edx
+    mov rcx, qword ptr [rsi + 16]
+    bswap edx
+    mov dword ptr [rcx], edx
+    cmp dword ptr [rsi + 56], 63
+    jbe L1
+    mov rcx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rcx]
+    mov rsi, qword ptr [rcx + 8]
+    sfence
+    movdqa xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movdqa xmmword ptr [rdx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rdx + 48], xmm0
+    sfence
+    jmp L2
+L1:
+    mov rcx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rcx]
+    mov rsi, qword ptr [rcx + 8]
+    sfence
+    movq qword ptr [rdx], xmm0
+    sfence
+L2:
+    xor rdx, rsi
+    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx + 8], rsi
+    mov byte ptr [rax], 7
+    ret
+L3:
+    mov byte ptr [rax], 5
+    mov dword ptr [rax + 2], 1
+    ret
+
+other_flush:
+    sfence
+    ret
+
+other_flush_thread_register:
+    sfence
+    ret
+
+other_poll_conservative:
+    mov rdx, qword ptr [rdi]
+    mov eax, dword ptr [rdx + 60]
+    mov r8d, dword ptr [rdi + 40]
+    bswap eax
+    xor eax, r8d
+    mov ecx, eax
+    ror cl
+    cmp cl, 119
+    ja L2
+    lfence
+    mov r10, qword ptr [rdi + 32]
+    movaps xmm0, xmmword ptr [rdx]
+    movaps xmm0, xmmword ptr [rdx + 16]
+    movdqa xmm0, xmmword ptr [rdx + 32]
+    mov r9, qword ptr [rdx + 48]
+    mov r9, qword ptr [rdx + 56]
+    mov r9d, dword ptr [rdi + 8]
+    inc r9d
+    mov dword ptr [rdi + 8], r9d
+    cmp rdx, qword ptr [rdi + 24]
+    je L3
+    add rdx, r10
+L1:
+    mov qword ptr [rdi], rdx
+    mov rdx, qword ptr [rdi + 48]
+    bswap r9d
+    mov dword ptr [rdx], r9d
+    shr eax, 16
+    pshufd xmm0, xmm0, 255
+    movd edx, xmm0
+    bswap edx
+    add rdx, rax
+    add qword ptr [rsi], rdx
+L2:
+    cmp cl, 120
+    setb al
+    ret
+L3:
+    mov rdx, qword ptr [rdi + 16]
+    and r9d, 16777215
+    mov dword ptr [rdi + 8], r9d
+    xor r8d, 1
+    mov dword ptr [rdi + 40], r8d
+    jmp L1
+
+other_post_shared_receive:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    mov r9, rcx
+    mov rax, rdi
+    movzx edi, word ptr [rsi + 44]
+    cmp di, word ptr [rsi + 46]
+    jne L1
+    mov ebp, dword ptr [rsi + 36]
+    xor ecx, ecx
+    jmp L12
+L1:
+    mov ecx, dword ptr [rsi + 28]
+    and ecx, 63
+    mov r10d, 1
+    shl r10, cl
+    shr r10, 4
+    dec r10
+    cmp r9, r10
+    jbe L2
+    mov ecx, 1
+    jmp L12
+L2:
+    movzx r11d, di
+    test r9, r9
+    je L6
+    mov rbx, r9
+    shl rbx, 4
+    xor r14d, r14d
+L3:
+    mov ebp, dword ptr [rdx + r14 + 8]
+    test ebp, ebp
+    js L11
+    add r14, 16
+    cmp rbx, r14
+    jne L3
+    mov r9, r11
+    shl r9, cl
+    add r9, qword ptr [rsi]
+    xor ecx, ecx
+    xor r14d, r14d
+    jmp L5
+L4:
+    add r14, 16
+    cmp rbx, r14
+    je L7
+L5:
+    mov r15d, dword ptr [rdx + r14 + 8]
+    test r15, r15
+    je L4
+    mov r12, rcx
+    mov r13d, dword ptr [rdx + r14 + 12]
+    mov rbp, qword ptr [rdx + r14]
+    bswap rbp
+    shl r15, 32
+    or r15, r13
+    bswap r15
+    shl r12, 4
+    mov qword ptr [r9 + r12 + 16], r15
+    mov qword ptr [r9 + r12 + 24], rbp
+    inc rcx
+    jmp L4
+L6:
+    mov r9, r11
+    shl r9, cl
+    add r9, qword ptr [rsi]
+    xor ecx, ecx
+L7:
+    cmp rcx, r10
+    jae L8
+    shl rcx, 4
+    movabs rdx, 281474976710656
+    mov qword ptr [r9 + rcx + 16], rdx
+    mov qword ptr [r9 + rcx + 24], 0
+L8:
+    mov rcx, qword ptr [rsi + 16]
+    shl r11d, 4
+    movzx edx, word ptr [rcx + r11 + 8]
+    mov qword ptr [rcx + r11], r8
+    cmp di, dx
+    je L10
+L9:
+    movzx r8d, di
+    shl r8d, 4
+    mov edi, dword ptr [rcx + r8 + 8]
+    mov r9d, edi
+    or r9d, 32768
+    mov word ptr [rcx + r8 + 8], r9w
+    cmp di, dx
+    jne L9
+L10:
+    mov word ptr [rsi + 44], dx
+    inc dword ptr [rsi + 32]
+    mov ecx, dword ptr [rsi + 48]
+    inc ecx
+    mov word ptr [rsi + 48], cx
+    mov rdx, qword ptr [rsi + 8]
+    movzx ecx, cx
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    mov dword ptr [rax], 3
+    jmp L13
+L11:
+    mov ecx, 2
+L12:
+    mov dword ptr [rax], ecx
+    mov dword ptr [rax + 4], ebp
+    mov qword ptr [rax + 8], r9
+    mov qword ptr [rax + 16], r10
+L13:
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+setup_forget:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 24
+    mov ebp, esi
+    mov rbx, rdi
+    mov r15d, dword ptr [rdi + 44]
+    test r15, r15
+    je L2
+    mov eax, dword ptr [rbx + 8]
+    mov rcx, qword ptr [rbx + 16]
+    lea esi, [r15 + 16777215]
+    mov rdi, qword ptr [rbx + 32]
+    xor edx, edx
+L1:
+    lea r8d, [rax + rdx]
+    and r8d, 16777215
+    mov r9d, r8d
+    and r9d, esi
+    imul r9, rdi
+    mov r9d, dword ptr [rcx + r9 + 60]
+    xor r10d, r10d
+    test r8d, r15d
+    setne r10b
+    shr r9d, 24
+    xor r9d, r10d
+    ror r9b
+    cmp r9b, 119
+    ja L3
+    inc rdx
+    cmp r15, rdx
+    jne L1
+    jmp L4
+L2:
+    mov qword ptr [rsp + 8], 0
+    mov dword ptr [rsp + 16], ebp
+    mov qword ptr [rsp], rbx
+    jmp L10
+L3:
+    mov r15d, edx
+L4:
+    mov dword ptr [rsp + 8], r15d
+    mov dword ptr [rsp + 12], 0
+    mov dword ptr [rsp + 16], ebp
+    mov qword ptr [rsp], rbx
+    test r15d, r15d
+    je L10
+    dec r15d
+    xor r14d, r14d
+    mov r13d, -256
+    xor r12d, r12d
+    jmp L7
+L5:
+    inc r12d
+    mov r14d, r12d
+L6:
+    add r15d, -1
+    jae L9
+L7:
+    mov esi, dword ptr [rbx + 8]
+    add esi, r15d
+    and esi, 16777215
+    mov rax, qword ptr [rbx + 16]
+    mov ecx, dword ptr [rbx + 44]
+    dec ecx
+    and ecx, esi
+    imul rcx, qword ptr [rbx + 32]
+    mov edx, dword ptr [rax + rcx + 60]
+    mov eax, dword ptr [rax + rcx + 56]
+    and eax, r13d
+    bswap eax
+    cmp eax, ebp
+    je L5
+    test r12d, r12d
+    je L8
+    mov edx, dword ptr [rbx + 8]
+    add edx, r12d
+    add edx, r15d
+    and edx, 16777215
+    lea rdi, [rbx + 16]
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    jmp L6
+L8:
+    xor r12d, r12d
+    jmp L6
+L9:
+    mov dword ptr [rsp + 8], 0
+    mov dword ptr [rsp + 12], r14d
+L10:
+    mov rdi, rsp
+    call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+    mov rbx, rax
+    mov dword ptr [rsp + 8], r15d
+    mov dword ptr [rsp + 12], r14d
+    mov rdi, rsp
+    call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
+    mov rdi, rbx
+    call _Unwind_Resume@PLT
+    call qword ptr [rip + core::panicking::panic_in_cleanup@GOTPCREL]
+
+setup_with_mode:
+    mov rdx, rsi
+    mov rax, rdi
+    sfence
+    ret
+
+core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    push rax
+    mov rbx, rdi
+    mov r15d, dword ptr [rdi + 8]
+    test r15d, r15d
+    je L5
+    mov r12, qword ptr [rbx]
+    mov r13d, dword ptr [rbx + 16]
+    mov r14d, dword ptr [rbx + 12]
+    dec r15d
+    mov edi, -256
+    mov ebp, r14d
+    jmp L3
+L1:
+    inc ebp
+    mov dword ptr [rbx + 12], ebp
+    mov r14d, ebp
+L2:
+    add r15d, -1
+    jae L6
+L3:
+    mov dword ptr [rbx + 8], r15d
+    mov esi, dword ptr [r12 + 8]
+    add esi, r15d
+    and esi, 16777215
+    mov rax, qword ptr [r12 + 16]
+    mov ecx, dword ptr [r12 + 44]
+    dec ecx
+    and ecx, esi
+    imul rcx, qword ptr [r12 + 32]
+    mov edx, dword ptr [rax + rcx + 60]
+    mov eax, dword ptr [rax + rcx + 56]
+    and eax, edi
+    bswap eax
+    cmp eax, r13d
+    je L1
+    test ebp, ebp
+    je L4
+    mov edx, dword ptr [r12 + 8]
+    add edx, ebp
+    add edx, r15d
+    and edx, 16777215
+    lea rdi, [r12 + 16]
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    mov edi, -256
+    jmp L2
+L4:
+    xor ebp, ebp
+    jmp L2
+L5:
+    mov r14d, dword ptr [rbx + 12]
+L6:
+    test r14d, r14d
+    je L7
+    mov rax, qword ptr [rbx]
+    add r14d, dword ptr [rax + 8]
+    and r14d, 16777215
+    mov ecx, dword ptr [rax + 44]
+    xor edx, edx
+    test r14d, ecx
+    setne dl
+    mov dword ptr [rax + 40], edx
+    dec ecx
+    and ecx, r14d
+    imul rcx, qword ptr [rax + 32]
+    add rcx, qword ptr [rax + 16]
+    mov qword ptr [rax], rcx
+    mov dword ptr [rax + 8], r14d
+    mov ecx, dword ptr [rax + 8]
+    mov rax, qword ptr [rax + 48]
+    bswap ecx
+    mov dword ptr [rax], ecx
+L7:
+    add rsp, 8
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret

@@ -1,0 +1,62 @@
+//! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
+//! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
+use blueflame::cq::{CompletionQueue, Conservative, Notify};
+use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
+use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
+use blueflame::types::{Qpn, WrId};
+use blueflame::wqe::{Rc, Sge};
+
+use crate::hot::{Completed, DoorbellFenceQueue, WriteShot};
+
+type ThreadQueue = SendQueue<Rc, &'static ThreadRegister>;
+
+/// By a register of one thread. A template of one WQEBB has both doorbells in line.
+#[unsafe(no_mangle)]
+pub fn other_fire_thread_register(sq: &mut ThreadQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
+    // SAFETY: compiled to be looked at, and never run; as are the others.
+    unsafe { sq.fire(shot, data) }
+}
+
+#[unsafe(no_mangle)]
+pub fn other_fire_doorbell_fence(sq: &mut DoorbellFenceQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
+    // SAFETY: as above.
+    unsafe { sq.fire(shot, data) }
+}
+
+#[unsafe(no_mangle)]
+pub fn other_flush_thread_register(register: &ThreadRegister) {
+    register.flush();
+}
+
+#[unsafe(no_mangle)]
+pub fn other_flush(register: &mut ExclusiveRegister<OneFence>) {
+    register.flush();
+}
+
+#[unsafe(no_mangle)]
+pub fn setup_with_mode(register: ExclusiveRegister<OneFence>) -> ExclusiveRegister<TwoFences> {
+    register.with_mode()
+}
+
+#[unsafe(no_mangle)]
+pub fn other_post_shared_receive(srq: &mut SharedRecvQueue, into: &[Sge], id: WrId) -> Result<(), RecvError> {
+    // SAFETY: as above.
+    unsafe { srq.post(id, into) }
+}
+
+#[unsafe(no_mangle)]
+pub fn other_arm(cq: &mut CompletionQueue, which: Notify) {
+    cq.arm(which);
+}
+
+#[unsafe(no_mangle)]
+pub fn other_poll_conservative(cq: &mut CompletionQueue<Conservative>, done: &mut Completed) -> bool {
+    let Some(cqe) = cq.poll() else { return false };
+    done.sum += u64::from(cqe.wqe_counter()) + u64::from(cqe.byte_len());
+    true
+}
+
+#[unsafe(no_mangle)]
+pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
+    cq.forget(qpn);
+}
