@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::error::{non_null, zero};
-use super::{CallError, Error, ffi};
+use super::{CallError, Error, ffi, mlx5dv};
 
 /// The array that `ibv_get_device_list` allocates.
 struct DeviceList {
@@ -139,7 +139,7 @@ impl Device {
     /// Opens the device of this name.
     ///
     /// # Errors
-    /// [`Error::NoDevices`], [`Error::UnknownDevice`] listing what there is, [`Error::NotMlx5`], or a failed call.
+    /// [`Error::NoDevices`], [`Error::UnknownDevice`] listing what there is, [`Error::NotMlx5`], [`Error::Library`], or a failed call.
     pub fn open(name: &str) -> Result<Self, Error> {
         let list = DeviceList::get()?;
         if list.devices().is_empty() {
@@ -157,20 +157,25 @@ impl Device {
     /// Opens the first mlx5 device.
     ///
     /// # Errors
-    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, or a failed call.
+    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, [`Error::Library`], or a failed
+    /// call.
     pub fn open_first() -> Result<Self, Error> {
         let list = DeviceList::get()?;
         let first = *list.devices().first().ok_or(Error::NoDevices)?;
-        // SAFETY: the devices are of a list that is alive.
-        let mlx5 = list.devices().iter().find(|&&device| unsafe { ffi::mlx5dv_is_supported(device) });
-        Self::open_raw(*mlx5.unwrap_or(&first))
+        for &device in list.devices() {
+            // SAFETY: the devices are of a list that is alive.
+            if unsafe { is_mlx5(device) }? {
+                return Self::open_raw(device);
+            }
+        }
+        Self::open_raw(first)
     }
 
     /// Opens a device of a list that is alive.
     fn open_raw(device: *mut sys::ibv_device) -> Result<Self, Error> {
         let name = name_of(device);
         // SAFETY: the device is of a list that is alive.
-        if !unsafe { ffi::mlx5dv_is_supported(device) } {
+        if !unsafe { is_mlx5(device) }? {
             return Err(Error::NotMlx5 { name });
         }
         // SAFETY: as above.
@@ -198,6 +203,19 @@ impl Device {
     pub fn as_raw(&self) -> *mut sys::ibv_context {
         self.context.raw()
     }
+}
+
+/// Whether libmlx5 drives the device.
+///
+/// # Errors
+/// [`Error::Library`].
+///
+/// # Safety
+/// The device is of a list that is alive, or open.
+pub(super) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
+    mlx5dv::functions()?;
+    // SAFETY: the caller's.
+    Ok(unsafe { ffi::mlx5dv_is_supported(device) })
 }
 
 /// What the device of an open context can do.

@@ -20,6 +20,15 @@ pub enum Error {
         /// The device.
         name: String,
     },
+    /// libmlx5 is not installed where the dynamic loader looks, or is too old to have a function that this crate calls.
+    Library {
+        /// The file.
+        library: &'static str,
+        /// The function; `None` if it is the file that is missing.
+        symbol: Option<&'static str>,
+        /// What the dynamic loader says.
+        why: String,
+    },
     /// A call into libibverbs or libmlx5 failed.
     Call(CallError),
     /// A number is out of range.
@@ -134,6 +143,12 @@ impl fmt::Display for Error {
                 write!(f, "no RDMA device is called {name:?}; there is {}", known.join(", "))
             }
             Self::NotMlx5 { name } => write!(f, "{name} is not an mlx5 device: libmlx5 does not drive it"),
+            Self::Library { library, symbol: None, why } => {
+                write!(f, "cannot load {library}: {why}; install rdma-core's drivers (package ibverbs-providers)")
+            }
+            Self::Library { library, symbol: Some(symbol), why } => {
+                write!(f, "there is no {symbol} of {library}: {why}; install a later rdma-core")
+            }
             Self::Call(call) => call.fmt(f),
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be {min} to {max}")

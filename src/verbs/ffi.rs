@@ -9,6 +9,10 @@ use core::ffi::{c_int, c_void};
 
 use rdma_sys as sys;
 
+pub use super::mlx5dv::{
+    mlx5dv_create_cq, mlx5dv_create_qp, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_query_device,
+};
+
 /// Compression formats of CQEs (`struct mlx5dv_cqe_comp_caps`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -287,28 +291,6 @@ pub const MLX5DV_RES_TYPE_CQ: u64 = mlx5dv_res_type(5);
 
 /// What an allocator returns to leave the memory to the library (`IBV_ALLOCATOR_USE_DEFAULT` of `verbs.h`).
 pub const IBV_ALLOCATOR_USE_DEFAULT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
-
-#[link(name = "mlx5")]
-unsafe extern "C" {
-    /// Whether the device is driven by libmlx5.
-    pub fn mlx5dv_is_supported(device: *mut sys::ibv_device) -> bool;
-    /// Queries what is particular to mlx5. Returns 0 or an errno.
-    pub fn mlx5dv_query_device(ctx_in: *mut sys::ibv_context, attrs_out: *mut Mlx5dvContext) -> c_int;
-    /// Hands out raw parts. Returns 0 or an errno.
-    pub fn mlx5dv_init_obj(obj: *mut Mlx5dvObj, obj_type: u64) -> c_int;
-    /// Creates a CQ with mlx5's own attributes. Null and `errno` on failure.
-    pub fn mlx5dv_create_cq(
-        context: *mut sys::ibv_context,
-        cq_attr: *mut sys::ibv_cq_init_attr_ex,
-        mlx5_cq_attr: *mut Mlx5dvCqInitAttr,
-    ) -> *mut sys::ibv_cq_ex;
-    /// Creates a QP with mlx5's own attributes. Null and `errno` on failure.
-    pub fn mlx5dv_create_qp(
-        context: *mut sys::ibv_context,
-        qp_attr: *mut sys::ibv_qp_init_attr_ex,
-        mlx5_qp_attr: *mut Mlx5dvQpInitAttr,
-    ) -> *mut sys::ibv_qp;
-}
 
 unsafe extern "C" {
     /// One entry of a port's GID table (libibverbs exports it with the underscore; `verbs.h` wraps it to pass the

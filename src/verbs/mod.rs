@@ -18,6 +18,9 @@
 //! and may use BlueFlame with no lock; where write combining does not work, all have one register for 8-byte doorbells, with no
 //! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. [`adopt_qp`] and [`adopt_cq`] take over what other
 //! libraries made.
+//!
+//! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
+//! `sideway`) may be in the same program.
 
 mod area;
 mod channel;
@@ -28,6 +31,7 @@ mod device;
 mod error;
 pub mod ffi;
 mod memory;
+mod mlx5dv;
 mod owned;
 mod parts;
 mod pd;

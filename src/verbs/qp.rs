@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::device::query;
+use super::device::{is_mlx5, query};
 use super::error::{in_range, non_null, zero};
 use super::parts::{self, Shadow, fits, part};
 use super::pd::{ParentDomain, PdHandle};
@@ -391,7 +391,7 @@ impl<T: VerbsTransport> Made<T> {
             return Err(Error::Parts { object: OBJECT, why });
         }
         // SAFETY: a live queue pair has an open context with a device.
-        if !unsafe { ffi::mlx5dv_is_supported((*context).device) } {
+        if !unsafe { is_mlx5((*context).device) }? {
             return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
         }
         // SAFETY: as above; and the caller keeps it alive.

@@ -1,0 +1,138 @@
+//! libmlx5's functions, found when they are first needed.
+//!
+//! The program is not linked with libmlx5. A linker takes the first `mlx5` that it finds on its path, and other crates put
+//! one of their own there: a stub without most functions, in the case of `rdma-mummy-sys`, and so of `sideway`. libibverbs
+//! itself loads libmlx5 in this way when it looks for devices, so it is the same copy (the file is the same, by the name of
+//! `libmlx5.so.1` or of libibverbs' driver).
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+use rdma_sys as sys;
+
+use super::Error;
+use super::ffi::{Mlx5dvContext, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
+
+/// The library, by the name of its interface.
+const LIBRARY: &CStr = c"libmlx5.so.1";
+
+/// Declares the table of functions, and a function of the same name for each.
+macro_rules! functions {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty, else $absent:expr;)*) => {
+        /// The functions of libmlx5 that this crate calls.
+        pub(super) struct Functions {
+            $($name: unsafe extern "C" fn($($ty),*) -> $ret,)*
+        }
+
+        impl Functions {
+            fn load() -> Result<Self, Error> {
+                let library = Library::open()?;
+                Ok(Self {
+                    // SAFETY: a function of that name has this type (`mlx5dv.h`).
+                    $($name: unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) -> $ret>(
+                        library.find(stringify!($name))?,
+                    ) },)*
+                })
+            }
+        }
+
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// As `mlx5dv.h` has it: all pointers are to live objects of libibverbs, or to structures as the function wants them.
+            pub unsafe fn $name($($arg: $ty),*) -> $ret {
+                match functions() {
+                    // SAFETY: the caller's.
+                    Ok(functions) => unsafe { (functions.$name)($($arg),*) },
+                    Err(_) => $absent,
+                }
+            }
+        )*
+    };
+}
+
+functions! {
+    /// Whether the device is driven by libmlx5. False if there is no libmlx5.
+    fn mlx5dv_is_supported(device: *mut sys::ibv_device) -> bool, else false;
+    /// Queries what is particular to mlx5. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_query_device(ctx_in: *mut sys::ibv_context, attrs_out: *mut Mlx5dvContext) -> c_int, else libc::ENOSYS;
+    /// Hands out raw parts. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_init_obj(obj: *mut Mlx5dvObj, obj_type: u64) -> c_int, else libc::ENOSYS;
+    /// Creates a CQ with mlx5's own attributes. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_cq(
+        context: *mut sys::ibv_context,
+        cq_attr: *mut sys::ibv_cq_init_attr_ex,
+        mlx5_cq_attr: *mut Mlx5dvCqInitAttr
+    ) -> *mut sys::ibv_cq_ex, else absent();
+    /// Creates a QP with mlx5's own attributes. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_qp(
+        context: *mut sys::ibv_context,
+        qp_attr: *mut sys::ibv_qp_init_attr_ex,
+        mlx5_qp_attr: *mut Mlx5dvQpInitAttr
+    ) -> *mut sys::ibv_qp, else absent();
+}
+
+/// The functions, looked up once.
+///
+/// # Errors
+/// [`Error::Library`] if the library, or one of them, is not there.
+pub(super) fn functions() -> Result<&'static Functions, Error> {
+    static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
+    FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)
+}
+
+/// Null, with `errno` = `ENOSYS`.
+fn absent<T>() -> *mut T {
+    // SAFETY: the C library's per-thread errno is always there to be written.
+    unsafe { *libc::__errno_location() = libc::ENOSYS };
+    core::ptr::null_mut()
+}
+
+/// The loaded library. It stays loaded.
+struct Library(*mut c_void);
+
+impl Library {
+    fn open() -> Result<Self, Error> {
+        // SAFETY: a string. What the library does when it is loaded is to register its driver with libibverbs.
+        let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() { Err(failed(None)) } else { Ok(Self(handle)) }
+    }
+
+    /// The address of `symbol`, in its default version.
+    fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
+        let name = std::ffi::CString::new(symbol).map_err(|_| failed(Some(symbol)))?;
+        // SAFETY: the library is loaded, the name is a string.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        if address.is_null() { Err(failed(Some(symbol))) } else { Ok(address) }
+    }
+}
+
+/// What `dlerror` says of the call that has just failed.
+fn failed(symbol: Option<&'static str>) -> Error {
+    // SAFETY: returns a string that stays until this thread's next call of the kind, or null.
+    let message = unsafe { libc::dlerror() }.cast_const().cast::<c_char>();
+    let why = if message.is_null() {
+        String::new()
+    } else {
+        // SAFETY: as above.
+        unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+    };
+    Error::Library { library: "libmlx5.so.1", symbol, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let library = Library::open().expect("rdma-core is installed where this crate is built");
+        assert!(library.find("mlx5dv_init_obj").is_ok());
+        let error = library.find("mlx5dv_of_another_library").expect_err("no such function");
+        let Error::Library { library, symbol, why } = &error else { panic!("{error}") };
+        assert_eq!((*library, *symbol), ("libmlx5.so.1", Some("mlx5dv_of_another_library")));
+        assert!(why.contains("mlx5dv_of_another_library"), "{why}");
+        assert!(error.to_string().contains("mlx5dv_of_another_library of libmlx5.so.1"), "{error}");
+    }
+}
