@@ -121,6 +121,12 @@ impl Device {
         &mut *self.host.memory
     }
 
+    /// Host memory as the device reaches it.
+    #[must_use]
+    pub fn host_memory(&self) -> &dyn HostMemory {
+        &*self.host.memory
+    }
+
     /// Allocates a UAR page; gives its index.
     ///
     /// # Errors

@@ -53,12 +53,18 @@ impl UarMemory {
     /// A file of no pages.
     pub(crate) fn new() -> Result<Self, Error> {
         // SAFETY: the name is a C string; the call takes nothing else from us.
-        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC) };
+        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if raw < 0 {
             return Err(system("memfd_create"));
         }
         // SAFETY: the descriptor was just made and nobody else has it.
-        Ok(Self(Arc::new(unsafe { OwnedFd::from_raw_fd(raw) })))
+        let file = unsafe { OwnedFd::from_raw_fd(raw) };
+        // Whoever gets the descriptor cannot take the memory away from under a mapping.
+        // SAFETY: plain call on a descriptor that we own.
+        if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
+            return Err(system("F_ADD_SEALS"));
+        }
+        Ok(Self(Arc::new(file)))
     }
 
     /// Makes the bytes of the page at `offset` be there, or gives their memory back, by `mode`.
@@ -186,6 +192,16 @@ mod tests {
         uar.poison(0x900, 8);
         assert_eq!(uar.doorbell(0x900), None);
     }
+
+    #[test]
+    fn the_memory_cannot_be_taken_away() {
+        let memory = UarMemory::new().unwrap();
+        let uar = Uar::new(&memory, PAGE).unwrap();
+        let file = std::fs::File::from(memory.fd().try_clone_to_owned().unwrap());
+        file.set_len(0).unwrap_err();
+        assert_eq!(uar.doorbell(0x900), None);
+    }
+
     #[test]
     fn pages_are_apart() {
         let memory = UarMemory::new().unwrap();

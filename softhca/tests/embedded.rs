@@ -152,7 +152,7 @@ fn shared_receive_queue() {
     let options = QpOptions { recv: RecvOptions::Shared(srq.srqn), ..QpOptions::rc(cq.cqn) };
     let [a, b] = [(); 2].map(|()| hca.create_qp(options).unwrap());
     hca.connect_own(a.qpn, b.qpn, &ConnectOptions::default()).unwrap();
-    hca.device().modify_srq_limit(srq.srqn, 1).unwrap();
+    hca.modify_srq_limit(srq.srqn, 1).unwrap();
     let buf = hca.buffer(64).unwrap();
     for i in 0..2 {
         post_srq(&srq, i, &[data(16, buf.lkey(), buf.addr() + 16 * u64::from(i))]);
@@ -170,7 +170,7 @@ fn shared_receive_queue() {
     assert!(cqes.contains(&(0, a.qpn, 1, 0x20)) && cqes.contains(&(0x0a, b.qpn, 0, 0x00)), "{cqes:?}");
     assert_eq!(hca.next_event(), Some(Event::SrqLimit { srqn: srq.srqn }));
     assert_eq!(buf.to_vec(0, 22), *b"first\0\0\0\0\0\0\0\0\0\0\0second");
-    assert!(matches!(hca.device().destroy_srq(srq.srqn), Err(Error::Busy { users: 2, .. })));
+    assert!(matches!(hca.destroy_srq(srq.srqn), Err(Error::Busy { users: 2, .. })));
 }
 
 #[test]
@@ -259,17 +259,17 @@ fn stores_in_pieces_are_one_copy() {
     let (_, wqe) = l.a.place(0x0a, 0x08, 0, &[&inline(&pattern(100))]);
     put(l.a.parts.dbrec.cast(), 4, &u32::from(l.a.pi).to_be_bytes());
     for (i, piece) in wqe.chunks(8).enumerate() {
-        l.hca.device().doorbell(uar, 0x900 + 8 * i, piece);
+        l.hca.doorbell(uar, 0x900 + 8 * i, piece);
     }
     assert_eq!(l.hca.complaints(), []);
-    l.hca.device().doorbell(uar, 0x900 + 24, &[0x5a; 8]);
+    l.hca.doorbell(uar, 0x900 + 24, &[0x5a; 8]);
     let found = l.hca.complaints();
     assert!(matches!(found[..], [Complaint::CopyDiffers { at: 24, copied: 0x5a, .. }]), "{found:?}");
     for (offset, len) in [(0, 8), (0x20, 4), (0x800, 4), (0xff8, 16), (0x7f8, 16), (usize::MAX, 8), (0xa08, 8)] {
-        l.hca.device().doorbell(uar, offset, &vec![0; len]);
+        l.hca.doorbell(uar, offset, &vec![0; len]);
         assert_eq!(l.hca.complaints(), [Complaint::NotADoorbell { uar, offset, len }], "{offset:#x} {len}");
     }
-    l.hca.device().doorbell(uar, 0x800, &[0, 0, 0, 0, 0, 0, 0, 0]);
+    l.hca.doorbell(uar, 0x800, &[0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(l.hca.complaints(), [Complaint::NoSuchQp { uar, qpn: 0 }]);
     assert_ne!(qpn, 0);
 }
@@ -278,19 +278,35 @@ fn stores_in_pieces_are_one_copy() {
 fn objects_in_use_stay() {
     let mut l = Loop::new(|o| o.register = RegisterOptions::OwnWithoutBlueFlame);
     assert_eq!(l.a.parts.bf_size, 0);
-    let (pd, qpn, cqn, uar) = (l.hca.pd(), l.a.parts.qpn, l.cq_a.parts.cqn, l.a.parts.uar);
+    let (qpn, cqn) = (l.a.parts.qpn, l.cq_a.parts.cqn);
     let buf = l.hca.buffer(1).unwrap();
-    let device = l.hca.device();
-    assert!(matches!(device.destroy_cq(cqn), Err(Error::Busy { users: 2, .. })));
-    assert!(matches!(device.free_uar(uar), Err(Error::Busy { users: 1, .. })));
-    assert!(matches!(device.free_pd(pd), Err(Error::Busy { users: 3, .. })));
-    device.destroy_qp(qpn).unwrap();
-    assert!(matches!(device.destroy_qp(qpn), Err(Error::NoSuch { .. })));
-    device.destroy_cq(cqn).unwrap();
-    device.free_uar(uar).unwrap();
+    assert!(matches!(l.hca.destroy_cq(cqn), Err(Error::Busy { users: 2, .. })));
+    l.hca.destroy_qp(qpn).unwrap();
+    assert!(matches!(l.hca.destroy_qp(qpn), Err(Error::NoSuch { .. })));
+    l.hca.destroy_cq(cqn).unwrap();
     l.hca.deregister(buf.lkey()).unwrap();
     assert!(matches!(l.hca.deregister(buf.lkey()), Err(Error::NoSuch { .. })));
     assert_eq!(buf.to_vec(0, 1), [0], "the memory outlives its key");
+}
+
+/// Whoever has a queue's parts may go on storing to it: only the device looks no more.
+#[test]
+fn parts_outlive_their_objects() {
+    let mut l = Loop::new(|_| ());
+    l.hca.destroy_qp(l.a.parts.qpn).unwrap();
+    l.hca.destroy_cq(l.cq_a.parts.cqn).unwrap();
+    let index = l.a.post(0x0a, 0, &[&inline(b"to nobody")]);
+    l.cq_a.arm(1);
+    l.cq_a.publish();
+    // No new queue gets its page.
+    let cq = l.hca.create_cq(CqOptions::new(4)).unwrap();
+    let qp = l.hca.create_qp(QpOptions::rc(cq.cqn)).unwrap();
+    assert!(qp.uar != l.a.parts.uar && qp.bf_reg != l.a.parts.bf_reg && cq.cq_uar != l.cq_a.parts.cq_uar);
+    let shared = QpOptions { register: RegisterOptions::SharedWith(l.a.parts.qpn), ..QpOptions::rc(cq.cqn) };
+    assert!(matches!(l.hca.create_qp(shared), Err(Error::NoSuch { .. })), "a register of no QP");
+    assert!(l.hca.run_until_idle());
+    assert_eq!(index, 0);
+    assert_eq!(l.cq_a.poll(), None);
 }
 
 #[test]
@@ -322,7 +338,7 @@ fn an_invalidated_key_is_deregistered_whole() {
     l.a.post(0x01, buf.rkey(), &[]);
     l.run();
     assert_eq!(summary(&l.cq_b.expect()).3, 0x40, "SEND with invalidate");
-    let reach = |l: &mut Loop| l.hca.device().memory().read(buf.addr(), &mut [0; 64]);
+    let reach = |l: &mut Loop| l.hca.device().host_memory().read(buf.addr(), &mut [0; 64]);
     reach(&mut l).unwrap();
     l.hca.deregister(buf.lkey()).unwrap();
     reach(&mut l).unwrap_err();

@@ -108,7 +108,7 @@ proptest! {
                     let rest: Vec<&[u8]> = rest.iter().map(<[u8; 16]>::as_slice).collect();
                     sq.post(opcode, 0, &rest);
                 }
-                Act::Store { offset, bytes } => hca.device().doorbell(a.uar, offset.into(), &bytes),
+                Act::Store { offset, bytes } => hca.doorbell(a.uar, offset.into(), &bytes),
                 Act::Step => drop(hca.step()),
             }
         }

@@ -14,6 +14,7 @@
 //! # Ok::<(), softhca::error::Error>(())
 //! ```
 
+mod direct;
 mod memory;
 mod parts;
 mod threaded;
@@ -156,11 +157,6 @@ impl EmbeddedDevice {
             permitted: "an address that no other device on the fabric has",
         })?;
         Self::new(config, f(Box::new(wire)))
-    }
-
-    /// The device itself, for whatever has no shorthand here.
-    pub fn device(&mut self) -> &mut Device {
-        &mut self.device
     }
 
     /// The protection domain of everything made here.

@@ -257,3 +257,19 @@ fn nothing_passes_a_port_that_is_down() {
     assert!(lab.a.device.set_port_up(2, true).is_err());
     assert!(!lab.a.device.port_is_up(1) && lab.b.device.port_is_up(1) && !lab.b.device.port_is_up(0));
 }
+
+#[test]
+fn objects_in_use_stay() {
+    let mut lab = Lab::unconnected(Options { srq: true, ..Options::default() });
+    let node = &mut lab.a;
+    let context = *node.device.qp_context(node.qpn).unwrap();
+    assert!(matches!(node.device.free_uar(context.uar), Err(Error::Busy { users: 3, .. })), "a QP and two CQs");
+    assert!(matches!(node.device.free_pd(context.pd), Err(Error::Busy { users: 3, .. })), "a QP, an SRQ and a key");
+    node.device.destroy_qp(node.qpn).unwrap();
+    node.device.destroy_srq(node.srqn.unwrap()).unwrap();
+    node.device.destroy_cq(context.send_cqn).unwrap();
+    node.device.destroy_cq(context.recv_cqn).unwrap();
+    node.device.free_uar(context.uar).unwrap();
+    node.device.destroy_mkey(node.key).unwrap();
+    node.device.free_pd(context.pd).unwrap();
+}

@@ -1,0 +1,89 @@
+//! What of the device itself can be reached. By shared reference only, and by the calls here: whoever had it by mutable
+//! reference could exchange it for another, or free the pages that the parts of live queues point to.
+
+use super::EmbeddedDevice;
+use crate::context::QpAttr;
+use crate::device::Device;
+use crate::error::Error;
+
+impl EmbeddedDevice {
+    /// The device, to look at: what it was made with, its objects, its timers.
+    ///
+    /// It stays where its rings and pages are:
+    ///
+    /// ```compile_fail,E0308
+    /// use softhca::embedded::EmbeddedDevice;
+    /// fn exchange(a: &mut EmbeddedDevice, b: &mut EmbeddedDevice) {
+    ///     std::mem::swap(a.device(), b.device());
+    /// }
+    /// ```
+    ///
+    /// And so do the register pages that the parts of its queues point to:
+    ///
+    /// ```compile_fail,E0596
+    /// use softhca::embedded::{EmbeddedDevice, QpParts};
+    /// fn unmap(hca: &mut EmbeddedDevice, qp: QpParts) {
+    ///     hca.destroy_qp(qp.qpn).expect("a QP");
+    ///     hca.device().free_uar(qp.uar).expect("a page");
+    /// }
+    /// ```
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// [`Device::doorbell`].
+    pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.device.doorbell(uar, offset, stored);
+    }
+
+    /// [`Device::modify_qp`].
+    ///
+    /// # Errors
+    /// As [`Device::modify_qp`].
+    pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
+        self.device.modify_qp(qpn, attr)
+    }
+
+    /// [`Device::modify_srq_limit`].
+    ///
+    /// # Errors
+    /// As [`Device::modify_srq_limit`].
+    pub fn modify_srq_limit(&mut self, srqn: u32, limit: u16) -> Result<(), Error> {
+        self.device.modify_srq_limit(srqn, limit)
+    }
+
+    /// [`Device::set_port_up`].
+    ///
+    /// # Errors
+    /// As [`Device::set_port_up`].
+    pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
+        self.device.set_port_up(port, up)
+    }
+
+    /// [`Device::destroy_qp`]. What its parts point to stays until the device is dropped; the device looks at it no more.
+    ///
+    /// # Errors
+    /// As [`Device::destroy_qp`].
+    pub fn destroy_qp(&mut self, qpn: u32) -> Result<(), Error> {
+        self.device.destroy_qp(qpn)?;
+        self.registers.remove(&qpn);
+        Ok(())
+    }
+
+    /// [`Device::destroy_srq`]. What its parts point to stays until the device is dropped.
+    ///
+    /// # Errors
+    /// As [`Device::destroy_srq`].
+    pub fn destroy_srq(&mut self, srqn: u32) -> Result<(), Error> {
+        self.device.destroy_srq(srqn)
+    }
+
+    /// [`Device::destroy_cq`]. What its parts point to stays until the device is dropped.
+    ///
+    /// # Errors
+    /// As [`Device::destroy_cq`].
+    pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
+        self.device.destroy_cq(cqn)
+    }
+}
