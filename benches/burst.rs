@@ -97,7 +97,7 @@ fn batch<const N: usize, const S: usize>() -> impl Contestant {
                     let m = MESSAGES.get(n);
                     let request = Write::to(remote(m)).inline(&m.payload).signaled_if(is_signaled::<S>(n), tag(n));
                     // SAFETY: inline data names no memory of this side.
-                    unsafe { batch.push(&request) }.expect("space");
+                    unsafe { batch.push_unchecked(&request) }.expect("space");
                 }
                 batch.ring();
             }

@@ -72,8 +72,7 @@ fn floor_by(poll: impl FnMut(&mut Floor, usize) -> u64) -> impl Contestant {
 fn ours_by(poll: impl FnMut(&mut Ours<ExclusiveRegister>, usize) -> u64) -> impl Contestant {
     ours(Ours::new(SMALL, exclusive), |sq, n| {
         let m = MESSAGES.get(n);
-        // SAFETY: inline data names no memory of this side.
-        unsafe { sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))) }.expect("space");
+        sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
     })
     .polling(poll)
 }

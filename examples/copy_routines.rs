@@ -97,12 +97,11 @@ impl CopyVisitor for Trading {
         let remote = Remote { addr: window.addr(), rkey: Rkey(window.rkey()) };
         for n in 0..1000_u64 {
             let order: [u8; 28] = std::array::from_fn(|i| (n as usize * 7 + i) as u8);
-            // SAFETY: an inline request names no memory, and what is retired below was completed.
-            unsafe { sq.post(&Write::to(remote).inline(&order).signaled(WrId(n)))? };
+            sq.post(&Write::to(remote).inline(&order).signaled(WrId(n)))?;
             hca.run_until_idle();
             let cqe = cq.poll().ok_or("no completion")?;
             cqe.check()?;
-            assert_eq!(sq.retire(cqe.wqe_counter())?.wr_id, WrId(n));
+            assert_eq!(sq.retire(&cqe)?.wr_id, WrId(n));
             assert_eq!(window.to_vec(0, order.len()), order);
         }
         println!("verified: 1000 orders written");

@@ -44,15 +44,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Post two requests. The bytes to write travel inside the first; the second begins when the first is done.
     let remote = Remote { addr: theirs.addr(), rkey: Rkey(theirs.rkey()) };
     let local = Sge { addr: ours.addr(), bytes: 14, lkey: Lkey(ours.lkey()) };
+    sq.post(&Write::to(remote).inline(b"hello, device!").signaled(WrId(1)))?;
     // SAFETY: `ours` stays registered, and is looked at when the READ has completed.
-    unsafe {
-        sq.post(&Write::to(remote).inline(b"hello, device!").signaled(WrId(1)))?;
-        sq.post(&Read::from(remote).scatter([local]).signaled(WrId(2)))?;
-    }
+    unsafe { sq.post_unchecked(&Read::from(remote).scatter([local]).signaled(WrId(2)))? };
     hca.run_until_idle();
     while let Some(cqe) = cq.poll() {
         cqe.check()?;
-        println!("request {:?} is done", sq.retire(cqe.wqe_counter())?.wr_id);
+        println!("request {:?} is done", sq.retire(&cqe)?.wr_id);
     }
     assert_eq!((theirs.to_vec(0, 14), ours.to_vec(0, 14)), (b"hello, device!".to_vec(), b"hello, device!".to_vec()));
     println!("verified: written there, and read back");

@@ -176,10 +176,10 @@ impl Queues {
     /// Posts a request and waits for its completion.
     ///
     /// # Safety
-    /// That of [`SendQueue::post`], until this returns.
+    /// That of [`SendQueue::post_unchecked`], until this returns.
     unsafe fn perform(&mut self, request: &impl WorkRequest<Rc>) -> Result<(), Box<dyn Error>> {
         // SAFETY: the caller's.
-        unsafe { self.sq.post(request) }?;
+        unsafe { self.sq.post_unchecked(request) }?;
         self.wait_for(Side::Requester)
     }
 
@@ -190,8 +190,8 @@ impl Queues {
         loop {
             if let Some(cqe) = self.cq.poll() {
                 match cqe.check()? {
-                    Side::Requester => _ = self.sq.retire(cqe.wqe_counter())?,
-                    Side::Responder => _ = self.rq.retire()?,
+                    Side::Requester => _ = self.sq.retire(&cqe)?,
+                    Side::Responder => _ = self.rq.retire(&cqe)?,
                 }
                 return if cqe.check()? == side { Ok(()) } else { Err("a completion of the other queue".into()) };
             }

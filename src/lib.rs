@@ -41,10 +41,10 @@
 //!   └───────┴───────┴───────┴───────┴───────┘
 //!       │  CompletionQueue::drain: ours by the owner bit? barrier, then a view         cq ── arch
 //!       v
-//!   cqe.check()                                          done, or why not: syndrome, status  cq
-//!       │  cqe.wqe_counter()
-//!       v
 //!   SendQueue::retire, RecvQueue::retire                 the tag comes back, the space too    queue
+//!       │
+//!       v
+//!   cqe.check()                                          done, or why not: syndrome, status  cq
 //!       │
 //!       v
 //!   CQ doorbell record: consumer index                   one store per call                  cq
@@ -53,7 +53,7 @@
 //! # In code
 //!
 //! ```
-//! use blueflame::cq::{CompletionQueue, Side};
+//! use blueflame::cq::CompletionQueue;
 //! use blueflame::queue::{PostError, SendQueue};
 //! use blueflame::types::WrId;
 //! use blueflame::wqe::{Rc, Remote, Sge, Write};
@@ -63,15 +63,13 @@
 //! /// # Safety
 //! /// The pages stay registered, and unchanged, until the requests have completed.
 //! unsafe fn post(sq: &mut SendQueue<Rc>, to: Remote, order: &[u8; 32], pages: &[Sge]) -> Result<(), PostError> {
-//!     // SAFETY: inline bytes are copied; the caller vouches for the pages.
-//!     unsafe {
-//!         sq.post(&Write::to(to).inline(order).signaled(WrId(1)))?;
-//!         let mut batch = sq.batch();
-//!         for &page in pages {
-//!             batch.push(&Write::to(to.at(4096)).gather([page]).signaled(WrId(2)))?;
-//!         }
-//!         batch.ring(); // a batch dropped without ringing is rewound
+//!     sq.post(&Write::to(to).inline(order).signaled(WrId(1)))?; // inline bytes are copied
+//!     let mut batch = sq.batch();
+//!     for &page in pages {
+//!         // SAFETY: the caller vouches for the pages.
+//!         unsafe { batch.push_unchecked(&Write::to(to.at(4096)).gather([page]).signaled(WrId(2)))? };
 //!     }
+//!     batch.ring(); // a batch dropped without ringing is rewound
 //!     Ok(())
 //! }
 //!
@@ -79,21 +77,21 @@
 //! fn quote(sq: &mut SendQueue<Rc>, to: Remote, orders: &[[u8; 32]]) -> Result<(), PostError> {
 //!     let template = sq.template(Write::to(to).inline_len::<32>().signaled(WrId(3)))?;
 //!     for order in orders {
-//!         // SAFETY: the template is this queue's, and inline bytes are copied.
-//!         unsafe { sq.fire(&template, order)? };
+//!         sq.fire(&template, order)?;
 //!     }
 //!     Ok(())
 //! }
 //!
 //! fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>) {
-//!     cq.drain(16, |cqe| match (cqe.check(), sq.retire(cqe.wqe_counter())) {
-//!         (Ok(Side::Requester), Ok(done)) => println!("{:?}", done.wr_id),
-//!         (result, _) => eprintln!("{result:?}"),
+//!     cq.drain(16, |cqe| match (sq.retire(&cqe), cqe.check()) {
+//!         (Ok(done), Ok(_)) => println!("{:?}", done.wr_id),
+//!         (Ok(failed), Err(error)) => eprintln!("{:?}: {error}", failed.wr_id),
+//!         (Err(error), _) => eprintln!("{error}"), // not of this queue
 //!     });
 //! }
 //! ```
 //!
-//! And [`SendQueue::stage`] does all but the doorbell, for a moment when only that shall be left.
+//! And [`SendQueue::stage`] does everything except ring the doorbell, so that only that is left at the critical moment.
 //!
 //! `examples/quickstart.rs` is a whole program in one page that runs without a NIC; `rc_pingpong` and `rdma_operations` are two
 //! over real queues.
@@ -115,11 +113,13 @@
 //!
 //! # What is safe
 //!
-//! Making a queue of raw parts is `unsafe` (`from_parts`): it takes rings and registers by address. Posting is `unsafe`,
-//! too: the device will use the memory a request names until the request has completed, and no borrow lasts that long;
-//! nor can a queue tell a completion's index from any other number, so whoever posts vouches for what was retired.
-//! Everything else is safe, and does not trust what the device writes: no bytes in a CQE can make it read or write out
-//! of bounds, loop or panic.
+//! Making a queue of raw parts is `unsafe` (`from_parts`): it takes rings and registers by address. Posting a request that
+//! names registered memory is `unsafe` (`post_unchecked` and its like, and receives): the device uses that memory until the
+//! request has completed, and no borrow lasts that long. A request that names none, inline or empty, is posted safely.
+//!
+//! Everything else is safe, and does not trust what the device writes: no bytes in a CQE can make it read or write out of
+//! bounds, loop or panic. A queue takes back only what a completion of its own says is done
+//! ([`retire`](SendQueue::retire)); an index from elsewhere takes an `unsafe` door.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(all(test, not(feature = "std")))]

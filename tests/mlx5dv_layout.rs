@@ -148,6 +148,7 @@ fn table() -> Table {
         ("MLX5_RCV_DBR", ffi::MLX5_RCV_DBR as u64),
         ("MLX5_SND_DBR", ffi::MLX5_SND_DBR as u64),
         ("MLX5DV_SRQ_MASK_SRQN", ffi::MLX5DV_SRQ_MASK_SRQN),
+        ("MLX5DV_QP_MASK_RAW_QP_HANDLES", ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES),
         ("MLX5DV_OBJ_QP", ffi::MLX5DV_OBJ_QP),
         ("MLX5DV_OBJ_CQ", ffi::MLX5DV_OBJ_CQ),
         ("MLX5DV_OBJ_SRQ", ffi::MLX5DV_OBJ_SRQ),

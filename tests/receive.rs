@@ -3,12 +3,13 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use blueflame::queue::{
-    NotPosted, NothingPosted, RecvError, RecvPartsError, RecvQueue, RqParts, SharedRecvQueue, SrqParts, SrqRecord,
+    RecvError, RecvPartsError, RecvQueue, RetireError, RqParts, SharedRecvQueue, SrqParts, SrqRecord,
 };
-use blueflame::types::{Lkey, Srqn, WrId};
+use blueflame::types::{Lkey, Qpn, Srqn, WrId};
 use blueflame::wqe::Sge;
 use proptest::prelude::*;
 
+const QPN: u32 = 0x12_3456;
 const POISON: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 
 /// The memory of a queue: ring, doorbell record, private tags.
@@ -62,6 +63,7 @@ fn recv_queue(memory: &mut Memory<WrId>, head: u16) -> RecvQueue {
         wqe_cnt: memory.shadow.len() as u32,
         stride: memory.stride as u32,
         dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
         head,
         shadow: memory.shadow(),
     };
@@ -119,7 +121,9 @@ fn bad_requests_leave_no_trace() {
     assert_eq!(post(&mut rq, &[one, sge(0, 1 << 31, 0)]), Err(RecvError::SgeTooLong(1 << 31)));
     assert_eq!(memory.ring, [POISON; 4]);
     assert_eq!(memory.counter(), 0xa5a5_a5a5);
-    assert_eq!(rq.retire(), Err(NothingPosted));
+    // SAFETY: there is no device.
+    let retired = unsafe { rq.retire_index(0) };
+    assert_eq!(retired, Err(RetireError::NotOutstanding { wqe_counter: 0, oldest: 0, next: 0 }));
     post(&mut rq, &[one]).unwrap();
     post(&mut rq, &[one]).unwrap();
     let before = memory.ring.clone();
@@ -148,17 +152,29 @@ fn a_batch_is_told_once_or_not_at_all() {
     batch.ring();
     assert_eq!(memory.counter(), 1, "0xfffe + 3, 16 bits");
     assert_eq!(rq.posted(), 3);
-    for id in 10..13 {
-        assert_eq!(rq.retire(), Ok(WrId(id)));
+    // SAFETY: there is no device.
+    let mut retire = |index| unsafe { rq.retire_index(index) };
+    let out_of_order = RetireError::NotOutstanding { wqe_counter: 0, oldest: 0xfffe, next: 1 };
+    assert_eq!(retire(0), Err(out_of_order));
+    for (index, id) in [(0xfffe, 10), (0xffff, 11), (0, 12)] {
+        assert_eq!(retire(index), Ok(WrId(id)));
+        assert!(retire(index).is_err(), "reported twice");
     }
-    assert_eq!(rq.retire(), Err(NothingPosted));
+    assert_eq!(retire(1), Err(RetireError::NotOutstanding { wqe_counter: 1, oldest: 1, next: 1 }));
 }
 
 #[test]
 fn parts_that_cannot_be_are_refused() {
     let mut memory = Memory::<WrId>::new(4, 64);
-    let parts =
-        RqParts { buf: memory.buf(), wqe_cnt: 4, stride: 64, dbrec: memory.record(), head: 0, shadow: memory.shadow() };
+    let parts = RqParts {
+        buf: memory.buf(),
+        wqe_cnt: 4,
+        stride: 64,
+        dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
+        head: 0,
+        shadow: memory.shadow(),
+    };
     // SAFETY: refused before anything is touched.
     let build = |parts| unsafe { RecvQueue::from_parts(parts) }.err();
     for wqe_cnt in [0, 3, 65536] {
@@ -211,6 +227,11 @@ fn srq(memory: &mut Memory<SrqRecord>) -> SharedRecvQueue {
     unsafe { SharedRecvQueue::from_parts(srq_parts(memory, 0, tail)) }.unwrap()
 }
 
+fn retire_index(srq: &mut SharedRecvQueue, wqe_counter: u16) -> Result<WrId, RetireError> {
+    // SAFETY: there is no device.
+    unsafe { srq.retire_index(wqe_counter) }
+}
+
 #[test]
 fn golden_bytes_of_a_shared_receive_wqe() {
     let mut memory = srq_memory(4, 64);
@@ -232,7 +253,7 @@ fn golden_bytes_of_a_shared_receive_wqe() {
     unsafe { srq.post(WrId(2), &full) }.unwrap();
     assert_eq!(memory.wqe(1)[16..], expected(&full, 3), "a full list has no terminator");
     // WQE 1 completes first: it is linked behind the tail, WQE 3.
-    assert_eq!(srq.retire(1), Ok(WrId(2)));
+    assert_eq!(retire_index(&mut srq, 1), Ok(WrId(2)));
     assert_eq!(memory.wqe(3)[2..4], [0, 1]);
     assert_eq!(memory.counter(), 2, "completions do not touch the record");
 }
@@ -242,7 +263,11 @@ fn hostile_completions_are_error_values() {
     let mut memory = srq_memory(4, 32);
     let mut srq = srq(&mut memory);
     for index in 0..=u16::MAX {
-        assert_eq!(srq.retire(index), Err(NotPosted { index }), "nothing is posted");
+        assert_eq!(
+            retire_index(&mut srq, index),
+            Err(RetireError::NotPosted { wqe_counter: index }),
+            "nothing is posted"
+        );
     }
     // SAFETY: there is no device, here and below.
     let post = |srq: &mut SharedRecvQueue, id| unsafe { srq.post(WrId(id), &[sge(id, 1, 1)]) };
@@ -250,9 +275,13 @@ fn hostile_completions_are_error_values() {
         post(&mut srq, id).unwrap();
     }
     assert_eq!(post(&mut srq, 3), Err(RecvError::Full(3)));
-    assert_eq!(srq.retire(3), Err(NotPosted { index: 3 }), "the tail is never posted");
-    assert_eq!(srq.retire(1), Ok(WrId(1)));
-    assert_eq!(srq.retire(1), Err(NotPosted { index: 1 }), "a second completion of one WQE");
+    assert_eq!(retire_index(&mut srq, 3), Err(RetireError::NotPosted { wqe_counter: 3 }), "the tail is never posted");
+    assert_eq!(retire_index(&mut srq, 1), Ok(WrId(1)));
+    assert_eq!(
+        retire_index(&mut srq, 1),
+        Err(RetireError::NotPosted { wqe_counter: 1 }),
+        "a second completion of one WQE"
+    );
     assert_eq!(srq.posted(), 2);
 }
 
@@ -270,10 +299,10 @@ fn a_dropped_batch_leaves_the_shared_queue_as_it_was() {
         assert_eq!(unsafe { batch.push(WrId(3), &[]) }, Err(RecvError::Full(3)));
     }
     assert_eq!((srq.posted(), memory.counter()), (0, 0xa5a5_a5a5));
-    assert_eq!(srq.retire(0), Err(NotPosted { index: 0 }));
+    assert_eq!(retire_index(&mut srq, 0), Err(RetireError::NotPosted { wqe_counter: 0 }));
     // SAFETY: there is no device.
     unsafe { srq.post(WrId(7), &[]) }.unwrap();
-    assert_eq!(srq.retire(0), Ok(WrId(7)));
+    assert_eq!(retire_index(&mut srq, 0), Ok(WrId(7)));
 }
 
 #[test]
@@ -365,7 +394,9 @@ proptest! {
                     }
                 }
                 Step::Complete(_) | Step::Hostile(_) => {
-                    prop_assert_eq!(rq.retire().ok(), model.pop_front());
+                    let oldest = counter.wrapping_sub(model.len() as u16);
+                    // SAFETY: there is no device.
+                    prop_assert_eq!(unsafe { rq.retire_index(oldest) }.ok(), model.pop_front());
                 }
             }
             prop_assert_eq!(rq.posted() as usize, model.len());
@@ -419,15 +450,15 @@ proptest! {
                 Step::Complete(which) => {
                     if !posted.is_empty() {
                         let (index, wr_id) = posted.swap_remove(usize::from(which) % posted.len());
-                        prop_assert_eq!(srq.retire(index), Ok(wr_id));
+                        prop_assert_eq!(retire_index(&mut srq, index), Ok(wr_id));
                     }
                 }
                 Step::Hostile(index) => {
                     let index = index % 16;
                     let known = posted.iter().position(|(posted, _)| *posted == index);
                     match known {
-                        Some(at) => prop_assert_eq!(srq.retire(index), Ok(posted.swap_remove(at).1)),
-                        None => prop_assert_eq!(srq.retire(index), Err(NotPosted { index })),
+                        Some(at) => prop_assert_eq!(retire_index(&mut srq, index), Ok(posted.swap_remove(at).1)),
+                        None => prop_assert_eq!(retire_index(&mut srq, index), Err(RetireError::NotPosted { wqe_counter: index })),
                     }
                 }
             }

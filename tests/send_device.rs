@@ -79,7 +79,7 @@ impl Setup {
         let mut last = None;
         while let Some(cqe) = self.cq.poll() {
             cqe.check().expect("success");
-            last = Some(sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id);
+            last = Some(sq.retire(&cqe).expect("outstanding").wr_id);
         }
         assert_eq!(last, Some(WrId(tag)));
         assert_eq!(sq.free(), sq.capacity());
@@ -89,7 +89,7 @@ impl Setup {
 
 fn post<R: blueflame::db::Register>(sq: &mut SendQueue<Rc, R>, request: &impl WorkRequest<Rc>) {
     // SAFETY: the buffers live as long as the device, and are looked at only when the device is idle.
-    unsafe { sq.post(request) }.expect("posted");
+    unsafe { sq.post_unchecked(request) }.expect("posted");
 }
 
 /// Bytes that differ from round to round.
@@ -113,8 +113,7 @@ fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, 
         post(sq, &Write::to(remote.at(32)).inline(&word).signaled(WrId(tag)));
         setup.complete(sq, tag);
         template.set_wr_id(WrId(tag));
-        // SAFETY: the template is this queue's.
-        unsafe { sq.fire(&template, &word) }.expect("fired");
+        sq.fire(&template, &word).expect("fired");
         setup.complete(sq, tag);
         assert_eq!([setup.theirs.to_vec(32, 8), setup.theirs.to_vec(64, 8)], [word.to_vec(), word.to_vec()]);
 
@@ -155,15 +154,14 @@ fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, 
             let byte = [(n as u8).wrapping_add(round as u8)];
             let request = Write::to(remote.at(1024 + n)).inline(&byte);
             // SAFETY: inline bytes are copied.
-            unsafe { batch.push(&request.signaled_if(n == 3, WrId(tag))) }.expect("room");
+            unsafe { batch.push_unchecked(&request.signaled_if(n == 3, WrId(tag))) }.expect("room");
         }
         batch.ring();
         setup.complete(sq, tag);
         assert_eq!(setup.theirs.to_vec(1024, 4), [0, 1, 2, 3].map(|n: u8| n.wrapping_add(round as u8)));
         // An abandoned one leaves nothing behind; what follows takes its place.
         let mut batch = sq.batch();
-        // SAFETY: inline bytes are copied.
-        unsafe { batch.push(&Write::to(remote).inline(&[0xff; 100])) }.expect("room");
+        batch.push(&Write::to(remote).inline(&[0xff; 100])).expect("room");
         drop(batch);
         post(sq, &Nop::new().signaled(WrId(tag)));
         setup.complete(sq, tag);
@@ -216,8 +214,7 @@ fn the_index_wraps_at_sixteen_bits() {
     for n in 0..(1_u64 << 12) + 10 {
         let mut batch = sq.batch();
         for last in (0..16).map(|i| i == 15) {
-            // SAFETY: a NOP names no memory.
-            unsafe { batch.push(&Nop::new().signaled_if(last, WrId(n))) }.expect("room");
+            batch.push(&Nop::new().signaled_if(last, WrId(n))).expect("room");
         }
         batch.ring();
         setup.complete(&mut sq, n);

@@ -66,7 +66,7 @@ impl<R: Register> Ours<R> {
         let (sq, mut sum) = (&mut self.sq, 0);
         for _ in 0..count / N {
             self.cq.drain(N, |cqe| {
-                if let (Ok(Side::Requester), Ok(done)) = (cqe.check(), sq.retire(cqe.wqe_counter())) {
+                if let (Ok(Side::Requester), Ok(done)) = (cqe.check(), sq.retire(&cqe)) {
                     sum += done.wr_id.0 & 0xffff;
                 }
             });
@@ -108,7 +108,8 @@ impl<R: Register> Ours<R> {
 
     /// Space up to the request of this index; nothing if it is free already, as after polling an empty queue.
     fn take_back(&mut self, last: u16) {
-        let _ = self.sq.retire(last);
+        // SAFETY: the index of a completion, or of none.
+        let _ = unsafe { self.sq.retire_index(last) };
     }
 }
 

@@ -34,9 +34,7 @@ macro_rules! hot {
 
 use blueflame::cq::{CompletionQueue, NoOverrun, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
-use blueflame::queue::{
-    NothingPosted, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template,
-};
+use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::WrId;
 use blueflame::wqe::{Frame, GatherLen, InlineLen, RawPacket, Rc, Remote, Send, Sge, Write};
 
@@ -79,80 +77,70 @@ impl Completed {
 hot! {
     /// An RDMA WRITE of 8 bytes, inline, by BlueFlame.
     fn post_two_fences(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+        sq.post(&Write::to(to).inline(data).signaled(id))
     }
 
     /// The same with the flush left to the next doorbell.
     fn post_one_fence(sq: &mut OneFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+        sq.post(&Write::to(to).inline(data).signaled(id))
     }
 
     /// The same with a flush after 8-byte doorbells only.
     fn post_doorbell_fence(sq: &mut DoorbellFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+        sq.post(&Write::to(to).inline(data).signaled(id))
     }
 
     /// The same on a register with a lock.
     fn post_shared(sq: &mut SharedQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+        sq.post(&Write::to(to).inline(data).signaled(id))
     }
 
     /// An RDMA WRITE from registered memory.
     fn post_entry(sq: &mut SendQueue<Rc>, to: Remote, from: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.post(&Write::to(to).gather([from]).signaled(id)) }
+        unsafe { sq.post_unchecked(&Write::to(to).gather([from]).signaled(id)) }
     }
 
     /// An RDMA WRITE of so many bytes, inline.
     fn post_slice(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Write::to(to).inline(data).signaled(id)) }
+        sq.post(&Write::to(to).inline(data).signaled(id))
     }
 
     /// A SEND of 8 bytes, inline.
     fn post_send(sq: &mut SendQueue<Rc>, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.post(&Send::new().inline(data).signaled(id)) }
+        sq.post(&Send::new().inline(data).signaled(id))
     }
 
     /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
     fn post_frame(sq: &mut SendQueue<RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.post(&Frame::new().inline_headers(headers).gather([rest]).signaled(id)) }
+        unsafe { sq.post_unchecked(&Frame::new().inline_headers(headers).gather([rest]).signaled(id)) }
     }
 
     /// A prepared RDMA WRITE of 8 bytes, inline.
     fn fire_two_fences(sq: &mut SendQueue<Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-        // SAFETY: the callers' template is the queue's; callers retire indices of completions only.
-        unsafe { sq.fire(shot, data) }
+        sq.fire(shot, data)
     }
 
     /// The same with the flush left to the next doorbell.
     fn fire_one_fence(sq: &mut OneFenceQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-        // SAFETY: as above.
-        unsafe { sq.fire(shot, data) }
+        sq.fire(shot, data)
     }
 
     /// A prepared RDMA WRITE from registered memory that each shot names.
     fn fire_entry(sq: &mut SendQueue<Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
-        // SAFETY: as above, and nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.fire(shot, &[from]) }
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.fire_unchecked(shot, &[from]) }
     }
 
     /// A prepared SEND of 8 bytes, inline.
     fn fire_send(sq: &mut SendQueue<Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
-        // SAFETY: as for `fire_two_fences`.
-        unsafe { sq.fire(shot, data) }
+        sq.fire(shot, data)
     }
 
     /// A request put into the ring but for its doorbell.
     fn stage<'q>(sq: &'q mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<RcStaged<'q>, PostError> {
-        // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-        unsafe { sq.stage(&Write::to(to).inline(data).signaled(id)) }
+        sq.stage(&Write::to(to).inline(data).signaled(id))
     }
 
     /// The doorbell of such a request.
@@ -164,8 +152,7 @@ hot! {
     fn batch(sq: &mut SendQueue<Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
         let mut batch = sq.batch();
         for (data, n) in data.iter().zip(0..) {
-            // SAFETY: inline bytes are copied, and callers retire indices of completions only.
-            unsafe { batch.push(&Write::to(to).inline(data).signaled(WrId(n))) }?;
+            batch.push(&Write::to(to).inline(data).signaled(WrId(n)))?;
         }
         batch.ring();
         Ok(())
@@ -173,7 +160,8 @@ hot! {
 
     /// The tag of a completed request, and its space.
     fn retire_send(sq: &mut SendQueue<Rc>, counter: u16) -> Result<Retired, RetireError> {
-        sq.retire(counter)
+        // SAFETY: there is no device.
+        unsafe { sq.retire_index(counter) }
     }
 
     /// A receive buffer.
@@ -183,8 +171,9 @@ hot! {
     }
 
     /// The tag of a completed receive.
-    fn retire_receive(rq: &mut RecvQueue) -> Result<WrId, NothingPosted> {
-        rq.retire()
+    fn retire_receive(rq: &mut RecvQueue, counter: u16) -> Result<WrId, RetireError> {
+        // SAFETY: there is no device.
+        unsafe { rq.retire_index(counter) }
     }
 
     /// One completion, if there is one, read in place.
@@ -219,7 +208,9 @@ hot! {
     /// Up to 16 completions of sends, and the requests they belong to.
     fn drain_and_retire(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>, tags: &mut u64) -> usize {
         cq.drain(16, |cqe| {
-            if let (Ok(Side::Requester), Ok(done)) = (cqe.check(), sq.retire(cqe.wqe_counter())) {
+            if let Ok(done) = sq.retire(&cqe)
+                && cqe.check().is_ok()
+            {
                 *tags += done.wr_id.0;
             }
         })

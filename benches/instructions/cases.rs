@@ -278,20 +278,21 @@ fn retires() -> Vec<Case> {
     fn sent() -> (SendQueue<Rc>, u16) {
         (posted(), 0)
     }
-    fn received() -> RecvQueue {
+    fn received() -> (RecvQueue, u16) {
         let mut rq = receive_queue();
         for n in 0..ENTRIES as u64 {
             hot::called::post_receive(&mut rq, &[message(n).from], WrId(n)).expect("space");
         }
-        rq
+        (rq, 0)
     }
     vec![
         case!("retire send", 1, sent, retire_send, |state, _n, retire| {
             black_box(retire(&mut state.0, state.1).expect("posted").wr_id);
             state.1 += 1;
         }),
-        case!("retire receive", 1, received, retire_receive, |rq, _n, retire| {
-            black_box(retire(rq).expect("posted"));
+        case!("retire receive", 1, received, retire_receive, |state, _n, retire| {
+            black_box(retire(&mut state.0, state.1).expect("posted"));
+            state.1 += 1;
         }),
     ]
 }

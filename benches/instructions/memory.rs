@@ -66,6 +66,7 @@ pub(crate) fn receive_queue() -> RecvQueue {
         wqe_cnt: ENTRIES as u32,
         stride: ENTRY_BYTES as u32,
         dbrec: pages(PAGE_BYTES).cast(),
+        qpn: Qpn::new(QPN).expect("24 bits"),
         head: 0,
         shadow: pages(ENTRIES * size_of::<MaybeUninit<WrId>>()).cast(),
     };

@@ -92,7 +92,7 @@ impl PingPong {
         let message = [self.send[k as usize % 2].sge()];
         // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
         // seen, and lives as long as the queue.
-        unsafe { self.sq.post(&Send::new().gather(message).signaled(WrId(k.into()))) }?;
+        unsafe { self.sq.post_unchecked(&Send::new().gather(message).signaled(WrId(k.into()))) }?;
         Ok(())
     }
 
@@ -176,13 +176,13 @@ impl PingPong {
             if let Some(cqe) = self.cq.poll() {
                 let side = cqe.check().map_err(explain)?;
                 let tag = match side {
-                    Side::Requester => self.sq.retire(cqe.wqe_counter())?.wr_id,
+                    Side::Requester => self.sq.retire(&cqe)?.wr_id,
                     Side::Responder => {
                         let (len, expected) = (cqe.byte_len(), self.expected.len());
                         if len as usize != expected {
                             return Err(Failure::Data(format!("a message of {len} bytes, not {expected}")));
                         }
-                        self.rq.retire()?
+                        self.rq.retire(&cqe)?
                     }
                 };
                 return Ok((side, tag));

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts, CqeError, Side};
+use blueflame::cq::{CompletionQueue, CqParts, Side};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{
-    PostError, RecvError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts, SrqRecord, WqeRecord,
+    PostError, RecvError, RecvQueue, RetireError, Retired, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts,
+    SrqRecord, WqeRecord,
 };
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::{Rc, Remote, Sge, WorkRequest, Write};
@@ -16,6 +17,9 @@ use blueflame::wqe::{Rc, Remote, Sge, WorkRequest, Write};
 use super::memory::Arena;
 use super::request::{Door, Service, Wr};
 use super::wqe_build::Request;
+
+/// The queue pair's number.
+const QPN: u32 = 0x123;
 
 input_enum! {
     /// One call, or one thing that the device does.
@@ -72,6 +76,8 @@ struct Lab {
     /// Outstanding requests: index, WQEBBs, tag.
     sent: VecDeque<(u16, u16, u64)>,
     received: VecDeque<u64>,
+    /// The index of the oldest receive outstanding.
+    next_receive: u16,
     /// Posted WQEs of the shared queue with their tags, and the free ones in order.
     shared: BTreeMap<u16, u64>,
     free: VecDeque<u16>,
@@ -110,7 +116,7 @@ pub fn run(input: &Input) {
                     ring: areas[0].ptr(),
                     wqebbs: sends,
                     dbrec: record(0),
-                    qpn: Qpn::truncate(0x123),
+                    qpn: Qpn::truncate(QPN),
                     max_inline: 256,
                     max_sge: 16,
                     signal_all: false,
@@ -125,6 +131,7 @@ pub fn run(input: &Input) {
                 wqe_cnt: receives,
                 stride: 32,
                 dbrec: record(0),
+                qpn: Qpn::truncate(QPN),
                 head: input.head,
                 shadow: NonNull::from(&mut recv_shadow[..]).cast(),
             })
@@ -154,6 +161,7 @@ pub fn run(input: &Input) {
             areas: areas.into(),
             sent: VecDeque::new(),
             received: VecDeque::new(),
+            next_receive: input.head,
             shared: BTreeMap::new(),
             free: (0..shared as u16).collect(),
             next_id: 1,
@@ -192,8 +200,7 @@ impl Lab {
                 let (pi, free) = (self.sq.pi(), self.sq.free().0);
                 let to = Write::to(Remote { addr: 0x1000, rkey: Rkey(0x300) });
                 let template = self.sq.template(to.inline_len::<40>().signaled(WrId(self.next_id)));
-                // SAFETY: no device acts on it.
-                match unsafe { self.sq.fire(&template.expect("within the limits"), bytes) } {
+                match self.sq.fire(&template.expect("within the limits"), bytes) {
                     Ok(()) => self.sent.push_back((pi.0, 2, self.next_id)),
                     Err(error) => refused(&error, free, self.sq.capacity().0),
                 }
@@ -248,7 +255,10 @@ impl Lab {
                 }
             }
             Op::RetireReceive {} => {
-                assert_eq!(self.rq.retire().ok().map(|id| id.0), self.received.pop_front());
+                let oldest = self.next_receive;
+                // SAFETY: no device acts on it, nor below.
+                let result = unsafe { self.rq.retire_index(oldest) };
+                self.check_receive(oldest, result);
             }
             Op::SharedReceive { counts, ring } => {
                 let max = self.srq.max_sge();
@@ -287,8 +297,15 @@ impl Lab {
     }
 
     fn retire(&mut self, counter: u16) {
+        // SAFETY: as above.
+        let result = unsafe { self.sq.retire_index(counter) };
+        self.check_send(counter, result);
+    }
+
+    /// What `retire` of the send queue says about a completion of this index.
+    fn check_send(&mut self, counter: u16, result: Result<Retired, RetireError>) {
         let place = self.sent.iter().position(|(index, ..)| *index == counter);
-        match (self.sq.retire(counter), place) {
+        match (result, place) {
             (Ok(retired), Some(place)) => {
                 assert_eq!(retired.wr_id.0, self.sent[place].2);
                 let freed: u16 = self.sent.drain(..=place).map(|(_, wqebbs, _)| wqebbs).sum();
@@ -299,34 +316,56 @@ impl Lab {
         }
     }
 
+    /// The same of the receive queue.
+    fn check_receive(&mut self, counter: u16, result: Result<WrId, RetireError>) {
+        let expected = if counter == self.next_receive { self.received.pop_front() } else { None };
+        assert_eq!(result.ok().map(|id| id.0), expected);
+        self.next_receive = self.next_receive.wrapping_add(expected.is_some().into());
+    }
+
     fn retire_shared(&mut self, index: u16) {
+        // SAFETY: as above.
+        let result = unsafe { self.srq.retire_index(index) };
+        self.check_shared(index, result);
+    }
+
+    /// The same of the shared receive queue.
+    fn check_shared(&mut self, index: u16, result: Result<WrId, RetireError>) {
         let expected = self.shared.remove(&index);
-        assert_eq!(self.srq.retire(index).ok().map(|id| id.0), expected);
+        assert_eq!(result.ok().map(|id| id.0), expected);
         if expected.is_some() {
             self.free.push_back(index);
         }
     }
 
-    /// Polls, and does with what the CQEs say what a program would.
+    /// Polls, and gives each CQE to every queue that it could be of. None takes another's.
     fn poll(&mut self, max: usize) {
         let before = self.cq.consumer_index();
         let mut found = Vec::new();
-        let count = self.cq.drain(max, |cqe| {
+        let Self { cq, sq, rq, srq, .. } = self;
+        let count = cq.drain(max, |cqe| {
             let _ = cqe.copy_inline(&mut [0; 64]);
-            found.push((cqe.check(), cqe.wqe_counter(), cqe.uidx()));
+            let shared = (cqe.uidx() != 0).then(|| srq.retire(&cqe));
+            found.push((cqe.side(), cqe.qpn(), cqe.wqe_counter(), sq.retire(&cqe), rq.retire(&cqe), shared));
         });
         assert!(count <= max && count == found.len());
         assert_eq!(self.cq.consumer_index(), before.add(count as u32));
-        for (check, counter, uidx) in found {
-            let side = match check {
-                Ok(side) => side,
-                Err(CqeError::Completion(error)) => error.side,
-                Err(_) => continue,
-            };
-            match side {
-                Side::Requester => self.retire(counter),
-                Side::Responder if uidx == 0 => self.step(&Op::RetireReceive {}, false),
-                Side::Responder => self.retire_shared(counter),
+        for (side, qpn, counter, sent, received, shared) in found {
+            let ours = qpn.get() == QPN;
+            if ours && side == Some(Side::Requester) {
+                self.check_send(counter, sent);
+            } else {
+                assert!(matches!(sent, Err(RetireError::WrongSide { .. } | RetireError::WrongQueuePair { .. })));
+            }
+            if ours && side == Some(Side::Responder) {
+                self.check_receive(counter, received);
+            } else {
+                assert!(matches!(received, Err(RetireError::WrongSide { .. } | RetireError::WrongQueuePair { .. })));
+            }
+            match shared {
+                Some(shared) if side == Some(Side::Responder) => self.check_shared(counter, shared),
+                Some(shared) => assert!(matches!(shared, Err(RetireError::WrongSide { .. }))),
+                None => {}
             }
         }
     }
@@ -352,7 +391,7 @@ impl Door<Rc> for Stager<'_> {
     unsafe fn put<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         let before = self.sq.pi();
         // SAFETY: the caller's promise.
-        let staged = unsafe { self.sq.stage(request) }?;
+        let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
             staged.ring();
         }

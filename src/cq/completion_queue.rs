@@ -148,7 +148,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// A message of up to 64 bytes in the first half of a 128-byte CQE is not copied: for such queues use
     /// [`drain`](Self::drain).
     #[inline(always)]
-    pub fn poll(&mut self) -> Option<CqeCopy> {
+    pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
         // SAFETY: in this ring.
         let tail = unsafe { self.ring.tail(self.next) }?;
         self.taking(self.next);

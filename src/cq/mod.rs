@@ -31,4 +31,5 @@ pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};
 pub use status::{KnownSyndrome, Syndrome, WcStatus};
+pub(crate) use view::QpnInCqe;
 pub use view::{Cqe, CqeCopy, CqeView};

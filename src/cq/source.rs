@@ -33,7 +33,7 @@ pub struct InQueue<'a> {
     queue: PhantomData<&'a ()>,
 }
 
-impl InQueue<'_> {
+impl<'a> InQueue<'a> {
     /// # Safety
     ///
     /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `wide`, so
@@ -57,13 +57,13 @@ impl InQueue<'_> {
     ///
     /// Volatile, so that the copy is made: a plain read could be undone, and fields read from the device's memory again.
     #[inline(always)]
-    pub(super) fn copy(&self) -> Private {
+    pub(super) fn copy(&self) -> Private<'a> {
         const PARTS: usize = WIDE_BYTES / size_of::<Wide>();
         let parts: [Wide; PARTS] = core::array::from_fn(|i| self.load(i * size_of::<Wide>()));
         // SAFETY: 48 bytes either way, and any bytes are six words.
         let [a, b, c, d, e, f] = unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 6]>(parts) };
         let [g, h] = core::array::from_fn(|i| self.load(WIDE_BYTES + i * size_of::<u64>()));
-        Private { words: [a, b, c, d, e, f, g, h] }
+        Private { words: [a, b, c, d, e, f, g, h], queue: PhantomData }
     }
 }
 
@@ -122,12 +122,14 @@ impl Source for InQueue<'_> {
 
 /// The fields copied to private memory or, as a rule, to registers.
 #[derive(Clone, Copy)]
-pub struct Private {
+pub struct Private<'a> {
     /// The CQE's eight 64-bit words, bytes in memory order.
     words: [u64; 8],
+    /// While this lives, the queue lends no other completion, but in the same closure.
+    queue: PhantomData<&'a ()>,
 }
 
-impl Private {
+impl Private<'_> {
     /// The `SIZE` bytes at `offset` as a number, big endian. Both are constants wherever this is inlined.
     #[inline(always)]
     fn field<const SIZE: usize>(&self, offset: usize) -> u64 {
@@ -136,9 +138,9 @@ impl Private {
     }
 }
 
-impl Sealed for Private {}
+impl Sealed for Private<'_> {}
 
-impl Source for Private {
+impl Source for Private<'_> {
     #[inline(always)]
     fn u8(&self, offset: usize) -> u8 {
         self.field::<1>(offset) as u8

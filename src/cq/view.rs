@@ -12,8 +12,33 @@ use crate::types::{Qpn, Rkey, Srqn};
 /// call; a value that decides anything should be asked for once.
 pub type Cqe<'a> = CqeView<InQueue<'a>>;
 
-/// A completion copied out of the queue.
-pub type CqeCopy = CqeView<Private>;
+/// A completion copied out of the queue. It borrows the queue even so: a completion retires its request once, and what
+/// [`SendQueue::retire`](crate::SendQueue::retire) argues needs that it is gone before the next one comes. Keep its fields
+/// where a completion is needed for longer:
+///
+/// ```compile_fail,E0499
+/// # use blueflame::cq::CompletionQueue;
+/// fn keep(cq: &mut CompletionQueue) {
+///     let first = cq.poll();
+///     let second = cq.poll();
+///     drop((first, second));
+/// }
+/// ```
+pub type CqeCopy<'a> = CqeView<Private<'a>>;
+
+/// A queue pair's number as CQEs have it, in memory order: made once, compared with each completion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QpnInCqe(u32);
+
+impl QpnInCqe {
+    pub(crate) const fn new(qpn: Qpn) -> Self {
+        Self(qpn.get().to_be())
+    }
+
+    pub(crate) const fn get(self) -> Qpn {
+        Qpn::truncate(u32::from_be(self.0))
+    }
+}
 
 /// A completion, its fields in `S`.
 ///
@@ -56,6 +81,23 @@ impl<S: Source> CqeView<S> {
         const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, vendor_err_synd) + 1) }
         let syndromes = self.source.be16(offset_of!(ErrCqe, vendor_err_synd));
         Err(CqeError::new(self.tail, syndromes, self.source.be32(offset_of!(Cqe64, sop_drop_qpn))))
+    }
+
+    /// The side whose request this completes, successfully or not; `None` if it completes none.
+    #[inline(always)]
+    pub fn side(&self) -> Option<Side> {
+        let op_own = self.op_own();
+        if op_own.is_requester_success() {
+            return Some(Side::Requester);
+        }
+        if op_own.is_success() {
+            return Some(Side::Responder);
+        }
+        match self.opcode() {
+            CqeOpcode::ReqErr => Some(Side::Requester),
+            CqeOpcode::RespErr => Some(Side::Responder),
+            _ => None,
+        }
     }
 
     /// The CQE's opcode.
@@ -104,6 +146,14 @@ impl<S: Source> CqeView<S> {
     #[inline(always)]
     pub fn qpn(&self) -> Qpn {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, sop_drop_qpn)))
+    }
+
+    /// Whether this completion belongs to that queue pair.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, qpn: QpnInCqe) -> bool {
+        // In memory order: where the source is the queue's memory, no byte is swapped.
+        let field = self.source.be32(offset_of!(Cqe64, sop_drop_qpn)).to_be();
+        (field ^ qpn.0) & Qpn::MAX.to_be() == 0
     }
 
     /// The mlx5 opcode of the send queue's WQE (requester only).
@@ -239,11 +289,11 @@ impl<S: Source> CqeView<S> {
     }
 }
 
-impl Cqe<'_> {
+impl<'a> Cqe<'a> {
     /// Copies the 64 bytes that carry the fields, by eight loads. The message bytes of a [`CqeFormat::Inline64`] are not
     /// among them.
     #[inline(always)]
-    pub fn copy(&self) -> CqeCopy {
+    pub fn copy(&self) -> CqeCopy<'a> {
         CqeView::new(self.tail, self.source.copy())
     }
 }

@@ -6,6 +6,7 @@ mod moderation;
 mod parts;
 mod put;
 mod recv;
+mod retire;
 mod scatter;
 mod send;
 mod send_batch;
@@ -17,12 +18,13 @@ mod template;
 
 pub use moderation::{Moderation, ModerationError};
 pub use parts::{SqParts, WqeRecord};
-pub use recv::{NothingPosted, RecvBatch, RecvQueue, RqParts};
+pub use recv::{RecvBatch, RecvQueue, RqParts};
+pub use retire::RetireError;
 pub use scatter::{RecvError, RecvPartsError};
 pub use send::{BlueFlamePolicy, Retired, SendQueue};
 pub use send_batch::SendBatch;
-pub use send_error::{PostError, RetireError, SqPartsError};
-pub use srq::{NotPosted, SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
+pub use send_error::{PostError, SqPartsError};
+pub use srq::{SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
 pub use staged::Staged;
 pub use template::Template;
 

@@ -11,8 +11,7 @@ use crate::types::Wqebbs;
 ///     let mut batch = sq.batch();
 ///     for n in 0..64 {
 ///         let signal = moderation.next(Wqebbs(1));
-///         // SAFETY: (the request names no memory)
-///         unsafe { batch.push(&Send::new().signaled_if(signal, WrId(n)))? };
+///         batch.push(&Send::new().signaled_if(signal, WrId(n)))?;
 ///     }
 ///     batch.ring();
 ///     Ok(())

@@ -1,14 +1,15 @@
 //! The receive queue of a queue pair: buffers posted in order, consumed in order.
 //!
 //! It has a doorbell record and no register: the device reads the record when it needs a buffer.
-use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use super::retire::{self, RetireError};
 use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::arch;
+use crate::cq::{CqeView, QpnInCqe, Side, Source};
 use crate::db::DoorbellRecord;
-use crate::types::WrId;
+use crate::types::{Qpn, WrId};
 use crate::wqe::Sge;
 
 /// The most WQEs of a receive queue: half of what its 16-bit counter tells apart.
@@ -30,23 +31,14 @@ pub struct RqParts {
     pub stride: u32,
     /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned; the receive queue's is word 0.
     pub dbrec: NonNull<u32>,
+    /// The number that completions of this queue carry, 24 bits: the queue pair's; of a raw packet queue pair that of its
+    /// receive queue (`mlx5dv_qp::rqn`).
+    pub qpn: Qpn,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
     pub head: u16,
     /// Private memory of at least `wqe_cnt` tags; its contents do not matter.
     pub shadow: NonNull<MaybeUninit<WrId>>,
 }
-
-/// A completion for a queue that has nothing posted: the device reported more completions than there were requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NothingPosted;
-
-impl fmt::Display for NothingPosted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a receive completed, but none is posted")
-    }
-}
-
-impl core::error::Error for NothingPosted {}
 
 /// The receive queue of one queue pair.
 #[derive(Debug)]
@@ -61,6 +53,8 @@ pub struct RecvQueue {
     /// Requests posted, and requests completed, ever; both count on modulo 2^32.
     head: u32,
     tail: u32,
+    /// The number that its completions carry.
+    qpn: QpnInCqe,
 }
 
 // SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
@@ -81,9 +75,11 @@ impl RecvQueue {
     ///   to nobody;
     /// - `shadow` is `wqe_cnt` tags of memory, aligned for them, that nothing else, and no device, touches;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
+    /// - completions of other queue pairs that had or have the same number are kept away, as for
+    ///   [`SendQueue::from_parts`](super::SendQueue::from_parts);
     /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
-        let RqParts { buf, wqe_cnt, stride, dbrec, head, shadow } = parts;
+        let RqParts { buf, wqe_cnt, stride, dbrec, qpn, head, shadow } = parts;
         if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
@@ -91,7 +87,7 @@ impl RecvQueue {
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
-        Ok(Self { buf, record, shadow, mask, shift, head, tail: head })
+        Ok(Self { buf, record, shadow, mask, shift, head, tail: head, qpn: QpnInCqe::new(qpn) })
     }
 
     /// Posts one receive request and tells the device.
@@ -104,9 +100,6 @@ impl RecvQueue {
     ///
     /// The device may write to the memory of `sges` from now until the request completes (or the queue pair is reset or
     /// destroyed): until then it stays registered, and nobody reads, writes, frees or reuses it.
-    ///
-    /// [`retire`](Self::retire) was called for completions of this queue only: else the device may still be reading the
-    /// WQE that this one overwrites.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -123,18 +116,39 @@ impl RecvQueue {
         RecvBatch { head: self.head, queue: self }
     }
 
-    /// Takes the oldest posted request off the queue, because a completion of this queue arrived, and returns its tag.
+    /// Takes the oldest posted request off the queue, because it completed, successfully or not, and returns its tag.
     ///
-    /// Receives of one queue complete in the order they were posted, so the completion's WQE counter is not needed
-    /// (rdma-core `providers/mlx5/cq.c`, `handle_responder`).
+    /// Receives of one queue complete in the order they were posted.
     ///
     /// # Errors
     ///
-    /// [`NothingPosted`].
+    /// See [`RetireError`]; the queue is as before then. It is the completion of a send or of another queue pair, or the index
+    /// in it is not the oldest request's: what the device writes is not trusted.
     #[inline]
-    pub fn retire(&mut self) -> Result<WrId, NothingPosted> {
-        if self.tail == self.head {
-            return Err(NothingPosted);
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired, and given once more
+        // its index is behind the oldest.
+        retire::check_side(cqe, Side::Responder)?;
+        retire::check_qpn(cqe, self.qpn)?;
+        // SAFETY: of a completion of this queue, as argued.
+        unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Takes the oldest posted request off the queue, if its index, counted from the first ever posted and modulo 2^16, is
+    /// `wqe_counter`.
+    ///
+    /// # Errors
+    ///
+    /// [`RetireError::NotOutstanding`]; the queue is as before then.
+    ///
+    /// # Safety
+    ///
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
+    /// device may still be reading the WQE that the next request overwrites.
+    #[inline]
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+        if self.tail == self.head || self.tail as u16 != wqe_counter {
+            return Err(RetireError::not_outstanding(wqe_counter, self.tail as u16, self.head as u16));
         }
         // SAFETY: the masked index is within `shadow`; slots from tail to head were written when they were posted.
         let wr_id = unsafe { self.shadow.add((self.tail & self.mask) as usize).read().assume_init() };

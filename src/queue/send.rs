@@ -3,13 +3,15 @@ use core::ptr::NonNull;
 
 use super::parts::{SqParts, WqeRecord};
 use super::put::{Put, line_units};
-use super::send_error::{PostError, RetireError, SqPartsError};
+use super::retire::{self, RetireError};
+use super::send_error::{PostError, SqPartsError};
 use super::slot::{Index, Slot};
 use crate::arch;
 use crate::arch::copy::BlockCopy;
+use crate::cq::{CqeView, QpnInCqe, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, CtrlSeg, Limits, Line, PackedLine, Transport, WordLine, WorkRequest};
+use crate::wqe::{Control, CtrlSeg, Limits, Line, NoLocalMemory, PackedLine, Transport, WordLine, WorkRequest};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
@@ -57,7 +59,7 @@ pub struct Retired {
 /// ```compile_fail,E0277
 /// # use blueflame::{queue::SendQueue, wqe::{Read, Remote, Sge, Uc}};
 /// fn read(sq: &mut SendQueue<Uc>, remote: Remote, local: Sge) {
-///     let _ = unsafe { sq.post(&Read::from(remote).scatter([local])) };
+///     let _ = unsafe { sq.post_unchecked(&Read::from(remote).scatter([local])) };
 /// }
 /// ```
 #[derive(Debug)]
@@ -68,7 +70,8 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     register: R,
     /// The number where the control segment's first word has it.
     control_qpn: u64,
-    qpn: Qpn,
+    /// The number where completions have it.
+    qpn: QpnInCqe,
     pub(super) limits: Limits,
     /// What of [`limits`](Self::limits) a lone request of one WQEBB may carry to be copied to BlueFlame: nothing if the
     /// register or the policy is against it. So one comparison answers both.
@@ -103,6 +106,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - `register` belongs to the UAR that the queue pair was created with;
     /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
     /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next;
+    /// - no completion queue that is polled holds completions of an earlier queue pair with the same number
+    ///   ([`CompletionQueue::forget`](crate::CompletionQueue::forget)), nor is a completion of another device's queue pair with
+    ///   the same number ever given to [`retire`](Self::retire);
     /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
         let SqParts { ring, wqebbs, dbrec, qpn, max_inline, max_sge, signal_all, pi, shadow } = parts;
@@ -130,7 +136,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             db: unsafe { DoorbellRecord::send(dbrec) },
             register,
             control_qpn: CtrlSeg::qpn(qpn),
-            qpn,
+            qpn: QpnInCqe::new(qpn),
             limits: Limits { max_inline, max_sge },
             blueflame: Limits { max_inline: 0, max_sge: 0 },
             pi: Index::new(pi),
@@ -166,7 +172,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The queue pair's number.
     #[must_use]
     pub const fn qpn(&self) -> Qpn {
-        self.qpn
+        self.qpn.get()
     }
 
     /// What one request may carry.
@@ -208,7 +214,33 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.free_from(self.pi)
     }
 
-    /// Posts one request and rings: by BlueFlame where the [policy](BlueFlamePolicy) and the register allow.
+    /// Posts one request that names no memory of this side, and rings: by BlueFlame where the [policy](BlueFlamePolicy) and
+    /// the register allow. What it does to the peer's memory is the peer's consent by its key.
+    ///
+    /// A request that names registered memory goes by [`post_unchecked`](Self::post_unchecked):
+    ///
+    /// ```compile_fail,E0277
+    /// # use blueflame::{queue::SendQueue, wqe::{Rc, Send, Sge}};
+    /// fn send(sq: &mut SendQueue<Rc>, page: Sge) {
+    ///     let _ = sq.post(&Send::new().gather([page]));
+    /// }
+    /// ```
+    /// ```compile_fail,E0277
+    /// # use blueflame::{queue::SendQueue, types::Lkey, wqe::{FetchAdd, Rc, Remote}};
+    /// fn count(sq: &mut SendQueue<Rc>, at: Remote) {
+    ///     let _ = sq.post(&FetchAdd::on(at, 1).result(0x7000, Lkey(1)));
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    #[inline(always)]
+    pub fn post<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the request names no memory.
+        unsafe { self.post_unchecked(request) }
+    }
+
+    /// Posts any request as [`post`](Self::post) does.
     ///
     /// # Errors
     /// See [`PostError`]; nothing has been written then.
@@ -216,12 +248,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
     /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
-    /// into), until the request has completed. What it does to the peer's memory is the peer's consent by its key.
-    ///
-    /// [`retire`](Self::retire) was called with indices of completions of this queue only: else the device may still be
-    /// reading the WQE that this one overwrites.
+    /// into), until the request has completed.
     #[inline(always)]
-    pub unsafe fn post<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         if const { line_units::<T, W>() > 1 }
             && request.is_whole(&self.blueflame)
             && (const { W::LIMITED } || self.copies_to_blueflame(W::INLINE, 1))
@@ -247,7 +276,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// to the ring, and stored again to BlueFlame.
     ///
     /// # Safety
-    /// As for [`post`](Self::post), and the register must have a size of at least 64 bytes.
+    /// As for [`post_unchecked`](Self::post_unchecked), and the register must have a size of at least 64 bytes.
     #[inline(always)]
     unsafe fn post_line<L: Line, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         let pi = self.pi;
@@ -293,20 +322,42 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(())
     }
 
-    /// Takes back the request that completed and all before it.
-    ///
-    /// `wqe_counter` is the completion's index of the request's first WQEBB (CQE bytes 60..62). The value is not
-    /// trusted.
+    /// Takes back the request that completed, successfully or not, and all before it.
     ///
     /// # Errors
-    /// See [`RetireError`]; the queue is as before then.
+    /// See [`RetireError`]; the queue is as before then. It is the completion of a receive or of another queue pair, or the
+    /// index in it is not of an outstanding request: what the device writes is not trusted.
     #[inline]
-    pub fn retire(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
+        // Why safe code cannot free a WQEBB that the device still owns:
+        // - The side and the number say that the device wrote the CQE for this queue. Of a queue pair that had the number
+        //   before, none is left (`from_parts`).
+        // - The first time, everything up to the index is done.
+        // - The second time, the index is at most a WQE (16 WQEBBs) before the oldest outstanding, which `retire_index`
+        //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around, others
+        //   must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows: the next one
+        //   is lent when this view is gone.
+        retire::check_side(cqe, Side::Requester)?;
+        retire::check_qpn(cqe, self.qpn)?;
+        // SAFETY: of a completion of this queue, as argued.
+        unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Takes back the request at `wqe_counter`, the index of its first WQEBB, and all before it.
+    ///
+    /// # Errors
+    /// [`RetireError::NotOutstanding`], [`RetireError::InsideWqe`]; the queue is as before then.
+    ///
+    /// # Safety
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
+    /// device may still be reading a WQE that the next request overwrites.
+    #[inline]
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
         let completed = Index::new(SqPi(wqe_counter));
         let oldest = self.end.get().sub(self.capacity());
         let before = completed.since(Index::new(oldest));
         if before >= self.pi.since(Index::new(oldest)) {
-            return Err(RetireError::not_outstanding(wqe_counter, oldest, self.pi()));
+            return Err(RetireError::not_outstanding(wqe_counter, oldest.0, self.pi().0));
         }
         // SAFETY: the slot is one of the shadow.
         let record = unsafe { self.record(self.slot(completed)).read() };

@@ -4,7 +4,7 @@ use super::send_error::PostError;
 use super::slot::Index;
 use crate::db::Register;
 use crate::types::Wqebbs;
-use crate::wqe::{Transport, WorkRequest};
+use crate::wqe::{NoLocalMemory, Transport, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
@@ -23,7 +23,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 ///     let mut batch = sq.batch();
 ///     for &(remote, sge) in pages {
 ///         // SAFETY: (the pages stay registered until they have completed)
-///         unsafe { batch.push(&Write::to(remote).gather([sge]))? };
+///         unsafe { batch.push_unchecked(&Write::to(remote).gather([sge]))? };
 ///     }
 ///     batch.ring();
 ///     Ok(())
@@ -44,7 +44,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// # use blueflame::{queue::SendQueue, wqe::{Rc, Send}};
 /// fn beside(sq: &mut SendQueue<Rc>) {
 ///     let batch = sq.batch();
-///     let _ = unsafe { sq.post(&Send::new()) };
+///     let _ = sq.post(&Send::new());
 ///     batch.ring();
 /// }
 /// ```
@@ -60,15 +60,25 @@ pub struct SendBatch<'q, T: Transport, R: Register> {
 }
 
 impl<T: Transport, R: Register> SendBatch<'_, T, R> {
-    /// Puts a request into the ring.
+    /// Puts a request that names no memory of this side into the ring.
     ///
     /// # Errors
     /// See [`PostError`]: the request has not been put, those before it stay in the batch.
+    #[inline(always)]
+    pub fn push<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the request names no memory.
+        unsafe { self.push_unchecked(request) }
+    }
+
+    /// Puts any request into the ring.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
     ///
     /// # Safety
-    /// As for [`SendQueue::post`], from the time the batch is rung.
+    /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
     #[inline(always)]
-    pub unsafe fn push<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    pub unsafe fn push_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         // The two ways stay apart, so that what the batch knows of itself stays in CPU registers on the first.
         if self.sq.is_one_wqebb(request) {
             self.last = self.sq.put_wqebb(self.pi, request)?;

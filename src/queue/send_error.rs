@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::types::{SqPi, Wqebbs};
+use crate::types::Wqebbs;
 use crate::wqe::EncodeError;
 
 /// Why parts cannot be a send queue.
@@ -101,49 +101,3 @@ impl core::error::Error for PostError {
         }
     }
 }
-
-/// Why a completion does not belong to an outstanding request: the device, or who feeds the queue, is wrong. The queue
-/// is as before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RetireError {
-    /// The index is outside of what was posted and not yet retired.
-    NotOutstanding {
-        /// The completion's index.
-        wqe_counter: u16,
-        /// The oldest WQEBB outstanding, equal to `next` if none is.
-        oldest: SqPi,
-        /// The WQEBB to be posted next.
-        next: SqPi,
-    },
-    /// The index is inside a WQE, not at its start.
-    InsideWqe {
-        /// The completion's index.
-        wqe_counter: u16,
-    },
-}
-
-impl RetireError {
-    #[cold]
-    pub(super) fn not_outstanding(wqe_counter: u16, oldest: SqPi, next: SqPi) -> Self {
-        Self::NotOutstanding { wqe_counter, oldest, next }
-    }
-
-    #[cold]
-    pub(super) fn inside_wqe(wqe_counter: u16) -> Self {
-        Self::InsideWqe { wqe_counter }
-    }
-}
-
-impl fmt::Display for RetireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NotOutstanding { wqe_counter, oldest, next } => {
-                write!(f, "completion of WQE {wqe_counter}, outstanding are {} up to, without, {}", oldest.0, next.0)
-            }
-            Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
-        }
-    }
-}
-
-impl core::error::Error for RetireError {}

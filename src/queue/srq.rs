@@ -9,14 +9,15 @@
 //!
 //! Posting takes WQEs from the head; the device follows the same links to find what was posted. A completed WQE is
 //! linked behind the tail. The tail itself stays free, so that the list always has an end to link to.
-use core::fmt;
 use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr::NonNull;
 
 use static_assertions::const_assert_eq;
 
+use super::retire::{self, RetireError};
 use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::arch;
+use crate::cq::{CqeView, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::types::{Srqn, WrId};
 use crate::wqe::Sge;
@@ -79,21 +80,6 @@ pub struct SrqRecord {
     /// Low 15 bits: the next WQE of the free list, or what it was when this one was posted. Bit 15: posted.
     next: u16,
 }
-
-/// A completion named a WQE that is not posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotPosted {
-    /// The WQE index of the completion.
-    pub index: u16,
-}
-
-impl fmt::Display for NotPosted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "completion for WQE {} of a shared receive queue, which is not posted", self.index)
-    }
-}
-
-impl core::error::Error for NotPosted {}
 
 /// A shared receive queue.
 #[derive(Debug)]
@@ -190,8 +176,8 @@ impl SharedRecvQueue {
     /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed):
     /// until then it stays registered, and nobody reads, writes, frees or reuses it.
     ///
-    /// [`retire`](Self::retire) was called with indices of completions of this queue only: else the device may still be
-    /// reading the WQE that this one overwrites.
+    /// [`retire`](Self::retire) was given completions only of queue pairs that receive from this queue, each once: else the
+    /// device may still be reading the WQE that this one overwrites.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -208,23 +194,39 @@ impl SharedRecvQueue {
         SrqBatch { head: self.head, pushed: 0, queue: self }
     }
 
-    /// Puts the WQE that a completion names back on the free list, and returns its tag.
-    ///
-    /// `wqe_counter` is the completion's, whatever it is: [`CqeView::wqe_counter`](crate::cq::CqeView::wqe_counter) or that of
-    /// the error CQE.
+    /// Puts the WQE that completed, successfully or not, back on the free list, and returns its tag.
     ///
     /// # Errors
     ///
-    /// [`NotPosted`] if no such WQE is posted; nothing changes then.
+    /// [`RetireError::WrongSide`] for completions of sends, [`RetireError::NotPosted`] if no such WQE is posted; nothing
+    /// changes then. Which shared receive queue a completion belongs to is not in the CQE (but in CQE version 0): see
+    /// [`post`](Self::post).
     #[inline]
-    pub fn retire(&mut self, wqe_counter: u16) -> Result<WrId, NotPosted> {
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        retire::check_side(cqe, Side::Responder)?;
+        // SAFETY: that the completion is of this queue is what callers of `post` vouch for.
+        unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Puts the WQE at index `wqe_counter` back on the free list, and returns its tag.
+    ///
+    /// # Errors
+    ///
+    /// [`RetireError::NotPosted`] if no such WQE is posted; nothing changes then.
+    ///
+    /// # Safety
+    ///
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
+    /// device may still be reading the WQE that a later request overwrites.
+    #[inline]
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
         if u32::from(wqe_counter) >= self.wqe_cnt {
-            return Err(NotPosted { index: wqe_counter });
+            return Err(RetireError::not_posted(wqe_counter));
         }
         // SAFETY: just checked to be less than `wqe_cnt`.
         let record = unsafe { self.load(wqe_counter) };
         if record.next & POSTED == 0 {
-            return Err(NotPosted { index: wqe_counter });
+            return Err(RetireError::not_posted(wqe_counter));
         }
         // SAFETY: both indices are less than `wqe_cnt`: one was checked, the tail is an index of the free list.
         unsafe {

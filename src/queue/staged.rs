@@ -5,17 +5,16 @@ use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::types::{DS_BYTES, Wqebbs};
-use crate::wqe::{LINE_UNITS, Transport, WorkRequest};
+use crate::wqe::{LINE_UNITS, NoLocalMemory, Transport, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Puts a request into the ring and stops just short of the doorbell, for a moment when only that shall be left to
-    /// do: encoding, checks and the stores to the ring are done now, [`Staged::ring`] tells the device.
+    /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell, so that
+    /// only that is left at the critical moment: [`Staged::ring`].
     ///
     /// ```
     /// # use blueflame::{db::Register, queue::{PostError, SendQueue}, types::WrId, wqe::{Rc, Remote, Write}};
     /// fn order<R: Register>(sq: &mut SendQueue<Rc, R>, to: Remote, go: impl Fn() -> bool) -> Result<(), PostError> {
-    ///     // SAFETY: (inline data names no memory)
-    ///     let shot = unsafe { sq.stage(&Write::to(to).inline(b"an order").signaled(WrId(1)))? };
+    ///     let shot = sq.stage(&Write::to(to).inline(b"an order").signaled(WrId(1)))?;
     ///     while !go() {}
     ///     shot.ring();
     ///     Ok(())
@@ -24,11 +23,21 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// # Errors
     /// See [`PostError`]; nothing has been written then.
+    #[inline]
+    pub fn stage<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+        // SAFETY: the request names no memory.
+        unsafe { self.stage_unchecked(request) }
+    }
+
+    /// Stages any request as [`stage`](Self::stage) does.
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
     ///
     /// # Safety
-    /// As for [`post`](Self::post), from the time the shot is rung.
+    /// As for [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
     #[inline]
-    pub unsafe fn stage<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+    pub unsafe fn stage_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
         let start = self.index();
         let put = self.put(start, request)?;
         let one_block = put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put);
@@ -54,7 +63,7 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
     #[inline]
     pub fn ring(self) {
         let Self { sq, start, end, one_block, put } = self;
-        // SAFETY: put, then published, and `stage`'s caller vouches for the memory it names.
+        // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
         if one_block {
             let wqebb = sq.wqebb(sq.slot(start));

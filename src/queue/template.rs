@@ -8,14 +8,16 @@ use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};
-use crate::wqe::{CtrlSeg, EncodeError, Hole, LINE_UNITS, LegalOn, Operation, Request, Sink, Transport, Unit};
+use crate::wqe::{
+    Control, CtrlSeg, EncodeError, Hole, LINE_UNITS, LegalOn, NoLocalMemory, Operation, Request, Sink, Transport, Unit,
+};
 
 /// Units that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. Units that shots
 /// bring whole come on top.
 const PREPARED_UNITS: usize = 4 * LINE_UNITS;
 
-/// A request of operation `O` prepared for one queue. Firing it sets the producer index and what each shot brings
-/// ([`Hole::Data`]), and stores. Made by [`SendQueue::template`].
+/// A request of operation `O`, prepared. Firing it sets the queue pair's number, the producer index and what each shot brings
+/// ([`Hole::Data`]), and stores. Made by [`SendQueue::template`], for that queue's limits.
 ///
 /// What a shot brings is told by the request that the template is made of:
 ///
@@ -27,7 +29,7 @@ const PREPARED_UNITS: usize = 4 * LINE_UNITS;
 /// | any request of arrays, given whole | `()` |
 #[derive(Clone, Debug)]
 pub struct Template<O, H> {
-    /// Control segment with a producer index of zero, the operation's segments, and what the payload has prepared.
+    /// Control segment with a number and a producer index of zero, the operation's segments, and what the payload has prepared.
     units: [Packed; PREPARED_UNITS],
     record: WqeRecord,
     request: PhantomData<(O, H)>,
@@ -67,24 +69,24 @@ impl<O: Operation, H: Hole> Template<O, H> {
         self.record.wr_id = wr_id;
     }
 
-    /// Four units from unit `first` on of the shot at `pi`; those past its end are zero.
+    /// Four units from unit `first` on of the shot whose control segment begins with `control`; those past its end are zero.
     #[inline(always)]
-    fn line(&self, pi: Index, data: &H::Data, first: usize) -> [Packed; LINE_UNITS] {
+    fn line(&self, control: u64, data: &H::Data, first: usize) -> [Packed; LINE_UNITS] {
         // One by one: `array::from_fn` can remain a call, as it does on aarch64.
         [
-            self.unit(pi, data, first),
-            self.unit(pi, data, first + 1),
-            self.unit(pi, data, first + 2),
-            self.unit(pi, data, first + 3),
+            self.unit(control, data, first),
+            self.unit(control, data, first + 1),
+            self.unit(control, data, first + 2),
+            self.unit(control, data, first + 3),
         ]
     }
 
     #[inline(always)]
-    fn unit(&self, pi: Index, data: &H::Data, n: usize) -> Packed {
+    fn unit(&self, control: u64, data: &H::Data, n: usize) -> Packed {
         let zero = Packed::new([0; 2]);
         let prepared = if n < Self::HEAD + H::PREPARED { self.units.get(n).copied().unwrap_or(zero) } else { zero };
         if n == 0 {
-            prepared.or(Packed::new([CtrlSeg::index(pi.bits()), 0]))
+            prepared.or(Packed::new([control, 0]))
         } else if n < Self::HEAD || n >= Self::HEAD + H::UNITS {
             prepared
         } else {
@@ -98,26 +100,50 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// # Errors
     /// If the queue does not take the request, or an entry given is of zero bytes.
+    ///
+    /// Other queues whose transport has the operation can fire it, too.
     pub fn template<O: LegalOn<T>, H: Hole>(&self, request: Request<O, H>) -> Result<Template<O, H>, EncodeError> {
         request.payload().check(&self.limits())?;
         let ds = Template::<O, H>::DS;
         let mut preparation = Preparation { units: [Packed::new([0; 2]); PREPARED_UNITS], at: 0 };
-        request.encode_head(&self.control(Index::new(SqPi(0))), ds, &mut preparation);
+        let control = Control { qpn: 0, ..self.control(Index::new(SqPi(0))) };
+        request.encode_head(&control, ds, &mut preparation);
         request.payload().prepare(&mut preparation);
         let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
         Ok(Template { units: preparation.units, record, request: PhantomData })
     }
 
-    /// Posts a prepared request with what this shot brings, as [`post`](Self::post) does.
+    /// Posts a prepared request with what this shot brings, none of which names memory of this side, as
+    /// [`post`](Self::post) does. Others go by [`fire_unchecked`](Self::fire_unchecked):
+    ///
+    /// ```compile_fail,E0277
+    /// # use blueflame::{queue::{SendQueue, Template}, wqe::{GatherLen, Rc, Sge, Write}};
+    /// fn fire(sq: &mut SendQueue<Rc>, shot: &Template<Write, GatherLen<1>>, page: Sge) {
+    ///     let _ = sq.fire(shot, &[page]);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    #[inline(always)]
+    pub fn fire<O: LegalOn<T>, H: Hole + NoLocalMemory>(
+        &mut self,
+        template: &Template<O, H>,
+        data: &H::Data,
+    ) -> Result<(), PostError> {
+        // SAFETY: neither the template nor the data names memory.
+        unsafe { self.fire_unchecked(template, data) }
+    }
+
+    /// Fires any template as [`fire`](Self::fire) does.
     ///
     /// # Errors
     /// See [`PostError`]; nothing has been written then.
     ///
     /// # Safety
-    /// The template must come from this queue's [`template`](Self::template): it carries the queue pair's number. Of memory
-    /// that the template or `data` names, and of [`retire`](Self::retire), as for [`post`](Self::post).
+    /// Of memory that the template or `data` names, as for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    pub unsafe fn fire<O: LegalOn<T>, H: Hole>(
+    pub unsafe fn fire_unchecked<O: LegalOn<T>, H: Hole>(
         &mut self,
         template: &Template<O, H>,
         data: &H::Data,
@@ -138,10 +164,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let wqebbs = self.reserve(pi, ds)?;
             self.remember(pi, wqebbs, template.record.wr_id);
         }
+        let control = self.control(pi);
+        let control = CtrlSeg::index(control.index) | control.qpn;
         let mut first_line = [Packed::new([0; 2]); LINE_UNITS];
         let mut at = pi;
         for n in 0..lines {
-            let line = template.line(pi, data, n * LINE_UNITS);
+            let line = template.line(control, data, n * LINE_UNITS);
             if n == 0 {
                 first_line = line;
             }
@@ -160,7 +188,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: published, the size is checked, and the caller vouches for the memory the request names. Composed anew
             // from the template, not read back from the ring, line by line.
             self.register().ring(|half| unsafe {
-                half.copy_packed(lines, |n| if n == 0 { first_line } else { template.line(pi, data, n * LINE_UNITS) })
+                half.copy_packed(
+                    lines,
+                    |n| if n == 0 { first_line } else { template.line(control, data, n * LINE_UNITS) },
+                )
             });
         } else {
             // SAFETY: as above; the word was stored a moment ago.

@@ -128,6 +128,9 @@ pub struct Mlx5dvQp {
     pub tir_icm_addr: u64,
 }
 
+/// Asks for the four numbers from [`Mlx5dvQp::tirn`] on; zero where there is none.
+pub const MLX5DV_QP_MASK_RAW_QP_HANDLES: u64 = 1 << 1;
+
 /// Index of the receive word in a QP's doorbell record.
 pub const MLX5_RCV_DBR: usize = 0;
 /// Index of the send word in a QP's doorbell record.

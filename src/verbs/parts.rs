@@ -66,6 +66,7 @@ pub(crate) fn unsigned(object: &'static str, variable: &'static str) -> Result<(
 pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<ffi::Mlx5dvQp, Error> {
     // SAFETY: integers and pointers, for which zero is a value.
     let mut out: ffi::Mlx5dvQp = unsafe { core::mem::zeroed() };
+    out.comp_mask = ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES;
     let mut obj =
         ffi::Mlx5dvObj { qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
     // SAFETY: the caller vouches for the queue pair; `out` is ours.

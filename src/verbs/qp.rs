@@ -427,6 +427,16 @@ impl<T: VerbsTransport> Made<T> {
         Ok(Self { handle, parts, cap: init.cap, signal_all: init.sq_sig_all != 0, has_rq, transport: PhantomData })
     }
 
+    /// The number that completions of receives carry: that of the receive queue where it has its own, as those of raw packet
+    /// queue pairs have (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp`).
+    fn recv_number(&self) -> Result<Qpn, Error> {
+        let own = self.parts.comp_mask & ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES != 0 && self.parts.rqn != 0;
+        if !own {
+            return Ok(self.handle.qpn);
+        }
+        fits(OBJECT, "receive queue's number", self.parts.rqn, Qpn::new(self.parts.rqn))
+    }
+
     fn register(&self) -> Result<RegisterParts, Error> {
         let reg = part(OBJECT, "doorbell register", self.parts.bf.reg)?;
         let parts = RegisterParts { reg, size: self.parts.bf.size };
@@ -475,6 +485,7 @@ impl<T: VerbsTransport> Made<T> {
                 wqe_cnt: raw.rq.wqe_cnt,
                 stride: raw.rq.stride,
                 dbrec,
+                qpn: self.recv_number()?,
                 head: counters[ffi::MLX5_RCV_DBR],
                 shadow: shadow.start(),
             };

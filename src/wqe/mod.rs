@@ -47,7 +47,9 @@ pub use opcode::{IbvWrOpcode, Opcode};
 pub use operation::{
     Carries, CompareSwap, FetchAdd, Fetches, Nop, Operation, Read, Remote, Send, SendImm, SendInval, Write, WriteImm,
 };
-pub use payload::{AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, Payload, Registered, SgList, Sge};
+pub use payload::{
+    AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, NoLocalMemory, Payload, Registered, SgList, Sge,
+};
 pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};

@@ -32,6 +32,17 @@ pub trait Payload: Sealed + Copy {
     fn encode<S: Sink>(&self, sink: &mut S);
 }
 
+/// A payload, or a whole request, whose type says that it names no memory of this side: inline data of any form, or none.
+/// Posting it is safe.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names registered memory, which the device uses until the request has completed",
+    label = "post it by the `_unchecked` call, whose caller vouches for that memory"
+)]
+pub trait NoLocalMemory: Sealed {}
+
+impl NoLocalMemory for Empty {}
+impl<D: InlineBytes> NoLocalMemory for Inline<D> {}
+
 /// No data: a message of zero bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Empty;

@@ -2,7 +2,7 @@
 use super::error::EncodeError;
 use super::flags::{Fence, bits};
 use super::operation::Operation;
-use super::payload::{Empty, Payload};
+use super::payload::{Empty, NoLocalMemory, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
 use super::sink::{Sink, Unit};
@@ -143,6 +143,7 @@ impl<O, P> Request<O, P> {
 }
 
 impl<O, P> Sealed for Request<O, P> {}
+impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
 impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_UNITS: Option<usize> = match P::MAX_UNITS {

@@ -1,7 +1,7 @@
 //! What a prepared request leaves open until it is fired.
 use super::error::EncodeError;
 use super::operation::{Carries, Read};
-use super::payload::{Inline, MAX_SGE_BYTES, Payload, Sge, inline_units};
+use super::payload::{Inline, MAX_SGE_BYTES, NoLocalMemory, Payload, Sge, inline_units};
 use super::request::{Limits, Request};
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
@@ -87,6 +87,7 @@ impl<P: Payload> Hole for P {
 pub struct InlineLen<const N: usize>(());
 
 impl<const N: usize> Sealed for InlineLen<N> {}
+impl<const N: usize> NoLocalMemory for InlineLen<N> {}
 impl<const N: usize> Hole for InlineLen<N> {
     type Data = [u8; N];
     const UNITS: usize = inline_units(N);

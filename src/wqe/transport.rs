@@ -27,14 +27,13 @@ pub struct Uc;
 ///
 /// fn send(sq: &mut SendQueue<RawPacket>, headers: &[u8; 42], order: &[u8; 32]) -> Result<(), PostError> {
 ///     let frame = Frame::new().inline_headers(headers).l3_checksum().l4_checksum().inline(order);
-///     // SAFETY: the request names no memory; completions are retired on the queue they belong to.
-///     unsafe { sq.post(&frame.signaled(WrId(1))) }
+///     sq.post(&frame.signaled(WrId(1)))
 /// }
 /// ```
 /// ```compile_fail,E0277
 /// # use blueflame::{queue::SendQueue, wqe::{RawPacket, Remote, Write}};
 /// fn write(sq: &mut SendQueue<RawPacket>, remote: Remote) {
-///     let _ = unsafe { sq.post(&Write::to(remote).inline(b"no")) };
+///     let _ = sq.post(&Write::to(remote).inline(b"no"));
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ pub(crate) mod traffic;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts};
+use blueflame::cq::{CompletionQueue, CqParts, CqeView, Source};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
 use blueflame::queue::{
     BlueFlamePolicy, RecvError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts, SrqRecord, WqeRecord,
@@ -80,12 +80,24 @@ impl Receives {
         }
     }
 
-    /// Retires the receive that a completion with this counter is for.
-    pub(crate) fn retire(&mut self, wqe_counter: u16) -> u64 {
+    /// Retires the receive that a completion is for.
+    pub(crate) fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> u64 {
         match self {
             Self::None => panic!("no receive queue"),
-            Self::Own(queue) => queue.retire().expect("a posted receive").0,
-            Self::Shared(queue) => queue.retire(wqe_counter).expect("a posted receive").0,
+            Self::Own(queue) => queue.retire(cqe).expect("a posted receive").0,
+            Self::Shared(queue) => queue.retire(cqe).expect("a posted receive").0,
+        }
+    }
+
+    /// The same by index, for completions that are not at hand any more.
+    pub(crate) fn retire_index(&mut self, wqe_counter: u16) -> u64 {
+        // SAFETY: callers give the index of each completion of the queue once.
+        unsafe {
+            match self {
+                Self::None => panic!("no receive queue"),
+                Self::Own(queue) => queue.retire_index(wqe_counter).expect("a posted receive").0,
+                Self::Shared(queue) => queue.retire_index(wqe_counter).expect("a posted receive").0,
+            }
         }
     }
 
@@ -205,6 +217,7 @@ fn recv_queue(qp: &QpParts, shadow: &mut [MaybeUninit<WrId>]) -> RecvQueue {
         wqe_cnt: ring.wqe_cnt,
         stride: ring.stride,
         dbrec: qp.dbrec,
+        qpn: Qpn::new(qp.qpn).expect("24 bits"),
         head: 0,
         shadow: NonNull::from(shadow).cast(),
     };

@@ -111,14 +111,14 @@ pub(crate) trait Door<T: Transport> {
 impl<T: Transport, R: Register> Door<T> for SendQueue<T, R> {
     unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
-        unsafe { self.post(request) }
+        unsafe { self.post_unchecked(request) }
     }
 }
 
 impl<T: Transport, R: Register> Door<T> for SendBatch<'_, T, R> {
     unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
-        unsafe { self.push(request) }
+        unsafe { self.push_unchecked(request) }
     }
 }
 

@@ -205,7 +205,8 @@ impl<T: Link> Twins<T> {
         let (mut cqe, wc) = wait("libmlx5's send completion", || self.theirs.send_cq.poll())?;
         let theirs = completions::agree(&mut cqe, &wc)?;
         let (ours, index) = wait("our send completion", || one(&mut self.ours.send_cq))?;
-        let retired = self.ours.sq.retire(index).map_err(|error| error.to_string())?;
+        // SAFETY: of a completion of this queue, used once.
+        let retired = unsafe { self.ours.sq.retire_index(index) }.map_err(|error| error.to_string())?;
         same("wr_id", wc.wr_id, retired.wr_id.0)?;
         self.held = (0, 0);
         self.alike(theirs, ours)
@@ -215,8 +216,9 @@ impl<T: Link> Twins<T> {
     pub(crate) fn recv_completion(&mut self) -> Result<Completion, String> {
         let (mut cqe, wc) = wait("libmlx5's receive completion", || self.theirs.recv_cq.poll())?;
         let theirs = completions::agree(&mut cqe, &wc)?;
-        let (ours, _) = wait("our receive completion", || one(&mut self.ours.recv_cq))?;
-        let id = self.ours.rq.retire().map_err(|error| error.to_string())?;
+        let (ours, index) = wait("our receive completion", || one(&mut self.ours.recv_cq))?;
+        // SAFETY: as above.
+        let id = unsafe { self.ours.rq.retire_index(index) }.map_err(|error| error.to_string())?;
         same("wr_id", wc.wr_id, id.0)?;
         self.alike(theirs, ours)
     }

@@ -188,125 +188,137 @@ hot_drain_and_retire:
     stp x22, x21, [sp, #144]
     stp x20, x19, [sp, #160]
     add x29, sp, #80
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
+    ldr x21, [x0]
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
     rev w8, w8
-    eor w8, w8, w21
+    eor w8, w8, w20
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
-    b.hi L8
-    ldp w28, w24, [x1, #80]
-    ldp x26, x13, [x0, #24]
-    mov w17, #30583
-    ldr w23, [x0, #8]
-    ldr x25, [x2]
+    b.hi L9
+    ldp w26, w23, [x1, #80]
+    ldp x28, x25, [x0, #24]
+    mov w18, #30583
+    ldp w14, w15, [x1, #72]
+    ldr w22, [x0, #8]
+    ldr x24, [x2]
+    mvn w13, w23, lsr #4
+    ldr x16, [x1, #8]
+    ldr x17, [x0, #16]
+    movk w18, #7, lsl #16
+    mov w3, #1
     mov w9, #1
-    ldr x14, [x1, #8]
-    mvn w15, w24, lsr #4
-    ldr x16, [x0, #16]
-    ldr w27, [x1, #76]
-    movk w17, #7, lsl #16
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
     cmp w10, #12
-    mov w20, w8
-    b.hs L2
-    mov w8, wzr
-    b L3
+    mov w8, w8
+    b.lo L2
+    and w9, w8, #0xf0
+    cmp w9, #208
+    b.ne L4
+    lsr x9, x8, #2
+    lsl x9, x3, x9
+    and x9, x9, x18
+    cbnz x9, L4
 L2:
-    lsr x9, x20, #2
-    mov w8, #1
-    lsl x9, x8, x9
-    tst x9, x17
-    b.eq L7
-L3:
-    lsr x10, x20, #16
-    add w11, w15, w28
+    ldr w9, [x21, #56]
+    eor w9, w9, w14
+    cmp w9, #256
+    b.hs L7
+    lsr x10, x8, #16
+    add w11, w13, w26
     sub w9, w10, w11
-    sub w11, w27, w11
+    sub w11, w15, w11
     and w12, w9, #0xffff
     cmp w12, w11, uxth
     b.hs L4
-    and w10, w24, w10, lsl #4
-    add x10, x14, x10
+    and w10, w23, w10, lsl #4
+    add x10, x16, x10
     ldr x11, [x10, #8]
     cbz x11, L4
-    add w9, w9, w28
-    add w11, w9, w11
-    ldr x9, [x10]
-    and w28, w11, #0xffff
-    str w28, [x1, #80]
-    tbnz w8, #0, L4
-    add x25, x25, x9
-    str x25, [x2]
+    add w9, w9, w26
+    and w12, w8, #0xff
+    ldr x27, [x10]
+    add w9, w9, w11
+    cmp w12, #12
+    and w26, w9, #0xffff
+    str w26, [x1, #80]
+    b.lo L3
+    lsr x9, x8, #2
+    lsr x9, x18, x9
+    tbz w9, #0, L8
+L3:
+    add x24, x24, x27
+    str x24, [x2]
 L4:
-    cmp x22, x26
-    add w23, w23, #1
+    cmp x21, x28
+    add w22, w22, #1
     b.eq L6
-    add x22, x22, x13
+    add x21, x21, x25
     cmp x19, #16
-    b.eq L9
+    b.eq L10
 L5:
-    ldr w8, [x22, #60]
+    ldr w8, [x21, #60]
     rev w8, w8
-    eor w8, w8, w21
+    eor w8, w8, w20
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #120
     add x9, x19, #1
     b.lo L1
-    b L9
+    b L10
 L6:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x16
-    str w21, [x0, #40]
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x17
+    str w20, [x0, #40]
     cmp x19, #16
     b.ne L5
-    b L9
+    b L10
 L7:
-    ldrh w8, [x22, #54]
-    ldr w9, [x22, #56]
+    ldr wzr, [x21, #56]
+    b L4
+L8:
+    ldrh w9, [x21, #54]
+    ldr w10, [x21, #56]
     stp x1, x0, [x29, #-32]
     sub x0, x29, #12
-    mov x1, x20
-    stp x13, x2, [sp, #32]
-    rev16 w8, w8
-    rev w3, w9
-    str x14, [sp, #24]
-    mov w2, w8
-    str w15, [sp, #20]
-    str x16, [sp, #8]
+    mov x1, x8
+    str x2, [sp, #40]
+    rev16 w9, w9
+    rev w3, w10
+    stp w14, w13, [sp, #32]
+    mov w2, w9
+    str w15, [sp, #28]
+    stp x17, x16, [sp, #8]
     bl <blueflame::cq::error::CqeError>::new
-    ldurb w8, [x29, #-3]
-    ldp x14, x13, [sp, #24]
+    ldp x17, x16, [sp, #8]
+    mov w18, #30583
+    ldp w15, w14, [sp, #28]
     ldp x1, x0, [x29, #-32]
-    mov w17, #30583
-    ldurb w9, [x29, #-12]
-    cmp w8, #7
-    movk w17, #7, lsl #16
-    ldr x16, [sp, #8]
-    ldr w15, [sp, #20]
-    cset w8, ne
+    mov w3, #1
+    ldurb w8, [x29, #-3]
+    ldr w13, [sp, #36]
+    movk w18, #7, lsl #16
     ldr x2, [sp, #40]
-    orr w8, w8, w9
-    b L3
-L8:
-    mov x19, xzr
-    b L10
+    cmp w8, #7
+    b.eq L3
+    b L4
 L9:
-    ldr x8, [x0, #48]
-    rev w9, w23
-    str x22, [x0]
-    str w23, [x0, #8]
-    str w9, [x8]
+    mov x19, xzr
+    b L11
 L10:
+    ldr x8, [x0, #48]
+    rev w9, w22
+    str x21, [x0]
+    str w22, [x0, #8]
+    str w9, [x8]
+L11:
     mov x0, x19
     ldp x20, x19, [sp, #160]
     ldp x22, x21, [sp, #144]
@@ -665,31 +677,33 @@ hot_fire_entry:
     ldp w9, w11, [x0, #76]
     cmp w9, w11
     b.eq L3
-    ldr w11, [x2, #12]
+    ldr w12, [x2, #12]
+    rev w11, w9
     movi v0.2d, #0000000000000000
-    rev w12, w9
-    lsr w12, w12, #8
+    ldr x13, [x0, #40]
+    lsr w11, w11, #8
+    ldr x14, [x2]
+    orr x10, x12, x10, lsl #32
     ldp d3, d1, [x1, #256]
-    orr x10, x11, x10, lsl #32
-    ldr x13, [x2]
-    lsl w11, w9, #4
-    add w9, w9, #1
+    orr x11, x13, x11
+    lsl w12, w9, #4
+    ldr w13, [x0, #84]
     rev x10, x10
-    mov v0.s[0], w12
-    rev x13, x13
+    mov v0.d[0], x11
+    rev x11, x14
     fmov d2, x10
     mov v3.d[1], v1.d[0]
-    ldr w12, [x0, #84]
+    and x12, x13, x12
     ldp q4, q1, [x1]
+    add w9, w9, #1
     and w9, w9, #0xffff
-    and x11, x12, x11
+    mov v2.d[1], x11
+    ldp x10, x11, [x0]
+    orr v0.16b, v4.16b, v0.16b
     str w9, [x0, #76]
     rev w9, w9
-    mov v2.d[1], x13
-    ldp x10, x13, [x0]
-    orr v0.16b, v4.16b, v0.16b
-    add x10, x10, x11, lsl #2
-    str q3, [x13, x11]
+    add x10, x10, x12, lsl #2
+    str q3, [x11, x12]
     stp q1, q2, [x10, #16]
     str q0, [x10]
     dmb oshst
@@ -734,28 +748,30 @@ hot_fire_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    movi v0.2d, #0000000000000000
     rev w10, w9
-    movi v1.2d, #0000000000000000
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
     lsr w10, w10, #8
-    ldp d2, d3, [x1, #256]
+    movi v1.2d, #0000000000000000
     ldr d4, [x2]
+    ldp d2, d3, [x1, #256]
+    orr x10, x11, x10
     ldr w11, [x0, #84]
-    ldp x13, x12, [x0]
-    mov v0.s[0], w10
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    ldp q4, q1, [x1]
+    mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    and x10, x11, x10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
     and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
+    str w9, [x0, #76]
+    rev w9, w9
     orr v0.16b, v4.16b, v0.16b
     ldr q4, [x1, #32]
     str q2, [x12, x10]
     add x11, x13, x10, lsl #2
-    str w9, [x0, #76]
-    rev w9, w9
     orr v2.16b, v4.16b, v3.16b
     stp q0, q1, [x11]
     str q2, [x11, #32]
@@ -795,25 +811,27 @@ hot_fire_send:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
+    rev w10, w9
     movi v0.2d, #0000000000000000
     movi v1.2d, #0000000000000000
-    rev w10, w9
+    ldr x11, [x0, #40]
     lsr w10, w10, #8
     ldr d2, [x2]
-    ldr w11, [x0, #84]
     ldp d3, d4, [x1, #256]
-    ldp x12, x13, [x0]
-    mov v0.s[0], w10
+    orr x10, x11, x10
+    ldr w11, [x0, #84]
+    mov v0.d[0], x10
     ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
     mov v3.d[1], v4.d[0]
     ldp q2, q4, [x1]
+    ldp x12, x13, [x0]
     and x10, x11, x10
     add w9, w9, #1
-    add x11, x12, x10, lsl #2
-    and w9, w9, #0xffff
     orr v0.16b, v2.16b, v0.16b
     orr v1.16b, v4.16b, v1.16b
+    and w9, w9, #0xffff
+    add x11, x12, x10, lsl #2
     str q3, [x13, x10]
     str w9, [x0, #76]
     rev w9, w9
@@ -858,28 +876,30 @@ hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    movi v0.2d, #0000000000000000
     rev w10, w9
-    movi v1.2d, #0000000000000000
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
     lsr w10, w10, #8
-    ldp d2, d3, [x1, #256]
+    movi v1.2d, #0000000000000000
     ldr d4, [x2]
+    ldp d2, d3, [x1, #256]
+    orr x10, x11, x10
     ldr w11, [x0, #84]
-    ldp x13, x12, [x0]
-    mov v0.s[0], w10
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    ldp q4, q1, [x1]
+    mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    and x10, x11, x10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
     and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
+    str w9, [x0, #76]
+    rev w9, w9
     orr v0.16b, v4.16b, v0.16b
     ldr q4, [x1, #32]
     str q2, [x12, x10]
     add x11, x13, x10, lsl #2
-    str w9, [x0, #76]
-    rev w9, w9
     orr v2.16b, v4.16b, v3.16b
     stp q0, q1, [x11]
     str q2, [x11, #32]
@@ -2081,62 +2101,69 @@ L2:
 hot_retire_receive:
     ldp w10, w9, [x0, #32]
     cmp w9, w10
+    b.eq L1
+    and w11, w1, #0xffff
+    cmp w11, w9, uxth
     b.ne L1
-    mov w0, #1
-    ret
-L1:
-    mov x8, x0
-    mov x0, xzr
-    ldr w10, [x8, #24]
-    ldr x11, [x8, #16]
+    ldr w10, [x0, #24]
+    ldr x12, [x0, #16]
+    str wzr, [x8]
     and w10, w10, w9
     add w9, w9, #1
-    ldr x1, [x11, w10, uxtw #3]
-    str w9, [x8, #36]
+    ldr x10, [x12, w10, uxtw #3]
+    str w9, [x0, #36]
+    str x10, [x8, #8]
+    ret
+L1:
+    mov w11, #2
+    strh w1, [x8, #6]
+    strb w11, [x8, #4]
+    mov w11, #1
+    strh w9, [x8, #8]
+    strh w10, [x8, #10]
+    str w11, [x8]
     ret
 
 hot_retire_send:
-    ldp w9, w11, [x0, #80]
-    ldr w13, [x0, #76]
-    mvn w10, w11, lsr #4
-    add w12, w10, w9
-    sub w10, w1, w12
-    sub w15, w13, w12
-    and w14, w10, #0xffff
+    ldp w9, w10, [x0, #80]
+    ldr w12, [x0, #76]
+    mvn w11, w10, lsr #4
+    add w13, w11, w9
+    sub w11, w1, w13
+    sub w15, w12, w13
+    and w14, w11, #0xffff
     cmp w14, w15, uxth
     b.hs L1
-    and w11, w11, w1, lsl #4
+    and w10, w10, w1, lsl #4
     ldr x12, [x0, #8]
-    and w11, w11, #0xffff0
-    add x13, x12, x11
+    and w10, w10, #0xffff0
+    add x13, x12, x10
     ldr x12, [x13, #8]
     cbz x12, L2
-    add w10, w10, w12
+    add w11, w11, w12
     ldr x13, [x13]
-    strh wzr, [x8]
-    add w9, w10, w9
-    strh w10, [x8, #16]
+    str wzr, [x8]
+    add w9, w11, w9
+    strh w11, [x8, #16]
     and w9, w9, #0xffff
     str x13, [x8, #8]
     str w9, [x0, #80]
     ret
 L1:
-    and x9, x13, #0xffff
-    and w10, w12, #0xffff
-    lsl x9, x9, #48
-    orr x9, x9, x10, lsl #32
-    lsl w10, w1, #16
-    orr x9, x9, x10
-    mov w11, #1
-    stur x9, [x8, #2]
-    strh w11, [x8]
+    mov w9, #2
+    mov w10, #1
+    strh w1, [x8, #6]
+    strb w9, [x8, #4]
+    strh w13, [x8, #8]
+    strh w12, [x8, #10]
+    str w10, [x8]
     ret
 L2:
-    lsl w9, w1, #16
-    orr x9, x9, #0x1
-    mov w11, #1
-    stur x9, [x8, #2]
-    strh w11, [x8]
+    mov w9, #3
+    mov w10, #1
+    strh w1, [x8, #6]
+    strb w9, [x8, #4]
+    str w10, [x8]
     ret
 
 hot_ring_staged:
@@ -2307,28 +2334,30 @@ other_fire_doorbell_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L2
-    movi v0.2d, #0000000000000000
     rev w10, w9
-    movi v1.2d, #0000000000000000
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
     lsr w10, w10, #8
-    ldp d2, d3, [x1, #256]
+    movi v1.2d, #0000000000000000
     ldr d4, [x2]
+    ldp d2, d3, [x1, #256]
+    orr x10, x11, x10
     ldr w11, [x0, #84]
-    ldp x13, x12, [x0]
-    mov v0.s[0], w10
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    ldp q4, q1, [x1]
+    mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    and x10, x11, x10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
     and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
+    str w9, [x0, #76]
+    rev w9, w9
     orr v0.16b, v4.16b, v0.16b
     ldr q4, [x1, #32]
     str q2, [x12, x10]
     add x11, x13, x10, lsl #2
-    str w9, [x0, #76]
-    rev w9, w9
     orr v2.16b, v4.16b, v3.16b
     stp q0, q1, [x11]
     str q2, [x11, #32]
@@ -2371,28 +2400,30 @@ other_fire_thread_register:
     ldp w9, w10, [x0, #68]
     cmp w9, w10
     b.eq L2
-    movi v0.2d, #0000000000000000
     rev w10, w9
-    movi v1.2d, #0000000000000000
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
-    ldp d2, d3, [x1, #256]
+    movi v1.2d, #0000000000000000
     ldr d4, [x2]
+    ldp d2, d3, [x1, #256]
+    orr x10, x11, x10
     ldr w11, [x0, #76]
-    ldp x13, x12, [x0]
-    mov v0.s[0], w10
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    ldp q4, q1, [x1]
+    mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    and x10, x11, x10
+    mov v2.d[1], v3.d[0]
+    ext v3.16b, v1.16b, v4.16b, #12
     and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
+    str w9, [x0, #68]
+    rev w9, w9
     orr v0.16b, v4.16b, v0.16b
     ldr q4, [x1, #32]
     str q2, [x12, x10]
     add x11, x13, x10, lsl #2
-    str w9, [x0, #68]
-    rev w9, w9
     orr v2.16b, v4.16b, v3.16b
     stp q0, q1, [x11]
     str q2, [x11, #32]

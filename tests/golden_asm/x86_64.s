@@ -220,130 +220,147 @@ hot_drain_and_retire:
     push r12
     push rbx
     sub rsp, 104
-    mov r15, qword ptr [rdi]
-    mov ecx, dword ptr [r15 + 60]
-    mov r11d, dword ptr [rdi + 40]
-    bswap ecx
-    xor ecx, r11d
-    mov eax, ecx
+    mov r14, qword ptr [rdi]
+    mov r9d, dword ptr [r14 + 60]
+    mov eax, dword ptr [rdi + 40]
+    bswap r9d
+    mov dword ptr [rsp + 4], eax
+    xor r9d, eax
+    mov eax, r9d
     ror al
     cmp al, 119
-    ja L8
-    mov r12d, dword ptr [rdi + 8]
-    mov r13, qword ptr [rdx]
+    ja L9
+    mov r15d, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdx]
     mov rax, qword ptr [rdi + 32]
-    mov qword ptr [rsp + 64], rax
+    mov qword ptr [rsp + 72], rax
+    mov eax, dword ptr [rsi + 72]
+    mov dword ptr [rsp + 12], eax
     mov eax, dword ptr [rsi + 84]
     mov qword ptr [rsp + 56], rax
     not eax
     shr eax, 4
-    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 64], rax
     movzx eax, word ptr [rsi + 76]
-    mov dword ptr [rsp + 12], eax
-    mov rbp, qword ptr [rsi + 8]
+    mov dword ptr [rsp + 8], eax
+    mov r13, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rsp + 72], rax
+    mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 16]
     mov qword ptr [rsp + 48], rax
     mov ebx, dword ptr [rsi + 80]
-    mov r8d, 1
+    mov ecx, 1
 L1:
-    mov rax, r8
-    mov r14d, ecx
-    cmp cl, 12
-    jae L2
-    xor ecx, ecx
-    jmp L3
-L2:
-    mov ecx, r14d
+    mov rax, rcx
+    mov r8d, r9d
+    cmp r9b, 12
+    jb L2
+    mov ecx, r8d
     shr cl, 2
-    movzx r8d, cl
-    mov cl, 1
-    mov r9d, 489335
-    bt r9, r8
-    jae L7
-L3:
-    shr r14d, 16
-    mov r8, qword ptr [rsp + 80]
-    lea r9d, [r8 + rbx]
-    mov r8d, r14d
-    sub r8d, r9d
-    mov r10d, dword ptr [rsp + 12]
-    sub r10d, r9d
-    cmp r8w, r10w
-    jae L4
-    shl r14d, 4
-    and r14d, dword ptr [rsp + 56]
-    mov r10, qword ptr [rbp + r14 + 8]
-    test r10, r10
-    je L4
-    mov r9, qword ptr [rbp + r14]
-    add r8d, ebx
-    add r8d, r10d
-    movzx ebx, r8w
-    mov dword ptr [rsi + 80], ebx
-    test cl, 1
+    mov r10d, 1
+    shl r10, cl
+    mov ecx, r9d
+    and cl, -16
+    cmp cl, -48
     jne L4
-    add r13, r9
-    mov qword ptr [rdx], r13
+    and r10d, 489335
+    jne L4
+L2:
+    mov ecx, dword ptr [r14 + 56]
+    xor ecx, dword ptr [rsp + 12]
+    cmp ecx, 256
+    jae L7
+    mov ecx, r8d
+    shr ecx, 16
+    mov r10, qword ptr [rsp + 64]
+    lea r11d, [r10 + rbx]
+    mov r10d, ecx
+    sub r10d, r11d
+    mov ebp, dword ptr [rsp + 8]
+    sub ebp, r11d
+    cmp r10w, bp
+    jae L4
+    shl ecx, 4
+    and ecx, dword ptr [rsp + 56]
+    mov r11, qword ptr [r13 + rcx + 8]
+    test r11, r11
+    je L4
+    add r10d, ebx
+    add r10d, r11d
+    mov rbp, qword ptr [r13 + rcx]
+    movzx ebx, r10w
+    mov dword ptr [rsi + 80], ebx
+    cmp r9b, 12
+    jb L3
+    mov ecx, r8d
+    shr cl, 2
+    movzx ecx, cl
+    mov r9d, 489335
+    bt r9, rcx
+    jae L8
+L3:
+    add r12, rbp
+    mov qword ptr [rdx], r12
 L4:
-    inc r12d
-    cmp r15, qword ptr [rsp + 72]
+    inc r15d
+    cmp r14, qword ptr [rsp + 80]
     je L6
-    add r15, qword ptr [rsp + 64]
+    add r14, qword ptr [rsp + 72]
     cmp rax, 16
-    je L9
+    je L10
 L5:
-    mov ecx, dword ptr [r15 + 60]
-    bswap ecx
-    xor ecx, r11d
-    mov r9d, ecx
-    ror r9b
-    lea r8, [rax + 1]
-    cmp r9b, 120
+    mov r9d, dword ptr [r14 + 60]
+    bswap r9d
+    xor r9d, dword ptr [rsp + 4]
+    mov r8d, r9d
+    ror r8b
+    lea rcx, [rax + 1]
+    cmp r8b, 120
     jb L1
-    jmp L9
+    jmp L10
 L6:
-    and r12d, 16777215
-    xor r11d, 1
-    mov dword ptr [rdi + 40], r11d
-    mov r15, qword ptr [rsp + 48]
+    and r15d, 16777215
+    mov ecx, dword ptr [rsp + 4]
+    xor ecx, 1
+    mov dword ptr [rsp + 4], ecx
+    mov dword ptr [rdi + 40], ecx
+    mov r14, qword ptr [rsp + 48]
     cmp rax, 16
     jne L5
-    jmp L9
+    jmp L10
 L7:
-    movzx r8d, word ptr [r15 + 54]
-    rol r8w, 8
-    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r14 + 56]
+    jmp L4
+L8:
+    movzx r9d, word ptr [r14 + 54]
+    rol r9w, 8
+    mov ecx, dword ptr [r14 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 92]
     mov qword ptr [rsp + 32], rsi
-    mov rsi, r14
+    mov rsi, r8
     mov qword ptr [rsp + 24], rdx
-    mov edx, r8d
+    mov edx, r9d
     mov qword ptr [rsp + 16], rax
-    mov dword ptr [rsp + 8], r11d
     call <blueflame::cq::error::CqeError>::new
-    mov r11d, dword ptr [rsp + 8]
     mov rax, qword ptr [rsp + 16]
     mov rsi, qword ptr [rsp + 32]
     mov rdx, qword ptr [rsp + 24]
     mov rdi, qword ptr [rsp + 40]
     cmp byte ptr [rsp + 101], 7
-    setne cl
-    or cl, byte ptr [rsp + 92]
-    jmp L3
-L8:
-    xor eax, eax
-    jmp L10
+    je L3
+    jmp L4
 L9:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], r12d
-    mov rcx, qword ptr [rdi + 48]
-    bswap r12d
-    mov dword ptr [rcx], r12d
+    xor eax, eax
+    jmp L11
 L10:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+    mov rcx, qword ptr [rdi + 48]
+    bswap r15d
+    mov dword ptr [rcx], r15d
+L11:
     add rsp, 104
     pop rbx
     pop r12
@@ -705,16 +722,17 @@ hot_fire_entry:
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
     je L4
-    movaps xmm0, xmmword ptr [rdx + 256]
     mov r9d, eax
     shl r9d, 4
     and r9d, dword ptr [rsi + 84]
+    movaps xmm0, xmmword ptr [rdx + 256]
     mov r10, qword ptr [rsi + 8]
     movaps xmmword ptr [r10 + r9], xmm0
     mov r10d, eax
     bswap r10d
-    movd xmm0, r10d
-    psrld xmm0, 8
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movq xmm0, r10
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     mov edx, dword ptr [rcx + 12]
@@ -785,8 +803,9 @@ hot_fire_one_fence:
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
-    movd xmm0, r9d
-    psrld xmm0, 8
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
@@ -833,16 +852,17 @@ hot_fire_send:
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
     je L2
-    movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
+    movaps xmm0, xmmword ptr [rdx + 256]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
-    movd xmm0, r9d
-    psrld xmm0, 8
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
@@ -897,8 +917,9 @@ hot_fire_two_fences:
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
-    movd xmm0, r9d
-    psrld xmm0, 8
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
@@ -2204,23 +2225,35 @@ L2:
     ret
 
 hot_retire_receive:
-    mov eax, dword ptr [rdi + 36]
-    cmp eax, dword ptr [rdi + 32]
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 32]
+    mov ecx, dword ptr [rsi + 36]
+    cmp ecx, edi
+    je L1
+    cmp dx, cx
     jne L1
-    mov eax, 1
+    mov rdx, qword ptr [rsi + 16]
+    mov edi, dword ptr [rsi + 24]
+    and edi, ecx
+    mov rdx, qword ptr [rdx + 8*rdi]
+    inc ecx
+    mov dword ptr [rsi + 36], ecx
+    mov qword ptr [rax + 8], rdx
+    xor ecx, ecx
+    mov dword ptr [rax], ecx
     ret
 L1:
-    mov rcx, qword ptr [rdi + 16]
-    mov edx, dword ptr [rdi + 24]
-    and edx, eax
-    mov rdx, qword ptr [rcx + 8*rdx]
-    inc eax
-    mov dword ptr [rdi + 36], eax
-    xor eax, eax
+    mov byte ptr [rax + 4], 2
+    mov word ptr [rax + 6], dx
+    mov word ptr [rax + 8], cx
+    mov word ptr [rax + 10], di
+    mov ecx, 1
+    mov dword ptr [rax], ecx
     ret
 
 hot_retire_send:
     mov rax, rdi
+    mov edi, edx
     mov r9d, dword ptr [rsi + 76]
     mov ecx, dword ptr [rsi + 80]
     mov r8d, dword ptr [rsi + 84]
@@ -2228,47 +2261,41 @@ hot_retire_send:
     shr r10d, 4
     not r10d
     add r10d, ecx
-    mov edi, edx
-    sub edi, r10d
+    sub edx, r10d
     mov r11d, r9d
     sub r11d, r10d
-    cmp di, r11w
+    cmp dx, r11w
     jae L1
-    movzx r9d, dx
+    movzx r9d, di
     shl r9d, 4
     and r8d, r9d
     mov r10, qword ptr [rsi + 8]
     mov r9, qword ptr [r10 + r8 + 8]
     test r9, r9
     je L2
-    mov rdx, qword ptr [r10 + r8]
-    add edi, r9d
-    add ecx, edi
+    mov rdi, qword ptr [r10 + r8]
+    add edx, r9d
+    add ecx, edx
     movzx ecx, cx
     mov dword ptr [rsi + 80], ecx
-    mov qword ptr [rax + 8], rdx
-    mov word ptr [rax + 16], di
+    mov qword ptr [rax + 8], rdi
+    mov word ptr [rax + 16], dx
     xor ecx, ecx
-    mov word ptr [rax], cx
+    mov dword ptr [rax], ecx
     ret
 L1:
-    movzx ecx, r9w
-    shl rcx, 48
-    movzx esi, r10w
-    shl rsi, 32
-    or rsi, rcx
-    shl edx, 16
-    or rdx, rsi
-    mov qword ptr [rax + 2], rdx
-    mov cx, 1
-    mov word ptr [rax], cx
+    mov byte ptr [rax + 4], 2
+    mov word ptr [rax + 6], di
+    mov word ptr [rax + 8], r10w
+    mov word ptr [rax + 10], r9w
+    mov ecx, 1
+    mov dword ptr [rax], ecx
     ret
 L2:
-    shl edx, 16
-    inc rdx
-    mov qword ptr [rax + 2], rdx
-    mov cx, 1
-    mov word ptr [rax], cx
+    mov byte ptr [rax + 4], 3
+    mov word ptr [rax + 6], di
+    mov ecx, 1
+    mov dword ptr [rax], ecx
     ret
 
 hot_ring_staged:
@@ -2449,8 +2476,9 @@ other_fire_doorbell_fence:
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
-    movd xmm0, r9d
-    psrld xmm0, 8
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
@@ -2506,8 +2534,9 @@ other_fire_thread_register:
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
     bswap r9d
-    movd xmm0, r9d
-    psrld xmm0, 8
+    shr r9d, 8
+    or r9, qword ptr [rsi + 32]
+    movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]

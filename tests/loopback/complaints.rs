@@ -43,7 +43,7 @@ impl Lab {
     fn post(&mut self, tamper: impl FnOnce(&QpParts)) -> (Vec<Complaint>, bool) {
         let request = Write::to(remote(&self.window, 0)).inline(MESSAGE).signaled(WrId(1));
         // SAFETY: an inline request names no memory.
-        unsafe { self.end.sq.post(&request) }.expect("room");
+        unsafe { self.end.sq.post_unchecked(&request) }.expect("room");
         tamper(&self.qp);
         assert!(self.hca.run_until_idle());
         (self.hca.complaints(), self.window.to_vec(0, 24) == MESSAGE)

@@ -44,19 +44,16 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
         let tag = WrId(if shot { 0 } else { n as u64 });
         // Requests of a size that the compiler knows, others, and templates go three ways: out of registers, out of the ring,
         // out of wide registers.
-        // SAFETY: an inline request names no memory; the templates are this queue's.
-        let posted = unsafe {
-            if shot && len == 28 {
-                end.sq.fire(&small, &std::array::from_fn(|i| bytes[i]))
-            } else if shot {
-                end.sq.fire(&large, &std::array::from_fn(|i| bytes[i]))
-            } else if let Ok(bytes) = <&[u8; 8]>::try_from(&*bytes) {
-                end.sq.post(&to.inline(bytes).signaled(tag))
-            } else if let Ok(bytes) = <&[u8; 28]>::try_from(&*bytes) {
-                end.sq.post(&to.inline(bytes).signaled(tag))
-            } else {
-                end.sq.post(&to.inline(&*bytes).signaled(tag))
-            }
+        let posted = if shot && len == 28 {
+            end.sq.fire(&small, &std::array::from_fn(|i| bytes[i]))
+        } else if shot {
+            end.sq.fire(&large, &std::array::from_fn(|i| bytes[i]))
+        } else if let Ok(bytes) = <&[u8; 8]>::try_from(&*bytes) {
+            end.sq.post(&to.inline(bytes).signaled(tag))
+        } else if let Ok(bytes) = <&[u8; 28]>::try_from(&*bytes) {
+            end.sq.post(&to.inline(bytes).signaled(tag))
+        } else {
+            end.sq.post(&to.inline(&*bytes).signaled(tag))
         };
         posted.expect("room");
         // Without bytes there is no inline segment.
@@ -66,7 +63,7 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
         assert_eq!(hca.complaints(), []);
         let cqe = end.cq.poll().expect("a completion");
         cqe.check().expect("success");
-        assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, tag);
+        assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, tag);
         assert!(window.to_vec(0, len) == bytes, "{len} bytes");
     }
 }

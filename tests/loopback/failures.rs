@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use blueflame::cq::{CqeError, KnownSyndrome, Side, Syndrome, WcStatus};
+use blueflame::cq::{Cqe, CqeError, KnownSyndrome, Side, Syndrome, WcStatus};
 use blueflame::types::{Lkey, Rkey};
 use blueflame::wqe::{Rc, Remote, Sge};
 use softhca::context::{Access, QpState};
@@ -133,24 +133,23 @@ impl Lab {
 /// Takes every completion of an end. Each must retire something that is outstanding.
 fn poll(end: &mut End<Rc>) -> Report {
     let mut report = Report::default();
-    let mut found = Vec::new();
-    while end.cq.drain(8, |cqe| found.push((cqe.check(), cqe.wqe_counter(), cqe.qpn()))) != 0 {}
-    for (check, counter, qpn) in found {
-        assert_eq!(qpn.get(), end.qpn);
-        let (side, status) = match check {
+    let take = |cqe: Cqe<'_>| {
+        assert_eq!(cqe.qpn().get(), end.qpn);
+        let (side, status) = match cqe.check() {
             Ok(side) => (side, WcStatus::Success),
             Err(CqeError::Completion(error)) => {
-                assert_eq!(error.wqe_counter, counter);
+                assert_eq!(error.wqe_counter, cqe.wqe_counter());
                 assert!(matches!(error.syndrome, Syndrome::Known(_)) && error.vendor_err_synd != 0, "{error}");
                 (error.side, error.status())
             }
             Err(error) => panic!("{error}"),
         };
         match side {
-            Side::Requester => report.sends.push((end.sq.retire(counter).expect("outstanding").wr_id.0, status)),
-            Side::Responder => report.receives.push((end.rq.retire(counter), status)),
+            Side::Requester => report.sends.push((end.sq.retire(&cqe).expect("outstanding").wr_id.0, status)),
+            Side::Responder => report.receives.push((end.rq.retire(&cqe), status)),
         }
-    }
+    };
+    end.cq.drain(usize::MAX, take);
     report
 }
 

@@ -9,6 +9,7 @@ mod copies;
 mod failures;
 mod faults;
 mod frames;
+mod retire;
 mod shapes;
 mod shared_receive;
 mod shared_register;

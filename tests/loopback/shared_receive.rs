@@ -21,13 +21,12 @@ fn retired_out_of_order() {
         }
         let messages: Vec<[u8; 8]> = (0..=round % 7).map(|n| (round * 10 + n).to_be_bytes()).collect();
         for message in &messages {
-            // SAFETY: an inline request names no memory.
-            unsafe { near.sq.post(&Send::new().inline(message).signaled(WrId(round))) }.expect("room");
+            near.sq.post(&Send::new().inline(message).signaled(WrId(round))).expect("room");
             a.step();
         }
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         near.cq.drain(8, |cqe| {
-            near.sq.retire(cqe.wqe_counter()).expect("outstanding");
+            near.sq.retire(&cqe).expect("outstanding");
         });
         let mut arrived = Vec::new();
         far.cq.drain(8, |cqe| arrived.push(cqe.wqe_counter()));
@@ -39,7 +38,7 @@ fn retired_out_of_order() {
             arrived.reverse();
         }
         for (index, message) in arrived {
-            let slot = far.rq.retire(index);
+            let slot = far.rq.retire_index(index);
             assert_eq!(mailbox.to_vec(slot as usize * 64, 8), message, "round {round}");
             free.push(slot);
         }

@@ -34,14 +34,13 @@ fn post<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
     let mut bytes = [0; 28];
     bytes[..8].copy_from_slice(&n.to_be_bytes());
     bytes[20..].copy_from_slice(&n.to_be_bytes());
-    // SAFETY: an inline request names no memory.
-    unsafe { end.sq.post(&Write::to(remote(window, 0)).inline(&bytes).signaled(WrId(n))) }.expect("room");
+    end.sq.post(&Write::to(remote(window, 0)).inline(&bytes).signaled(WrId(n))).expect("room");
 }
 
 fn check<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
     let cqe = end.cq.poll().expect("a completion");
     cqe.check().expect("success");
-    assert_eq!(end.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(n));
+    assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(n));
     assert_eq!(window.to_vec(0, 8), n.to_be_bytes());
     assert_eq!(window.to_vec(20, 8), n.to_be_bytes());
     assert!(end.cq.poll().is_none());

@@ -20,12 +20,11 @@ fn fire<const N: usize>(sq_wqebbs: u32, shots: u32) {
     for n in 0..shots {
         let payload: [u8; N] = core::array::from_fn(|i| (n as usize * 31 + i) as u8);
         shot.set_wr_id(WrId(u64::from(n)));
-        // SAFETY: the template is this queue's.
-        unsafe { near.sq.fire(&shot, &payload) }.expect("room");
+        near.sq.fire(&shot, &payload).expect("room");
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
-        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(u64::from(n)));
+        assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(u64::from(n)));
         assert_eq!(window.to_vec(64, N), payload);
         assert_eq!(a.complaints(), []);
     }
@@ -58,12 +57,12 @@ fn of_an_entry() {
     let template = near.sq.template(read).expect("within the limits");
     for n in 0..50_u64 {
         let entry = Sge { addr: local.addr() + 32 * n, bytes: 17, lkey: Lkey(local.lkey()) };
-        // SAFETY: the template is this queue's; the buffers live, and nothing looks before the completion.
-        unsafe { near.sq.fire(&template, &[entry]) }.expect("room");
+        // SAFETY: the entry is registered memory, which is looked at when the READ has completed.
+        unsafe { near.sq.fire_unchecked(&template, &[entry]) }.expect("room");
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
-        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(5));
+        assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(5));
         assert_eq!(local.to_vec(32 * n as usize, 17), b"what the peer has");
         assert_eq!(a.complaints(), []);
     }
@@ -81,10 +80,8 @@ fn staged() {
         // One WQEBB, and three.
         let (short, long) = ([n; 12], [n; 130]);
         let to = Write::to(remote(&window, 0)).signaled(WrId(u64::from(n)));
-        // SAFETY: inline data names no memory.
-        let staged = unsafe {
-            if n.is_multiple_of(2) { near.sq.stage(&to.inline(&short)) } else { near.sq.stage(&to.inline(&long)) }
-        };
+        let staged =
+            if n.is_multiple_of(2) { near.sq.stage(&to.inline(&short)) } else { near.sq.stage(&to.inline(&long)) };
         let staged = staged.expect("room");
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         assert!(near.cq.poll().is_none(), "nobody has rung");
@@ -96,7 +93,7 @@ fn staged() {
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
-        assert_eq!(near.sq.retire(cqe.wqe_counter()).expect("outstanding").wr_id, WrId(u64::from(n)));
+        assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(u64::from(n)));
         let bytes = if n.is_multiple_of(2) { 12 } else { 130 };
         assert_eq!(window.to_vec(0, bytes), vec![n; bytes]);
         assert_eq!(a.complaints(), []);
@@ -110,9 +107,6 @@ fn a_full_ring_and_a_limit_are_named() {
     let mut end = End::<Rc>::new(&mut hca, &shape);
     assert!(end.sq.template(Send::new().inline_len::<17>()).is_err());
     let shot = end.sq.template(Send::new().inline_len::<16>()).expect("within the limits");
-    // SAFETY: the template is this queue's.
-    unsafe {
-        end.sq.fire(&shot, &[1; 16]).expect("room");
-        assert!(matches!(end.sq.fire(&shot, &[2; 16]), Err(PostError::Full { .. })));
-    }
+    end.sq.fire(&shot, &[1; 16]).expect("room");
+    assert!(matches!(end.sq.fire(&shot, &[2; 16]), Err(PostError::Full { .. })));
 }

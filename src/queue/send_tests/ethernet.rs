@@ -82,15 +82,14 @@ fn what_is_too_long_is_refused() {
     let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
     let mut sq = rig.queue::<RawPacket>();
     let headers = Frame::new().inline_headers([0; 458]);
-    // SAFETY: no device looks.
-    let mut post = |data: &[u8]| unsafe { sq.post(&headers.inline(data)) };
+    let mut post = |data: &[u8]| sq.post(&headers.inline(data));
     // 1 + 30 units, and an inline segment of 33: only with the headers is it too much.
     assert_eq!(post(&[0; 512]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
     assert_eq!(post(&[0; 513]), Err(EncodeError::InlineTooLong { bytes: 513, limit: 512 }.into()));
     assert_eq!(post(&[0; 500]), Err(PostError::LargerThanRing { needed: Wqebbs(16), ring: 8 }));
     let sges = [LOCAL; 31];
     // SAFETY: no device looks.
-    let posted = unsafe { sq.post(&headers.gather(&sges[..])) };
+    let posted = unsafe { sq.post_unchecked(&headers.gather(&sges[..])) };
     assert_eq!(posted, Err(EncodeError::TooManySges { count: 31, limit: 30 }.into()));
     assert!(rig.ring().iter().all(|&byte| byte == OLD));
 }
@@ -203,7 +202,7 @@ fn post<O: LegalOn<RawPacket<InlineNone>>, P: Payload>(request: Request<O, P>, r
     let mut sq = rig.queue::<RawPacket<InlineNone>>();
     sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
     // SAFETY: no device looks.
-    unsafe { sq.post(&request.signaled(WrId(0))) }
+    unsafe { sq.post_unchecked(&request.signaled(WrId(0))) }
 }
 
 proptest! {

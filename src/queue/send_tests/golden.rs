@@ -23,7 +23,7 @@ pub(super) fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O,
     let mut sq = rig.queue::<T>();
     sq.set_blueflame_policy(BlueFlamePolicy::Inline);
     // SAFETY: no device looks.
-    unsafe { sq.post(&request) }.expect("posted");
+    unsafe { sq.post_unchecked(&request) }.expect("posted");
     let wqe = wqe.as_flattened();
     let mut ring = [OLD; 8 * 64];
     ring[4 * 64..][..wqe.len()].copy_from_slice(wqe);
@@ -131,8 +131,7 @@ fn inline_wraps_in_the_middle_of_the_data() {
     // after.
     let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
     let data: [u8; 60] = core::array::from_fn(|i| i as u8);
-    // SAFETY: no device looks.
-    unsafe { rig.queue::<Rc>().post(&Send::new().inline(&data)) }.expect("posted");
+    rig.queue::<Rc>().post(&Send::new().inline(&data)).expect("posted");
     let mut wqe = Vec::from([0, 0xff, 0xff, 0x0a, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 60]);
     wqe.extend(data);
     let ring = rig.ring();
@@ -160,9 +159,9 @@ fn fire_as_post<T: Transport, O: LegalOn<T>, P: Payload, H: Hole>(
         template.set_wr_id(wr_id);
         let (first, free) = (by_post.pi(), by_post.free());
         // SAFETY: no device looks.
-        unsafe { by_post.post(&posted.wr_id(wr_id)) }.expect("posted");
-        // SAFETY: no device looks, and the template is this queue's.
-        unsafe { by_fire.fire(&template, data) }.expect("fired");
+        unsafe { by_post.post_unchecked(&posted.wr_id(wr_id)) }.expect("posted");
+        // SAFETY: as above.
+        unsafe { by_fire.fire_unchecked(&template, data) }.expect("fired");
         assert_eq!(posts.ring(), fires.ring());
         assert_eq!(posts.dbrec(), fires.dbrec());
         // What the register gets past the WQE's end is not read: the old bytes of the ring, or zero.
@@ -174,9 +173,10 @@ fn fire_as_post<T: Transport, O: LegalOn<T>, P: Payload, H: Hole>(
         }
         assert_eq!(by_post.free(), by_fire.free());
         assert_eq!(free.0 - by_post.free().0, wqe_bytes.div_ceil(64) as u16);
-        let retired = by_post.retire(first.0);
-        assert_eq!(retired.expect("outstanding").wr_id, wr_id);
-        assert_eq!(by_fire.retire(first.0), retired);
+        // SAFETY: no device looks.
+        let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+        assert_eq!(retired[0].expect("outstanding").wr_id, wr_id);
+        assert_eq!(retired[1], retired[0]);
     }
 }
 
@@ -232,7 +232,7 @@ fn template_refuses_what_the_device_would_misread() {
     assert_eq!(sq.template(Send::new().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
     let template = sq.template(Send::new().gather_len::<2>()).expect("within the limits");
     // SAFETY: no device looks.
-    let mut fire = |data| unsafe { sq.fire(&template, &data) };
+    let mut fire = |data| unsafe { sq.fire_unchecked(&template, &data) };
     assert_eq!(fire([LOCAL, empty]), Err(PostError::Encode(EncodeError::EmptySge)));
     let limit = 0x7fff_ffff;
     assert_eq!(fire([long, LOCAL]), Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 0x8000_0000, limit })));
@@ -244,12 +244,11 @@ fn blueflame_copies_what_is_not_inline_by_default() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();
     // SAFETY: no device looks.
-    unsafe { sq.post(&Send::new().gather([LOCAL])) }.expect("posted");
+    unsafe { sq.post_unchecked(&Send::new().gather([LOCAL])) }.expect("posted");
     assert_eq!(rig.page()[..32], rig.ring()[..32]);
     // One unit is one unit: nothing but the doorbell.
     rig.clear_page();
-    // SAFETY: no device looks.
-    unsafe { sq.post(&Nop::new()) }.expect("posted");
+    sq.post(&Nop::new()).expect("posted");
     let page = rig.page();
     assert_eq!(page[256..264], rig.ring()[64..72]);
     assert!(page[264..].iter().all(|&byte| byte == OLD));

@@ -246,14 +246,14 @@ pub(super) trait Submit {
 impl<R: Register> Submit for SendQueue<Rc, R> {
     fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
-        unsafe { self.post(request) }
+        unsafe { self.post_unchecked(request) }
     }
 }
 
 impl<R: Register> Submit for SendBatch<'_, Rc, R> {
     fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
-        unsafe { self.push(request) }
+        unsafe { self.push_unchecked(request) }
     }
 }
 
@@ -266,7 +266,7 @@ pub(super) struct Stager<'q, R: Register> {
 impl<R: Register> Submit for Stager<'_, R> {
     fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
-        let staged = unsafe { self.sq.stage(request) }?;
+        let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
             staged.ring();
         }

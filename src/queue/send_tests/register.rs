@@ -12,12 +12,10 @@ fn every_doorbell_takes_the_other_half() {
     for n in 0..8_u8 {
         rig.clear_page();
         if n.is_multiple_of(2) {
-            // SAFETY: no device looks.
-            unsafe { sq.post(&Nop::new()) }.expect("posted");
+            sq.post(&Nop::new()).expect("posted");
         } else {
             let mut batch = sq.batch();
-            // SAFETY: no device looks.
-            unsafe { batch.push(&Nop::new()) }.expect("put");
+            batch.push(&Nop::new()).expect("put");
             batch.ring();
         }
         let half = if n.is_multiple_of(2) { 0 } else { HALF };
@@ -33,8 +31,7 @@ fn batches_dropped_or_empty_do_not_ring() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();
     let mut batch = sq.batch();
-    // SAFETY: no device looks.
-    unsafe { batch.push(&Nop::new()) }.expect("put");
+    batch.push(&Nop::new()).expect("put");
     drop(batch);
     sq.batch().ring();
     assert_eq!(sq.pi(), SqPi(0));
@@ -57,8 +54,7 @@ fn queues_share_one_register() {
         ]
     };
     for sq in &mut queues {
-        // SAFETY: no device looks.
-        unsafe { sq.post(&Send::new().inline(b"hello").signaled(WrId(1))) }.expect("posted");
+        sq.post(&Send::new().inline(b"hello").signaled(WrId(1))).expect("posted");
     }
     let page = first.page();
     assert_eq!(page[..32], first.ring()[..32]);

@@ -1,0 +1,118 @@
+//! Whether a completion is of a queue's request: what all queues ask before they take the request back.
+use core::fmt;
+
+use crate::cq::{CqeOpcode, CqeView, QpnInCqe, Side, Source};
+use crate::types::Qpn;
+
+/// Why a completion does not belong to an outstanding request of the queue it was given to. The queue is as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RetireError {
+    /// It completes no request of this kind of queue.
+    WrongSide {
+        /// The completion's opcode.
+        opcode: CqeOpcode,
+        /// The queue's side.
+        queue: Side,
+    },
+    /// It is another queue pair's.
+    WrongQueuePair {
+        /// The number in the completion.
+        completion: Qpn,
+        /// The queue's.
+        queue: Qpn,
+    },
+    /// The index is outside of what was posted and not yet retired.
+    NotOutstanding {
+        /// The completion's index.
+        wqe_counter: u16,
+        /// The oldest index outstanding, equal to `next` if none is.
+        oldest: u16,
+        /// The index to be posted next.
+        next: u16,
+    },
+    /// The index is inside a WQE of a send queue, not at its start.
+    InsideWqe {
+        /// The completion's index.
+        wqe_counter: u16,
+    },
+    /// The index is of a WQE of a shared receive queue that is not posted.
+    NotPosted {
+        /// The completion's index.
+        wqe_counter: u16,
+    },
+}
+
+// Constructors out of line: the checks that lead here are in the hot path, building the value is not.
+impl RetireError {
+    #[cold]
+    fn wrong_side(opcode: CqeOpcode, queue: Side) -> Self {
+        Self::WrongSide { opcode, queue }
+    }
+
+    #[cold]
+    fn wrong_queue_pair(completion: Qpn, queue: Qpn) -> Self {
+        Self::WrongQueuePair { completion, queue }
+    }
+
+    #[cold]
+    pub(super) fn not_outstanding(wqe_counter: u16, oldest: u16, next: u16) -> Self {
+        Self::NotOutstanding { wqe_counter, oldest, next }
+    }
+
+    #[cold]
+    pub(super) fn inside_wqe(wqe_counter: u16) -> Self {
+        Self::InsideWqe { wqe_counter }
+    }
+
+    #[cold]
+    pub(super) fn not_posted(wqe_counter: u16) -> Self {
+        Self::NotPosted { wqe_counter }
+    }
+}
+
+impl fmt::Display for RetireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::WrongSide { opcode, queue } => {
+                let queue = match queue {
+                    Side::Requester => "send",
+                    Side::Responder => "receive",
+                };
+                write!(f, "completion with opcode {opcode:?} given to a {queue} queue")
+            }
+            Self::WrongQueuePair { completion, queue } => write!(
+                f,
+                "completion of queue pair {:#08x} given to a queue of queue pair {:#08x}",
+                completion.get(),
+                queue.get()
+            ),
+            Self::NotOutstanding { wqe_counter, oldest, next } if oldest == next => {
+                write!(f, "completion of WQE {wqe_counter}, but nothing is outstanding")
+            }
+            Self::NotOutstanding { wqe_counter, oldest, next } => {
+                let newest = next.wrapping_sub(1);
+                write!(f, "completion of WQE {wqe_counter}, outstanding are {oldest} to {newest}")
+            }
+            Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
+            Self::NotPosted { wqe_counter } => {
+                write!(f, "completion of WQE {wqe_counter} of a shared receive queue, which is not posted")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RetireError {}
+
+/// Whether a completion is of a request, successful or not, of the side `queue`. Costs nothing where the caller has looked at
+/// [`CqeView::check`] before.
+#[inline(always)]
+pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(), RetireError> {
+    if cqe.side() == Some(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }
+}
+
+/// Whether a completion is of queue pair `queue`: a load and a comparison.
+#[inline(always)]
+pub(super) fn check_qpn<S: Source>(cqe: &CqeView<S>, queue: QpnInCqe) -> Result<(), RetireError> {
+    if cqe.is_of(queue) { Ok(()) } else { Err(RetireError::wrong_queue_pair(cqe.qpn(), queue.get())) }
+}

@@ -1,0 +1,59 @@
+//! Completions given to queues that they are not of: they take nothing back.
+use blueflame::cq::{CqeOpcode, Side};
+use blueflame::queue::RetireError;
+use blueflame::types::{Qpn, WrId};
+use blueflame::wqe::{Rc, Send};
+use softhca::embedded::{ConnectOptions, EmbeddedDevice};
+
+use crate::common::{End, Receives, Shape, sge};
+
+#[test]
+fn a_completion_is_taken_by_its_own_queue_once() {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let shape = Shape { recv_wqes: 4, ..Shape::default() };
+    let mut ends = [End::<Rc>::new(&mut hca, &shape), End::<Rc>::new(&mut hca, &shape)];
+    let endpoints = [0, 1].map(|i| hca.endpoint(ends[i].qpn));
+    for (end, peer) in ends.iter().zip([1, 0]) {
+        hca.connect_to(end.qpn, &endpoints[peer], &ConnectOptions::default()).expect("connected");
+    }
+    let mailbox = hca.buffer(256).expect("memory");
+    // Four requests and four receives are outstanding at either end, of the same indices. One completes at each.
+    for end in &mut ends {
+        for n in 0..4 {
+            // SAFETY: the memory lives as long as the device.
+            unsafe { end.rq.post(n, &[sge(&mailbox, 64 * n as usize, 64)]) }.expect("room");
+        }
+    }
+    let [near, far] = &mut ends;
+    near.sq.post(&Send::new().inline(b"a message").signaled(WrId(7))).expect("room");
+    assert!(hca.run_until_idle());
+    // Outstanding from here on: nobody lets the device work.
+    for _ in 0..3 {
+        near.sq.post(&Send::new().signaled(WrId(8))).expect("room");
+        far.sq.post(&Send::new().signaled(WrId(9))).expect("room");
+    }
+    let (Receives::Own(near_rq), Receives::Own(far_rq)) = (&mut near.rq, &mut far.rq) else { panic!("no queue") };
+    let [near_qpn, far_qpn] = [near.qpn, far.qpn].map(Qpn::truncate);
+
+    let sent = near.cq.poll().expect("a completion");
+    let (near_free, far_free) = (near.sq.free(), far.sq.free());
+    let wrong_side = RetireError::WrongSide { opcode: CqeOpcode::Req, queue: Side::Responder };
+    assert_eq!(near_rq.retire(&sent), Err(wrong_side));
+    assert_eq!(
+        far.sq.retire(&sent),
+        Err(RetireError::WrongQueuePair { completion: near_qpn, queue: far_qpn }),
+        "of the same index"
+    );
+
+    let received = far.cq.poll().expect("a message");
+    let wrong_side = RetireError::WrongSide { opcode: CqeOpcode::RespSend, queue: Side::Requester };
+    assert_eq!(far.sq.retire(&received), Err(wrong_side), "of the same queue pair and index");
+    assert_eq!(near_rq.retire(&received), Err(RetireError::WrongQueuePair { completion: far_qpn, queue: near_qpn }));
+    assert_eq!((near.sq.free(), far.sq.free()), (near_free, far_free), "nothing came back");
+    assert_eq!((near_rq.posted(), far_rq.posted()), (4, 4));
+
+    assert_eq!(near.sq.retire(&sent).expect("outstanding").wr_id, WrId(7));
+    assert_eq!(near.sq.retire(&sent), Err(RetireError::NotOutstanding { wqe_counter: 0, oldest: 1, next: 4 }));
+    assert_eq!(far_rq.retire(&received), Ok(WrId(0)));
+    assert_eq!(far_rq.retire(&received), Err(RetireError::NotOutstanding { wqe_counter: 0, oldest: 1, next: 4 }));
+}
