@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, GidType, Limits, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
     SqContext, SrqContext, Transport,
@@ -165,6 +165,7 @@ impl Lab {
             ports: vec![if input.is_ethernet() { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) }],
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
+            srq_faults: SrqFaults::default(),
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");

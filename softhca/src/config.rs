@@ -122,6 +122,21 @@ impl Default for Limits {
     }
 }
 
+/// Receives from SRQs that fail although nothing is wrong with them, per mille of those that RC QPs begin; at most 1000
+/// together. They come evenly, not at random.
+///
+/// Such a receive ends in an error CQE of syndrome 0x22 (aborted). Its sender is told that the receiver is not ready, and
+/// repeats its message; the QP stays as it is, and the SRQ's WQE is the host's again, to be posted once more. Drivers
+/// know the two by the vendor syndrome: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX
+/// `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SrqFaults {
+    /// The buffer's page was not there, as happens with memory that is registered on demand: vendor syndrome 0x93.
+    pub page: u16,
+    /// The WQE was taken for a packet that turned out to be out of sequence: vendor syndrome 0x99.
+    pub sequence: u16,
+}
+
 /// What a device is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
@@ -139,6 +154,8 @@ pub struct DeviceConfig {
     pub doorbells: DoorbellSource,
     /// Limits.
     pub limits: Limits,
+    /// Receives from SRQs that fail.
+    pub srq_faults: SrqFaults,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
     /// done all of it at once. Nothing goes onto the wire, so no peer is needed, only a QP in RTS. WQEs are decoded and
     /// checked as always, and malformed ones complete in error. What the keys permit is not checked; data is neither
@@ -158,6 +175,7 @@ impl DeviceConfig {
             ports: vec![port],
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),
+            srq_faults: SrqFaults::default(),
             sink: false,
         }
     }

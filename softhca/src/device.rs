@@ -17,7 +17,7 @@ use crate::memory::HostMemory;
 use crate::mkey::Mkey;
 use crate::packet::Packet;
 use crate::qp::{Qp, QpInfo};
-use crate::srq::Srq;
+use crate::srq::{FaultClock, Srq};
 use crate::table::Table;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 use crate::wire::{Frame, Outbox, Wire};
@@ -81,12 +81,15 @@ impl Device {
         check("max_objects", objects, (1..0xff_ffff).contains(&objects), "1 to 2^24-2")?;
         let mkeys = u64::from(limits.max_mkeys);
         check("max_mkeys", mkeys, (1..0xff_0000).contains(&mkeys), "1 to 2^24-2^16-1")?;
+        let rates = u64::from(config.srq_faults.page) + u64::from(config.srq_faults.sequence);
+        check("faults of receives, per mille", rates, rates <= 1000, "0 to 1000")?;
         let host = Host {
             memory,
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, limits.max_mkeys),
             cqs: Table::new(Object::Cq, 1, limits.max_objects),
             srqs: Table::new(Object::Srq, 1, limits.max_objects),
             events: VecDeque::new(),
+            srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),
             frames: FrameLog::default(),
             ports_up: vec![true; config.ports.len()],

@@ -11,7 +11,7 @@ use crate::ethernet::FrameLog;
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::mkey::{KeyFault, Mkey, Need};
-use crate::srq::Srq;
+use crate::srq::{FaultClock, Srq};
 use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::DataSeg;
@@ -49,6 +49,8 @@ pub struct Host {
     pub srqs: Table<Srq>,
     /// Events that the front end has not taken yet.
     pub events: VecDeque<Event>,
+    /// Which receives from SRQs fail.
+    pub(crate) srq_faults: FaultClock,
     /// Packets that the wire has not taken yet.
     pub outbox: Outbox,
     /// Ethernet frames that have left, the latest ones.

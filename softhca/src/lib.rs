@@ -18,6 +18,7 @@ pub mod embedded;
 pub mod error;
 pub mod ethernet;
 pub mod event;
+pub mod faults;
 pub mod host;
 pub mod memory;
 pub mod mkey;

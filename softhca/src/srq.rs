@@ -3,10 +3,12 @@
 //! Each WQE begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
 //! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
 
+use crate::config::SrqFaults;
 use crate::context::SrqContext;
 use crate::event::Event;
 use crate::host::Host;
 use crate::memory::HostMemory;
+use crate::qp::Failure;
 use crate::rq::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
 
@@ -74,6 +76,32 @@ impl Srq {
     }
 }
 
+/// When the next receive from an SRQ is to fail: see [`SrqFaults`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaultClock {
+    rates: SrqFaults,
+    /// Fractions of a fault due, in thousandths: page faults, and wrong sequences.
+    due: [u16; 2],
+}
+
+impl FaultClock {
+    pub(crate) fn new(rates: SrqFaults) -> Self {
+        Self { rates, due: [0; 2] }
+    }
+
+    /// How the receive that begins now fails, if it does.
+    pub(crate) fn tick(&mut self) -> Option<Failure> {
+        let kinds = [(self.rates.page, Failure::PAGE_FAULT), (self.rates.sequence, Failure::OUT_OF_SEQUENCE)];
+        for (due, (rate, _)) in self.due.iter_mut().zip(kinds) {
+            *due += rate;
+        }
+        // If both are due at once, the other waits.
+        let at = self.due.iter().position(|&due| due >= 1000)?;
+        self.due[at] -= 1000;
+        Some(kinds[at].1)
+    }
+}
+
 impl Host {
     /// Consumes the next WQE of an SRQ, raising the limit event or the error event where due.
     pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
@@ -137,6 +165,16 @@ mod tests {
             assert_eq!(srq.take(&memory), Ok(Some((wqe, false))));
         }
         assert_eq!(srq.take(&memory), Ok(None));
+    }
+
+    #[test]
+    fn faults_come_at_their_rates() {
+        let mut clock = FaultClock::new(SrqFaults { page: 300, sequence: 100 });
+        // Once more for the one that has waited for another.
+        let found: Vec<_> = (0..=1000).filter_map(|_| clock.tick()).collect();
+        let count = |kind| found.iter().filter(|&&failure| failure == kind).count();
+        assert_eq!((count(Failure::PAGE_FAULT), count(Failure::OUT_OF_SEQUENCE)), (300, 100));
+        assert!((0..1000).all(|_| FaultClock::new(SrqFaults::default()).tick().is_none()));
     }
 
     #[test]

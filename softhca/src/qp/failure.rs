@@ -46,6 +46,10 @@ impl Failure {
     pub(crate) const BAD_RESPONSE: Self = Self::new(Syndrome::BadResponse, 0x60);
     /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
     pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
+    /// The receive from an SRQ met a page that was not there. These two are a ConnectX's own vendor syndromes.
+    pub(crate) const PAGE_FAULT: Self = Self::new(Syndrome::RemoteAborted, 0x93);
+    /// The receive from an SRQ was begun for a packet out of sequence.
+    pub(crate) const OUT_OF_SEQUENCE: Self = Self::new(Syndrome::RemoteAborted, 0x99);
     /// No answer after `retry_cnt` retries.
     pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);
     /// RNR NAK after `rnr_retry` retries.

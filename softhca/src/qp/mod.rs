@@ -28,6 +28,8 @@ mod timer;
 
 use std::time::Duration;
 
+pub(crate) use failure::Failure;
+
 use common::Common;
 use psn::Psn;
 use receive::Receives;

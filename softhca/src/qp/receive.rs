@@ -73,6 +73,16 @@ impl Receives {
         }
     }
 
+    /// Whether a receive WQE is at hand.
+    pub(super) fn has_begun(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Whether the WQEs come from an SRQ.
+    pub(super) fn are_shared(&self, qp: &Common) -> bool {
+        matches!(qp.context.rq, ReceiveSource::Shared { .. })
+    }
+
     /// Bytes that the WQE at hand can take.
     pub(super) fn capacity(&self) -> u64 {
         let segs = self.current.as_ref().and_then(|wqe| wqe.segs.as_ref().ok());
@@ -143,7 +153,7 @@ impl Receives {
     /// Completes WQEs as flushed, as many as one step may: the one at hand, and all of an own ring. The WQEs of an SRQ
     /// stay for other QPs, and the host is told once that this QP takes no more. `true` if anything was done.
     pub(super) fn flush(&mut self, qp: &Common, host: &mut Host) -> bool {
-        let shared = matches!(qp.context.rq, ReceiveSource::Shared { .. });
+        let shared = self.are_shared(qp);
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             if self.current.is_none() && !shared && !self.unreadable {

@@ -379,7 +379,17 @@ impl Responder {
 }
 
 fn take_receive(qp: &Common, receives: &mut Receives, host: &mut Host) -> Result<(), Refusal> {
+    let begins = !receives.has_begun();
     match receives.take(qp, host) {
+        Ok(true) if begins && receives.are_shared(qp) && qp.transport() == Transport::Rc => {
+            match host.srq_faults.tick() {
+                None => Ok(()),
+                Some(failure) => {
+                    receives.fail(qp, host, failure);
+                    Err(Refusal::NotReady)
+                }
+            }
+        }
         Ok(true) => Ok(()),
         Ok(false) => Err(Refusal::NotReady),
         Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),

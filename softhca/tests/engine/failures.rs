@@ -1,6 +1,7 @@
 //! Every way a request or a receive can fail: the right syndrome, then the flush, each WQE reported once and in order.
 
 use crate::lab::*;
+use softhca::config::SrqFaults;
 use softhca::context::{Access, QpAttr, QpState};
 use softhca::event::QpEvent;
 use softhca::packet::Operation;
@@ -289,4 +290,39 @@ fn a_key_that_goes_while_it_is_read() {
     lab.settle();
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x13);
     assert_eq!(lab.b.events, [QpEvent::AccessError]);
+}
+
+/// Receives from an SRQ that meet a page fault, or turn out to be out of sequence, fail by themselves: the message comes
+/// again, and the connection lives.
+#[test]
+fn a_receive_from_an_srq_that_is_aborted() {
+    const MESSAGES: u8 = 10;
+    for (srq_faults, vendor) in
+        [(SrqFaults { page: 400, sequence: 0 }, 0x93), (SrqFaults { page: 0, sequence: 400 }, 0x99)]
+    {
+        let mut lab = Lab::new(Options { srq: true, srq_faults, rnr_retry: 7, mtu: 256, ..Options::default() });
+        for nth in 0..16 {
+            lab.b.post_recv(&[(lab.b.data + 1024 * nth, 1000)]);
+        }
+        let mut sent = Vec::new();
+        for nth in 0..MESSAGES {
+            sent.push(lab.a.fill(0, 600, nth));
+            lab.a.post(&Wr::send().sge(lab.a.data, 600, lab.a.key));
+            lab.settle();
+        }
+        let done = lab.a.poll_send();
+        assert!(done.len() == usize::from(MESSAGES) && done.iter().all(|cqe| cqe.opcode == REQ), "{done:?}");
+        let (received, aborted): (Vec<_>, Vec<_>) = lab.b.poll_recv().into_iter().partition(|cqe| cqe.opcode == RECV);
+        let at = |counter: u16| lab.b.data + 1024 * u64::from(counter);
+        let data: Vec<_> = received.iter().map(|cqe| lab.b.memory.read(at(cqe.wqe_counter), 600)).collect();
+        assert_eq!(data, sent, "each message once, in order");
+        // Two of five receives fail; ten succeed.
+        assert_eq!(aborted.len(), 6);
+        for cqe in &aborted {
+            assert_eq!((cqe.opcode, cqe.syndrome, cqe.vendor), (RESP_ERR, 0x22, vendor));
+            assert_eq!(lab.b.memory.read(at(cqe.wqe_counter), 600), [0; 600], "nothing was written");
+        }
+        assert_eq!((lab.a.state(), lab.b.state()), (QpState::Rts, QpState::Rts));
+        assert!(lab.b.events.is_empty());
+    }
 }

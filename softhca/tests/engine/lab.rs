@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
@@ -41,6 +41,7 @@ pub(crate) struct Options {
     pub(crate) gid_types: Vec<GidType>,
     pub(crate) sink: bool,
     pub(crate) inline_headers: InlineHeaders,
+    pub(crate) srq_faults: SrqFaults,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -69,6 +70,7 @@ impl Default for Options {
             gid_types: vec![GidType::RoceV2],
             sink: false,
             inline_headers: InlineHeaders::None,
+            srq_faults: SrqFaults::default(),
             faults: FaultConfig::default(),
         }
     }
@@ -121,6 +123,7 @@ impl Node {
             qpn_count: 0x100,
             doorbells: DoorbellSource::Records,
             sink: options.sink,
+            srq_faults: options.srq_faults,
             ..DeviceConfig::with_port(port)
         };
         let gid = gids[0].raw;

@@ -9,16 +9,17 @@ use crate::events::Source;
 use crate::uar::PAGE_BYTES;
 use crate::{report, strict};
 use parking_lot::Mutex as DeviceMutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::device::Device;
 use softhca::doorbell_queue::{Doorbell, DoorbellQueue};
 use softhca::error::Error;
 use softhca::event::{Event, QpEvent};
+use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::process_memory::ProcessMemory;
 use softhca::runner::{Runner, Step};
 use softhca::uar::UarMemory;
-use softhca::wire::fault::{FaultConfig, FaultInjector};
+use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::{Address, Wire};
@@ -188,7 +189,7 @@ impl Hca {
         let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
         let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
-        let Network { wire, qpns, notify } = Network::join(&settings, lids, gids)?;
+        let Network { wire, qpns, notify, srq_faults } = Network::join(&settings, lids, gids)?;
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
@@ -196,6 +197,7 @@ impl Hca {
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
             limits: Limits::default(),
+            srq_faults,
             sink: settings.sink,
         };
         let device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
@@ -335,6 +337,8 @@ struct Network {
     qpns: Range<u32>,
     /// Wakes the device's thread.
     notify: Notify,
+    /// What receives from SRQs suffer.
+    srq_faults: SrqFaults,
 }
 
 impl Network {
@@ -347,24 +351,25 @@ impl Network {
             // One of its own: nobody else is there.
             let address = Address { lids, gids, qpns: SINK_QPNS };
             let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
-            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: SINK_QPNS });
+            let srq_faults = SrqFaults::default();
+            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: SINK_QPNS, srq_faults });
         }
         let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
         let (qpns, notify) = (wire.qpns(), wire.notify());
-        let wire: Box<dyn Wire> = match &settings.faults {
+        let bad = |error: softhca::wire::fault::FaultConfigError| {
+            log::error!("faults: {error}");
+            Errno::EINVAL
+        };
+        let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
+        let wire: Box<dyn Wire> = match faults {
             None => Box::new(wire),
-            Some(faults) => {
-                let bad = |error: softhca::wire::fault::FaultConfigError| {
-                    log::error!("faults: {error}");
-                    Errno::EINVAL
-                };
-                let mut faults: FaultConfig = faults.parse().map_err(bad)?;
+            Some(Faults { mut network, .. }) => {
                 // The ends of a connection must not lose the same packets in step.
-                faults.seed ^= u64::from(qpns.start);
-                Box::new(FaultInjector::new(wire, faults).map_err(bad)?)
+                network.seed ^= u64::from(qpns.start);
+                Box::new(FaultInjector::new(wire, network).map_err(bad)?)
             }
         };
-        Ok(Self { wire, qpns, notify })
+        Ok(Self { wire, qpns, notify, srq_faults: faults.unwrap_or_default().srq })
     }
 }
 

@@ -136,6 +136,16 @@ fn pingpong_lossy() {
     pingpongs(LOSSY, RELIABLE_PINGPONGS);
 }
 
+/// libmlx5 hides receives from an SRQ that met a page fault, and posts them again.
+#[test]
+fn pingpong_with_page_faults() {
+    let faults = &["--faults", "odp=300", "--strict"];
+    pingpongs(faults, &[("ibv_srq_pingpong", &["-c"]), ("ibv_srq_pingpong", &["-c", "-e"])]);
+    // It does not hide those out of sequence: so it is seen that the device produces them.
+    let (_, outputs) = pair::attempt(&Device::new(&["--faults", "psn=300"]), "ibv_srq_pingpong", &["-c"]);
+    assert!(outputs.iter().any(|output| output.contains("aborted")), "{outputs:?}");
+}
+
 #[test]
 fn pingpong_on_ethernet() {
     // GID 1 is of type RoCE v2 and made of the MAC address, 3 of the IPv4 address.

@@ -148,7 +148,7 @@ fn judged(
 
 /// Runs server and client once: how they ended, if they did, and what they printed. One pair at a time: they take turns
 /// on few cores badly.
-fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStatus>; 2], [String; 2]) {
+pub(crate) fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStatus>; 2], [String; 2]) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");

@@ -4,7 +4,8 @@ mod child;
 mod sysfs;
 
 use clap::{Parser, ValueEnum};
-use softhca::wire::{fault::FaultConfig, shm};
+use softhca::faults::Faults;
+use softhca::wire::shm;
 use softhca_settings::{InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,8 @@ struct Options {
     #[arg(long)]
     strict: bool,
 
-    /// Faults of the network, in frames per mille: drop=10,dup=5,reorder=5,delay=3,seed=1; each is optional
+    /// Faults of the network, in frames per mille, and of receives from SRQs, in messages per mille (odp: page fault,
+    /// vendor syndrome 0x93; psn: 0x99): drop=10,dup=5,reorder=5,delay=3,odp=20,psn=5,seed=1; each is optional
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
@@ -120,7 +122,7 @@ const EXIT_LAUNCHER: u8 = 71;
 const COMPLAINTS_SHOWN: usize = 20;
 
 fn faults(spec: &str) -> Result<String, String> {
-    spec.parse::<FaultConfig>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
+    spec.parse::<Faults>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
 }
 
 fn main() -> ExitCode {
