@@ -33,6 +33,20 @@ struct Missed {
     due: Duration,
 }
 
+/// Why a CQ takes no more CQEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqFailure {
+    /// The host had not consumed enough.
+    Overrun {
+        /// Consumer index in the doorbell record.
+        consumer: u32,
+        /// CQEs written, 24 bits.
+        producer: u32,
+    },
+    /// Its ring or record was not reachable.
+    Unreachable(DmaFault),
+}
+
 /// A CQ.
 #[derive(Clone, Debug)]
 pub struct Cq {
@@ -45,8 +59,8 @@ pub struct Cq {
     missed: Option<Missed>,
     /// Arm word last seen in the record.
     arm_word: u32,
-    /// It overran, or its ring or record was not reachable.
-    failed: bool,
+    /// It takes no more CQEs.
+    failure: Option<CqFailure>,
     /// Queues that use it.
     pub(crate) users: u32,
 }
@@ -60,7 +74,7 @@ impl Cq {
             armed: Armed::No,
             missed: None,
             arm_word: ARM_POISON,
-            failed: false,
+            failure: None,
             users: 0,
         }
     }
@@ -71,15 +85,15 @@ impl Cq {
         &self.context
     }
 
-    /// It takes no more CQEs.
+    /// Why it takes no more CQEs, if so.
     #[must_use]
-    pub fn has_failed(&self) -> bool {
-        self.failed
+    pub fn failure(&self) -> Option<CqFailure> {
+        self.failure
     }
 
     /// Writes the CQE of `c`. The event that follows, if any.
     pub(crate) fn write(&mut self, cqn: u32, c: &Completion, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
-        if self.failed {
+        if self.failure.is_some() {
             return None;
         }
         let entries = 1u32 << self.context.log_size;
@@ -87,20 +101,15 @@ impl Cq {
             match memory.load_be32(self.context.dbr) {
                 // A consumer index ahead of the producer is as far behind as can be: it counts as full, too.
                 Ok(consumer) if self.ahead_of(consumer) >= entries => {
-                    log::warn!("CQ {cqn:#x} overran: consumer index {consumer:#x}, producer {:#x}", self.producer);
-                    return Some(self.fail(cqn));
+                    return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
                 }
                 Ok(_) => {}
-                Err(fault) => {
-                    log::warn!("CQ {cqn:#x}: doorbell record: {fault}");
-                    return Some(self.fail(cqn));
-                }
+                Err(fault) => return Some(self.fail(cqn, CqFailure::Unreachable(fault))),
             }
         }
         let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), now);
         if let Err(fault) = self.put(&cqe, memory) {
-            log::warn!("CQ {cqn:#x}: ring: {fault}");
-            return Some(self.fail(cqn));
+            return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
         if c.is_solicited() {
             self.solicited = Some(self.producer);
@@ -123,7 +132,7 @@ impl Cq {
         if word & ARM_RESERVED != 0 {
             return Err(word);
         }
-        if self.failed {
+        if self.failure.is_some() {
             return Ok(());
         }
         let consumer = word & INDEX_MASK;
@@ -163,7 +172,7 @@ impl Cq {
     pub(crate) fn resize(&mut self, context: CqContext, memory: &dyn HostMemory, now: Duration) -> Result<(), Error> {
         let waiting = self.ahead_of(memory.load_be32(context.dbr)?);
         let room = 1u32 << self.context.log_size.min(context.log_size);
-        if self.failed || waiting >= room {
+        if self.failure.is_some() || waiting >= room {
             let permitted = "a CQ not in error, and fewer than either ring holds";
             return Err(Error::BadValue { what: "CQEs not consumed", value: waiting.into(), permitted });
         }
@@ -215,8 +224,8 @@ impl Cq {
         Event::Completion { cqn }
     }
 
-    fn fail(&mut self, cqn: u32) -> Event {
-        self.failed = true;
+    fn fail(&mut self, cqn: u32, failure: CqFailure) -> Event {
+        self.failure = Some(failure);
         Event::CqError { cqn }
     }
 }
@@ -301,7 +310,7 @@ mod tests {
         assert_eq!(write(&mut cq, &memory, &completion(4)), Some(Event::CqError { cqn: CQN }));
         assert_eq!(write(&mut cq, &memory, &completion(5)), None, "reported once");
         assert_eq!(*memory.bytes(), before);
-        assert!(cq.has_failed());
+        assert_eq!(cq.failure(), Some(CqFailure::Overrun { consumer: 0, producer: 4 }));
 
         let (mut cq, memory) = setup(true);
         for i in 0..5 {

@@ -168,6 +168,16 @@ pub enum Completion {
     },
 }
 
+impl Completion {
+    /// The QP that completes something.
+    #[must_use]
+    pub fn qpn(&self) -> u32 {
+        match *self {
+            Self::Request { qpn, .. } | Self::Receive { qpn, .. } | Self::Error { qpn, .. } => qpn,
+        }
+    }
+}
+
 /// Most bytes of scatter-to-CQE data that a CQE of `cqe_bytes` can hold.
 #[must_use]
 pub fn inline_capacity(cqe_bytes: u32) -> usize {

@@ -3,12 +3,13 @@
 //! Front ends map what objects refer to (rings, doorbell records, registered memory) through [`Device::memory`] before
 //! they create the object, and unmap it after they have destroyed it.
 
+use crate::complaint::Complaints;
 use crate::config::{DeviceConfig, DoorbellSource, LinkLayer};
 use crate::context::{
     CqContext, MkeyContext, QpAttr, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, Transport,
 };
 use crate::cq::Cq;
-use crate::doorbell::{Complaint, Copying};
+use crate::doorbell::Copying;
 use crate::error::{Error, Object};
 use crate::ethernet::{FrameLog, SentFrame};
 use crate::event::Event;
@@ -55,7 +56,6 @@ pub struct Device {
     variant: u8,
     /// By UAR page and offset of the half.
     pub(crate) copying: BTreeMap<(u32, usize), Copying>,
-    pub(crate) complaints: Vec<Complaint>,
 }
 
 impl Device {
@@ -98,6 +98,8 @@ impl Device {
             now: Duration::ZERO,
             sink: config.sink,
             sends_completed: 0,
+            complaints: Complaints::default(),
+            stranded: Vec::new(),
         };
         Ok(Self {
             host,
@@ -108,7 +110,6 @@ impl Device {
             wire,
             variant: 0,
             copying: BTreeMap::new(),
-            complaints: Vec::new(),
             config,
         })
     }
@@ -148,6 +149,15 @@ impl Device {
         let index = self.uars.reserve()?;
         self.uars.insert(index, Uar::new(file, place(index))?);
         Ok(index)
+    }
+
+    /// The program maps a UAR page without write combining: its registers have no halves that take turns.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn set_non_cached(&mut self, uar: u32) -> Result<(), Error> {
+        self.uars.find_mut(uar)?.non_cached = true;
+        Ok(())
     }
 
     /// The UAR page with this index.
@@ -341,6 +351,7 @@ impl Device {
         if let ReceiveSource::Shared { srqn } = context.rq {
             self.host.srqs.find(srqn)?;
         }
+        self.uars.find_mut(context.uar)?.begin_anew();
         let qpn = self.qps.reserve()?;
         self.count_qp(&context, |users| *users += 1);
         self.qps.insert(qpn, QpEntry { context, qp: Qp::new(qpn, context) });
@@ -425,6 +436,11 @@ impl Device {
         }
         for (_, entry) in self.qps.iter_mut() {
             worked |= entry.qp.step(&mut self.host, now);
+        }
+        for qpn in std::mem::take(&mut self.host.stranded) {
+            if let Some(entry) = self.qps.get_mut(qpn) {
+                entry.qp.strand(&mut self.host);
+            }
         }
         let Host { cqs, memory, events, .. } = &mut self.host;
         for (cqn, cq) in cqs.iter_mut() {

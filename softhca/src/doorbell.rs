@@ -1,116 +1,18 @@
 //! Doorbells: what a store to a UAR page means, and the checks of it.
 
+use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
-use crate::context::SqContext;
+use crate::context::{QpState, SqContext};
 use crate::device::Device;
-use crate::memory::DmaFault;
 use crate::uar::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, blueflame_halves,
 };
 use crate::wqe::{WQEBB_BYTES, copy_from_ring};
 use std::time::Duration;
-use thiserror::Error;
-
-/// Complaints kept until they are taken; more are only logged.
-const MAX_COMPLAINTS: usize = 256;
 
 /// How long the event of a CQ that was armed when it already held CQEs takes: longer than a program, on busy cores, needs
 /// from arming to polling.
 const LATE_ARM: Duration = Duration::from_millis(5);
-
-/// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Complaint {
-    /// A store that is no doorbell.
-    #[error("UAR page {uar:#x}: {len} bytes stored at {offset:#x} are no doorbell")]
-    NotADoorbell {
-        /// Page.
-        uar: u32,
-        /// Offset in bytes.
-        offset: usize,
-        /// Bytes.
-        len: usize,
-    },
-    /// A doorbell for a QP that does not exist.
-    #[error("doorbell on UAR page {uar:#x} for QP {qpn:#x}, which does not exist")]
-    NoSuchQp {
-        /// Page.
-        uar: u32,
-        /// QPN in the doorbell.
-        qpn: u32,
-    },
-    /// A doorbell for a QP or CQ that was created on another UAR page.
-    #[error("doorbell on UAR page {uar:#x} for {number:#x}, which belongs to page {expected:#x}")]
-    WrongUar {
-        /// Page.
-        uar: u32,
-        /// QPN or CQN in the doorbell.
-        number: u32,
-        /// Its page.
-        expected: u32,
-    },
-    /// A doorbell for a QP without send queue.
-    #[error("doorbell for QP {0:#x}, which has no send queue")]
-    NoSendQueue(u32),
-    /// The doorbell record does not announce the WQE whose beginning was stored to the register.
-    #[error("doorbell of QP {qpn:#x} shows a WQE that ends at {end:#x}; the doorbell record says {record:#x}")]
-    RecordMismatch {
-        /// QP.
-        qpn: u32,
-        /// Index after the WQE in the register.
-        end: u16,
-        /// Index in the record.
-        record: u16,
-    },
-    /// The BlueFlame copy is not what the ring holds.
-    #[error("BlueFlame copy of WQE {index:#x} of QP {qpn:#x} differs at byte {at}: {copied:#04x}, ring {ring:#04x}")]
-    CopyDiffers {
-        /// QP.
-        qpn: u32,
-        /// Index of the WQE.
-        index: u16,
-        /// First byte that differs, from the WQE's start.
-        at: usize,
-        /// What was stored to the register.
-        copied: u8,
-        /// What the ring holds.
-        ring: u8,
-    },
-    /// A doorbell for a CQ that does not exist.
-    #[error("arm doorbell on UAR page {uar:#x} for CQ {cqn:#x}, which does not exist")]
-    NoSuchCq {
-        /// Page.
-        uar: u32,
-        /// CQN in the doorbell.
-        cqn: u32,
-    },
-    /// The arm word has reserved bits set.
-    #[error("arm word {word:#010x} of CQ {cqn:#x} has reserved bits")]
-    BadArmWord {
-        /// CQ.
-        cqn: u32,
-        /// Word.
-        word: u32,
-    },
-    /// The arm word in the doorbell record is older than the one in the register.
-    #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record still says {record:#010x}")]
-    ArmMismatch {
-        /// CQ.
-        cqn: u32,
-        /// Word in the register.
-        word: u32,
-        /// Word in the record.
-        record: u32,
-    },
-    /// The ring or the doorbell record behind a doorbell cannot be read.
-    #[error("doorbell for {number:#x}: {fault}")]
-    Unreachable {
-        /// QPN or CQN.
-        number: u32,
-        /// Access that failed.
-        fault: DmaFault,
-    },
-}
 
 /// The WQE of which a half is being given a BlueFlame copy.
 #[derive(Clone, Copy, Debug)]
@@ -126,13 +28,15 @@ struct Target {
     sq: SqContext,
     dbr: u64,
     uar: u32,
+    state: QpState,
 }
 
 impl Device {
     /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
     ///
     /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
-    /// all that belong to the WQE are compared with the ring.
+    /// all that belong to the WQE are compared with the ring. A copy that comes whole is what is executed, whatever the
+    /// ring holds.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         let in_half = offset % BLUEFLAME_HALF_BYTES;
         let end = offset.saturating_add(stored.len());
@@ -146,7 +50,11 @@ impl Device {
             self.complain(Complaint::NotADoorbell { uar, offset, len: stored.len() });
         } else if in_half == 0 {
             self.copying.remove(&(uar, offset));
-            if let Some(copying) = self.ring_sq(uar, stored) {
+            if let Some(copying) = self.ring_sq(uar, offset, stored) {
+                let whole = stored.get(..copying.bytes).filter(|wqe| wqe.len() > DOORBELL_BYTES);
+                if let (Some(wqe), Some(entry)) = (whole, self.qps.get_mut(copying.qpn)) {
+                    entry.qp.pushed(copying.index, wqe);
+                }
                 self.copying.insert((uar, offset), copying);
                 self.compare_copy(copying, 0, stored);
             }
@@ -248,7 +156,7 @@ impl Device {
 
     /// A send doorbell at the start of a half: the first eight bytes of the last WQE posted. The producer index is in
     /// the doorbell record. Gives the WQE whose BlueFlame copy may follow.
-    fn ring_sq(&mut self, uar: u32, stored: &[u8]) -> Option<Copying> {
+    fn ring_sq(&mut self, uar: u32, offset: usize, stored: &[u8]) -> Option<Copying> {
         let index = u16::from_be_bytes([stored[1], stored[2]]);
         let qpn_ds = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
         let (qpn, ds) = (qpn_ds >> 8, (qpn_ds & 0xff) as u16);
@@ -261,6 +169,14 @@ impl Device {
         };
         if target.uar != uar {
             self.complain(Complaint::WrongUar { uar, number: qpn, expected: target.uar });
+        }
+        if matches!(target.state, QpState::Reset | QpState::Init | QpState::Rtr) {
+            self.complain(Complaint::NotReadyToSend { qpn, state: target.state });
+        }
+        // Whoever scans registers does not see in which order they were stored to.
+        let in_order = self.config().doorbells == DoorbellSource::Calls;
+        if in_order && self.uars.get_mut(uar).is_some_and(|uar| uar.repeats_half(offset)) {
+            self.complain(Complaint::SameHalf { uar, qpn, offset });
         }
         let record = match self.host.memory.load_be32(target.dbr.wrapping_add(4)) {
             Ok(word) => (word & 0xffff) as u16,
@@ -281,9 +197,10 @@ impl Device {
     }
 
     fn target(&self, qpn: u32) -> Result<Target, Option<Complaint>> {
-        let context = &self.qps.get(qpn).ok_or(None)?.context;
+        let entry = self.qps.get(qpn).ok_or(None)?;
+        let context = &entry.context;
         let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
-        Ok(Target { sq, dbr: context.dbr, uar: context.uar })
+        Ok(Target { sq, dbr: context.dbr, uar: context.uar, state: entry.qp.state() })
     }
 
     /// Compares a piece of a BlueFlame copy, from byte `at` of the WQE on, with the ring.
@@ -314,14 +231,11 @@ impl Device {
 
     /// What was found wrong since the last call.
     pub fn complaints(&mut self) -> Vec<Complaint> {
-        std::mem::take(&mut self.complaints)
+        self.host.complaints.take()
     }
 
     fn complain(&mut self, complaint: Complaint) {
-        log::warn!("{complaint}");
-        if self.complaints.len() < MAX_COMPLAINTS {
-            self.complaints.push(complaint);
-        }
+        self.host.complaints.add(complaint);
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! It is apart from the QP table so that a QP and its host can be borrowed at once.
 
+use crate::complaint::{Complaint, Complaints};
 use crate::config::{Limits, PortConfig};
 use crate::context::Access;
 use crate::context::{QpContext, ReceiveSource};
-use crate::cq::Cq;
+use crate::cq::{Cq, CqFailure};
 use crate::cqe::Completion;
 use crate::ethernet::FrameLog;
 use crate::event::Event;
@@ -67,6 +68,10 @@ pub struct Host {
     pub sink: bool,
     /// Send WQEs that have completed, in whatever way.
     pub sends_completed: u64,
+    /// What drivers did wrong.
+    pub complaints: Complaints,
+    /// QPs that had something to complete on a CQ that takes no more.
+    pub stranded: Vec<u32>,
 }
 
 impl Host {
@@ -208,15 +213,29 @@ impl Host {
         Ok(())
     }
 
-    /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it. Lost if the CQ is in error or gone.
+    /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it.
+    ///
+    /// A CQ that cannot be written is in error, and takes no more (IBTA vol. 1, 11.6.3.1: CQ error). A QP that has
+    /// something to complete there is [stranded](Self::stranded): it can report no completions (11.6.3.2: local work queue
+    /// catastrophic error).
     pub fn complete(&mut self, cqn: u32, c: &Completion) {
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
             return;
         };
-        if let Some(event) = cq.write(cqn, c, &*self.memory, self.now) {
-            self.events.push_back(event);
+        let had_failed = cq.failure().is_some();
+        let event = cq.write(cqn, c, &*self.memory, self.now);
+        self.events.extend(event);
+        match cq.failure() {
+            None => return,
+            Some(_) if had_failed => {}
+            Some(CqFailure::Overrun { consumer, producer }) => {
+                let cqes = 1 << cq.context().log_size;
+                self.complaints.add(Complaint::CqOverrun { cqn, cqes, consumer, producer });
+            }
+            Some(CqFailure::Unreachable(fault)) => self.complaints.add(Complaint::Unreachable { number: cqn, fault }),
         }
+        self.stranded.push(c.qpn());
     }
 
     /// Most bytes of scatter-to-CQE data that CQ `cqn` can hold; 0 if there is no such CQ.

@@ -7,6 +7,7 @@
 //! of its own. Objects are created from contexts ([`context`]), host memory is reached through [`memory::HostMemory`],
 //! other devices through [`wire::Wire`].
 
+pub mod complaint;
 pub mod config;
 pub mod context;
 pub mod cq;

@@ -23,6 +23,10 @@ pub const DOORBELL_BYTES: usize = 8;
 pub const BLUEFLAME_OFFSET: usize = 0x800;
 /// Bytes of one of a register's two halves, which drivers use in turn.
 pub const BLUEFLAME_HALF_BYTES: usize = 0x100;
+/// Bytes of a BlueFlame register.
+const REGISTER_BYTES: usize = 2 * BLUEFLAME_HALF_BYTES;
+/// BlueFlame registers of a page.
+const REGISTERS: usize = (UAR_PAGE_BYTES - BLUEFLAME_OFFSET) / REGISTER_BYTES;
 /// Byte that fills what the device has taken. No doorbell begins with eight of them: QPN 0xffffff is not a queue's, and
 /// opcode 0xff does not exist.
 pub const POISON: u8 = 0xff;
@@ -83,6 +87,10 @@ pub struct Uar {
     addr: NonNull<u8>,
     /// QPs and CQs created on it.
     pub(crate) users: u32,
+    /// The page is mapped so that the CPU does not combine stores to it: registers have no halves.
+    pub(crate) non_cached: bool,
+    /// Offset of the half that was rung last, of each register.
+    rung: [Option<usize>; REGISTERS],
 }
 
 // SAFETY: the mapping belongs to this value alone as far as its lifetime goes, is not tied to a thread, and all access
@@ -103,7 +111,8 @@ impl Uar {
             return Err(system("mmap"));
         }
         let addr = NonNull::new(addr.cast()).ok_or_else(|| system("mmap"))?;
-        let uar = Self { memory: memory.clone(), offset, addr, users: 0 };
+        let rung = [None; REGISTERS];
+        let uar = Self { memory: memory.clone(), offset, addr, users: 0, non_cached: false, rung };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }
@@ -125,6 +134,19 @@ impl Uar {
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// The half at byte `offset` is rung; `true` if it was the last one of its register to be rung, too, where halves
+    /// must take turns: two doorbells in one half may be combined to one (rdma-core `providers/mlx5/qp.c`,
+    /// `post_send_db`, alternates after each of either kind).
+    pub(crate) fn repeats_half(&mut self, offset: usize) -> bool {
+        let register = offset.checked_sub(BLUEFLAME_OFFSET).and_then(|at| self.rung.get_mut(at / REGISTER_BYTES));
+        register.is_some_and(|last| last.replace(offset) == Some(offset)) && !self.non_cached
+    }
+
+    /// A queue begins to use the page: what was rung before is long out of the CPU.
+    pub(crate) fn begin_anew(&mut self) {
+        self.rung = [None; REGISTERS];
     }
 
     /// The 32-bit word at byte `at`, a multiple of 4, of the page.
@@ -200,6 +222,17 @@ mod tests {
         let file = std::fs::File::from(memory.fd().try_clone_to_owned().unwrap());
         file.set_len(0).unwrap_err();
         assert_eq!(uar.doorbell(0x900), None);
+    }
+
+    #[test]
+    fn halves_take_turns() {
+        let mut uar = Uar::new(&UarMemory::new().unwrap(), 0).unwrap();
+        let rings = [0x900, 0x800, 0x800, 0xf00, 0x800, 0xe00, 0xf00].map(|half| uar.repeats_half(half));
+        assert_eq!(rings, [false, false, true, false, true, false, false]);
+        uar.begin_anew();
+        assert!(!uar.repeats_half(0xf00));
+        uar.non_cached = true;
+        assert!(!uar.repeats_half(0xf00));
     }
 
     #[test]

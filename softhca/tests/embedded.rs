@@ -3,8 +3,8 @@
 mod driver;
 
 use driver::{Doorbell, Poller, Receiver, Sender, atomic, data, get, inline, post_srq, put, raddr, summary};
+use softhca::complaint::Complaint;
 use softhca::context::{Access, Transport};
-use softhca::doorbell::Complaint;
 use softhca::embedded::{
     ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, RecvOptions, RegisterOptions, connect, run_until_idle,
 };

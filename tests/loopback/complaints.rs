@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::types::WrId;
 use blueflame::wqe::{Rc, Write};
-use softhca::doorbell::Complaint;
+use softhca::complaint::Complaint;
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, QpParts};
 
 use crate::common::{End, Shape, register, remote};

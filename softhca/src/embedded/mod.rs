@@ -22,6 +22,7 @@ mod threaded;
 pub use memory::Buffer;
 pub use parts::{ConnectOptions, CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
 
+use crate::complaint::Complaint;
 use crate::config::{DeviceConfig, LinkLayer, PortConfig};
 use crate::context::{
     Access, CqContext, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext,
@@ -29,7 +30,6 @@ use crate::context::{
 };
 use crate::cqe::INVALID_OP_OWN;
 use crate::device::Device;
-use crate::doorbell::Complaint;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
@@ -298,7 +298,11 @@ impl EmbeddedDevice {
         let dbrec = self.ring(RECORD_BYTES, RECORD_BYTES)?;
         let register = match o.register {
             RegisterOptions::Own => Register { uar: self.device.alloc_uar()?, size: BLUEFLAME_HALF_BYTES as u32 },
-            RegisterOptions::OwnWithoutBlueFlame => Register { uar: self.device.alloc_uar()?, size: 0 },
+            RegisterOptions::OwnWithoutBlueFlame => {
+                let uar = self.device.alloc_uar()?;
+                self.device.set_non_cached(uar)?;
+                Register { uar, size: 0 }
+            }
             RegisterOptions::SharedWith(qpn) => {
                 *self.registers.get(&qpn).ok_or(Error::NoSuch { object: Object::Qp, number: qpn })?
             }

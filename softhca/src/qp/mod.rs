@@ -108,6 +108,18 @@ impl Qp {
         }
     }
 
+    /// The register received the whole of the WQE at WQEBB `index`, which the doorbell has announced: `wqe`.
+    pub(crate) fn pushed(&mut self, index: u16, wqe: &[u8]) {
+        if self.common.state != QpState::Reset {
+            self.requester.pushed(index, wqe);
+        }
+    }
+
+    /// State.
+    pub(crate) fn state(&self) -> QpState {
+        self.common.state
+    }
+
     /// Does a bounded piece of what is to be done. `true` if there was anything.
     pub(crate) fn step(&mut self, host: &mut Host, now: Duration) -> bool {
         match self.common.state {
@@ -191,6 +203,14 @@ impl Qp {
         match self.common.state {
             QpState::Rts | QpState::Sqd => self.requester.retry.deadline(),
             _ => None,
+        }
+    }
+
+    /// A completion could not be reported.
+    pub(crate) fn strand(&mut self, host: &mut Host) {
+        if !matches!(self.common.state, QpState::Reset | QpState::Err) {
+            self.enter_error();
+            self.common.raise(host, QpEvent::Fatal);
         }
     }
 

@@ -4,7 +4,7 @@
 //! everything before it has completed. Retransmission ("go back N") moves the cursor back to it; packets are made
 //! again from the WQE and from memory.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::common::Common;
@@ -38,6 +38,8 @@ pub(super) struct Requester {
     producer: u16,
     /// Index of the next WQE to fetch.
     next_wqe: u16,
+    /// WQEs that the register received whole and that have not been fetched, by index: a device takes those from there.
+    copies: BTreeMap<u16, Box<[u8]>>,
     /// WQEs fetched and not complete, in order.
     pub(super) requests: VecDeque<Request>,
     /// The request to send from, as an index into `requests`, and its next packet.
@@ -75,6 +77,14 @@ impl Requester {
             self.producer = producer;
         } else if producer != self.producer {
             log::warn!("QP {:#x}: doorbell with index {producer:#x}, ring is at {:#x}", qp.qpn, self.next_wqe);
+        }
+    }
+
+    /// The register received the whole of the WQE at `index`.
+    pub(super) fn pushed(&mut self, index: u16, wqe: &[u8]) {
+        // One that the ring has given already is not executed again.
+        if index.wrapping_sub(self.next_wqe) < self.producer.wrapping_sub(self.next_wqe) {
+            self.copies.insert(index, wqe.into());
         }
     }
 
@@ -117,7 +127,11 @@ impl Requester {
             return false;
         }
         let (index, memory) = (self.next_wqe, &*host.memory);
-        let request = match wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory) {
+        let fetched = match self.copies.get(&index) {
+            Some(copy) => wqe::fetch_copy(sq, qp.qpn, qp.transport(), index, self.producer, copy),
+            None => wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory),
+        };
+        let request = match fetched {
             Ok(wqe) if host.sink => Request::new(wqe, self.next_psn, qp).sunk(),
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
@@ -130,6 +144,7 @@ impl Requester {
         if self.next_psn.after(self.unacked) + request.span > HALF && self.next_psn != self.unacked {
             return false;
         }
+        self.copies.remove(&index);
         self.next_wqe = self.next_wqe.wrapping_add(request.wqe.wqebbs);
         self.next_psn = self.next_psn.plus(request.span);
         self.requests.push_back(request);
@@ -327,6 +342,7 @@ impl Requester {
             if let Some(request) = self.pop_front() {
                 complete_in_error(qp, host, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
             } else if let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) {
+                self.copies.clear();
                 let index = self.next_wqe;
                 let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*host.memory);
                 self.next_wqe = index.wrapping_add(wqebbs);

@@ -154,13 +154,45 @@ pub fn fetch(
     producer: u16,
     memory: &dyn HostMemory,
 ) -> Result<SendWqe, WqeFault> {
+    checked(sq, qpn, transport, index, producer, |at, out| copy_from_ring(sq, index, at, out, memory))
+}
+
+/// As [`fetch`], for a WQE of which the register received `copy`: all bytes that its control segment claims.
+///
+/// # Errors
+/// As for [`fetch`].
+pub(crate) fn fetch_copy(
+    sq: &SqContext,
+    qpn: u32,
+    transport: Transport,
+    index: u16,
+    producer: u16,
+    copy: &[u8],
+) -> Result<SendWqe, WqeFault> {
+    checked(sq, qpn, transport, index, producer, |at, out| {
+        for (to, from) in out.iter_mut().zip(copy.iter().skip(at)) {
+            *to = *from;
+        }
+        Ok(())
+    })
+}
+
+/// The WQE of which `read` gives the bytes from an offset on.
+fn checked(
+    sq: &SqContext,
+    qpn: u32,
+    transport: Transport,
+    index: u16,
+    producer: u16,
+    read: impl Fn(usize, &mut [u8]) -> Result<(), DmaFault>,
+) -> Result<SendWqe, WqeFault> {
     let announced = producer.wrapping_sub(index);
     let entries = 1u32 << sq.log_size;
     if u32::from(announced) > entries {
         return Err(WqeFault::Overrun { index, producer, ahead: announced, entries });
     }
     let mut buf = [0; MAX_WQE_BYTES];
-    copy_from_ring(sq, index, 0, &mut buf[..ctrl::BYTES], memory)?;
+    read(0, &mut buf[..ctrl::BYTES])?;
 
     let found = be16(&buf, ctrl::INDEX);
     if found != index {
@@ -179,7 +211,7 @@ pub fn fetch(
         return Err(WqeFault::PastProducer { index, wqebbs, announced });
     }
     let len = usize::from(ds) * DATA_SEG_BYTES;
-    copy_from_ring(sq, index, ctrl::BYTES, &mut buf[ctrl::BYTES..len], memory)?;
+    read(ctrl::BYTES, &mut buf[ctrl::BYTES..len])?;
     decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 

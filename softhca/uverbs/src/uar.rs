@@ -36,6 +36,17 @@ impl UarPage {
     }
 }
 
+/// Allocates a page, which the file of `context` has where `place` says.
+fn allocate(context: &Context, non_cached: bool, place: impl FnOnce(u32) -> u64) -> Result<u32, Errno> {
+    context.hca.command(|device| {
+        let index = device.alloc_uar_in(&context.file, place)?;
+        if non_cached {
+            device.set_non_cached(index)?;
+        }
+        Ok(index)
+    })
+}
+
 /// Frees page `index`, which no mapping of the program's can ring from now on.
 fn free(hca: &Hca, index: u32) -> Result<(), Errno> {
     hca.command(|device| device.free_uar(index))?;
@@ -69,13 +80,14 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     // `enum mlx5_ib_uapi_uar_alloc_type`; the memory behind it is cached either way.
     const WITH_BLUEFLAME: u64 = 0;
     const NON_CACHED: u64 = 1;
-    match request.input(0x1001)? {
+    let kind = request.input(0x1001)?;
+    match kind {
         WITH_BLUEFLAME if context.hca.settings.no_write_combining => return Err(Errno::EOPNOTSUPP),
         WITH_BLUEFLAME | NON_CACHED => {}
         _ => return Err(Errno::EOPNOTSUPP),
     }
     let place = |index| offset::encode(offset::ALLOCATED, index);
-    let index = context.hca.command(|device| device.alloc_uar_in(&context.file, place))?;
+    let index = allocate(context, kind == NON_CACHED, place)?;
     let handle = context.insert(Arc::new(UarPage { index }));
     request.put(0x1002, &offset::encode(offset::ALLOCATED, index))?;
     request.put(0x1003, &(PAGE_BYTES as u64))?;
@@ -187,10 +199,11 @@ impl StaticUars {
             low_latency,
             added: Mutex::default(),
         };
+        let non_cached = context.hca.settings.no_write_combining;
         for index in 0..registers / REGISTERS_PER_PAGE {
             // As which libmlx5 maps them.
             let place = |_| offset::encode(offset::REGULAR, index);
-            match context.hca.command(|device| device.alloc_uar_in(&context.file, place)) {
+            match allocate(context, non_cached, place) {
                 Ok(page) => uars.pages.push(page),
                 Err(error) => {
                     uars.release(&context.hca);
@@ -233,7 +246,7 @@ impl StaticUars {
             return Err(Errno::EINVAL);
         }
         let place = |_| offset::encode(offset::ALLOC_WRITE_COMBINING, index);
-        let page = context.hca.command(|device| device.alloc_uar_in(&context.file, place))?;
+        let page = allocate(context, false, place)?;
         added.insert(index, page);
         Ok(page)
     }

@@ -49,6 +49,7 @@ struct loop {
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	int rounds;
+	int cqes;
 };
 
 static void make(struct loop *loop, enum ibv_qp_state last)
@@ -56,7 +57,7 @@ static void make(struct loop *loop, enum ibv_qp_state last)
 	struct ibv_port_attr port;
 	EXPECT(ibv_query_port(context, 1, &port) == 0);
 	loop->channel = NEED(ibv_create_comp_channel(context));
-	loop->cq = NEED(ibv_create_cq(context, 64, NULL, loop->channel, 0));
+	loop->cq = NEED(ibv_create_cq(context, loop->cqes ? loop->cqes : 64, NULL, loop->channel, 0));
 	loop->qp = NEED(ibv_create_qp(pd, &(struct ibv_qp_init_attr){
 		.send_cq = loop->cq, .recv_cq = loop->cq, .qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = 16, .max_send_sge = 1, .max_inline_data = 64 } }));
@@ -359,6 +360,95 @@ static void refused(void)
 	unmake(&ring.loop);
 }
 
+/* Rings with the first eight bytes of a WQE. */
+static void ring_by(char *half, const char *wqe)
+{
+	by_mov8(half, wqe, 8);
+	__asm__ volatile("sfence" : : : "memory");
+}
+
+/* The copy in the register is what a device executes, not the ring. */
+static void differs(void)
+{
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	char *wqe = place(&ring, 64), copy[64] __attribute__((aligned(64)));
+	uint32_t address[4] = { htobe32((uintptr_t)(memory + 4096) >> 32), htobe32((uint32_t)(uintptr_t)(memory + 4096)),
+		htobe32(mr->rkey), 0 };
+	uint32_t inlined[2] = { htobe32(1u << 31 | 4), 0x11111111 };
+	wqe[3] = MLX5_OPCODE_RDMA_WRITE;
+	wqe[7] = 3;
+	memcpy(wqe + 16, address, sizeof(address));
+	memcpy(wqe + 32, inlined, sizeof(inlined));
+	memcpy(copy, wqe, 64);
+	copy[37] = 0x22;
+	by_movntdq(next_half(&ring), copy, 64);
+	expect_completion(&ring);
+	EXPECT(memcmp(memory + 4096, "\x11\x22\x11\x11", 4) == 0);
+	unmake(&ring.loop);
+}
+
+static void same_half(void)
+{
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	for (int i = 0; i < 3; i++) {
+		char *wqe = place(&ring, 64);
+		ring_by(i ? (char *)ring.raw.bf.reg : next_half(&ring), wqe);
+		expect_completion(&ring);
+	}
+	unmake(&ring.loop);
+}
+
+static void before_rts(void)
+{
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_INIT);
+	char *wqe = place(&ring, 64);
+	ring_by(next_half(&ring), wqe);
+	unmake(&ring.loop);
+}
+
+/* The register of a queue in a thread domain of its own, on another page. */
+static void wrong_page(void)
+{
+	struct ibv_pd *shared = pd;
+	struct ibv_td *td = NEED(ibv_alloc_td(context, &(struct ibv_td_init_attr){}));
+	struct ring ring = {}, other = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	pd = NEED(ibv_alloc_parent_domain(context, &(struct ibv_parent_domain_init_attr){ .pd = shared, .td = td }));
+	make_ring(&other, IBV_QPS_RTS);
+	char *wqe = place(&ring, 64);
+	ring_by(next_half(&other), wqe);
+	expect_completion(&ring);
+	unmake(&other.loop);
+	EXPECT(ibv_dealloc_pd(pd) == 0);
+	pd = shared;
+	EXPECT(ibv_dealloc_td(td) == 0);
+	unmake(&ring.loop);
+}
+
+/* More completions than the CQ holds: it is in error, and so is the QP then. */
+static void overrun(void)
+{
+	struct ibv_async_event event;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	struct loop loop = { .cqes = 1 };
+	make(&loop, IBV_QPS_RTS);
+	EXPECT(loop.cq->cqe < 14);
+	for (int i = 0; i < loop.cq->cqe + 2; i++)
+		post(&loop);
+	EXPECT(ibv_get_async_event(context, &event) == 0);
+	EXPECT(event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == loop.cq);
+	ibv_ack_async_event(&event);
+	EXPECT(ibv_get_async_event(context, &event) == 0);
+	EXPECT(event.event_type == IBV_EVENT_QP_FATAL && event.element.qp == loop.qp);
+	ibv_ack_async_event(&event);
+	EXPECT(ibv_query_qp(loop.qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_ERR);
+	unmake(&loop);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -368,16 +458,19 @@ int main(int argc, char **argv)
 	ibv_free_device_list(list);
 	pd = NEED(ibv_alloc_pd(context));
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	const struct { const char *name; void (*run)(void); } others[] = {
+		{ "masks", masks }, { "stores", stores }, { "refused", refused }, { "differs", differs },
+		{ "same-half", same_half }, { "before-rts", before_rts }, { "wrong-page", wrong_page }, { "overrun", overrun },
+	};
+	unsigned other = 0;
+	while (other < sizeof(others) / sizeof(others[0]) && strcmp(what, others[other].name) != 0)
+		other++;
 	if (strcmp(what, "arms") == 0)
 		arms(count);
 	else if (strcmp(what, "timer") == 0)
 		timer(count);
-	else if (strcmp(what, "masks") == 0)
-		masks();
-	else if (strcmp(what, "stores") == 0)
-		stores();
-	else if (strcmp(what, "refused") == 0)
-		refused();
+	else if (other < sizeof(others) / sizeof(others[0]))
+		others[other].run();
 	else
 		EXPECT(!"a test of this name");
 	if (failures)

@@ -46,14 +46,51 @@ fn stores_of_every_width_reach_the_device() {
     clean(&program, &["stores"]);
 }
 
-#[test]
-fn what_is_no_plain_store_is_named() {
+/// The program sees nothing of it, and the device complains, of this.
+fn complained_of(name: &str, expected: &[&str]) {
     let (_directory, program) = compiled("strict");
-    let (code, output) = launch(STRICT, &[&program, "refused"], PATIENCE);
+    let (code, output) = launch(STRICT, &[&program, name], PATIENCE);
     assert_eq!(code, Some(70), "{output}");
-    for expected in ["3 complaint(s)", "xadd at 0x800 is no plain store", "mov at 0x808 is no plain store"] {
+    assert!(output.contains(&format!("{} complaint(s)", expected.len())), "{output}");
+    assert!(!output.contains("not so"), "{output}");
+    for expected in expected {
         assert!(output.contains(expected), "{expected:?} is not in:\n{output}");
     }
+}
+
+#[test]
+fn what_is_no_plain_store_is_named() {
+    let [xadd, mov, load] = ["xadd at 0x800 is no", "mov at 0x800 is no", "mov at 0x808 is no"];
+    complained_of("refused", &[xadd, mov, load]);
+}
+
+#[test]
+fn the_copy_is_executed_even_if_it_differs_from_the_ring() {
+    complained_of("differs", &["BlueFlame copy of WQE 0x0 of QP 0x40 differs at byte 37: 0x22, ring 0x11"]);
+}
+
+#[test]
+fn the_same_half_twice_is_complained_of() {
+    let repeated = "half 0x800 was rung twice in a row";
+    complained_of("same-half", &[repeated, repeated]);
+}
+
+#[test]
+fn a_doorbell_before_rts_is_complained_of() {
+    complained_of("before-rts", &["in state Init, before RTS"]);
+}
+
+#[test]
+fn a_doorbell_on_the_page_of_another_queue_is_complained_of() {
+    complained_of("wrong-page", &["which belongs to page"]);
+}
+
+#[test]
+fn an_overrun_is_complained_of() {
+    complained_of("overrun", &["CQ 0x1 of 2 CQEs overran"]);
+    let (_directory, program) = compiled("strict");
+    let (code, output) = launch(&[], &[&program, "overrun"], PATIENCE);
+    assert!(code == Some(0) && output.contains("overran"), "{code:?} {output}");
 }
 
 #[test]

@@ -1,0 +1,152 @@
+//! What strict front ends report: a driver's mistakes that a real device would not tell of.
+
+use crate::context::QpState;
+use crate::memory::DmaFault;
+use thiserror::Error;
+
+/// Complaints kept until they are taken; more are only logged.
+const KEPT: usize = 256;
+
+/// Complaints that nobody has taken yet.
+#[derive(Debug, Default)]
+pub struct Complaints(Vec<Complaint>);
+
+impl Complaints {
+    /// Logs and keeps one.
+    pub fn add(&mut self, complaint: Complaint) {
+        log::warn!("{complaint}");
+        if self.0.len() < KEPT {
+            self.0.push(complaint);
+        }
+    }
+
+    /// Takes all.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<Complaint> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Complaint {
+    /// A store that is no doorbell.
+    #[error("UAR page {uar:#x}: {len} bytes stored at {offset:#x} are no doorbell")]
+    NotADoorbell {
+        /// Page.
+        uar: u32,
+        /// Offset in bytes.
+        offset: usize,
+        /// Bytes.
+        len: usize,
+    },
+    /// A doorbell for a QP that does not exist.
+    #[error("doorbell on UAR page {uar:#x} for QP {qpn:#x}, which does not exist")]
+    NoSuchQp {
+        /// Page.
+        uar: u32,
+        /// QPN in the doorbell.
+        qpn: u32,
+    },
+    /// A doorbell for a QP or CQ that was created on another UAR page.
+    #[error("doorbell on UAR page {uar:#x} for {number:#x}, which belongs to page {expected:#x}")]
+    WrongUar {
+        /// Page.
+        uar: u32,
+        /// QPN or CQN in the doorbell.
+        number: u32,
+        /// Its page.
+        expected: u32,
+    },
+    /// A doorbell for a QP without send queue.
+    #[error("doorbell for QP {0:#x}, which has no send queue")]
+    NoSendQueue(u32),
+    /// The doorbell record does not announce the WQE whose beginning was stored to the register.
+    #[error("doorbell of QP {qpn:#x} shows a WQE that ends at {end:#x}; the doorbell record says {record:#x}")]
+    RecordMismatch {
+        /// QP.
+        qpn: u32,
+        /// Index after the WQE in the register.
+        end: u16,
+        /// Index in the record.
+        record: u16,
+    },
+    /// The BlueFlame copy is not what the ring holds.
+    #[error("BlueFlame copy of WQE {index:#x} of QP {qpn:#x} differs at byte {at}: {copied:#04x}, ring {ring:#04x}")]
+    CopyDiffers {
+        /// QP.
+        qpn: u32,
+        /// Index of the WQE.
+        index: u16,
+        /// First byte that differs, from the WQE's start.
+        at: usize,
+        /// What was stored to the register.
+        copied: u8,
+        /// What the ring holds.
+        ring: u8,
+    },
+    /// A doorbell for a CQ that does not exist.
+    #[error("arm doorbell on UAR page {uar:#x} for CQ {cqn:#x}, which does not exist")]
+    NoSuchCq {
+        /// Page.
+        uar: u32,
+        /// CQN in the doorbell.
+        cqn: u32,
+    },
+    /// The arm word has reserved bits set.
+    #[error("arm word {word:#010x} of CQ {cqn:#x} has reserved bits")]
+    BadArmWord {
+        /// CQ.
+        cqn: u32,
+        /// Word.
+        word: u32,
+    },
+    /// The arm word in the doorbell record is older than the one in the register.
+    #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record still says {record:#010x}")]
+    ArmMismatch {
+        /// CQ.
+        cqn: u32,
+        /// Word in the register.
+        word: u32,
+        /// Word in the record.
+        record: u32,
+    },
+    /// The same half of a register was stored to twice in a row: a CPU that combines stores may merge both.
+    #[error("UAR page {uar:#x}: half {offset:#x} was rung twice in a row, now by QP {qpn:#x}; halves take turns")]
+    SameHalf {
+        /// Page.
+        uar: u32,
+        /// QPN in the doorbell.
+        qpn: u32,
+        /// Offset of the half in bytes.
+        offset: usize,
+    },
+    /// A send doorbell for a QP that cannot send yet: drivers refuse to post before RTS.
+    #[error("doorbell of QP {qpn:#x} in state {state:?}, before RTS")]
+    NotReadyToSend {
+        /// QP.
+        qpn: u32,
+        /// Its state.
+        state: QpState,
+    },
+    /// A CQ got more CQEs than it holds; it takes no more.
+    #[error("CQ {cqn:#x} of {cqes} CQEs overran: consumer index {consumer:#x}, producer {producer:#x}")]
+    CqOverrun {
+        /// CQ.
+        cqn: u32,
+        /// CQEs that it holds.
+        cqes: u32,
+        /// Consumer index in its doorbell record.
+        consumer: u32,
+        /// CQEs written, 24 bits.
+        producer: u32,
+    },
+    /// What is behind a doorbell or a CQ cannot be read or written.
+    #[error("queue {number:#x}: {fault}")]
+    Unreachable {
+        /// QPN or CQN.
+        number: u32,
+        /// Access that failed.
+        fault: DmaFault,
+    },
+}

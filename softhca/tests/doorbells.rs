@@ -1,0 +1,200 @@
+//! What the device makes of a doorbell that a front end hands it: what the register received counts, and what a real
+//! device would silently do otherwise is complained of.
+
+#[expect(dead_code, reason = "what these tests need of it; `embedded.rs` uses all")]
+mod driver;
+
+use driver::{Poller, Sender, inline, put, raddr, summary};
+use softhca::complaint::Complaint;
+use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
+use softhca::context::{QpAttr, QpState};
+use softhca::embedded::{Buffer, ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, RegisterOptions};
+use softhca::event::{Event, QpEvent};
+use softhca::wire::Address;
+use softhca::wire::in_process::Fabric;
+
+/// A QP connected to another one of the same device, and memory for it to write to.
+struct Loop {
+    hca: EmbeddedDevice,
+    sq: Sender,
+    cq: Poller,
+    window: Buffer,
+    half: usize,
+}
+
+impl Loop {
+    /// A device that takes doorbells from calls only, and a CQ of `cqes` CQEs.
+    fn new(cqes: u32, change: impl Fn(&mut QpOptions)) -> Self {
+        let mut config = DeviceConfig::with_port(PortConfig::infiniband(1));
+        config.doorbells = DoorbellSource::Calls;
+        let (lids, gids) = (vec![1], config.ports[0].gids.clone());
+        let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
+        let wire = Fabric::new().attach(Address { lids, gids, qpns }).unwrap();
+        let mut hca = EmbeddedDevice::new(config, Box::new(wire)).unwrap();
+        let cq = hca.create_cq(CqOptions::new(cqes)).unwrap();
+        let [a, b] = [(); 2].map(|()| {
+            let mut options = QpOptions::rc(cq.cqn);
+            change(&mut options);
+            hca.create_qp(options).unwrap()
+        });
+        hca.connect_own(a.qpn, b.qpn, &ConnectOptions::default()).unwrap();
+        let window = hca.buffer(4096).unwrap();
+        Self { hca, sq: Sender::new(a), cq: Poller::new(cq), window, half: 0 }
+    }
+
+    /// Puts a WRITE of `bytes` to the window's beginning into the ring and the record; gives its 64 or more bytes.
+    fn place(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let remote = raddr(self.window.addr(), self.window.rkey());
+        let (_, wqe) = self.sq.place(0x08, 0x08, 0, &[&remote, &inline(bytes)]);
+        put(self.sq.parts.dbrec.cast(), 4, &u32::from(self.sq.pi).to_be_bytes());
+        wqe
+    }
+
+    /// `stored` reaches the half whose turn it is.
+    fn ring(&mut self, stored: &[u8]) {
+        let (uar, half) = (self.sq.parts.uar, 0x800 + self.half);
+        self.hca.doorbell(uar, half, stored);
+        self.half ^= 0x100;
+    }
+
+    fn move_to(&mut self, state: QpState) {
+        let attr = QpAttr { state: Some(state), ..QpAttr::default() };
+        self.hca.modify_qp(self.sq.parts.qpn, &attr).unwrap();
+    }
+
+    fn written(&mut self, len: usize) -> Vec<u8> {
+        assert!(self.hca.run_until_idle());
+        self.window.to_vec(0, len)
+    }
+}
+
+#[test]
+fn what_the_register_received_is_executed() {
+    for (len, at) in [(3, 36), (100, 40), (100, 120), (200, 235)] {
+        let mut l = Loop::new(64, |_| ());
+        let bytes: Vec<u8> = (0..len).collect();
+        let mut copy = l.place(&bytes);
+        let ring = copy[at];
+        copy[at] = 0xee;
+        l.ring(&copy);
+        let qpn = l.sq.parts.qpn;
+        assert_eq!(l.hca.complaints(), [Complaint::CopyDiffers { qpn, index: 0, at, copied: 0xee, ring }]);
+        let mut expected = bytes;
+        // Control, address, and the inline data's length come first.
+        expected[at - 36] = 0xee;
+        assert_eq!(l.written(len.into()), expected, "{len} bytes, byte {at}");
+        l.cq.expect();
+        // The next one comes from the ring, as its doorbell is no copy.
+        let wqe = l.place(b"ring");
+        l.ring(&wqe[..8]);
+        assert_eq!(l.written(4), b"ring");
+        l.cq.expect();
+        assert_eq!(l.hca.complaints(), []);
+    }
+}
+
+#[test]
+fn several_copies_are_each_executed_in_their_turn() {
+    let mut l = Loop::new(64, |_| ());
+    let copies: Vec<_> = [b"first", b"other", b"third"].iter().map(|bytes| l.place(&bytes[..])).collect();
+    for copy in &copies {
+        l.ring(copy);
+    }
+    // The ring is no longer needed.
+    put(l.sq.parts.sq.buf, 0, &[0x77; 3 * 64]);
+    assert_eq!(l.written(5), b"third");
+    for index in 0..3 {
+        assert_eq!(summary(&l.cq.expect()), (0x08, l.sq.parts.qpn, index, 0x00));
+    }
+}
+
+#[test]
+fn a_copy_that_is_not_whole_only_rings() {
+    let mut l = Loop::new(64, |_| ());
+    let copy = l.place(&[5; 60]);
+    l.ring(&copy[..64]);
+    assert_eq!(l.written(60), [5; 60]);
+    assert_eq!(l.hca.complaints(), []);
+    l.cq.expect();
+}
+
+#[test]
+fn a_copy_of_what_was_flushed_is_forgotten() {
+    let mut l = Loop::new(64, |_| ());
+    let copy = l.place(b"stale");
+    l.ring(&copy);
+    l.move_to(QpState::Err);
+    assert!(l.hca.run_until_idle());
+    assert_eq!(summary(&l.cq.expect()).3, 0xd0);
+    l.move_to(QpState::Reset);
+    l.sq.pi = 0;
+    let itself = l.hca.endpoint(l.sq.parts.qpn);
+    l.hca.connect_to(l.sq.parts.qpn, &itself, &ConnectOptions::default()).unwrap();
+    let wqe = l.place(b"fresh");
+    l.ring(&wqe[..8]);
+    assert_eq!(l.written(5), b"fresh");
+}
+
+#[test]
+fn halves_must_alternate() {
+    let mut l = Loop::new(64, |_| ());
+    let (uar, qpn) = (l.sq.parts.uar, l.sq.parts.qpn);
+    let ring_at = |l: &mut Loop, offset: usize| {
+        let wqe = l.place(b"bytes");
+        l.hca.doorbell(uar, offset, &wqe[..8]);
+        assert_eq!(l.written(5), b"bytes");
+        l.cq.expect();
+        l.hca.complaints()
+    };
+    assert_eq!(ring_at(&mut l, 0x900), []);
+    assert_eq!(ring_at(&mut l, 0x800), []);
+    assert_eq!(ring_at(&mut l, 0x800), [Complaint::SameHalf { uar, qpn, offset: 0x800 }]);
+    // Another register of the page has halves of its own.
+    assert_eq!(ring_at(&mut l, 0xb00), []);
+    assert_eq!(ring_at(&mut l, 0x900), []);
+    // Whoever creates a queue on the page begins anew.
+    l.hca.create_qp(QpOptions { register: RegisterOptions::SharedWith(qpn), ..QpOptions::rc(l.cq.parts.cqn) }).unwrap();
+    assert_eq!(ring_at(&mut l, 0x900), []);
+}
+
+#[test]
+fn registers_without_write_combining_have_one_half() {
+    let mut l = Loop::new(64, |options| options.register = RegisterOptions::OwnWithoutBlueFlame);
+    for _ in 0..3 {
+        let wqe = l.place(b"bytes");
+        l.half = 0;
+        l.ring(&wqe[..8]);
+        assert_eq!(l.written(5), b"bytes");
+        l.cq.expect();
+        assert_eq!(l.hca.complaints(), []);
+    }
+}
+
+#[test]
+fn doorbells_before_rts_are_complained_of() {
+    let mut l = Loop::new(64, |_| ());
+    let qpn = l.sq.parts.qpn;
+    l.move_to(QpState::Reset);
+    let wqe = l.place(b"early");
+    l.ring(&wqe[..8]);
+    assert_eq!(l.hca.complaints(), [Complaint::NotReadyToSend { qpn, state: QpState::Reset }]);
+    assert!(l.hca.run_until_idle());
+    assert!(l.cq.poll().is_none());
+}
+
+#[test]
+fn an_overrun_is_complained_of_and_takes_its_queue_pairs_along() {
+    let mut l = Loop::new(2, |_| ());
+    let (qpn, cqn) = (l.sq.parts.qpn, l.cq.parts.cqn);
+    for _ in 0..4 {
+        let wqe = l.place(b"bytes");
+        l.ring(&wqe[..8]);
+    }
+    assert!(l.hca.run_until_idle());
+    assert_eq!(l.hca.complaints(), [Complaint::CqOverrun { cqn, cqes: 2, consumer: 0, producer: 2 }]);
+    let events: Vec<_> = std::iter::from_fn(|| l.hca.next_event()).collect();
+    assert_eq!(events, [Event::CqError { cqn }, Event::Qp { qpn, kind: QpEvent::Fatal }]);
+    assert_eq!(l.hca.device().query_qp(qpn).unwrap().state, QpState::Err);
+    assert_eq!([summary(&l.cq.expect()).2, summary(&l.cq.expect()).2], [0, 1]);
+    assert!(l.cq.poll().is_none());
+}
