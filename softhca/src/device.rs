@@ -13,6 +13,7 @@ use crate::doorbell::Copying;
 use crate::error::{Error, Object};
 use crate::ethernet::{FrameLog, SentFrame};
 use crate::event::Event;
+use crate::gsi::Gsi;
 use crate::host::Host;
 use crate::memory::HostMemory;
 use crate::mkey::Mkey;
@@ -52,6 +53,7 @@ pub struct Device {
     pds: Table<Pd>,
     pub(crate) qps: Table<QpEntry>,
     wire: Box<dyn Wire>,
+    pub(crate) gsi: Gsi,
     /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
     variant: u8,
     /// By UAR page and offset of the half.
@@ -108,6 +110,7 @@ impl Device {
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
             wire,
+            gsi: Gsi::default(),
             variant: 0,
             copying: BTreeMap::new(),
             config,
@@ -491,6 +494,7 @@ impl Device {
         let qpn = packet.headers.bth.dest_qp;
         match self.qps.get_mut(qpn) {
             Some(entry) => entry.qp.receive(&mut self.host, &frame.route, &packet, now),
+            None if self.gsi.receive(&frame.route, &packet) => {}
             None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
         }
     }

@@ -20,6 +20,7 @@ pub mod error;
 pub mod ethernet;
 pub mod event;
 pub mod faults;
+pub mod gsi;
 pub mod host;
 pub mod memory;
 pub mod mkey;

@@ -213,7 +213,7 @@ fn wake_on_time() {
 /// Runs `start` such that threads it starts have all signals blocked, except those that faults raise: signals of the
 /// process are the application's and must not run its handlers on our thread.
 #[cfg(unix)]
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: plain data, for which all zeros is valid.
     let [mut ours, mut before]: [libc::sigset_t; 2] = unsafe { std::mem::zeroed() };
     // SAFETY: the sets are valid, and only the calling thread's mask changes; it is restored below.
@@ -231,7 +231,8 @@ fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 }
 
 #[cfg(not(unix))]
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+/// Runs `start`.
+pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     start()
 }
 

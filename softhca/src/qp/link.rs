@@ -8,7 +8,7 @@ use crate::wire::{Grh, Route};
 const FULL_MEMBER: u16 = 0x8000;
 
 /// The route of packets along `path` from `port`; `None` if the path names a GID that the port does not have.
-pub(super) fn route(port: &PortConfig, path: &Path) -> Option<Route> {
+pub(crate) fn route(port: &PortConfig, path: &Path) -> Option<Route> {
     let grh = match &path.grh {
         None => None,
         Some(grh) => {

@@ -29,6 +29,7 @@ mod timer;
 use std::time::Duration;
 
 pub(crate) use failure::Failure;
+pub(crate) use link::route;
 
 use common::Common;
 use psn::Psn;

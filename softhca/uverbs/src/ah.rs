@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::errno::Errno;
 use crate::ioctl::Request;
 use crate::memory::Pd;
-use softhca_settings::Gid;
+use softhca_settings::{self as settings, Gid, Settings};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -18,7 +18,10 @@ pub(crate) struct Ah {
 
 /// The MAC address of the port that has `gid`. Addresses of the software devices say it themselves; so do link-local
 /// and multicast ones.
-fn mac_of(gid: &Gid) -> Result<[u8; 6], Errno> {
+fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
+    if let Some((device, port, _)) = settings::find_gid(settings, gid) {
+        return Ok(settings::mac(device, port));
+    }
     match *gid {
         // Multicast (RFC 2464, section 7).
         [0xff, .., a, b, c, d] => Ok([0x33, 0x33, a, b, c, d]),
@@ -26,7 +29,7 @@ fn mac_of(gid: &Gid) -> Result<[u8; 6], Errno> {
         [0xfe, 0x80, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f] => Ok([a ^ 2, b, c, d, e, f]),
         // IPv4, mapped.
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 95, device, port] => {
-            Ok(softhca_settings::mac(device.into(), port.into()))
+            Ok(settings::mac(device.into(), port.into()))
         }
         _ => Err(Errno(libc::EHOSTUNREACH)),
     }
@@ -39,7 +42,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if !(1..=context.hca.settings.ports).contains(&wanted.port_num.into()) {
         return Err(Errno::EINVAL);
     }
-    let dmac = if wanted.is_global != 0 { mac_of(&wanted.grh.dgid)? } else { [0; 6] };
+    let dmac = if wanted.is_global != 0 { mac_of(&context.hca.settings, &wanted.grh.dgid)? } else { [0; 6] };
     let ah_handle = context.insert(Arc::new(Ah { _pd: pd }));
     let response_length = size_of::<abi_mlx5::CreateAhResp>() as u32;
     let driver = abi_mlx5::CreateAhResp { response_length, dmac, ..FromZeros::new_zeroed() };
@@ -60,7 +63,8 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use softhca_settings::{InlineHeaders, Link, Settings, gids, mac};
+    use softhca_settings::{InlineHeaders, Link, LocalAddress, gids, mac};
+    use std::net::Ipv4Addr;
 
     #[test]
     fn every_gid_of_a_port_leads_to_its_mac() {
@@ -68,6 +72,7 @@ mod tests {
             devices: 2,
             ports: 2,
             link: Link::Ethernet,
+            addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
             inline_headers: InlineHeaders::None,
             strict: false,
             static_uars: false,
@@ -81,9 +86,9 @@ mod tests {
         };
         for (device, port) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
             for (gid, _) in gids(&settings, device, port) {
-                assert_eq!(mac_of(&gid), Ok(mac(device, port)));
+                assert_eq!(mac_of(&settings, &gid), Ok(mac(device, port)));
             }
         }
-        assert_eq!(mac_of(&[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
+        assert_eq!(mac_of(&settings, &[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
     }
 }

@@ -24,6 +24,8 @@ pub(crate) const MAX_RQ_WQE: u16 = 512;
 pub(crate) const MAX_CQE: u32 = (1 << 22) - 1;
 /// READs and atomics in flight on a QP, each way.
 pub(crate) const MAX_RD_ATOMIC: u8 = 16;
+/// How long the device takes to acknowledge: 4.096 us times a power of two.
+pub(crate) const LOCAL_ACK_DELAY: u8 = 16;
 /// Completion vectors.
 pub(crate) const COMP_VECTORS: u32 = 2;
 /// Scatter/gather entries of a request: what `mlx5_ib` reports for WQEs of these sizes.
@@ -138,7 +140,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         // A receive WQE of an SRQ begins with a 16-byte segment that links it.
         max_srq_sge: u32::from(MAX_RQ_WQE) / 16 - 1,
         max_pkeys: 1,
-        local_ca_ack_delay: 16,
+        local_ca_ack_delay: LOCAL_ACK_DELAY,
         phys_port_cnt: hca.settings.ports as u8,
         ..FromZeros::new_zeroed()
     }

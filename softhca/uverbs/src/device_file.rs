@@ -65,7 +65,7 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
     if let Some(file) = fds::get(fd) {
         return match file {
             File::Device(context) => Some(context),
-            File::Events(_) => None,
+            File::Events(_) | File::ConnectionManager(_) => None,
         };
     }
     let identity = identity(fd)?;

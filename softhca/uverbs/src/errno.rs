@@ -11,6 +11,7 @@ impl Errno {
     pub(crate) const EINVAL: Self = Self(libc::EINVAL);
     pub(crate) const EIO: Self = Self(libc::EIO);
     pub(crate) const EMFILE: Self = Self(libc::EMFILE);
+    pub(crate) const ENODEV: Self = Self(libc::ENODEV);
     pub(crate) const ENODATA: Self = Self(libc::ENODATA);
     pub(crate) const ENOENT: Self = Self(libc::ENOENT);
     pub(crate) const ENOMEM: Self = Self(libc::ENOMEM);

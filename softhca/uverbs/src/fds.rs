@@ -4,6 +4,7 @@
 use crate::context::{Context, lock};
 use crate::errno::Errno;
 use crate::events::EventPipe;
+use crate::rdma_cm::EventFile;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +17,8 @@ pub(crate) enum File {
     Device(Arc<Context>),
     /// A completion channel or an asynchronous event file.
     Events(Arc<EventPipe>),
+    /// The connection manager's file.
+    ConnectionManager(Arc<EventFile>),
 }
 
 /// Descriptors from here on cannot be ours.

@@ -7,14 +7,16 @@ use crate::device::MAX_QUEUES;
 use crate::errno::Errno;
 use crate::events::Source;
 use crate::uar::PAGE_BYTES;
-use crate::{report, strict};
+use crate::{rdma_cm, report, strict};
 use parking_lot::Mutex as DeviceMutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::context::Path;
 use softhca::device::Device;
 use softhca::doorbell_queue::{Doorbell, DoorbellQueue};
 use softhca::error::Error;
 use softhca::event::{Event, QpEvent};
 use softhca::faults::Faults;
+use softhca::gsi::MAD_BYTES;
 use softhca::notify::Notify;
 use softhca::process_memory::ProcessMemory;
 use softhca::runner::{Runner, Step};
@@ -103,6 +105,9 @@ impl Core {
         while let Some(event) = self.device.next_event() {
             self.deliver(event);
         }
+        while let Some(mad) = self.device.take_mad() {
+            rdma_cm::arrived(&mad);
+        }
         for complaint in self.device.complaints() {
             report::complaint(&complaint.to_string());
         }
@@ -147,10 +152,11 @@ pub(crate) struct Hca {
     core: Arc<DeviceMutex<Core>>,
     doorbells: Arc<DoorbellQueue>,
     rung: Arc<Rung>,
+    gsi_qpn: Option<u32>,
     /// The process that opened it.
     process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
-    _runner: Option<Runner>,
+    runner: Option<Runner>,
 }
 
 /// What the devices have to say at the end of a program that does not close them.
@@ -189,7 +195,7 @@ impl Hca {
         let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
         let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
-        let Network { wire, qpns, notify, srq_faults } = Network::join(&settings, lids, gids)?;
+        let Network { wire, qpns, gsi_qpn, notify, srq_faults } = Network::join(&settings, lids, gids)?;
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
@@ -200,7 +206,10 @@ impl Hca {
             srq_faults,
             sink: settings.sink,
         };
-        let device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
+        let mut device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
+        if let Some(qpn) = gsi_qpn {
+            device.open_gsi(qpn);
+        }
         let rung = Arc::new(Rung::default());
         let core = Core { device, sources: HashMap::new(), rung: rung.clone() };
         let core = Arc::new(DeviceMutex::new(core));
@@ -213,7 +222,7 @@ impl Hca {
         };
         let runner = if settings.sink { None } else { Some(start()?) };
         let process = std::process::id();
-        Ok(Self { index, settings, core, doorbells, rung, process, _runner: runner })
+        Ok(Self { index, settings, core, doorbells, rung, gsi_qpn, process, runner })
     }
 
     /// The devices that were opened.
@@ -233,6 +242,18 @@ impl Hca {
     /// Has the device do something that it can refuse.
     pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
         command(&mut self.core.lock().device).map_err(|error| refused(&error))
+    }
+
+    /// The number that stands for QP 1 of this process; a device without a network has none.
+    pub(crate) fn gsi_qpn(&self) -> Option<u32> {
+        self.gsi_qpn
+    }
+
+    /// Sends a management datagram to QP `qpn`, its kin at the end of `path`.
+    pub(crate) fn send_mad(&self, port: u8, path: &Path, qpn: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Errno> {
+        self.command(|device| device.send_mad(port, path, qpn, mad))?;
+        self.runner.iter().for_each(Runner::wake);
+        Ok(())
     }
 
     /// From now on, `origin`'s events go to `source`.
@@ -335,6 +356,8 @@ struct Network {
     wire: Box<dyn Wire>,
     /// QPNs by which the device is found.
     qpns: Range<u32>,
+    /// The number of its QP 1.
+    gsi_qpn: Option<u32>,
     /// Wakes the device's thread.
     notify: Notify,
     /// What receives from SRQs suffer.
@@ -352,10 +375,16 @@ impl Network {
             let address = Address { lids, gids, qpns: SINK_QPNS };
             let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
             let srq_faults = SrqFaults::default();
-            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: SINK_QPNS, srq_faults });
+            return Ok(Self {
+                notify: wire.notify(),
+                wire: Box::new(wire),
+                qpns: SINK_QPNS,
+                gsi_qpn: None,
+                srq_faults,
+            });
         }
         let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
-        let (qpns, notify) = (wire.qpns(), wire.notify());
+        let (qpns, gsi_qpn, notify) = (wire.qpns(), Some(wire.gsi_qpn()), wire.notify());
         let bad = |error: softhca::wire::fault::FaultConfigError| {
             log::error!("faults: {error}");
             Errno::EINVAL
@@ -369,7 +398,7 @@ impl Network {
                 Box::new(FaultInjector::new(wire, network).map_err(bad)?)
             }
         };
-        Ok(Self { wire, qpns, notify, srq_faults: faults.unwrap_or_default().srq })
+        Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
     }
 }
 

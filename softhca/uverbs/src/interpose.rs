@@ -4,7 +4,7 @@
 
 use crate::errno::Errno;
 use crate::fds::{self, File};
-use crate::{device_file, ioctl, strict, uar};
+use crate::{device_file, ioctl, rdma_cm, strict, uar};
 use libc::{c_char, c_int, c_ulong, c_void, mode_t, off_t, size_t};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -37,7 +37,8 @@ macro_rules! real {
 pub(crate) mod real {
     use super::*;
 
-    fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+    /// The definition of `name` after ours, which `cache` remembers.
+    pub(crate) fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
         let known = cache.load(Ordering::Relaxed);
         if !known.is_null() {
             return known;
@@ -96,13 +97,22 @@ unsafe fn named(path: *const c_char) -> Option<u32> {
     device_file::index(path.to_bytes())
 }
 
+/// Whether `path` names the connection manager's file.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn names_manager(path: *const c_char) -> bool {
+    // SAFETY: passed on to the caller.
+    !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
+}
+
 /// `path`, or what stands in for it if it names a device of ours.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 unsafe fn redirected(path: *const c_char) -> *const c_char {
     // SAFETY: passed on to the caller.
-    if unsafe { named(path) }.is_some() { STAND_IN.as_ptr() } else { path }
+    if unsafe { named(path).is_some() || names_manager(path) } { STAND_IN.as_ptr() } else { path }
 }
 
 /// What libc's functions return for `result`.
@@ -118,6 +128,10 @@ fn answer(result: Result<c_int, Errno>) -> c_int {
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: passed on to the caller.
+    if unsafe { names_manager(path) } {
+        return answer(rdma_cm::open(flags));
+    }
     // SAFETY: passed on to the caller.
     let Some(index) = (unsafe { named(path) }) else { return otherwise() };
     answer(device_file::open(index, flags))
@@ -151,13 +165,38 @@ opens! {
     __open64_2([] path, flags);
 }
 
-/// Makes `status`, of the stand-in or of an open file, that of device `index`.
+/// Major and minor number of the device of ours that `path` names.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
+    // SAFETY: passed on to the caller.
+    if unsafe { names_manager(path) } {
+        return Some(softhca_settings::MANAGER_NUMBER);
+    }
+    // SAFETY: passed on to the caller.
+    unsafe { named(path) }.map(softhca_settings::device_number)
+}
+
+/// Major and minor number of the device of ours that `fd` is open for, a file with this status.
+///
+/// # Safety
+/// `status` is valid to read, as for [`describe`].
+unsafe fn number_behind(fd: c_int, status: *const c_void) -> Option<(u32, u32)> {
+    if let Some(File::ConnectionManager(_)) = fds::get(fd) {
+        return Some(softhca_settings::MANAGER_NUMBER);
+    }
+    // SAFETY: passed on to the caller.
+    let context = if unsafe { may_be_ours(status) } { device_file::find(fd) } else { None };
+    context.map(|context| softhca_settings::device_number(context.hca.index))
+}
+
+/// Makes `status`, of the stand-in or of an open file, that of the device with this number.
 ///
 /// # Safety
 /// `status` is valid to write, as a `struct stat` of this machine's, which has 64 bits: then there is only one.
-unsafe fn describe(index: u32, status: *mut c_void) {
+unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
     const MODE: mode_t = libc::S_IFCHR | 0o666;
-    let (major, minor) = softhca_settings::device_number(index);
     let status = status.cast::<libc::stat>();
     // SAFETY: the caller's promise.
     unsafe {
@@ -180,9 +219,9 @@ macro_rules! stats {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
                 let result = unsafe { real::$name($($before,)? redirected(path), out) };
                 // SAFETY: passed on to the caller; libc has written to `out`.
-                if result == 0 && let Some(index) = unsafe { named(path) } {
+                if result == 0 && let Some(number) = unsafe { number_at(path) } {
                     // SAFETY: libc has just filled it in.
-                    unsafe { describe(index, out) };
+                    unsafe { describe(number, out) };
                 }
                 result
             }
@@ -221,9 +260,9 @@ macro_rules! fstats {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
                 let result = unsafe { real::$name($($before,)? fd, out) };
                 // SAFETY: libc has just filled it in.
-                if result == 0 && unsafe { may_be_ours(out) } && let Some(context) = device_file::find(fd) {
+                if result == 0 && let Some(number) = unsafe { number_behind(fd, out) } {
                     // SAFETY: likewise.
-                    unsafe { describe(context.hca.index, out) };
+                    unsafe { describe(number, out) };
                 }
                 result
             }
@@ -322,8 +361,10 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
-    if let Some(File::Device(context)) = fds::remove(fd) {
-        device_file::close(&context);
+    match fds::remove(fd) {
+        Some(File::Device(context)) => device_file::close(&context),
+        Some(File::ConnectionManager(file)) => rdma_cm::close(&file),
+        Some(File::Events(_)) | None => {}
     }
     // SAFETY: the argument is passed on from the caller.
     unsafe { real::close(fd) }

@@ -33,6 +33,7 @@ mod memory;
 mod port;
 mod qp;
 mod qp_state;
+pub mod rdma_cm;
 mod report;
 pub mod sink;
 mod srq;

@@ -6,6 +6,7 @@ use crate::errno::Errno;
 use crate::hca::Hca;
 use crate::ioctl::Request;
 use softhca_settings::{self as settings, Gid, GidType, Link};
+use std::ffi::CString;
 use std::sync::Arc;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -69,12 +70,16 @@ pub(crate) fn write_query_port(context: &Arc<Context>, request: &Request) -> Res
     request.put_bytes(write::CORE_OUT, &response.as_bytes()[..plain])
 }
 
+fn interface_index(name: &str) -> u32 {
+    let Ok(name) = CString::new(name) else { return 0 };
+    // SAFETY: a string that ends with a zero byte.
+    unsafe { libc::if_nametoindex(name.as_ptr()) }
+}
+
 fn entry(hca: &Hca, port: u32, index: u32, (gid, gid_type): (Gid, GidType)) -> GidEntry {
     let netdev_ifindex = match hca.settings.link {
         Link::Infiniband => 0,
-        // The network interface that the GIDs are said to belong to; also in sysfs.
-        // SAFETY: the name is a string that ends with a zero byte.
-        Link::Ethernet => unsafe { libc::if_nametoindex(c"lo".as_ptr()) },
+        Link::Ethernet => interface_index(settings::interface(&hca.settings, hca.index, port, index)),
     };
     GidEntry { gid, gid_index: index, port_num: port, gid_type: gid_type as u32, netdev_ifindex }
 }

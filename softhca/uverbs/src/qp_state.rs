@@ -13,28 +13,28 @@ use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// Attribute mask bits (`enum ib_qp_attr_mask`).
-mod mask {
-    pub(super) const STATE: u32 = 1;
-    pub(super) const CUR_STATE: u32 = 1 << 1;
-    pub(super) const EN_SQD_ASYNC_NOTIFY: u32 = 1 << 2;
-    pub(super) const ACCESS_FLAGS: u32 = 1 << 3;
-    pub(super) const PKEY_INDEX: u32 = 1 << 4;
-    pub(super) const PORT: u32 = 1 << 5;
-    pub(super) const QKEY: u32 = 1 << 6;
-    pub(super) const AV: u32 = 1 << 7;
-    pub(super) const PATH_MTU: u32 = 1 << 8;
-    pub(super) const TIMEOUT: u32 = 1 << 9;
-    pub(super) const RETRY_CNT: u32 = 1 << 10;
-    pub(super) const RNR_RETRY: u32 = 1 << 11;
-    pub(super) const RQ_PSN: u32 = 1 << 12;
-    pub(super) const MAX_QP_RD_ATOMIC: u32 = 1 << 13;
-    pub(super) const MIN_RNR_TIMER: u32 = 1 << 15;
-    pub(super) const SQ_PSN: u32 = 1 << 16;
-    pub(super) const MAX_DEST_RD_ATOMIC: u32 = 1 << 17;
-    pub(super) const PATH_MIG_STATE: u32 = 1 << 18;
-    pub(super) const DEST_QPN: u32 = 1 << 20;
+pub(crate) mod mask {
+    pub(crate) const STATE: u32 = 1;
+    pub(crate) const CUR_STATE: u32 = 1 << 1;
+    pub(crate) const EN_SQD_ASYNC_NOTIFY: u32 = 1 << 2;
+    pub(crate) const ACCESS_FLAGS: u32 = 1 << 3;
+    pub(crate) const PKEY_INDEX: u32 = 1 << 4;
+    pub(crate) const PORT: u32 = 1 << 5;
+    pub(crate) const QKEY: u32 = 1 << 6;
+    pub(crate) const AV: u32 = 1 << 7;
+    pub(crate) const PATH_MTU: u32 = 1 << 8;
+    pub(crate) const TIMEOUT: u32 = 1 << 9;
+    pub(crate) const RETRY_CNT: u32 = 1 << 10;
+    pub(crate) const RNR_RETRY: u32 = 1 << 11;
+    pub(crate) const RQ_PSN: u32 = 1 << 12;
+    pub(crate) const MAX_QP_RD_ATOMIC: u32 = 1 << 13;
+    pub(crate) const MIN_RNR_TIMER: u32 = 1 << 15;
+    pub(crate) const SQ_PSN: u32 = 1 << 16;
+    pub(crate) const MAX_DEST_RD_ATOMIC: u32 = 1 << 17;
+    pub(crate) const PATH_MIG_STATE: u32 = 1 << 18;
+    pub(crate) const DEST_QPN: u32 = 1 << 20;
     /// What there is to change. Alternate paths and their migration, and rate limits, are not.
-    pub(super) const KNOWN: u32 =
+    pub(crate) const KNOWN: u32 =
         ((MAX_QP_RD_ATOMIC << 1) - 1) | MIN_RNR_TIMER | SQ_PSN | MAX_DEST_RD_ATOMIC | PATH_MIG_STATE | DEST_QPN;
 }
 

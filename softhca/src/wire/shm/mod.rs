@@ -93,6 +93,13 @@ pub fn default_directory() -> Result<PathBuf, ShmError> {
     Ok(directory)
 }
 
+/// Which life the instance with `qpn` on the fabric at `directory` is in: a number that no later owner of the QPN has;
+/// `None` if there is none, or its process is dead.
+#[must_use]
+pub fn life(directory: &Path, qpn: u32) -> Option<u32> {
+    slot::life(directory, qpn)
+}
+
 /// A device instance's end of a fabric.
 #[derive(Debug)]
 pub struct ShmWire {
@@ -172,7 +179,13 @@ impl ShmWire {
     /// The QPNs that this instance, and no other of the fabric, may use.
     #[must_use]
     pub fn qpns(&self) -> Range<u32> {
-        self.slot.address.qpns.clone()
+        slot::qp_qpns(self.slot.owner.slot)
+    }
+
+    /// The number that stands for QP 1 of this instance, and of no other of the fabric.
+    #[must_use]
+    pub fn gsi_qpn(&self) -> u32 {
+        slot::gsi_qpn(self.slot.owner.slot)
     }
 
     /// What wakes whoever steps the device when a frame arrives.

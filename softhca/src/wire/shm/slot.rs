@@ -38,8 +38,9 @@ use crate::{
 pub const SLOTS: u32 = 1 << (24 - LOG_QPNS);
 /// log2 of the QPNs of a slot.
 const LOG_QPNS: u32 = 14;
-/// QPNs below are special or reserved (0 and 1: management; 0x40: where mlx5 devices start to count).
-const QPN_MIN: u32 = 0x40;
+/// QPNs of a slot that are for no QP of a program: as in the whole space, management (0 and 1) and others that mlx5
+/// devices keep for themselves.
+const RESERVED_QPNS: u32 = 0x40;
 /// The multicast QPN, no QP's.
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
@@ -60,9 +61,27 @@ const GIDS_AT: usize = 1024;
 const INBOUND_AT: usize = 4096;
 const FILE_BYTES: usize = INBOUND_AT + SLOTS as usize * 4;
 
-/// The QPNs of a slot.
-pub(super) fn qpns(slot: u32) -> Range<u32> {
-    (slot << LOG_QPNS).max(QPN_MIN)..((slot + 1) << LOG_QPNS).min(QPN_MULTICAST)
+/// The QPNs of a slot, reserved ones first.
+fn qpns(slot: u32) -> Range<u32> {
+    slot << LOG_QPNS..((slot + 1) << LOG_QPNS).min(QPN_MULTICAST)
+}
+
+/// Those of them that are for QPs.
+pub(super) fn qp_qpns(slot: u32) -> Range<u32> {
+    let Range { start, end } = qpns(slot);
+    start + RESERVED_QPNS..end
+}
+
+/// The one that stands for QP 1; slot 0's is QP 1 itself.
+pub(super) fn gsi_qpn(slot: u32) -> u32 {
+    qpns(slot).start + 1
+}
+
+/// The life that the slot with `qpn` is in: its owner's generation, `None` if nobody is there.
+pub(super) fn life(directory: &Path, qpn: u32) -> Option<u32> {
+    let control = Control::of_peer(directory, slot_of(qpn)).ok()?;
+    let generation = control.generation();
+    (generation != 0 && !control.is_abandoned()).then_some(generation)
 }
 
 /// The slot that has a QPN of 24 bits.

@@ -34,10 +34,24 @@ fn instances_of_one_device_have_qpns_of_their_own() {
     let directory = tempfile::tempdir().unwrap();
     let (a, b) = (join(directory.path()), join(directory.path()));
     assert_eq!(a.qpns(), 0x40..0x4000);
-    assert_eq!(b.qpns(), 0x4000..0x8000);
-    assert_eq!(slot::qpns(SLOTS - 1), 0xff_c000..0xff_ffff);
+    assert_eq!(b.qpns(), 0x4040..0x8000);
+    assert_eq!(slot::qp_qpns(SLOTS - 1), 0xff_c040..0xff_ffff);
     drop(a);
     assert_eq!(join(directory.path()).qpns(), 0x40..0x4000);
+}
+
+#[test]
+fn lives_are_told_apart() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(life(directory.path(), 0x40), None);
+    let a = join(directory.path());
+    let first = life(directory.path(), 0x40);
+    assert!(first.is_some() && life(directory.path(), 1) == first && life(directory.path(), 0x4040).is_none());
+    drop(a);
+    assert_eq!(life(directory.path(), 0x40), None);
+    let _heir = join(directory.path());
+    assert!(life(directory.path(), 0x40).is_some_and(|second| Some(second) != first));
 }
 
 #[test]
@@ -80,7 +94,7 @@ fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
     drop(b);
     a.send(numbered(LID, 0x4000, 8, 2)).unwrap();
     let mut b = join(directory.path());
-    assert_eq!(b.qpns(), 0x4000..0x8000);
+    assert_eq!(b.qpns(), 0x4040..0x8000);
     assert_eq!(b.recv(), None);
     a.send(numbered(LID, 0x4000, 8, 3)).unwrap();
     assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 8, 3)));
@@ -171,7 +185,7 @@ fn a_forked_child_that_drops_its_copy_leaves_the_slot_to_its_parent() {
     // SAFETY: `status` is valid.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
-    assert_eq!(join(directory.path()).qpns(), 0x8000..0xc000);
+    assert_eq!(join(directory.path()).qpns(), 0x8040..0xc000);
     a.send(frame(LID, 0x4000, 8)).unwrap();
     assert_eq!(b.recv(), Some(frame(LID, 0x4000, 8)));
 }
@@ -284,7 +298,7 @@ fn a_reader_that_dies_frees_its_sender_and_its_slot() {
         thread::sleep(Duration::from_millis(1));
     }
     let mut heir = join(directory.path());
-    assert_eq!(heir.qpns(), 0x4000..0x8000);
+    assert_eq!(heir.qpns(), 0x4040..0x8000);
     wire.send(frame(LID, 0x4000, 64)).unwrap();
     assert_eq!(heir.recv(), Some(frame(LID, 0x4000, 64)));
 }

@@ -1,6 +1,10 @@
 //! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
 //! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
 
+mod local_address;
+
+pub use local_address::{LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
+
 use std::path::PathBuf;
 
 /// Major and minor number of device `device`'s character device, as Linux gives them (`IB_UVERBS_MAJOR`,
@@ -9,6 +13,9 @@ use std::path::PathBuf;
 pub fn device_number(device: u32) -> (u32, u32) {
     (231, 192 + device)
 }
+
+/// Those of the connection manager: of a "misc" device, for which Linux chooses the minor number.
+pub const MANAGER_NUMBER: (u32, u32) = (10, 122);
 
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
@@ -73,6 +80,8 @@ pub struct Settings {
     pub ports: u32,
     /// Their link layer.
     pub link: Link,
+    /// The machine's IP addresses, for which an Ethernet port has GIDs.
+    pub addresses: Vec<LocalAddress>,
     /// What raw packets need inline.
     pub inline_headers: InlineHeaders,
     /// Trap every store to a UAR page.
@@ -110,6 +119,7 @@ pub struct BadSetting {
 const DEVICES: &str = "SOFTHCA_DEVICES";
 const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
+const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
@@ -130,6 +140,7 @@ impl Settings {
             (DEVICES, self.devices.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
+            (ADDRESSES, local_address::to_text(&self.addresses)),
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
@@ -165,6 +176,14 @@ impl Settings {
                 return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
             }
         };
+        let addresses = var(ADDRESSES).unwrap_or_default();
+        let Some(addresses) = local_address::from_text(&addresses) else {
+            return Err(BadSetting {
+                name: ADDRESSES,
+                value: addresses,
+                expected: "interface/address, a space between each",
+            });
+        };
         let inline_headers = var(INLINE_HEADERS).unwrap_or_else(|| "none".to_owned());
         let Some(inline_headers) = InlineHeaders::ALL.into_iter().find(|headers| headers.name() == inline_headers)
         else {
@@ -178,6 +197,7 @@ impl Settings {
             devices: count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?,
             ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
             link,
+            addresses,
             inline_headers,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
@@ -246,6 +266,31 @@ pub fn mac(device: u32, port: u32) -> [u8; 6] {
     [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
 }
 
+/// The interface that an Ethernet port's own GIDs are said to belong to.
+const OWN_INTERFACE: &str = "lo";
+
+/// The network interface that entry `index` of an Ethernet port's GID table belongs to.
+#[must_use]
+pub fn interface(settings: &Settings, device: u32, port: u32, index: u32) -> &str {
+    let local = if (device, port) == (0, 1) { &settings.addresses[..] } else { &[] };
+    let address = (index as usize).checked_sub(OWN_GIDS).and_then(|index| local.get(index / 2));
+    address.map_or(OWN_INTERFACE, |address| &address.interface)
+}
+
+/// The port of Ethernet devices, and the entry of its table, that has `gid` for RoCE v2: device, port, index.
+#[must_use]
+pub fn find_gid(settings: &Settings, gid: &Gid) -> Option<(u32, u32, u32)> {
+    let ports = (0..settings.devices).flat_map(|device| (1..=settings.ports).map(move |port| (device, port)));
+    ports.into_iter().find_map(|(device, port)| {
+        let index = gids(settings, device, port).iter().position(|entry| *entry == (*gid, GidType::RoceV2))?;
+        // A table has fewer than 256 entries.
+        Some((device, port, index as u32))
+    })
+}
+
+/// Entries of an Ethernet port's table before those for the machine's IP addresses.
+const OWN_GIDS: usize = 4;
+
 /// The occupied part of a port's GID table, in order.
 #[must_use]
 pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
@@ -263,7 +308,11 @@ pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> 
             // The IPv4 address 10.95.DD.PP, mapped.
             let mut ip = [0; 16];
             ip[10..].copy_from_slice(&[0xff, 0xff, 10, 95, device as u8, port as u8]);
-            vec![(mac, GidType::RoceV1), (mac, GidType::RoceV2), (ip, GidType::RoceV1), (ip, GidType::RoceV2)]
+            let mut all = vec![mac, ip];
+            if (device, port) == (0, 1) {
+                all.extend(settings.addresses.iter().map(|address| gid_of(address.ip)));
+            }
+            all.into_iter().flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect()
         }
     }
 }
@@ -272,12 +321,17 @@ pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> 
 mod tests {
     use super::*;
     use std::collections::{HashMap, HashSet};
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn settings(link: Link) -> Settings {
         Settings {
             devices: 3,
             ports: 2,
             link,
+            addresses: vec![
+                LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() },
+                LocalAddress { interface: "eth0".to_owned(), ip: Ipv6Addr::LOCALHOST.into() },
+            ],
             inline_headers: InlineHeaders::L2,
             strict: true,
             static_uars: false,
@@ -309,6 +363,21 @@ mod tests {
         let error = Settings::from_env(|name| env.get(name).cloned()).unwrap_err();
         assert_eq!((error.name, error.value.as_str()), (PORTS, "3"));
         assert_eq!(Settings::from_env(|_| None).unwrap(), None);
+    }
+
+    #[test]
+    fn local_addresses_are_the_first_ports() {
+        let settings = settings(Link::Ethernet);
+        let found = |ip: &str| find_gid(&settings, &gid_of(ip.parse().unwrap()));
+        assert_eq!(found("127.0.0.1"), Some((0, 1, 5)));
+        assert_eq!(found("::1"), Some((0, 1, 7)));
+        assert_eq!(found("10.95.2.1"), Some((2, 1, 3)));
+        assert_eq!(found("192.0.2.1"), None);
+        assert_eq!(
+            [0, 3, 4, 5, 6, 7].map(|index| interface(&settings, 0, 1, index)),
+            ["lo", "lo", "lo", "lo", "eth0", "eth0"]
+        );
+        assert_eq!(gids(&settings, 0, 2).len(), 4);
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(crate) fn launch(options: &[&str], command: &[&str], patience: Duration) -> 
 
 /// Whether a process listens on TCP port `port`. Asked of the kernel: a connection to try would be taken for the
 /// client's.
-fn listens(port: u16) -> bool {
+pub(crate) fn listens(port: u16) -> bool {
     const LISTEN: &str = "0A";
     let port = format!(":{port:04X}");
     ["/proc/net/tcp", "/proc/net/tcp6"].iter().filter_map(|table| std::fs::read_to_string(table).ok()).any(|table| {
@@ -146,28 +146,43 @@ fn judged(
     outputs
 }
 
-/// Runs server and client once: how they ended, if they did, and what they printed. One pair at a time: they take turns
-/// on few cores badly.
+/// Runs server and client of `tool` once.
 pub(crate) fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStatus>; 2], [String; 2]) {
+    let port = free_port();
+    let text = port.to_string();
+    let server = [&[tool, "-p", &text], arguments].concat();
+    both(device, &server, &[&server[..], &["127.0.0.1"]].concat(), || listens(port))
+}
+
+/// A TCP port that nobody has.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// Runs a server and, when it is `ready`, a client: how they ended, if they did, and what they printed. One pair at a
+/// time: they take turns on few cores badly.
+pub(crate) fn both(
+    device: &Device,
+    server: &[&str],
+    client: &[&str],
+    ready: impl Fn() -> bool,
+) -> ([Option<ExitStatus>; 2], [String; 2]) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");
-    let port = free.port().to_string();
-    let start = |last: &[&str]| {
-        let command = [&[tool, "-p", &port], arguments, last].concat();
-        let mut launcher = launcher(device.options, device.fabric.path(), &command);
+    let start = |command: &[&str]| {
+        let mut launcher = launcher(device.options, device.fabric.path(), command);
         launcher.envs(device.environment.iter().copied());
         Started::new(launcher)
     };
     let deadline = Instant::now() + PATIENCE;
-    let mut server = start(&[]);
-    while !listens(free.port()) {
-        let ended = server.child.try_wait().expect("the launcher can be waited for");
+    let mut listening = start(server);
+    while !ready() {
+        let ended = listening.child.try_wait().expect("the launcher can be waited for");
         let late = Instant::now() > deadline;
-        assert!(ended.is_none() && !late, "{tool} {arguments:?} does not listen:\n{}", server.output());
+        assert!(ended.is_none() && !late, "{server:?} does not listen:\n{}", listening.output());
         thread::sleep(Duration::from_millis(5));
     }
-    let mut client = start(&["127.0.0.1"]);
-    let ends = [server.wait(deadline), client.wait(deadline)];
-    (ends, [server.output(), client.output()])
+    let mut connecting = start(client);
+    let ends = [listening.wait(deadline), connecting.wait(deadline)];
+    (ends, [listening.output(), connecting.output()])
 }

@@ -1,5 +1,6 @@
 //! `softhca-run`: runs a program with software mlx5 devices.
 
+mod addresses;
 mod child;
 mod sysfs;
 
@@ -160,6 +161,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
             LinkOption::Infiniband => Link::Infiniband,
             LinkOption::Ethernet => Link::Ethernet,
         },
+        addresses: addresses::local()?,
         inline_headers: match options.inline_headers {
             InlineOption::None => InlineHeaders::None,
             InlineOption::L2 => InlineHeaders::L2,

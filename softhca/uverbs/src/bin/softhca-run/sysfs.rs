@@ -9,6 +9,10 @@ use std::path::Path;
 pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     let class = root.join("class");
     put(&class.join("infiniband_verbs"), "abi_version", "6")?;
+    let (major, minor) = settings::MANAGER_NUMBER;
+    put(&class.join("misc/rdma_cm"), "dev", &format!("{major}:{minor}"))?;
+    // RDMA_USER_CM_ABI_VERSION.
+    put(&class.join("misc/rdma_cm"), "abi_version", "4")?;
     for device in 0..settings.devices {
         let uverbs = class.join("infiniband_verbs").join(format!("uverbs{device}"));
         let (major, minor) = settings::device_number(device);
@@ -54,13 +58,13 @@ fn write_port(settings: &Settings, device: u32, port: u32, at: &Path) -> io::Res
     put(at, "lid", &format!("{:#x}", settings::lid(settings, device, port)))?;
     put(at, "sm_lid", if infiniband { "0x1" } else { "0x0" })?;
     put(&at.join("pkeys"), "0", &format!("{:#06x}", settings::DEFAULT_PKEY))?;
-    for (index, (gid, gid_type)) in settings::gids(settings, device, port).into_iter().enumerate() {
-        let index = index.to_string();
+    for (entry, (gid, gid_type)) in (0..).zip(settings::gids(settings, device, port)) {
+        let index = entry.to_string();
         put(&at.join("gids"), &index, &quads(&gid))?;
         if !infiniband {
             let name = if gid_type == settings::GidType::RoceV2 { "RoCE v2" } else { "IB/RoCE v1" };
             put(&at.join("gid_attrs/types"), &index, name)?;
-            put(&at.join("gid_attrs/ndevs"), &index, "lo")?;
+            put(&at.join("gid_attrs/ndevs"), &index, settings::interface(settings, device, port, entry))?;
         }
     }
     Ok(())

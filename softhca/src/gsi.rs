@@ -1,0 +1,175 @@
+//! The general services interface: management datagrams to and from a port's QP 1 (IBTA vol. 1, 13.5.1), which no QP of
+//! the program's answers. Whoever plays the kernel's part takes them and sends them.
+//!
+//! Several instances of a device can share their addresses. Each has an own number for its QP 1 then, and management
+//! traffic is redirected to it, as IBTA vol. 1, 13.5.2 lets an agent do.
+
+use std::collections::VecDeque;
+
+use crate::{
+    context::Path,
+    device::Device,
+    error::Error,
+    packet::{Bth, Deth, Headers, Opcode, Packet},
+    qp,
+    wire::{Frame, Route},
+};
+
+/// Bytes of a management datagram (IBTA vol. 1, 13.4.2).
+pub const MAD_BYTES: usize = 256;
+/// Q_Key of QP 1 (IBTA vol. 1, 10.2.4).
+const QKEY: u32 = 0x8001_0000;
+/// UD "SEND only" (IBTA vol. 1, table 35).
+const UD_SEND_ONLY: u8 = 0x64;
+/// The default partition, full member.
+const PKEY: u16 = 0xffff;
+/// Datagrams that wait at most; later ones are lost, as in a QP without receive WQEs.
+const WAITING: usize = 1024;
+
+/// A management datagram that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mad {
+    /// The way it took.
+    pub route: Route,
+    /// The QP that answers go to.
+    pub source_qp: u32,
+    /// What it says.
+    pub bytes: [u8; MAD_BYTES],
+}
+
+/// What has arrived for QP 1.
+#[derive(Debug, Default)]
+pub(crate) struct Gsi {
+    /// Its number; `None` as long as nobody answers.
+    qpn: Option<u32>,
+    waiting: VecDeque<Mad>,
+}
+
+impl Gsi {
+    /// Takes a packet if it is for QP 1; `false` if it is not.
+    pub(crate) fn receive(&mut self, route: &Route, packet: &Packet<'_>) -> bool {
+        if Some(packet.headers.bth.dest_qp) != self.qpn {
+            return false;
+        }
+        let deth = packet.headers.deth.filter(|deth| deth.qkey == QKEY);
+        match (deth, <[u8; MAD_BYTES]>::try_from(packet.payload)) {
+            (Some(deth), Ok(bytes)) if self.waiting.len() < WAITING => {
+                self.waiting.push_back(Mad { route: *route, source_qp: deth.src_qp, bytes });
+            }
+            _ => log::debug!("a packet for QP 1 that is no management datagram, or one too many, is dropped"),
+        }
+        true
+    }
+}
+
+impl Device {
+    /// From now on, keeps management datagrams that arrive for QP `qpn`, which is 1 or stands for it and is none of the
+    /// device's own numbers, until [`Self::take_mad`] takes them.
+    pub fn open_gsi(&mut self, qpn: u32) {
+        self.gsi.qpn = Some(qpn);
+    }
+
+    /// The oldest management datagram that has arrived.
+    pub fn take_mad(&mut self) -> Option<Mad> {
+        self.gsi.waiting.pop_front()
+    }
+
+    /// Sends a management datagram from port `port` along `path` to QP `dest_qp` there.
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] for a port or a GID that does not exist; [`Error::Unsupported`] before [`Self::open_gsi`].
+    pub fn send_mad(&mut self, port: u8, path: &Path, dest_qp: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Error> {
+        let src_qp = self.gsi.qpn.ok_or(Error::Unsupported("management datagrams"))?;
+        let bad = |what, value, permitted| Error::BadValue { what, value, permitted };
+        let config = usize::from(port).checked_sub(1).and_then(|index| self.host.ports.get(index)).ok_or(bad(
+            "port",
+            port.into(),
+            "1 up to the number of ports",
+        ))?;
+        let index = path.grh.map_or(0, |grh| grh.sgid_index.into());
+        let route = qp::route(config, path).ok_or(bad("source GID index", index, "entries of the port's table"))?;
+        let unsupported = Error::Unsupported("datagrams");
+        let mut headers = Headers::new(Bth {
+            opcode: Opcode::new(UD_SEND_ONLY).ok_or(unsupported.clone())?,
+            solicited: false,
+            migrated: false,
+            pkey: PKEY,
+            dest_qp,
+            ack_request: false,
+            psn: 0,
+        });
+        headers.deth = Some(Deth { qkey: QKEY, src_qp });
+        let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
+        draft.payload_mut().copy_from_slice(mad);
+        if self.host.port_is_up(port) {
+            self.host.outbox.push(src_qp, Frame { route, packet: draft.finish() });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::{
+        config::{DeviceConfig, PortConfig},
+        context::PathGrh,
+        process_memory::ProcessMemory,
+        wire::{shm::ShmWire, test_frames},
+    };
+    use std::time::Duration;
+
+    fn device(directory: &std::path::Path) -> (Device, u32) {
+        let port = PortConfig::ethernet(1);
+        let wire = ShmWire::join(directory, &[], &port.gids).unwrap();
+        let (qpns, gsi) = (wire.qpns(), wire.gsi_qpn());
+        let config =
+            DeviceConfig { qpn_first: qpns.start, qpn_count: qpns.end - qpns.start, ..DeviceConfig::with_port(port) };
+        let mut device = Device::new(config, Box::new(ProcessMemory::new()), Box::new(wire)).unwrap();
+        device.open_gsi(gsi);
+        (device, gsi)
+    }
+
+    #[test]
+    fn datagrams_find_the_instance_that_they_are_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let ((mut a, qp1), (mut b, redirected)) = (device(directory.path()), device(directory.path()));
+        assert_eq!((qp1, redirected), (1, 0x4001));
+        let dgid = PortConfig::ethernet(1).gids[0].raw;
+        let grh = PathGrh { dgid, sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
+        let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
+        a.send_mad(1, &path, redirected, &[7; MAD_BYTES]).unwrap();
+        b.send_mad(1, &path, qp1, &[8; MAD_BYTES]).unwrap();
+        for _ in 0..3 {
+            a.step(Duration::ZERO);
+            b.step(Duration::ZERO);
+        }
+        let (to_a, to_b) = (a.take_mad().unwrap(), b.take_mad().unwrap());
+        assert_eq!((to_a.source_qp, to_a.bytes[0], to_b.source_qp, to_b.bytes[0]), (redirected, 8, qp1, 7));
+        assert!(a.take_mad().is_none() && b.take_mad().is_none());
+        assert!(a.send_mad(2, &path, qp1, &[0; MAD_BYTES]).is_err());
+        let no_gid = Path { grh: Some(PathGrh { sgid_index: 1, ..grh }), ..path };
+        assert!(a.send_mad(1, &no_gid, qp1, &[0; MAD_BYTES]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_management_datagram_is_dropped() {
+        let mut gsi = Gsi { qpn: Some(1), waiting: VecDeque::new() };
+        let frame = test_frames::frame(1, 1, MAD_BYTES);
+        let mut packet = Packet::parse(&frame.packet).unwrap();
+        let arrives = |gsi: &mut Gsi, packet: &Packet<'_>| (gsi.receive(&frame.route, packet), gsi.waiting.len());
+        packet.headers.deth = None;
+        assert_eq!(arrives(&mut gsi, &packet), (true, 0));
+        packet.headers.deth = Some(Deth { qkey: 1, src_qp: 1 });
+        assert_eq!(arrives(&mut gsi, &packet), (true, 0));
+        packet.headers.deth = Some(Deth { qkey: QKEY, src_qp: 1 });
+        assert_eq!(arrives(&mut gsi, &packet), (true, 1));
+        assert_eq!(arrives(&mut gsi, &Packet { payload: &packet.payload[1..], ..packet }), (true, 1));
+        for _ in 0..2 * WAITING {
+            gsi.receive(&frame.route, &packet);
+        }
+        assert_eq!(gsi.waiting.len(), WAITING);
+        packet.headers.bth.dest_qp = 2;
+        assert_eq!(arrives(&mut gsi, &packet), (false, WAITING));
+    }
+}

@@ -1,0 +1,79 @@
+//! An open `/dev/infiniband/rdma_cm`: its events, in order. The descriptor that the program has is an eventfd that counts
+//! them, so that it can be polled, and read to wait for one.
+
+use super::abi::EventResp;
+use crate::context::lock;
+use crate::errno::Errno;
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+
+/// An event that nobody has read.
+pub(super) struct Event {
+    /// The id that it is reported for.
+    pub(super) owner: u32,
+    pub(super) response: EventResp,
+}
+
+/// An open file. What it holds changes under the manager's lock only.
+pub(crate) struct EventFile {
+    fd: RawFd,
+    events: Mutex<VecDeque<Event>>,
+}
+
+impl EventFile {
+    /// A new one, whose descriptor has these flags of `open`.
+    pub(super) fn new(flags: i32) -> Result<Self, Errno> {
+        let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::EFD_CLOEXEC } else { 0 };
+        let non_blocking = if flags & libc::O_NONBLOCK != 0 { libc::EFD_NONBLOCK } else { 0 };
+        // SAFETY: takes no pointers.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) };
+        if fd < 0 { Err(Errno::last()) } else { Ok(Self { fd, events: Mutex::default() }) }
+    }
+
+    /// Its descriptor.
+    pub(super) fn fd(&self) -> RawFd {
+        self.fd
+    }
+
+    /// Counts one more event. The counter cannot be full: it has 64 bits.
+    fn count(&self) {
+        let one = 1_u64;
+        // SAFETY: eight bytes of a local variable; past our own definition of write, which takes this file for a program's.
+        unsafe { super::interpose::write(self.fd, (&raw const one).cast(), 8) };
+    }
+
+    /// Takes a count back, if nobody else has read it since.
+    fn discount(&self) {
+        let mut count = 0_u64;
+        let place = libc::iovec { iov_base: (&raw mut count).cast(), iov_len: 8 };
+        // SAFETY: the vector names eight bytes of a local variable.
+        unsafe { libc::preadv2(self.fd, &place, 1, -1, libc::RWF_NOWAIT) };
+    }
+
+    pub(super) fn push(&self, event: Event) {
+        lock(&self.events).push_back(event);
+        self.count();
+    }
+
+    /// Takes the oldest event that `take` succeeds on, if there is one. To be called by whoever has read a count.
+    pub(super) fn pop(&self, take: impl FnOnce(&Event) -> Result<(), Errno>) -> Option<Result<Event, Errno>> {
+        let mut events = lock(&self.events);
+        match take(events.front()?) {
+            Ok(()) => events.pop_front().map(Ok),
+            Err(error) => {
+                self.count();
+                Some(Err(error))
+            }
+        }
+    }
+
+    /// Takes all events of `owner` out.
+    pub(super) fn take_back(&self, owner: u32) -> Vec<Event> {
+        let mut events = lock(&self.events);
+        let (own, others): (Vec<_>, Vec<_>) = events.drain(..).partition(|event| event.owner == owner);
+        events.extend(others);
+        own.iter().for_each(|_| self.discount());
+        own
+    }
+}

@@ -1,0 +1,75 @@
+//! The thread that does what a kernel does in the background: takes messages that have arrived, and sends again what got
+//! no answer.
+
+use super::mad::Message;
+use super::manager::{self, Peer};
+use crate::context::lock;
+use crate::errno::Errno;
+use softhca::gsi::Mad;
+use softhca::runner::without_signals;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// What wakes the thread: a message, or that something may be due earlier than before.
+type Input = Option<(Message, Peer)>;
+
+static INBOX: OnceLock<Sender<Input>> = OnceLock::new();
+
+/// Starts the thread, if it does not run yet.
+pub(super) fn start() -> Result<(), Errno> {
+    static STARTING: Mutex<()> = Mutex::new(());
+    let _one = lock(&STARTING);
+    if INBOX.get().is_some() {
+        return Ok(());
+    }
+    let (sender, receiver) = channel();
+    let builder = std::thread::Builder::new().name("softhca-cm".into());
+    without_signals(|| builder.spawn(move || run(&receiver)))
+        .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+    // Nobody else sets it: we are the one.
+    let _ = INBOX.set(sender);
+    Ok(())
+}
+
+fn put(input: Input) {
+    if let Some(inbox) = INBOX.get() {
+        // The thread never ends.
+        let _ = inbox.send(input);
+    }
+}
+
+/// Hands over a datagram that has arrived at a device. What is no message of ours is dropped.
+pub(crate) fn arrived(mad: &Mad) {
+    let Some(grh) = &mad.route.grh else { return };
+    if let Some(message) = Message::parse(&mad.bytes) {
+        put(Some((message, Peer { qpn: mad.source_qp, gid: grh.sgid, own_gid: grh.dgid })));
+    }
+}
+
+/// Hands over a message that a neighbour's part of our own would have sent.
+pub(super) fn put_message(message: Message, from: Peer) {
+    put(Some((message, from)));
+}
+
+/// Has the thread ask anew what is due.
+pub(super) fn look() {
+    put(None);
+}
+
+fn run(inbox: &Receiver<Input>) {
+    loop {
+        let due = lock(&manager::MANAGER).next_deadline();
+        let input = match due {
+            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => inbox.recv_timeout(due.saturating_duration_since(Instant::now())),
+        };
+        let mut manager = lock(&manager::MANAGER);
+        match input {
+            Ok(Some((message, from))) => manager.receive(&message, from),
+            Ok(None) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        manager.tick(Instant::now());
+    }
+}

@@ -1,0 +1,132 @@
+//! Debian's librdmacm, unmodified, on Ethernet ports: rdma-core's and libfabric's programs connect through it.
+
+use crate::pair::{Device, both, free_port, launch, listens};
+use std::fs;
+use std::time::Duration;
+
+const ETHERNET: &[&str] = &["--link", "ethernet"];
+const STRICT: &[&str] = &["--link", "ethernet", "--strict"];
+/// A network that doubles, reorders and delays frames: per mille.
+const UNSTEADY: &[&str] = &["--link", "ethernet", "--faults", "dup=20,reorder=20,delay=5,seed=11"];
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether a program of `device`'s network listens on `port` of the connection manager, in any port space. What is looked
+/// at is described in `src/rdma_cm/ports.rs`.
+fn manager_listens(device: &Device, port: u16) -> bool {
+    const LISTENING: u32 = 1 << 3;
+    ports(device).filter(|path| path.to_string_lossy().contains(&format!("-{port:05}-"))).any(|path| {
+        let record = fs::read(path).unwrap_or_default();
+        let flags = record.get(4..8).and_then(|flags| flags.try_into().ok()).map_or(0, u32::from_ne_bytes);
+        flags & LISTENING != 0
+    })
+}
+
+/// The files of the ports that are bound.
+fn ports(device: &Device) -> impl Iterator<Item = std::path::PathBuf> {
+    let entries = fs::read_dir(device.fabric.path()).expect("the network's directory").flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().contains("/cm-port-"))
+}
+
+/// Runs a server that listens on `port`, and a client; the outputs. Each network has ports of its own, so that programs'
+/// usual ones are free.
+fn connect(options: &[&str], port: u16, server: &[&str], client: &[&str]) -> [String; 2] {
+    let device = Device::new(options);
+    let (ends, outputs) = both(&device, server, client, || manager_listens(&device, port));
+    let shown = format!("server:\n{}\nclient:\n{}", outputs[0], outputs[1]);
+    let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+    assert!(well && !shown.contains("complaint"), "{options:?} {server:?} {client:?} ended with {ends:?}\n{shown}");
+    outputs
+}
+
+#[test]
+fn ucmatose_connects_and_exchanges() {
+    for options in [ETHERNET, STRICT] {
+        for arguments in [&["-c", "1"][..], &["-c", "20", "-C", "20", "-S", "4000"]] {
+            let server = [&["ucmatose"], arguments].concat();
+            let outputs = connect(options, 7471, &server, &[&server[..], &["-s", "127.0.0.1"]].concat());
+            assert!(outputs.iter().all(|output| output.contains("return status 0")), "{outputs:?}");
+        }
+    }
+}
+
+#[test]
+fn rping_checks_its_data() {
+    let exchange = |options: &[&str], listen: &str, to: &str| {
+        let common = ["rping", "-C", "50", "-V", "-S", "1000", "-a"];
+        connect(options, 7174, &[&common[..], &[listen, "-s"]].concat(), &[&common[..], &[to, "-c"]].concat());
+    };
+    for options in [ETHERNET, STRICT, UNSTEADY] {
+        exchange(options, "127.0.0.1", "127.0.0.1");
+    }
+    // IPv6; and the second device's own address.
+    exchange(ETHERNET, "::1", "::1");
+    exchange(&["--link", "ethernet", "--devices", "2"], "0.0.0.0", "10.95.1.1");
+}
+
+#[test]
+fn udaddy_finds_its_peer_and_exchanges() {
+    for options in [ETHERNET, STRICT] {
+        for arguments in [&["-c", "1"][..], &["-c", "5", "-C", "20", "-S", "2000"]] {
+            let server = [&["udaddy"], arguments].concat();
+            let outputs = connect(options, 7174, &server, &[&server[..], &["-s", "127.0.0.1"]].concat());
+            assert!(outputs.iter().all(|output| output.contains("return status 0")), "{outputs:?}");
+        }
+    }
+}
+
+#[test]
+fn rdma_client_meets_rdma_server() {
+    let [server, client] = connect(ETHERNET, 7471, &["rdma_server"], &["rdma_client", "-s", "127.0.0.1"]);
+    assert!(server.contains("rdma_server: end 0") && client.contains("rdma_client: end 0"), "{server}\n{client}");
+}
+
+#[test]
+fn libfabric_connects_over_verbs() {
+    // The server tells the client its address over TCP, and both go on over verbs.
+    for endpoint in ["msg", "rdm", "dgram"] {
+        let device = Device::new(ETHERNET);
+        let port = free_port();
+        let text = port.to_string();
+        let common = ["fi_pingpong", "-p", "verbs", "-e", endpoint, "-I", "50", "-c"];
+        let server = [&common[..], &["-B", &text]].concat();
+        let client = [&common[..], &["-P", &text, "127.0.0.1"]].concat();
+        let (ends, outputs) = both(&device, &server, &client, || listens(port));
+        let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+        assert!(well, "{endpoint}: {ends:?}\nserver:\n{}\nclient:\n{}", outputs[0], outputs[1]);
+        // The largest datagram is 4096 bytes.
+        let largest = if endpoint == "dgram" { "4k" } else { "1m" };
+        assert!(outputs.iter().all(|output| output.lines().any(|line| line.starts_with(largest))), "{outputs:?}");
+    }
+}
+
+#[test]
+fn failures_are_told_as_by_the_kernel() {
+    // IB_CM_REJ_INVALID_SERVICE_ID; IB_SIDR_UNSUPPORTED; no way to the address; no IP addresses on InfiniBand ports.
+    let cases = [
+        (ETHERNET, "ucmatose", "127.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8"),
+        (ETHERNET, "udaddy", "127.0.0.1", "RDMA_CM_EVENT_UNREACHABLE, error: 1"),
+        (ETHERNET, "ucmatose", "198.51.100.1", "RDMA_CM_EVENT_ADDR_ERROR, error: -113"),
+        (&[], "ucmatose", "127.0.0.1", "RDMA_CM_EVENT_ADDR_ERROR, error: -19"),
+    ];
+    for (options, tool, address, expected) in cases {
+        let (code, output) = launch(options, &[tool, "-s", address], PATIENCE);
+        assert!(code.is_some_and(|code| code != 0) && output.contains(expected), "{tool} {address}: {output}");
+    }
+}
+
+#[test]
+fn the_end_of_a_process_is_a_disconnection() {
+    let device = Device::new(ETHERNET);
+    let listens = || manager_listens(&device, 7174);
+    let client = ["rping", "-c", "-a", "127.0.0.1"];
+    // Killed in the midst of it; the client goes on until it is told.
+    let (ends, outputs) = both(&device, &["timeout", "-s", "KILL", "2", "rping", "-s"], &client, listens);
+    assert!(ends[1].is_some() && outputs[1].contains("DISCONNECT EVENT"), "{ends:?}\n{outputs:?}");
+    // The dead's port is free.
+    let client = [&client[..], &["-C", "1"]].concat();
+    for _ in 0..2 {
+        let (ends, outputs) = both(&device, &["rping", "-s", "-C", "1"], &client, listens);
+        assert!(ends.iter().all(|end| end.is_some_and(|status| status.success())), "{ends:?}\n{outputs:?}");
+    }
+    assert_eq!(ports(&device).count(), 0, "ports that nobody has are left");
+}
