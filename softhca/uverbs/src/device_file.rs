@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 pub(crate) fn settings() -> Option<&'static Arc<Settings>> {
     static SETTINGS: OnceLock<Option<Arc<Settings>>> = OnceLock::new();
     SETTINGS
-        .get_or_init(|| match Settings::from_env(|name| std::env::var(name).ok()) {
+        .get_or_init(|| match Settings::from_env(|name| std::env::var_os(name)) {
             Ok(settings) => settings.map(|settings| {
                 // The program may have a logger of its own, but not of our copy of the crate.
                 let _ = env_logger::Builder::new().parse_filters(&settings.log).try_init();

@@ -22,7 +22,7 @@ use std::{
     fs::{DirBuilder, OpenOptions},
     io,
     ops::Range,
-    os::unix::fs::{DirBuilderExt, MetadataExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::Ordering,
     time::{Duration, Instant},
@@ -78,19 +78,41 @@ pub enum ShmError {
 /// # Errors
 /// [`ShmError::NotOurs`] if something of that name exists which others could have made or could change.
 pub fn default_directory() -> Result<PathBuf, ShmError> {
-    let user = rustix::process::geteuid().as_raw();
-    let directory = PathBuf::from(format!("/dev/shm/softhca-{user}"));
-    let fault = |source| ShmError::Io { directory: directory.clone(), source };
-    match DirBuilder::new().mode(0o700).create(&directory) {
-        Ok(()) => {}
+    own_directory(&PathBuf::from(format!("/dev/shm/softhca-{}", rustix::process::geteuid().as_raw())))
+}
+
+/// The fabric at `directory`, made if there is none; its path from the root on.
+///
+/// # Errors
+/// [`ShmError::NotOurs`] if it is a symbolic link, another user's, or one that others may write to.
+pub fn own_directory(directory: &Path) -> Result<PathBuf, ShmError> {
+    let fault = |source| ShmError::Io { directory: directory.to_path_buf(), source };
+    match DirBuilder::new().recursive(true).mode(0o700).create(directory) {
+        // A link to nowhere, or no directory: the check says so.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(fault(error)),
+        made => made.map_err(fault)?,
     }
-    let found = directory.symlink_metadata().map_err(fault)?;
-    if !found.is_dir() || found.uid() != user || found.mode() & 0o022 != 0 {
-        return Err(ShmError::NotOurs(directory));
+    check_own(directory)?;
+    directory.canonicalize().map_err(fault)
+}
+
+/// Whether `directory` is one, and no symbolic link, that this user alone can write to.
+fn check_own(directory: &Path) -> Result<(), ShmError> {
+    let opened =
+        OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(directory).and_then(
+            |directory| {
+                let found = directory.metadata()?;
+                Ok(found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0)
+            },
+        );
+    match opened {
+        Ok(true) => Ok(()),
+        // With O_DIRECTORY, a link is not a directory; without, it is one too many.
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {
+            Err(ShmError::Io { directory: directory.to_path_buf(), source: error })
+        }
+        _ => Err(ShmError::NotOurs(directory.to_path_buf())),
     }
-    Ok(directory)
 }
 
 /// Which life the instance with `qpn` on the fabric at `directory` is in: a number that no later owner of the QPN has;
@@ -154,13 +176,14 @@ impl ShmWire {
     /// Joins the fabric at `directory`, which exists, as a device with these LIDs and GIDs.
     ///
     /// # Errors
-    /// [`ShmError`].
+    /// [`ShmError`]: [`ShmError::NotOurs`] if the directory is not, or no longer, this user's alone.
     pub fn join(directory: &Path, lids: &[u16], gids: &[Gid]) -> Result<Self, ShmError> {
         for (what, count) in [("LIDs", lids.len()), ("GIDs", gids.len())] {
             if count > MAX_ADDRESSES {
                 return Err(ShmError::TooManyAddresses { what, count });
             }
         }
+        check_own(directory)?;
         let slot = OwnSlot::take(directory, lids, gids)
             .map_err(|source| ShmError::Io { directory: directory.to_path_buf(), source })?
             .ok_or_else(|| ShmError::Full(directory.to_path_buf()))?;
@@ -212,7 +235,7 @@ impl ShmWire {
                 continue;
             }
             let path = slot::ring_path(&self.directory, from, self.slot.owner);
-            match OpenOptions::new().read(true).write(true).open(&path).and_then(|file| Reader::open(&file)) {
+            match slot::open_shared(&path).and_then(|file| Reader::open(&file)) {
                 Ok(reader) => {
                     self.inbound.push(Inbound { from, reader });
                     // Both ends have it mapped: the name is no longer needed. Should it stay, it is removed later.

@@ -123,6 +123,11 @@ fn ring_ends(name: &str) -> Option<(u32, u32)> {
     Some((from.split_once('.')?.0.parse().ok()?, to.split_once('.')?.0.parse().ok()?))
 }
 
+/// Opens a file of the fabric that another device has made.
+pub(super) fn open_shared(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path)
+}
+
 /// Makes the file of a new ring, with all its memory, so that touching it cannot fail later.
 pub(super) fn create_ring_file(path: &Path, len: usize) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
@@ -153,7 +158,7 @@ impl Control {
 
     /// The page of a slot that has had an owner; an error of kind `NotFound` if it never had one.
     pub(super) fn of_peer(directory: &Path, slot: u32) -> io::Result<Self> {
-        let control = Self::open(OpenOptions::new().read(true).write(true).open(Self::path(directory, slot))?)?;
+        let control = Self::open(open_shared(&Self::path(directory, slot))?)?;
         if control.shared.word(MAGIC_AT).load(Ordering::Acquire) != MAGIC {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "not a slot of a fabric"));
         }
@@ -232,7 +237,9 @@ impl OwnSlot {
     pub(super) fn take(directory: &Path, lids: &[u16], gids: &[Gid]) -> io::Result<Option<Self>> {
         for slot in 0..SLOTS {
             let path = Control::path(directory, slot);
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+            let file = options.open(path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Self::set_up(directory, slot, file, lids, gids).map(Some),
                 Err(rustix::io::Errno::WOULDBLOCK) => {}

@@ -5,6 +5,7 @@ mod local_address;
 
 pub use local_address::{LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Major and minor number of device `device`'s character device, as Linux gives them (`IB_UVERBS_MAJOR`,
@@ -134,9 +135,8 @@ const LOG: &str = "SOFTHCA_LOG";
 impl Settings {
     /// The settings as environment variables.
     #[must_use]
-    pub fn to_env(&self) -> Vec<(&'static str, String)> {
-        let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let mut env = vec![
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let words = [
             (DEVICES, self.devices.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
@@ -147,19 +147,21 @@ impl Settings {
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
-            (FABRIC, path(&self.fabric)),
             (LOG, self.log.clone()),
         ];
-        env.extend(self.faults.clone().map(|faults| (FAULTS, faults)));
-        env.extend(self.report.as_ref().map(|report| (REPORT, path(report))));
-        env
+        let faults = self.faults.clone().map(|faults| (FAULTS, faults));
+        let report = self.report.clone().map(|report| (REPORT, report.into()));
+        let words = words.into_iter().chain(faults).map(|(name, value)| (name, value.into()));
+        words.chain([(FABRIC, self.fabric.clone().into())]).chain(report).collect()
     }
 
-    /// Reads them back through `var`; `Ok(None)` if the process was not started by the launcher.
+    /// Reads them back through `variable`; `Ok(None)` if the process was not started by the launcher.
     ///
     /// # Errors
     /// [`BadSetting`] for the first variable that is missing or impossible.
-    pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, BadSetting> {
+    pub fn from_env(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Self>, BadSetting> {
+        // What is no text is no value of these, either. Paths may be any bytes.
+        let var = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
         let Some(devices) = var(DEVICES) else { return Ok(None) };
         let count = |name, value: Option<String>, max, expected| {
             let value = value.unwrap_or_default();
@@ -190,7 +192,7 @@ impl Settings {
             let expected = "none, l2, ip or tcp_udp";
             return Err(BadSetting { name: INLINE_HEADERS, value: inline_headers, expected });
         };
-        let Some(fabric) = var(FABRIC) else {
+        let Some(fabric) = variable(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
         Ok(Some(Self {
@@ -206,7 +208,7 @@ impl Settings {
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             fabric: fabric.into(),
-            report: var(REPORT).map(Into::into),
+            report: variable(REPORT).map(Into::into),
             log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
         }))
     }
@@ -322,6 +324,7 @@ mod tests {
     use super::*;
     use std::collections::{HashMap, HashSet};
     use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::os::unix::ffi::OsStringExt;
 
     fn settings(link: Link) -> Settings {
         Settings {
@@ -357,9 +360,18 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_any_bytes() {
+        let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+        let (fabric, report) = (path(b"/a/\xff:b"), Some(path(b"\xc3\x28")));
+        let settings = Settings { fabric, report, ..settings(Link::Ethernet) };
+        let env: HashMap<_, _> = settings.to_env().into_iter().collect();
+        assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
+    }
+
+    #[test]
     fn impossible_settings_are_named() {
         let mut env: HashMap<_, _> = settings(Link::Infiniband).to_env().into_iter().collect();
-        env.insert(PORTS, "3".to_owned());
+        env.insert(PORTS, "3".into());
         let error = Settings::from_env(|name| env.get(name).cloned()).unwrap_err();
         assert_eq!((error.name, error.value.as_str()), (PORTS, "3"));
         assert_eq!(Settings::from_env(|_| None).unwrap(), None);

@@ -28,7 +28,7 @@ impl<'a> Device<'a> {
 }
 
 /// The object that was built together with this test.
-fn preload() -> PathBuf {
+pub(crate) fn preload() -> PathBuf {
     let test = std::env::current_exe().expect("this test's path");
     let object = test.with_file_name("libsofthca_uverbs.so");
     assert!(object.exists(), "{} was not built", object.display());

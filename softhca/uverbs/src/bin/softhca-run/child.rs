@@ -2,13 +2,34 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Signals that somebody may send to the launcher when the program is meant.
 const FORWARDED: [libc::c_int; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Whether this process was started with SIGPIPE ignored. Rust's runtime ignores it always, and has children start with
+/// the default: what was there before must be looked at before `main`.
+static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = look_at_sigpipe;
+
+extern "C" fn look_at_sigpipe() {
+    PIPE_IGNORED.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
+}
+
+/// Whether `signal` is ignored.
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: asks only; zeros are a valid action.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
 
 /// The program's process; 0 = not started yet.
 static CHILD: AtomicI32 = AtomicI32::new(0);
@@ -23,14 +44,26 @@ extern "C" fn forward(signal: libc::c_int) {
 }
 
 /// Runs `command` with `env` added to the environment; gives its exit code as a shell does.
-pub(crate) fn run(command: &[OsString], env: Vec<(OsString, OsString)>) -> io::Result<u8> {
+pub(crate) fn run(command: &[OsString], env: Vec<(&'static str, OsString)>) -> io::Result<u8> {
     let Some((program, arguments)) = command.split_first() else { return Ok(0) };
     let handler: extern "C" fn(libc::c_int) = forward;
-    for signal in FORWARDED {
+    // What is ignored stays so, here and in the program (nohup(1)): a handler would make it the default there.
+    for signal in FORWARDED.into_iter().filter(|&signal| !is_ignored(signal)) {
         // SAFETY: the handler only loads an atomic and calls kill.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
-    let mut child = match Command::new(program).args(arguments).envs(env).spawn() {
+    let mut started = Command::new(program);
+    started.args(arguments).envs(env);
+    if PIPE_IGNORED.load(Ordering::Relaxed) {
+        // SAFETY: the closure makes one call, which is allowed between fork and exec.
+        unsafe {
+            started.pre_exec(|| {
+                libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+                Ok(())
+            });
+        }
+    }
+    let mut child = match started.spawn() {
         Ok(child) => child,
         Err(error) => {
             eprintln!("softhca-run: {}: {error}", program.display());

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod child;
+mod preload;
 mod sysfs;
 
 use clap::{Parser, ValueEnum};
@@ -48,7 +49,8 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Directory in which the devices of one network meet [default: /dev/shm/softhca-UID]
+    /// Directory in which the devices of one network meet; it is made if there is none, must be the user's own, no
+    /// symbolic link, and closed to writes by others [default: /dev/shm/softhca-UID]
     #[arg(long, value_name = "DIR")]
     fabric: Option<PathBuf>,
 
@@ -130,7 +132,8 @@ fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("softhca-run: {error}");
+            let reason = error.source().map_or_else(String::new, |source| format!(": {source}"));
+            eprintln!("softhca-run: {error}{reason}");
             ExitCode::from(EXIT_LAUNCHER)
         }
     }
@@ -140,17 +143,10 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     if options.strict && cfg!(not(target_arch = "x86_64")) {
         return Err("--strict needs an x86-64 CPU".into());
     }
-    let preload = match &options.preload {
-        Some(file) => file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?,
-        None => beside_this_program()?,
-    };
     let fabric = match &options.fabric {
-        Some(directory) => {
-            std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-            directory.canonicalize()?
-        }
-        None => shm::default_directory()?,
-    };
+        Some(directory) => shm::own_directory(directory),
+        None => shm::default_directory(),
+    }?;
     // Removed when it goes out of scope, also when an error ends this function.
     let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
     let report = scratch.path().join("report");
@@ -180,34 +176,11 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     };
     let sysfs = scratch.path().join("sys");
     sysfs::write(&settings, &sysfs)?;
-    let mut env: Vec<(OsString, OsString)> =
-        settings.to_env().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    env.push(("SYSFS_PATH".into(), sysfs.into()));
-    env.push(("LD_PRELOAD".into(), preloads(&preload)));
+    let mut env = settings.to_env();
+    env.push(("SYSFS_PATH", sysfs.into()));
+    env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
     let code = child::run(&options.command, env)?;
     Ok(summary(&report, options.strict, code)?)
-}
-
-/// `preload` before whatever is to be preloaded already.
-fn preloads(preload: &Path) -> OsString {
-    let mut all = preload.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        all.push(":");
-        all.push(others);
-    }
-    all
-}
-
-/// The object to preload: built together with this program, so in the same directory, or one below it after
-/// `cargo test`.
-fn beside_this_program() -> Result<PathBuf, String> {
-    const NAME: &str = "libsofthca_uverbs.so";
-    let program = std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
-    let directory = program.parent().unwrap_or(Path::new("/"));
-    [directory.join(NAME), directory.join("deps").join(NAME)]
-        .into_iter()
-        .find(|file| file.exists())
-        .ok_or_else(|| format!("{NAME} is not in {}; name it with --preload", directory.display()))
 }
 
 /// Shows what strict mode has complained about; gives the exit code.

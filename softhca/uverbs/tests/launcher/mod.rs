@@ -1,0 +1,116 @@
+//! The launcher itself: whatever paths it has to do with, whatever it was started with.
+
+use crate::pair::preload;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LAUNCHER: &str = env!("CARGO_BIN_EXE_softhca-run");
+/// Exit code when the launcher cannot do its work.
+const EXIT_LAUNCHER: Option<i32> = Some(71);
+
+/// A command that runs `command` by the launcher with these options.
+fn launcher(preload: &Path, fabric: &Path, command: &[&str]) -> Command {
+    let mut launcher = Command::new(LAUNCHER);
+    launcher.arg("--preload").arg(preload).arg("--fabric").arg(fabric).arg("--").args(command);
+    launcher
+}
+
+fn words(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+}
+
+/// Devices are found and opened with this object and this network.
+fn finds_devices(preload: &Path, fabric: &Path) {
+    let output = launcher(preload, fabric, &["ibv_devinfo", "-d", "mlx5_0"]).output().expect("the launcher starts");
+    let words = words(&output);
+    assert!(output.status.success() && words.contains("PORT_ACTIVE"), "{preload:?} {fabric:?}: {words}");
+    assert!(!words.contains("cannot be preloaded"), "{words}");
+}
+
+/// The launcher ends before it starts anything, and says `why`.
+fn refuses(command: &mut Command, why: &str) {
+    let output = command.output().expect("the launcher starts");
+    let words = words(&output);
+    assert_eq!(output.status.code(), EXIT_LAUNCHER, "{words}");
+    assert!(words.contains(why), "{why:?} is not in: {words}");
+}
+
+#[test]
+fn objects_are_preloaded_from_any_path() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for name in [&b"with space"[..], b"a:b", b"$LIB", b"\xff\xfe not UTF-8"] {
+        let at = directory.path().join(OsString::from_vec(name.to_vec()));
+        std::fs::create_dir(&at).expect("a directory");
+        let object = at.join("libsofthca_uverbs.so");
+        std::fs::copy(preload(), &object).expect("a copy of the object");
+        finds_devices(&object, directory.path());
+    }
+    // There is no way around this one.
+    let scratch = directory.path().join("scratch space");
+    std::fs::create_dir(&scratch).expect("a directory");
+    let object = directory.path().join("with space/libsofthca_uverbs.so");
+    let mut command = launcher(&object, directory.path(), &["true"]);
+    refuses(command.env("TMPDIR", scratch), "set TMPDIR to a directory without");
+}
+
+#[test]
+fn networks_are_where_the_path_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for name in [&b"a b:c"[..], b"\xc3\x28"] {
+        let fabric = directory.path().join(OsString::from_vec(name.to_vec()));
+        // It makes the directory.
+        finds_devices(&preload(), &fabric);
+        let made = std::fs::metadata(&fabric).expect("the directory");
+        assert_eq!(made.permissions().mode() & 0o777, 0o700);
+        assert!(std::fs::read_dir(&fabric).expect("the directory").count() > 0, "{fabric:?} is not what was used");
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).expect("the directory").count(), 2);
+}
+
+#[test]
+fn networks_of_others_are_refused() {
+    let why = "is not a directory of this user alone";
+    let directory = tempfile::tempdir().expect("a directory");
+    let [ours, link, open] = ["ours", "link", "open"].map(|name| directory.path().join(name));
+    std::fs::create_dir(&ours).expect("a directory");
+    symlink(&ours, &link).expect("a link");
+    refuses(&mut launcher(&preload(), &link, &["true"]), why);
+    std::fs::create_dir(&open).expect("a directory");
+    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).expect("permissions");
+    refuses(&mut launcher(&preload(), &open, &["true"]), why);
+    // Another user's: root's, or if we are root, anybody's.
+    // SAFETY: takes nothing.
+    let others = if unsafe { libc::geteuid() } == 0 {
+        std::os::unix::fs::chown(&ours, Some(1), None).expect("to give it away");
+        &ours
+    } else {
+        Path::new("/usr")
+    };
+    refuses(&mut launcher(&preload(), others, &["true"]), why);
+    // What the launcher has checked may be something else by the time that the program joins it.
+    let swap = format!("rmdir '{0}'; ln -s / '{0}'; exec ibv_devinfo", open.display());
+    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o700)).expect("permissions");
+    let output = launcher(&preload(), &open, &["sh", "-c", &swap]).output().expect("the launcher starts");
+    assert!(!output.status.success() && words(&output).contains(why), "{}", words(&output));
+}
+
+#[test]
+fn signals_that_are_ignored_stay_ignored() {
+    let fabric = tempfile::tempdir().expect("a directory");
+    let ignored = |before: &str| {
+        let command = launcher(&preload(), fabric.path(), &["grep", "SigIgn", "/proc/self/status"]);
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let script = format!("{before} exec \"$@\"");
+        let output = Command::new("sh").args(["-c", &script, "sh"]).args(words.map(OsStr::to_owned)).output();
+        let text = String::from_utf8(output.expect("a shell").stdout).expect("text");
+        u64::from_str_radix(text.trim_start_matches("SigIgn:").trim(), 16).expect("a mask")
+    };
+    let bit = |signal: i32| 1u64 << (signal - 1);
+    let relevant = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE].map(bit).iter().sum::<u64>();
+    assert_eq!(ignored("") & relevant, 0);
+    let some = bit(libc::SIGHUP) | bit(libc::SIGINT) | bit(libc::SIGPIPE);
+    assert_eq!(ignored("trap '' HUP INT PIPE;") & relevant, some);
+}
