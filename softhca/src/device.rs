@@ -203,10 +203,7 @@ impl Device {
     /// [`Error::NoSuch`] PD; [`Error::BadValue`] for a region that wraps around the address space, and for remote write
     /// or atomic access without local write (IBTA vol. 1, 10.6.3.1); [`Error::Exhausted`].
     pub fn create_mkey(&mut self, context: MkeyContext) -> Result<u32, Error> {
-        let access = context.access;
-        let writes = access.remote_write || access.remote_atomic;
-        check("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
-        check("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")?;
+        check_mkey(&context)?;
         let pd = self.pds.find_mut(context.pd)?;
         let index = self.host.mkeys.reserve()?;
         pd.users += 1;
@@ -220,6 +217,20 @@ impl Device {
     #[must_use]
     pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
         self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
+    }
+
+    /// Has a memory key name another region, for another protection domain or with other rights, from now on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; as [`Self::create_mkey`].
+    pub fn modify_mkey(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
+        check_mkey(&context)?;
+        let missing = Error::NoSuch { object: Object::Mkey, number: key };
+        let before = self.mkey(key).ok_or(missing)?.pd;
+        self.pds.find_mut(context.pd)?.users += 1;
+        self.host.mkeys.insert(key >> 8, Mkey { key, context });
+        self.release_pd(before);
+        Ok(())
     }
 
     /// Destroys a memory key. Uses of it fail from now on.
@@ -555,6 +566,14 @@ impl Device {
         }
         Ok(())
     }
+}
+
+/// What must be so of any memory key.
+fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
+    let access = context.access;
+    let writes = access.remote_write || access.remote_atomic;
+    check("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
+    check("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")
 }
 
 fn check(what: &'static str, value: u64, ok: bool, permitted: &'static str) -> Result<(), Error> {

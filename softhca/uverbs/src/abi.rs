@@ -112,6 +112,8 @@ pub(crate) mod object {
 /// Write commands (`enum ib_uverbs_write_cmds`); `EX` marks the extended ones.
 pub(crate) mod command {
     pub(crate) const EX: u32 = 0x8000_0000;
+    /// What a command may be told by: its number (`IB_USER_VERBS_CMD_COMMAND_MASK`), and this mark.
+    pub(crate) const BITS: u32 = EX | 0xff;
     pub(crate) const QUERY_DEVICE: u32 = 1;
     pub(crate) const QUERY_PORT: u32 = 2;
     pub(crate) const ALLOC_PD: u32 = 3;
@@ -119,6 +121,7 @@ pub(crate) mod command {
     pub(crate) const CREATE_AH: u32 = 5;
     pub(crate) const DESTROY_AH: u32 = 8;
     pub(crate) const REG_MR: u32 = 9;
+    pub(crate) const REREG_MR: u32 = 11;
     pub(crate) const DEREG_MR: u32 = 13;
     pub(crate) const CREATE_COMP_CHANNEL: u32 = 17;
     pub(crate) const RESIZE_CQ: u32 = 19;
@@ -260,12 +263,16 @@ abi! {
     }
 
     /// `struct ib_uverbs_ex_query_device_resp`: on-demand paging, timestamps, RSS, raw packets, tag matching, device
-    /// memory and CQ moderation follow the plain response; the device has timestamps, raw packets and the last.
+    /// memory and CQ moderation follow the plain response; the device has the first three and the last.
     struct ExQueryDeviceResp {
         base: QueryDeviceResp,
         comp_mask: u32,
         response_length: u32,
-        odp_caps: [u64; 3],
+        /// `enum ibv_odp_general_caps`.
+        odp_general_caps: u64,
+        /// RC, UC, UD (`enum ibv_odp_transport_cap_bits`).
+        odp_transport_caps: [u32; 3],
+        odp_reserved: u32,
         timestamp_mask: u64,
         hca_core_clock: u64,
         device_cap_flags_ex: u64,
@@ -345,6 +352,31 @@ abi! {
         mr_handle: u32,
         lkey: u32,
         rkey: u32,
+    }
+
+    /// `struct ib_uverbs_rereg_mr`.
+    struct ReregMr {
+        response: u64,
+        mr_handle: u32,
+        flags: u32,
+        start: u64,
+        length: u64,
+        hca_va: u64,
+        pd_handle: u32,
+        access_flags: u32,
+    }
+
+    /// `struct ib_uverbs_rereg_mr_resp`.
+    struct ReregMrResp {
+        lkey: u32,
+        rkey: u32,
+    }
+
+    /// `struct ib_uverbs_sge`.
+    struct Sge {
+        addr: u64,
+        length: u32,
+        lkey: u32,
     }
 
     /// `struct ib_uverbs_create_comp_channel_resp`.
@@ -580,7 +612,12 @@ pub(crate) mod access {
     pub(crate) const REMOTE_ATOMIC: u32 = 1 << 3;
     pub(crate) const MW_BIND: u32 = 1 << 4;
     pub(crate) const ZERO_BASED: u32 = 1 << 5;
+    pub(crate) const ON_DEMAND: u32 = 1 << 6;
     pub(crate) const HUGETLB: u32 = 1 << 7;
+    /// Placement of what FLUSH requests flush: global, persistent.
+    pub(crate) const FLUSH: u32 = 3 << 8;
+    /// The one that there is a name for.
+    pub(crate) const RELAXED_ORDERING: u32 = 1 << 20;
     /// Hints, which a device may ignore (`IB_UVERBS_ACCESS_OPTIONAL_RANGE`).
     pub(crate) const OPTIONAL: u32 = 0x3ff0_0000;
 }

@@ -63,7 +63,7 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use softhca_settings::{InlineHeaders, Link, LocalAddress, gids, mac};
+    use softhca_settings::{InlineHeaders, Link, LocalAddress, Memlock, gids, mac};
     use std::net::Ipv4Addr;
 
     #[test]
@@ -74,6 +74,7 @@ mod tests {
             link: Link::Ethernet,
             addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
             inline_headers: InlineHeaders::None,
+            memlock: Memlock::Linux,
             strict: false,
             static_uars: false,
             no_write_combining: false,

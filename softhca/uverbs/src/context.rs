@@ -1,18 +1,21 @@
 //! An open device file: its objects, by handle.
 
+use crate::abi_mlx5::AllocUcontextResp;
 use crate::ah::Ah;
 use crate::cq::Cq;
 use crate::errno::Errno;
 use crate::events::{self, EventPipe};
-use crate::hca::Hca;
+use crate::hca::{Hca, Pinned};
 use crate::ioctl::Request;
-use crate::memory::{Mr, Pd};
+use crate::memlock::{Locked, page_bytes};
+use crate::memory::Pd;
+use crate::mr::Mr;
 use crate::qp::Qp;
 use crate::srq::Srq;
 use crate::uar::{StaticUars, UarPage};
 use softhca::uar::UarMemory;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Locks `mutex`, also after a panic of another holder: what the locks here protect is whole at any time.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -26,6 +29,10 @@ pub(crate) struct Context {
     /// What the program's descriptor is open for: it maps its UAR pages from there.
     pub(crate) file: UarMemory,
     objects: Mutex<Objects>,
+    /// Pinned pages of doorbell records, of which each holds many and counts once.
+    records: Mutex<HashMap<u64, Weak<Locked>>>,
+    /// What `GET_CONTEXT` answered, for whoever imports the context.
+    pub(crate) answer: OnceLock<AllocUcontextResp>,
     /// UAR pages that came with the context, once it has been set up, in static mode.
     pub(crate) static_uars: OnceLock<StaticUars>,
     /// Where asynchronous events go.
@@ -65,13 +72,44 @@ pub(crate) trait Kind: Sized {
     fn of(object: &Object) -> Option<&Arc<Self>>;
     /// Any kind of object from this one.
     fn into_object(this: Arc<Self>) -> Object;
+
+    /// The object of this kind that `handle` names among `objects`.
+    fn named(objects: &BTreeMap<u32, Object>, handle: u32) -> Result<&Arc<Self>, Errno> {
+        Self::of(objects.get(&handle).ok_or(Errno::ENOENT)?).ok_or(Errno::EINVAL)
+    }
 }
 
 kinds!(Pd, Mr, Cq, Qp, Srq, Ah, UarPage);
 
 impl Context {
     pub(crate) fn new(hca: Arc<Hca>, file: UarMemory) -> Self {
-        Self { hca, file, objects: Mutex::default(), static_uars: OnceLock::new(), default_events: OnceLock::new() }
+        Self {
+            hca,
+            file,
+            objects: Mutex::default(),
+            records: Mutex::default(),
+            answer: OnceLock::new(),
+            static_uars: OnceLock::new(),
+            default_events: OnceLock::new(),
+        }
+    }
+
+    /// Pins the doorbell record of `len` bytes at `address`.
+    pub(crate) fn pin_record(&self, address: u64, len: u64) -> Result<Pinned, Errno> {
+        let page = address / page_bytes();
+        let locked = {
+            let mut records = lock(&self.records);
+            records.retain(|_, locked| locked.strong_count() > 0);
+            match records.get(&page).and_then(Weak::upgrade) {
+                Some(locked) => locked,
+                None => {
+                    let locked = Arc::new(Locked::new(self.hca.settings.memlock, address, len)?);
+                    records.insert(page, Arc::downgrade(&locked));
+                    locked
+                }
+            }
+        };
+        Pinned::counted(&self.hca, address, len, locked)
     }
 
     /// Makes `pipe` the file for asynchronous events of objects that name none, if it is the first.
@@ -98,7 +136,13 @@ impl Context {
 
     /// The object that `handle` names.
     pub(crate) fn get<T: Kind>(&self, handle: u32) -> Result<Arc<T>, Errno> {
-        lock(&self.objects).by_handle.get(&handle).and_then(T::of).cloned().ok_or(Errno::ENOENT)
+        T::named(&lock(&self.objects).by_handle, handle).cloned()
+    }
+
+    /// Address in this process of `len` bytes at `iova` of the region of `key`: see [`Mr::on_demand`].
+    pub(crate) fn on_demand(&self, key: u32, iova: u64, len: u64) -> Option<Result<u64, Errno>> {
+        let objects = lock(&self.objects);
+        objects.by_handle.values().filter_map(Mr::of).find_map(|mr| mr.on_demand(key, iova, len))
     }
 
     /// Takes the object that `handle` names out, for good if `destroy` succeeds on it. An object that others refer to
@@ -110,7 +154,7 @@ impl Context {
     ) -> Result<Arc<T>, Errno> {
         let object = {
             let mut objects = lock(&self.objects);
-            let object = objects.by_handle.get(&handle).and_then(T::of).ok_or(Errno::ENOENT)?;
+            let object = T::named(&objects.by_handle, handle)?;
             if Arc::strong_count(object) > 1 {
                 return Err(Errno::EBUSY);
             }

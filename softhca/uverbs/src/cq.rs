@@ -74,7 +74,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let completions = Source::new(events::file(request, 3)?, user_handle);
     let errors = Source::new(context.async_events(request, 7)?, user_handle);
     let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;
-    let record = Pinned::new(hca, driver.db_addr, 8)?;
+    let record = context.pin_record(driver.db_addr, 8)?;
     let number = hca.command(|device| {
         device.create_cq(CqContext {
             buf: driver.buf_addr,

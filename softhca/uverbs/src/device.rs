@@ -37,6 +37,12 @@ const CAPABILITIES: u32 = 1 << 1 | 1 << 7 | 1 << 10 | 1 << 11 | 1 << 12;
 /// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
 const RAW_IP_CSUM: u32 = 1 << 26;
 const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
+/// On-demand paging (`enum ibv_odp_general_caps`): regions of memory that is not pinned, and one of all of it.
+const ODP_SUPPORT: u64 = 1;
+const ODP_SUPPORT_IMPLICIT: u64 = 1 << 1;
+/// What may name such regions, as a ConnectX-5 has it (`enum ibv_odp_transport_cap_bits`): on RC, SEND, receive, WRITE, READ,
+/// atomics and receives of an SRQ; on UC nothing; on UD, SEND.
+const ODP_TRANSPORTS: [u32; 3] = [0x3f, 0, 1];
 /// `enum mlx5_user_inline_mode`: what a raw packet's WQE must hold of its headers.
 const INLINE_MODE_NONE: u8 = 1;
 const INLINE_MODE_L2: u8 = 2;
@@ -48,6 +54,10 @@ const CORE_CLOCK_KHZ: u64 = 1_000_000;
 /// `GET_CONTEXT`: attributes 0 and 1 are outputs, the rest is the driver's.
 pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let wanted: AllocUcontextReq = request.input(UHW_IN)?;
+    if context.answer.get().is_some() {
+        // Set up already.
+        return Err(Errno::EINVAL);
+    }
     let hca = &context.hca;
     // Libraries that cannot allocate UARs one by one get theirs with the context.
     let static_uars = hca.settings.static_uars || wanted.lib_caps & LIB_CAP_DYN_UAR == 0;
@@ -60,11 +70,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         let uars = StaticUars::new(context, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
         tot_bfregs = uars.registers();
         num_dyn_bfregs = uar::MAX_DYNAMIC_REGISTERS;
-        if let Err(uars) = context.static_uars.set(uars) {
-            // A second GET_CONTEXT on one file.
-            uars.release(hca);
-            return Err(Errno::EINVAL);
-        }
+        let _ = context.static_uars.set(uars);
     }
     let response = AllocUcontextResp {
         qp_tab_size: MAX_QUEUES,
@@ -93,10 +99,20 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         num_dyn_bfregs,
         ..FromZeros::new_zeroed()
     };
+    let _ = context.answer.set(response);
+    put_context(request, UHW_OUT, &response)
+}
+
+/// `QUERY_CONTEXT`: attributes as of `GET_CONTEXT`, but for 0x1000, which is the driver's output.
+pub(crate) fn query_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    put_context(request, 0x1000, context.answer.get().ok_or(Errno::EINVAL)?)
+}
+
+fn put_context(request: &Request, driver: u16, response: &AllocUcontextResp) -> Result<(), Errno> {
     request.put_optional(0, &COMP_VECTORS)?;
     // Optional access flags of memory regions are understood (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
     request.put_optional(1, &1_u64)?;
-    request.put(UHW_OUT, &response)
+    request.put(driver, response)
 }
 
 /// `enum ib_device_cap_flags`.
@@ -166,6 +182,8 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     request.core_out(&ExQueryDeviceResp {
         base: base(context),
         response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
+        odp_general_caps: ODP_SUPPORT | ODP_SUPPORT_IMPLICIT,
+        odp_transport_caps: ODP_TRANSPORTS,
         timestamp_mask: i64::MAX as u64,
         hca_core_clock: CORE_CLOCK_KHZ,
         device_cap_flags_ex: capabilities(hca).into(),

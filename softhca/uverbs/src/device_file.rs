@@ -86,9 +86,9 @@ fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
     new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) }).map(UarMemory::in_file)
 }
 
-/// A descriptor was closed. With the last one for `context` all its objects go.
-pub(crate) fn close(context: &Arc<Context>) {
-    if let Some(another) = another_descriptor(context) {
+/// Descriptor `fd` is about to be closed. With the last one for `context` all its objects go.
+pub(crate) fn close(fd: RawFd, context: &Arc<Context>) {
+    if let Some(another) = another_descriptor(fd, context) {
         // The program has duplicated the one that it opened.
         if fds::insert(another, File::Device(context.clone())).is_ok() {
             return;
@@ -99,13 +99,13 @@ pub(crate) fn close(context: &Arc<Context>) {
     context.hca.settle();
 }
 
-/// A descriptor of the program's for the same open file.
-fn another_descriptor(context: &Context) -> Option<RawFd> {
+/// A descriptor of the program's for the same open file, besides `fd`.
+fn another_descriptor(fd: RawFd, context: &Context) -> Option<RawFd> {
     let own = context.file.fd().as_raw_fd();
     let identity = identity(own)?;
     let open = std::fs::read_dir("/proc/self/fd").ok()?;
     open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .find(|&fd: &RawFd| fd != own && self::identity(fd) == Some(identity))
+        .find(|&other: &RawFd| other != fd && other != own && self::identity(other) == Some(identity))
 }
 
 /// What tells one file from another: of its file system, and its number there.

@@ -39,7 +39,9 @@ pub(crate) fn is_ours(fd: RawFd) -> bool {
 /// Makes `fd` ours.
 pub(crate) fn insert(fd: RawFd, file: File) -> Result<(), Errno> {
     let (word, bit) = bit(fd).ok_or(Errno::EMFILE)?;
-    lock(&FILES).insert(fd, file);
+    let stale = lock(&FILES).insert(fd, file);
+    // Without the lock: what goes with the last of an open file are descriptors of ours.
+    drop(stale);
     word.fetch_or(bit, Ordering::Release);
     Ok(())
 }

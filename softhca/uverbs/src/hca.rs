@@ -4,8 +4,10 @@
 use crate::abi::async_event;
 use crate::context::lock;
 use crate::device::MAX_QUEUES;
+use crate::dma::{UserMemory, Windows};
 use crate::errno::Errno;
 use crate::events::Source;
+use crate::memlock::Locked;
 use crate::uar::PAGE_BYTES;
 use crate::{rdma_cm, report, strict};
 use parking_lot::Mutex as DeviceMutex;
@@ -18,7 +20,6 @@ use softhca::event::{Event, QpEvent};
 use softhca::faults::Faults;
 use softhca::gsi::MAD_BYTES;
 use softhca::notify::Notify;
-use softhca::process_memory::ProcessMemory;
 use softhca::runner::{Runner, Step};
 use softhca::uar::UarMemory;
 use softhca::wire::fault::FaultInjector;
@@ -149,6 +150,8 @@ pub(crate) struct Hca {
     pub(crate) index: u32,
     /// The launcher's settings.
     pub(crate) settings: Arc<Settings>,
+    /// Memory that it reaches without its being pinned.
+    pub(crate) windows: Windows,
     core: Arc<DeviceMutex<Core>>,
     doorbells: Arc<DoorbellQueue>,
     rung: Arc<Rung>,
@@ -206,7 +209,9 @@ impl Hca {
             srq_faults,
             sink: settings.sink,
         };
-        let mut device = Device::new(config, Box::new(ProcessMemory::new()), wire).map_err(|error| refused(&error))?;
+        let windows = Windows::default();
+        let mut device =
+            Device::new(config, Box::new(UserMemory::new(windows.clone())), wire).map_err(|error| refused(&error))?;
         if let Some(qpn) = gsi_qpn {
             device.open_gsi(qpn);
         }
@@ -222,7 +227,7 @@ impl Hca {
         };
         let runner = if settings.sink { None } else { Some(start()?) };
         let process = std::process::id();
-        Ok(Self { index, settings, core, doorbells, rung, gsi_qpn, process, runner })
+        Ok(Self { index, settings, windows, core, doorbells, rung, gsi_qpn, process, runner })
     }
 
     /// The devices that were opened.
@@ -448,11 +453,18 @@ pub(crate) struct Pinned {
     hca: Arc<Hca>,
     address: u64,
     len: usize,
+    _locked: Arc<Locked>,
 }
 
 impl Pinned {
     /// Pins `len` bytes at `address`.
     pub(crate) fn new(hca: &Arc<Hca>, address: u64, len: u64) -> Result<Self, Errno> {
+        let locked = Locked::new(hca.settings.memlock, address, len)?;
+        Self::counted(hca, address, len, Arc::new(locked))
+    }
+
+    /// Pins `len` bytes at `address`, which `locked` counts.
+    pub(crate) fn counted(hca: &Arc<Hca>, address: u64, len: u64, locked: Arc<Locked>) -> Result<Self, Errno> {
         let len = usize::try_from(len).map_err(|_| Errno::EFAULT)?;
         // SAFETY: the program registers memory of its own and, as with every RDMA device, keeps it until it has
         // destroyed the object: libmlx5 does so with rings and records, and verbs asks it of regions.
@@ -460,7 +472,7 @@ impl Pinned {
             log::info!("{fault}");
             Errno::EFAULT
         })?;
-        Ok(Self { hca: hca.clone(), address, len })
+        Ok(Self { hca: hca.clone(), address, len, _locked: locked })
     }
 }
 

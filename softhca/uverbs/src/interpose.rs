@@ -362,7 +362,7 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     match fds::remove(fd) {
-        Some(File::Device(context)) => device_file::close(&context),
+        Some(File::Device(context)) => device_file::close(fd, &context),
         Some(File::ConnectionManager(file)) => rdma_cm::close(&file),
         Some(File::Events(_)) | None => {}
     }

@@ -3,7 +3,7 @@
 use crate::abi::{self, ATTR_MANDATORY, ATTR_VALID_OUTPUT, AttrWire, IoctlHdr, command, object, write};
 use crate::context::Context;
 use crate::errno::Errno;
-use crate::{ah, cq, device, events, memory, port, qp, qp_state, srq, uar, user};
+use crate::{advise, ah, cq, device, events, memory, mr, port, qp, qp_state, srq, uar, user};
 use std::sync::Arc;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -22,14 +22,14 @@ impl Request {
         let mut header = IoctlHdr::new_zeroed();
         user::read(address, header.as_mut_bytes())?;
         let count = usize::from(header.num_attrs);
-        if count > MAX_ATTRS
-            || usize::from(header.length) != size_of::<IoctlHdr>() + count * size_of::<AttrWire>()
-            || header.driver_id != abi::DRIVER_MLX5
-        {
+        if count > MAX_ATTRS || usize::from(header.length) != size_of::<IoctlHdr>() + count * size_of::<AttrWire>() {
             return Err(Errno::EINVAL);
         }
         if header.reserved1 != 0 || header.reserved2 != 0 {
             return Err(Errno::EPROTONOSUPPORT);
+        }
+        if header.driver_id != abi::DRIVER_MLX5 {
+            return Err(Errno::EINVAL);
         }
         let mut attrs = vec![AttrWire::new_zeroed(); count];
         user::read(address + size_of::<IoctlHdr>() as u64, attrs.as_mut_bytes())?;
@@ -52,6 +52,19 @@ impl Request {
         // Values of up to 8 bytes are stored in the attribute itself.
         let address = if len <= 8 { self.data_address(index) } else { attr.data };
         user::read_prefix(address, len).map(Some)
+    }
+
+    /// The elements of input attribute `id`, which must be there.
+    pub(crate) fn array<T: FromBytes + FromZeros + IntoBytes + Clone>(&self, id: u16) -> Result<Vec<T>, Errno> {
+        let (index, attr) = self.find(id).ok_or(Errno::EINVAL)?;
+        let len = usize::from(attr.len);
+        if !len.is_multiple_of(size_of::<T>()) {
+            return Err(Errno::EINVAL);
+        }
+        let address = if len <= 8 { self.data_address(index) } else { attr.data };
+        let mut elements = vec![T::new_zeroed(); len / size_of::<T>()];
+        user::read(address, elements.as_mut_bytes())?;
+        Ok(elements)
     }
 
     /// Bytes of attribute `id`; 0 if it is not there.
@@ -140,6 +153,7 @@ const METHODS: &[Method] = {
         method(object::DEVICE, 0, "INVOKE_WRITE", 3, invoke_write),
         method(object::DEVICE, 2, "QUERY_PORT", 2, port::query_port),
         method(object::DEVICE, 3, "GET_CONTEXT", 2, device::get_context),
+        method(object::DEVICE, 4, "QUERY_CONTEXT", 2, device::query_context),
         method(object::DEVICE, 5, "QUERY_GID_TABLE", 4, port::query_gid_table),
         method(object::DEVICE, 6, "QUERY_GID_ENTRY", 4, port::query_gid_entry),
         method(object::PD, 0, "PD_DESTROY", 1, memory::destroy_pd),
@@ -151,8 +165,11 @@ const METHODS: &[Method] = {
         method(object::SRQ, 0, "SRQ_CREATE", 14, srq::create),
         method(object::SRQ, 1, "SRQ_DESTROY", 2, srq::destroy),
         method(object::AH, 0, "AH_DESTROY", 1, ah::destroy),
-        method(object::MR, 1, "MR_DESTROY", 1, memory::destroy_mr),
-        method(object::MR, 3, "QUERY_MR", 5, memory::query_mr),
+        method(object::MR, 1, "MR_DESTROY", 1, mr::destroy),
+        method(object::MR, 2, "ADVISE_MR", 4, advise::advise),
+        method(object::MR, 3, "QUERY_MR", 5, mr::query),
+        method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
+        method(object::MR, 5, "REG_MR", 11, mr::reg),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, events::alloc_async),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
         method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, uar::destroy),
@@ -176,8 +193,9 @@ const COMMANDS: &[Command] = {
         command(command::DEALLOC_PD, memory::write_dealloc_pd),
         command(command::CREATE_AH, ah::create),
         command(command::DESTROY_AH, ah::write_destroy),
-        command(command::REG_MR, memory::reg_mr),
-        command(command::DEREG_MR, memory::write_dereg_mr),
+        command(command::REG_MR, mr::write_reg),
+        command(command::REREG_MR, mr::write_rereg),
+        command(command::DEREG_MR, mr::write_dereg),
         command(command::CREATE_COMP_CHANNEL, events::create_channel),
         command(command::RESIZE_CQ, cq::resize),
         command(command::DESTROY_CQ, cq::write_destroy),
@@ -208,6 +226,10 @@ pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
         log::info!("{}: mandatory attribute {:#x} is not supported", entry.name, attr.attr_id);
         return Err(Errno::EPROTONOSUPPORT);
     }
+    let again = |(index, attr): (usize, &AttrWire)| request.attrs[..index].iter().any(|a| a.attr_id == attr.attr_id);
+    if request.attrs.iter().enumerate().any(again) {
+        return Err(Errno::EINVAL);
+    }
     let result = (entry.run)(context, &request);
     match &result {
         Ok(()) => log::trace!("{}: done", entry.name),
@@ -222,7 +244,7 @@ fn invoke_write(context: &Arc<Context>, request: &Request) -> Result<(), Errno> 
     let Some(command) = COMMANDS.iter().find(|command| command.number == number) else {
         let extended = if number & command::EX == 0 { "" } else { "extended " };
         log::info!("{extended}command {} ({number:#x}): not supported", command::name(number));
-        return Err(Errno::EOPNOTSUPP);
+        return Err(if number & !command::BITS == 0 { Errno::EOPNOTSUPP } else { Errno::EINVAL });
     };
     let result = (command.run)(context, request);
     // libibverbs begins with a QUERY_DEVICE that is too short, to learn whether commands can come this way.

@@ -18,23 +18,28 @@
 
 mod abi;
 mod abi_mlx5;
+mod advise;
 mod ah;
 mod context;
 mod cq;
 mod device;
 mod device_file;
+mod dma;
 mod errno;
 mod events;
 mod fds;
 mod hca;
 pub mod interpose;
 mod ioctl;
+mod memlock;
 mod memory;
+mod mr;
 mod port;
 mod qp;
 mod qp_state;
 pub mod rdma_cm;
 mod report;
+mod shared_file;
 pub mod sink;
 mod srq;
 #[cfg(target_arch = "x86_64")]

@@ -1,12 +1,12 @@
-//! Protection domains and memory regions.
+//! Protection domains, and what of a region of memory is permitted.
 
-use crate::abi::{AllocPdResp, RegMr, RegMrResp, UHW_OUT, access};
+use crate::abi::{AllocPdResp, UHW_OUT, access};
 use crate::abi_mlx5::PdResp;
 use crate::context::Context;
 use crate::errno::Errno;
-use crate::hca::{Hca, Pinned};
+use crate::hca::Hca;
 use crate::ioctl::Request;
-use softhca::context::{Access, MkeyContext};
+use softhca::context::Access;
 use std::sync::Arc;
 
 /// A protection domain.
@@ -18,22 +18,6 @@ pub(crate) struct Pd {
 impl Pd {
     pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
         hca.command(|device| device.free_pd(self.number))
-    }
-}
-
-/// A memory region.
-pub(crate) struct Mr {
-    key: u32,
-    iova: u64,
-    len: u64,
-    _pinned: Pinned,
-    /// Keeps the domain busy.
-    _pd: Arc<Pd>,
-}
-
-impl Mr {
-    pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.destroy_mkey(self.key))
     }
 }
 
@@ -67,7 +51,7 @@ pub(crate) fn write_dealloc_pd(context: &Arc<Context>, request: &Request) -> Res
 }
 
 /// The device's rights from the ABI's flags, by the kernel's rules: `EINVAL` for unknown flags, and for remote writes
-/// and atomics to memory that may not be written locally.
+/// and atomics to memory that may not be written locally; `EOPNOTSUPP` for what other devices can do.
 pub(crate) fn access_from_abi(flags: u32) -> Result<Access, Errno> {
     let known = access::LOCAL_WRITE
         | access::REMOTE_WRITE
@@ -75,11 +59,16 @@ pub(crate) fn access_from_abi(flags: u32) -> Result<Access, Errno> {
         | access::REMOTE_ATOMIC
         | access::MW_BIND
         | access::ZERO_BASED
+        | access::ON_DEMAND
         | access::HUGETLB
+        | access::FLUSH
         | access::OPTIONAL;
     let remote_change = flags & (access::REMOTE_WRITE | access::REMOTE_ATOMIC) != 0;
     if flags & !known != 0 || remote_change && flags & access::LOCAL_WRITE == 0 {
         return Err(Errno::EINVAL);
+    }
+    if flags & access::FLUSH != 0 {
+        return Err(Errno::EOPNOTSUPP);
     }
     Ok(Access {
         local_write: flags & access::LOCAL_WRITE != 0,
@@ -87,52 +76,4 @@ pub(crate) fn access_from_abi(flags: u32) -> Result<Access, Errno> {
         remote_read: flags & access::REMOTE_READ != 0,
         remote_atomic: flags & access::REMOTE_ATOMIC != 0,
     })
-}
-
-/// `REG_MR`.
-pub(crate) fn reg_mr(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: RegMr = request.core_in()?;
-    // The region and the address that peers use for it must agree on the offset into a page.
-    if wanted.length == 0 || wanted.start & 0xfff != wanted.hca_va & 0xfff {
-        return Err(Errno::EINVAL);
-    }
-    let access = access_from_abi(wanted.access_flags)?;
-    let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
-    let hca = &context.hca;
-    let pinned = Pinned::new(hca, wanted.start, wanted.length)?;
-    let key = hca.command(|device| {
-        device.create_mkey(MkeyContext {
-            pd: pd.number,
-            iova: wanted.hca_va,
-            addr: wanted.start,
-            len: wanted.length,
-            access,
-        })
-    })?;
-    let mr = Mr { key, iova: wanted.hca_va, len: wanted.length, _pinned: pinned, _pd: pd };
-    let mr_handle = context.insert(Arc::new(mr));
-    request.core_out(&RegMrResp { mr_handle, lkey: key, rkey: key })
-}
-
-fn dereg_mr(context: &Context, handle: u32) -> Result<(), Errno> {
-    context.destroy(handle, |mr: &Arc<Mr>| mr.release(&context.hca)).map(drop)
-}
-
-/// `MR_DESTROY`: 0 handle.
-pub(crate) fn destroy_mr(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    dereg_mr(context, request.handle(0)?)
-}
-
-/// `DEREG_MR`.
-pub(crate) fn write_dereg_mr(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    dereg_mr(context, request.core_in()?)
-}
-
-/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA.
-pub(crate) fn query_mr(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let mr: Arc<Mr> = context.get(request.handle(0)?)?;
-    request.put(1, &mr.key)?;
-    request.put(2, &mr.key)?;
-    request.put(3, &mr.len)?;
-    request.put_optional(4, &mr.iova)
 }

@@ -19,11 +19,14 @@ use zerocopy::FromZeros;
 /// Bytes of a send queue's building block.
 const WQEBB_BYTES: u64 = 64;
 
+/// Bytes of a scatter entry.
+const DATA_SEGMENT_BYTES: u32 = 16;
+
 /// A queue pair.
 pub(crate) struct Qp {
     /// Its QPN.
     pub(crate) number: u32,
-    /// What the program was given.
+    /// What a query tells: as `mlx5_ib`, it knows of the receive ring only; libmlx5 fills in the rest.
     pub(crate) cap: QpCap,
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
@@ -140,7 +143,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let pinned = [
         Pinned::new(hca, driver.buf_addr, rings_bytes)?,
         Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
-        Pinned::new(hca, driver.db_addr, 8)?,
+        context.pin_record(driver.db_addr, 8)?,
     ];
     let number = hca.command(|device| {
         device.create_qp(QpContext {
@@ -164,9 +167,14 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         })
     })?;
     let bfreg_index = register.number();
+    let ring = QpCap {
+        max_recv_wr: log_rq.map_or(0, |log| 1 << log),
+        max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES),
+        ..FromZeros::new_zeroed()
+    };
     let qp = Arc::new(Qp {
         number,
-        cap,
+        cap: ring,
         signal_all,
         events,
         _pinned: pinned,

@@ -71,7 +71,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         log_stride: stride.trailing_zeros() as u8,
     };
     let events = Source::new(context.async_events(request, 10)?, user_handle);
-    let pinned = [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, Pinned::new(hca, driver.db_addr, 4)?];
+    let pinned =
+        [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
     let srq = SrqContext { pd: pd.number, rq, dbr: driver.db_addr, limit: limit as u16 };
     let number = hca.command(|device| device.create_srq(srq))?;
     let max_sge = stride / SEGMENT_BYTES - 1;

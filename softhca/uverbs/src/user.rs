@@ -5,20 +5,36 @@ use zerocopy::IntoBytes;
 
 /// Copies from the program's memory at `addr`.
 pub(crate) fn read(addr: u64, out: &mut [u8]) -> Result<(), Errno> {
-    let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
-    let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: out.len() };
-    // SAFETY: the local vector is `out`, borrowed mutably; the kernel checks the remote one, which lies in this process.
-    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
-    whole(copied, out.len())
+    read_of(own_pid(), addr, out)
 }
 
 /// Copies to the program's memory at `addr`.
 pub(crate) fn write(addr: u64, data: &[u8]) -> Result<(), Errno> {
+    write_of(own_pid(), addr, data)
+}
+
+/// The process that this is.
+pub(crate) fn own_pid() -> libc::pid_t {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// Copies from the memory of process `pid` at `addr`.
+pub(crate) fn read_of(pid: libc::pid_t, addr: u64, out: &mut [u8]) -> Result<(), Errno> {
+    let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
+    let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: out.len() };
+    // SAFETY: the local vector is `out`, borrowed mutably; the kernel checks the remote one.
+    let copied = unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) };
+    whole(copied, out.len())
+}
+
+/// Copies to the memory of process `pid` at `addr`.
+pub(crate) fn write_of(pid: libc::pid_t, addr: u64, data: &[u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
     let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: data.len() };
-    // SAFETY: the local vector is only read from; the kernel checks the remote one. That the program gave the address
-    // of an output buffer of its own is the contract of ioctl.
-    let copied = unsafe { libc::process_vm_writev(libc::getpid(), &local, 1, &remote, 1, 0) };
+    // SAFETY: the local vector is only read from; the kernel checks the remote one. That the program gave the address of
+    // memory of its own for it, an output buffer or registered memory, is the contract of ioctl, and of verbs.
+    let copied = unsafe { libc::process_vm_writev(pid, &local, 1, &remote, 1, 0) };
     whole(copied, data.len())
 }
 

@@ -72,6 +72,31 @@ impl InlineHeaders {
     }
 }
 
+/// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memlock {
+    /// Who does not have `CAP_IPC_LOCK`.
+    Linux,
+    /// Root, too.
+    Everybody,
+    /// Nobody.
+    Nobody,
+}
+
+impl Memlock {
+    const ALL: [Self; 3] = [Self::Linux, Self::Everybody, Self::Nobody];
+
+    /// `linux`, `everybody` or `nobody`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Memlock::Linux => "linux",
+            Memlock::Everybody => "everybody",
+            Memlock::Nobody => "nobody",
+        }
+    }
+}
+
 /// What the launcher tells the preloaded object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -85,6 +110,8 @@ pub struct Settings {
     pub addresses: Vec<LocalAddress>,
     /// What raw packets need inline.
     pub inline_headers: InlineHeaders,
+    /// Whom `RLIMIT_MEMLOCK` binds.
+    pub memlock: Memlock,
     /// Trap every store to a UAR page.
     pub strict: bool,
     /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
@@ -122,6 +149,7 @@ const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
 const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
+const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
@@ -142,6 +170,7 @@ impl Settings {
             (LINK, self.link.name().to_owned()),
             (ADDRESSES, local_address::to_text(&self.addresses)),
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
+            (MEMLOCK, self.memlock.name().to_owned()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
@@ -192,6 +221,13 @@ impl Settings {
             let expected = "none, l2, ip or tcp_udp";
             return Err(BadSetting { name: INLINE_HEADERS, value: inline_headers, expected });
         };
+        let memlock = match var(MEMLOCK) {
+            None => Memlock::Linux,
+            Some(value) => match Memlock::ALL.into_iter().find(|rule| rule.name() == value) {
+                Some(rule) => rule,
+                None => return Err(BadSetting { name: MEMLOCK, value, expected: "linux, everybody or nobody" }),
+            },
+        };
         let Some(fabric) = variable(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
@@ -201,6 +237,7 @@ impl Settings {
             link,
             addresses,
             inline_headers,
+            memlock,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
             no_write_combining: switch(NO_WRITE_COMBINING),
@@ -217,7 +254,9 @@ impl Settings {
 /// P_Key of the default partition, full member.
 pub const DEFAULT_PKEY: u16 = 0xffff;
 /// PCI vendor of the devices (Mellanox).
-pub const VENDOR_ID: u32 = 0x15b3;
+pub const PCI_VENDOR_ID: u32 = 0x15b3;
+/// Who has made the devices, as verbs tell it: Mellanox' first block of Ethernet addresses (OUI).
+pub const VENDOR_ID: u32 = 0x02c9;
 /// PCI device of the devices: ConnectX-5 (MT27800).
 pub const DEVICE_ID: u32 = 0x1017;
 /// Board of the devices.
@@ -336,6 +375,7 @@ mod tests {
                 LocalAddress { interface: "eth0".to_owned(), ip: Ipv6Addr::LOCALHOST.into() },
             ],
             inline_headers: InlineHeaders::L2,
+            memlock: Memlock::Everybody,
             strict: true,
             static_uars: false,
             no_write_combining: true,

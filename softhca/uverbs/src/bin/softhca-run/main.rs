@@ -8,7 +8,7 @@ mod sysfs;
 use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
-use softhca_settings::{InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Settings};
+use softhca_settings::{InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Memlock, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,6 +48,10 @@ struct Options {
     /// vendor syndrome 0x93; psn: 0x99): drop=10,dup=5,reorder=5,delay=3,odp=20,psn=5,seed=1; each is optional
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
+
+    /// Whom RLIMIT_MEMLOCK (ulimit -l) keeps from registering more memory
+    #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
+    memlock: MemlockOption,
 
     /// Directory in which the devices of one network meet; it is made if there is none, must be the user's own, no
     /// symbolic link, and closed to writes by others [default: /dev/shm/softhca-UID]
@@ -117,6 +121,16 @@ enum InlineOption {
     TcpUdp,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MemlockOption {
+    /// Who does not have CAP_IPC_LOCK, which root has
+    Linux,
+    /// Root, too
+    Everybody,
+    /// Nobody
+    Nobody,
+}
+
 /// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
 const EXIT_COMPLAINTS: u8 = 70;
 /// Exit code when the launcher itself cannot do its work: EX_OSERR.
@@ -163,6 +177,11 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
             InlineOption::L2 => InlineHeaders::L2,
             InlineOption::Ip => InlineHeaders::Ip,
             InlineOption::TcpUdp => InlineHeaders::TcpUdp,
+        },
+        memlock: match options.memlock {
+            MemlockOption::Linux => Memlock::Linux,
+            MemlockOption::Everybody => Memlock::Everybody,
+            MemlockOption::Nobody => Memlock::Nobody,
         },
         strict: options.strict,
         static_uars: options.static_uars,

@@ -35,7 +35,7 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     put(at, "hca_type", &format!("MT{}", settings::DEVICE_ID))?;
     put(at, "hw_rev", "0")?;
     put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
-    let (vendor, id) = (settings::VENDOR_ID, settings::DEVICE_ID);
+    let (vendor, id) = (settings::PCI_VENDOR_ID, settings::DEVICE_ID);
     let pci = at.join("device");
     put(&pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
     put(&pci, "vendor", &format!("{vendor:#06x}"))?;

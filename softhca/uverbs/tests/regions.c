@@ -1,0 +1,225 @@
+/*
+ * Memory regions beyond the plain ones: registered anew, paged in on demand, of files, and past what may be pinned.
+ * With the argument "locked", the process may pin 64 KiB.
+ * Prints what went otherwise than expected; the exit code is 1 then.
+ */
+#include "expect.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
+
+static struct ibv_cq *cq;
+static struct ibv_qp *qp, *peer;
+
+static void reconnect(void)
+{
+	if (qp)
+		EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0);
+	qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	peer = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	connect_to(qp, peer);
+	connect_to(peer, qp);
+}
+
+/* WRITEs 64 bytes to and from anywhere; a QP that failed is made anew. */
+static enum ibv_wc_status copy(uint32_t lkey, void *from, uint32_t rkey, uint64_t to)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)from, .length = 64, .lkey = lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED, .wr.rdma = { .remote_addr = to, .rkey = rkey } };
+	EXPECT(ibv_post_send(qp, &wr, &bad) == 0);
+	enum ibv_wc_status status = wait_for(cq).status;
+	if (status != IBV_WC_SUCCESS)
+		reconnect();
+	return status;
+}
+
+static char *pages(size_t count)
+{
+	char *at = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return NEED(at == MAP_FAILED ? NULL : at);
+}
+
+static void registered_anew(struct ibv_mr *plain)
+{
+	char *one = pages(2), *other = pages(8);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, one, 2 * PAGE, RIGHTS));
+	uint32_t key = mr->rkey;
+	memset(memory, 'r', 64);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)one) == IBV_WC_SUCCESS && one[63] == 'r');
+
+	/* Rights: the same key. */
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE) == 0 && mr->rkey == key);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)one) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, RIGHTS) == 0 && mr->rkey == key);
+	/* The domain: queues of the other one have no access any more, and the old one has one region less. */
+	struct ibv_pd *elsewhere = NEED(ibv_alloc_pd(context));
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, elsewhere, NULL, 0, 0) == 0 && mr->pd == elsewhere);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)one) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(ibv_dealloc_pd(elsewhere) == EBUSY);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0) == 0);
+	EXPECT(ibv_dealloc_pd(elsewhere) == 0);
+	/* The memory: of the same size by the same key, larger by another; the old one is out of reach. */
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, other, 2 * PAGE, 0) == 0 && mr->rkey == key);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)other) == IBV_WC_SUCCESS && other[63] == 'r');
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)one) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS, NULL, other, 8 * PAGE, RIGHTS) == 0);
+	EXPECT(mr->rkey != key && mr->length == 8 * PAGE);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)other + 7 * PAGE) == IBV_WC_SUCCESS && other[7 * PAGE] == 'r');
+	EXPECT(copy(plain->lkey, memory, key, (uintptr_t)other) == IBV_WC_REM_ACCESS_ERR);
+	/* What cannot be leaves the region as it was. */
+	key = mr->rkey;
+	munmap(one, 2 * PAGE);
+	errno = 0;
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, one, PAGE, 0) == IBV_REREG_MR_ERR_CMD && errno == EFAULT);
+	errno = 0;
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE) != 0 && errno == EINVAL);
+	EXPECT(ibv_rereg_mr(mr, 0, NULL, NULL, 0, 0) != 0);
+	EXPECT(copy(plain->lkey, memory, key, (uintptr_t)other) == IBV_WC_SUCCESS);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	munmap(other, 8 * PAGE);
+}
+
+static void on_demand(struct ibv_mr *plain)
+{
+	struct ibv_device_attr_ex attr;
+	EXPECT(ibv_query_device_ex(context, NULL, &attr) == 0);
+	EXPECT(attr.odp_caps.general_caps == (IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT));
+	uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+	EXPECT((attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc);
+
+	/* Memory that is not there when it is registered, comes, goes, and comes back as other pages. */
+	char *at = pages(4);
+	munmap(at, 4 * PAGE);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at, 4 * PAGE, RIGHTS | IBV_ACCESS_ON_DEMAND));
+	memset(memory, 'o', 64);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at) != IBV_WC_SUCCESS);
+	for (int round = 0; round < 2; round++) {
+		char *mapped = mmap(at, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		EXPECT(mapped == at && at[PAGE] == 0);
+		EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at + PAGE) == IBV_WC_SUCCESS && at[PAGE + 63] == 'o');
+		EXPECT(copy(mr->lkey, at + PAGE, plain->rkey, (uintptr_t)memory + PAGE) == IBV_WC_SUCCESS && memory[PAGE] == 'o');
+	}
+	/* Its rights are those of the region, and of the pages. */
+	EXPECT(mprotect(at, PAGE, PROT_READ) == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at + 4 * PAGE) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(mprotect(at, PAGE, PROT_READ | PROT_WRITE) == 0);
+
+	/* Prefetching: of keys that come on demand, in their domain, inside of their regions. */
+	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = 2 * PAGE, .lkey = mr->lkey };
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1) == 0);
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1) == 0);
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1) == 0);
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1) == 0);
+	EXPECT(ibv_advise_mr(pd, 77, 0, &sge, 1) == EOPNOTSUPP);
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 2, &sge, 1) == EINVAL);
+	unsigned char there[2] = {};
+	EXPECT(mincore(at, 2 * PAGE, there) == 0 && there[0] & there[1] & 1);
+	sge.length = 5 * PAGE;
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1) == EFAULT);
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1) == 0);
+	sge = (struct ibv_sge){ .addr = (uintptr_t)memory, .length = 64, .lkey = plain->lkey };
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1) == ENOENT);
+	sge.lkey = 0x7777777;
+	EXPECT(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1) == ENOENT);
+	struct ibv_pd *elsewhere = NEED(ibv_alloc_pd(context));
+	sge.lkey = mr->lkey;
+	EXPECT(ibv_advise_mr(elsewhere, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1) == EPERM);
+	EXPECT(ibv_dealloc_pd(elsewhere) == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+
+	/* The whole address space; an atomic, too. */
+	mr = NEED(ibv_reg_mr(pd, NULL, SIZE_MAX, RIGHTS | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ON_DEMAND));
+	EXPECT(copy(mr->lkey, memory, mr->rkey, (uintptr_t)at + 2 * PAGE) == IBV_WC_SUCCESS && at[2 * PAGE] == 'o');
+	*(uint64_t *)(at + 3 * PAGE) = 40;
+	sge = (struct ibv_sge){ .addr = (uintptr_t)memory, .length = 8, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, add = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { .remote_addr = (uintptr_t)at + 3 * PAGE, .rkey = mr->rkey, .compare_add = 2 } };
+	struct ibv_qp_attr rights = { .qp_access_flags = RIGHTS | IBV_ACCESS_REMOTE_ATOMIC };
+	EXPECT(ibv_modify_qp(peer, &rights, IBV_QP_ACCESS_FLAGS) == 0);
+	EXPECT(ibv_post_send(qp, &add, &bad) == 0 && wait_for(cq).status == IBV_WC_SUCCESS);
+	EXPECT(*(uint64_t *)(at + 3 * PAGE) == 42 && *(uint64_t *)memory == 40);
+	EXPECT(copy(mr->lkey, memory, mr->rkey, 64) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, memory, SIZE_MAX, IBV_ACCESS_ON_DEMAND) && errno == EINVAL);
+	munmap(at, 4 * PAGE);
+}
+
+/* A memfd stands for a dma-buf. */
+static void of_files(struct ibv_mr *plain)
+{
+	int fd = memfd_create("shared", MFD_CLOEXEC);
+	EXPECT(ftruncate(fd, 4 * PAGE) == 0);
+	char *shared = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct ibv_mr *mr = NEED(ibv_reg_dmabuf_mr(pd, PAGE + 16, 2 * PAGE, 16, fd, RIGHTS));
+	memset(memory, 'f', 64);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, 16) == IBV_WC_SUCCESS);
+	EXPECT(shared[PAGE + 15] == 0 && shared[PAGE + 16] == 'f' && shared[PAGE + 79] == 'f' && shared[PAGE + 80] == 0);
+	EXPECT(copy(mr->lkey, (void *)16, plain->rkey, (uintptr_t)memory + 2 * PAGE) == IBV_WC_SUCCESS && memory[2 * PAGE] == 'f');
+	EXPECT(copy(plain->lkey, memory, mr->rkey, 0) == IBV_WC_REM_ACCESS_ERR);
+	/* Somebody takes the memory away: an error, and nobody dies. */
+	EXPECT(ftruncate(fd, 0) == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, 16) != IBV_WC_SUCCESS);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(ftruncate(fd, PAGE) == 0);
+	errno = 0;
+	EXPECT(!ibv_reg_dmabuf_mr(pd, 0, 2 * PAGE, 0, fd, RIGHTS) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dmabuf_mr(pd, 0, PAGE, 8, fd, RIGHTS) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dmabuf_mr(pd, 0, PAGE, 0, fd, RIGHTS | IBV_ACCESS_ON_DEMAND) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dmabuf_mr(pd, 0, PAGE, 0, 999, RIGHTS) && errno == EBADF);
+	int ends[2];
+	EXPECT(pipe(ends) == 0);
+	errno = 0;
+	EXPECT(!ibv_reg_dmabuf_mr(pd, 0, PAGE, 0, ends[0], RIGHTS) && errno == EINVAL);
+	munmap(shared, 4 * PAGE);
+	close(fd);
+}
+
+/* What may be pinned is 16 pages. The queues of this program have some of them. */
+static void past_the_limit(void)
+{
+	char *at = pages(32);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, at, 17 * PAGE, RIGHTS) && errno == ENOMEM);
+	errno = 0;
+	EXPECT(!ibv_create_cq(context, 4095, NULL, NULL, 0) && errno == ENOMEM);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at, 10 * PAGE, RIGHTS));
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, at, 7 * PAGE, RIGHTS) && errno == ENOMEM);
+	/* Nothing is pinned on demand. */
+	EXPECT(ibv_dereg_mr(NEED(ibv_reg_mr(pd, at, 32 * PAGE, RIGHTS | IBV_ACCESS_ON_DEMAND))) == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	mr = NEED(ibv_reg_mr(pd, at, 10 * PAGE, RIGHTS));
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	munmap(at, 32 * PAGE);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "locked") == 0) {
+		struct rlimit limit = { .rlim_cur = 16 * PAGE, .rlim_max = 16 * PAGE };
+		EXPECT(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+		start();
+		past_the_limit();
+		return finish();
+	}
+	start();
+	cq = NEED(ibv_create_cq(context, 63, NULL, NULL, 0));
+	reconnect();
+	struct ibv_mr *plain = NEED(ibv_reg_mr(pd, memory, sizeof(memory), RIGHTS));
+	registered_anew(plain);
+	on_demand(plain);
+	of_files(plain);
+	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(plain) == 0);
+	return finish();
+}
