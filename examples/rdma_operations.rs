@@ -121,7 +121,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut peer = Peer::find(options)?;
     let local = qp.endpoint(&path, Psn::truncate(0));
     let (remote, target) = peer.exchange(&local, shared.remote())?;
-    qp.connect(&path, &local, &remote)?;
+    queues.sq.connect(&path, &local, &remote)?;
     peer.step(b'Q')?;
 
     if options.host.is_some() {

@@ -60,11 +60,11 @@ fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
 }
 
 /// Connects the queue pair to itself.
-fn connect(device: &Device, pair: &Pair) {
+fn connect(device: &Device, pair: &mut Pair) {
     let path = path(device);
     let here = pair.qp.endpoint(&path, Psn::truncate(0x77));
     pair.qp.to_init(&path).expect("INIT");
-    pair.qp.connect(&path, &here, &here).expect("connect");
+    pair.sq.connect(&path, &here, &here).expect("connect");
 }
 
 /// Writes a few bytes by each queue pair in turn, waits for all completions, and looks at the bytes.
@@ -138,7 +138,7 @@ fn queues_of_a_thread_domain_work() {
     assert_eq!(record(&pairs[0]), cq_record + 8, "the completion queue's record is one of them");
     let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
     let buffer = pool.take(PAGE).expect("all of it");
-    for pair in &pairs {
+    for pair in &mut pairs {
         connect(&device, pair);
     }
     // More than a ring, so that indices wrap.
@@ -173,7 +173,7 @@ fn freed_in_any_order_and_used_again() {
     let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
     let buffer = pool.take(PAGE).expect("all of it");
     drop(pd);
-    for pair in &pairs {
+    for pair in &mut pairs {
         // SAFETY: a new queue pair has two words of record.
         assert_eq!(unsafe { parts(pair).dbrec.cast::<u64>().read() }, 0, "zero at first");
         connect(&device, pair);

@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use blueflame::cq::CqParts;
-use blueflame::db::{RegisterParts, ThreadRegister};
+use blueflame::db::{Register, RegisterParts, ThreadRegister};
 use blueflame::types::{CqCi, Cqn, Psn};
-use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, Qp, QueuePair, adopt_qp, ffi};
+use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, QueuePair, adopt_qp, ffi};
 use blueflame::wqe::Rc;
 use rdma_sys as sys;
 
@@ -121,8 +121,8 @@ impl Rig {
             let cq = device.completion_queue(shape.entries as u32 - 1).thread_domain(&domain).build().expect("a CQ");
             let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
             let builder = builder.sends((shape.entries / REQUEST_WQEBBS) as u32).send_sge(shape.sge);
-            let qp = builder.build_in(&domain).expect("a queue pair");
-            connect(&qp.qp, &path);
+            let mut qp = builder.build_in(&domain).expect("a queue pair");
+            connect(&mut qp, &path);
             let (raw, raw_cq) = (NonNull::new(qp.qp.as_raw()), NonNull::new(cq.handle().as_raw().cast()));
             let owner = Owner::ThreadDomain { _qp: Box::new(qp), _cq: cq };
             // SAFETY: alive as long as their owner, and connected.
@@ -147,8 +147,8 @@ impl Rig {
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
             // New, alive, and nobody else's; the queues are dropped here and never post.
-            let QueuePair { qp: handle, .. } = adopt_qp::<Rc>(qp).expect("adopt");
-            connect(&handle, &path(&device));
+            let mut pair = adopt_qp::<Rc>(qp).expect("adopt");
+            connect(&mut pair, &path(&device));
             Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
         }
     }
@@ -269,10 +269,10 @@ fn path(device: &Device) -> Path {
 }
 
 /// Connects a queue pair to itself.
-fn connect(qp: &Qp, path: &Path) {
-    let itself = qp.endpoint(path, Psn::truncate(1));
-    qp.to_init(path).expect("INIT");
-    qp.connect(path, &itself, &itself).expect("connect");
+fn connect<R: Register>(pair: &mut QueuePair<Rc, R>, path: &Path) {
+    let itself = pair.qp.endpoint(path, Psn::truncate(1));
+    pair.qp.to_init(path).expect("INIT");
+    pair.sq.connect(path, &itself, &itself).expect("connect");
 }
 
 fn touch(start: NonNull<u8>, lines: usize) {

@@ -146,11 +146,11 @@ fn run(options: &Options) -> Result<Report, Failure> {
     match &options.host {
         Some(host) => {
             let remote = exchange::as_client(host, options.port, &local)?;
-            qp.connect(&path, &local, &remote)?;
+            pingpong.connect(&path, &local, &remote)?;
             pingpong.run(true)?;
         }
         None => {
-            exchange::as_server(options.port, &local, |remote| qp.connect(&path, &local, remote))?;
+            exchange::as_server(options.port, &local, |remote| pingpong.connect(&path, &local, remote))?;
             pingpong.run(false)?;
         }
     }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, CompletionChannel, Device, Owned, OwnedCq, POOL_ALIGN, Pool, Qp, QueuePair};
+use blueflame::verbs::{
+    Access, Buffer, CompletionChannel, Device, Endpoint, Error, Owned, OwnedCq, POOL_ALIGN, Path, Pool, Qp, QueuePair,
+};
 use blueflame::wqe::{Rc, Send};
 
 use crate::pattern::{compare, fill_pattern, is_c_fill};
@@ -72,6 +74,10 @@ impl PingPong {
             report: Report::new(options)?,
         };
         Ok((pingpong, qp))
+    }
+
+    pub(crate) fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        self.sq.connect(path, local, remote)
     }
 
     pub(crate) fn post_receives(&mut self) -> Result<(), Failure> {

@@ -34,6 +34,14 @@ impl DoorbellRecord {
         Self(unsafe { dbrec.add(1) })
     }
 
+    /// The producer index stored last.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn load(&self) -> u16 {
+        // SAFETY: the constructors' callers vouch for the word.
+        let word = unsafe { VolatilePtr::new(self.0) };
+        u32::from_be(word.read()) as u16
+    }
+
     /// Stores the producer index: WQEBBs of a send queue, WQEs of a receive queue; 16 bits.
     ///
     /// The WQEs must be visible to the device first: [`arch::to_device`](crate::arch::to_device).

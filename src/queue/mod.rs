@@ -15,6 +15,7 @@ mod slot;
 mod srq;
 mod staged;
 mod template;
+mod window;
 
 pub use moderation::{Moderation, ModerationError};
 pub use parts::{SqParts, WqeRecord};
@@ -27,6 +28,7 @@ pub use send_error::{PostError, SqPartsError};
 pub use srq::{SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
 pub use staged::Staged;
 pub use template::Template;
+pub use window::WindowError;
 
 #[cfg(test)]
 mod send_tests;

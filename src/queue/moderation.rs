@@ -26,18 +26,18 @@ pub struct Moderation {
     wqebbs: u16,
 }
 
-/// Why a moderation cannot be.
+/// Invalid moderation settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModerationError {
     /// `every` is zero.
     Never,
-    /// The largest request does not fit the ring.
+    /// The largest request does not fit the window.
     Largest {
         /// WQEBBs of the largest request; zero is none.
         largest: Wqebbs,
-        /// WQEBBs of the ring.
-        ring: Wqebbs,
+        /// WQEBBs that may be outstanding.
+        window: Wqebbs,
     },
 }
 
@@ -45,8 +45,8 @@ impl fmt::Display for ModerationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Never => f.write_str("completions every 0 requests"),
-            Self::Largest { largest, ring } => {
-                write!(f, "largest request of {} WQEBBs, must be 1 to the ring's {}", largest.0, ring.0)
+            Self::Largest { largest, window } => {
+                write!(f, "largest request of {} WQEBBs, must be 1 to the window's {}", largest.0, window.0)
             }
         }
     }
@@ -55,19 +55,19 @@ impl fmt::Display for ModerationError {
 impl core::error::Error for ModerationError {}
 
 impl Moderation {
-    /// Signals every `every`-th request on a ring of `ring` WQEBBs
-    /// ([`SendQueue::capacity`](super::SendQueue::capacity)) whose requests take at most `largest`.
+    /// Signals every `every`-th request on a queue that takes `window` WQEBBs at a time
+    /// ([`SendQueue::window`](super::SendQueue::window)) and whose requests take at most `largest`.
     ///
     /// # Errors
-    /// `every` is zero, or `largest` is zero or larger than the ring.
-    pub const fn new(every: u16, ring: Wqebbs, largest: Wqebbs) -> Result<Self, ModerationError> {
+    /// `every` is zero, or `largest` is zero or larger than the window.
+    pub const fn new(every: u16, window: Wqebbs, largest: Wqebbs) -> Result<Self, ModerationError> {
         if every == 0 {
             return Err(ModerationError::Never);
         }
-        if largest.0 == 0 || largest.0 > ring.0 {
-            return Err(ModerationError::Largest { largest, ring });
+        if largest.0 == 0 || largest.0 > window.0 {
+            return Err(ModerationError::Largest { largest, window });
         }
-        Ok(Self { every, room: ring.0 - largest.0, requests: 0, wqebbs: 0 })
+        Ok(Self { every, room: window.0 - largest.0, requests: 0, wqebbs: 0 })
     }
 
     /// Whether the next request, of `size` WQEBBs, must be signalled. Call it once for each request that is then
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(Moderation::new(0, Wqebbs(4), Wqebbs(1)).err(), Some(ModerationError::Never));
         for largest in [Wqebbs(0), Wqebbs(5)] {
             let refused = Moderation::new(1, Wqebbs(4), largest).err();
-            assert_eq!(refused, Some(ModerationError::Largest { largest, ring: Wqebbs(4) }));
+            assert_eq!(refused, Some(ModerationError::Largest { largest, window: Wqebbs(4) }));
         }
     }
 

@@ -31,7 +31,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub(super) fn put_wqebb<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<Put, PostError> {
         if self.is_full_at(pi) {
-            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+            return Err(PostError::refused(Wqebbs(1), Wqebbs(0), self.window(), self.capacity()));
         }
         let ds = const { Ds(line_units::<T, W>() as u8) };
         let slot = self.slot(pi);
@@ -73,12 +73,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let wqebbs = ds.wqebbs();
         let free = self.free_from(pi);
         if wqebbs > free {
-            let ring = self.capacity();
-            return Err(if wqebbs > ring {
-                PostError::larger_than_ring(wqebbs, u32::from(ring.0))
-            } else {
-                PostError::full(wqebbs, free)
-            });
+            return Err(PostError::refused(wqebbs, free, self.window(), self.capacity()));
         }
         Ok(wqebbs)
     }

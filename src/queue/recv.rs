@@ -48,6 +48,8 @@ pub struct RecvQueue {
     shadow: NonNull<MaybeUninit<WrId>>,
     /// Number of WQEs, less one.
     mask: u32,
+    /// How many may be posted at a time: at most the ring's.
+    window: u32,
     /// log2 of the stride in bytes.
     shift: u32,
     /// Requests posted, and requests completed, ever; both count on modulo 2^32.
@@ -87,7 +89,7 @@ impl RecvQueue {
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
-        Ok(Self { buf, record, shadow, mask, shift, head, tail: head, qpn: QpnInCqe::new(qpn) })
+        Ok(Self { buf, record, shadow, mask, window: wqe_cnt, shift, head, tail: head, qpn: QpnInCqe::new(qpn) })
     }
 
     /// Posts one receive request and tells the device.
@@ -156,6 +158,22 @@ impl RecvQueue {
         Ok(wr_id)
     }
 
+    /// Begins anew at index 0, with nothing posted and a doorbell record of zero; the tags of what was posted are forgotten.
+    ///
+    /// # Safety
+    /// As for [`SendQueue::reset`](super::SendQueue::reset).
+    pub unsafe fn reset(&mut self) {
+        (self.head, self.tail) = (0, 0);
+        // SAFETY: nothing is posted, and the device takes nothing in this state.
+        unsafe { self.record.store(0) };
+    }
+
+    /// Bounds how many requests may be posted at a time: posting beyond is [`RecvError::Full`]. A queue made of parts begins with
+    /// its whole ring, and no bound exceeds that. What is posted already stays so.
+    pub fn set_window(&mut self, requests: u32) {
+        self.window = requests.min(self.mask + 1);
+    }
+
     /// Tells the device once more what is posted, after something else has stored to the record.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
@@ -187,7 +205,7 @@ impl RecvQueue {
         self.head.wrapping_sub(self.tail)
     }
 
-    /// Requests the queue holds.
+    /// Requests the ring holds.
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.mask + 1
@@ -223,8 +241,8 @@ impl RecvBatch<'_> {
     #[inline]
     pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let Self { queue, head } = self;
-        if head.wrapping_sub(queue.tail) > queue.mask {
-            return Err(RecvError::Full(queue.capacity()));
+        if head.wrapping_sub(queue.tail) >= queue.window {
+            return Err(RecvError::Full(queue.window));
         }
         let max = queue.max_sge();
         scatter::check(sges, max)?;

@@ -16,7 +16,7 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// Every WQE is posted; the number there is.
+    /// As many are posted as the queue takes at a time; how many that is.
     Full(u32),
     /// More scatter entries than a WQE holds.
     TooManySges {

@@ -66,7 +66,7 @@ pub struct Retired {
 pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(super) ring: NonNull<u64>,
     shadow: NonNull<WqeRecord>,
-    db: DoorbellRecord,
+    pub(super) db: DoorbellRecord,
     register: R,
     /// The number where the control segment's first word has it.
     control_qpn: u64,
@@ -77,9 +77,11 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     /// register or the policy is against it. So one comparison answers both.
     blueflame: Limits,
     /// Index of the next WQEBB. See [`Index`].
-    pi: Index,
-    /// The index that `pi` may come to: one ring past the oldest WQEBB outstanding.
-    end: Index,
+    pub(super) pi: Index,
+    /// The index that `pi` may come to: one window past the oldest WQEBB outstanding.
+    pub(super) end: Index,
+    /// How many WQEBBs may be outstanding: at most the ring's.
+    pub(super) window: u32,
     /// Selects a [`Slot`] of the ring.
     mask: u32,
     /// Bytes that a lone request's copy to BlueFlame may have: inline, and other. Zero if the policy is against it.
@@ -142,6 +144,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             pi: Index::new(pi),
             // At most 2^15, checked.
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
+            window: wqebbs,
             mask: Slot::mask(wqebbs),
             copy_bytes: [0; 2],
             signal_all,
@@ -200,7 +203,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         arch::prefetch_write(self.record(slot).as_ptr());
     }
 
-    /// WQEBBs of the ring, 1 to 32768.
+    /// WQEBBs of the ring, 1 to 32768. [`window`](Self::window) says how many of them may be outstanding.
     #[inline]
     #[must_use]
     pub const fn capacity(&self) -> Wqebbs {
@@ -281,7 +284,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     unsafe fn post_line<L: Line, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         let pi = self.pi;
         if self.is_full_at(pi) {
-            return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+            return Err(self.no_room());
         }
         let units = const { line_units::<T, W>() };
         let mut line = L::new();
@@ -354,10 +357,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
         let completed = Index::new(SqPi(wqe_counter));
-        let oldest = self.end.get().sub(self.capacity());
-        let before = completed.since(Index::new(oldest));
-        if before >= self.pi.since(Index::new(oldest)) {
-            return Err(RetireError::not_outstanding(wqe_counter, oldest.0, self.pi().0));
+        let oldest = self.oldest();
+        let before = completed.since(oldest);
+        if before >= self.pi.since(oldest) {
+            return Err(RetireError::not_outstanding(wqe_counter, oldest.get().0, self.pi().0));
         }
         // SAFETY: the slot is one of the shadow.
         let record = unsafe { self.record(self.slot(completed)).read() };

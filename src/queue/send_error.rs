@@ -58,17 +58,31 @@ pub enum PostError {
         /// WQEBBs of the ring.
         ring: u32,
     },
+    /// The request takes more than may be outstanding at a time ([`SendQueue::set_window`](super::SendQueue::set_window)).
+    LargerThanWindow {
+        /// WQEBBs the request takes.
+        needed: Wqebbs,
+        /// WQEBBs that may be outstanding.
+        window: Wqebbs,
+    },
+    /// The queue takes nothing, because its queue pair is not ready to send (state RTS).
+    NotReadyToSend,
 }
 
 impl PostError {
+    /// Why a request of `needed` WQEBBs is refused when `free` of the `window` are left. By value, so that nothing must be in
+    /// memory for it.
     #[cold]
-    pub(super) fn full(needed: Wqebbs, free: Wqebbs) -> Self {
-        Self::Full { needed, free }
-    }
-
-    #[cold]
-    pub(super) fn larger_than_ring(needed: Wqebbs, ring: u32) -> Self {
-        Self::LargerThanRing { needed, ring }
+    pub(super) fn refused(needed: Wqebbs, free: Wqebbs, window: Wqebbs, ring: Wqebbs) -> Self {
+        if window == Wqebbs(0) {
+            Self::NotReadyToSend
+        } else if needed > ring {
+            Self::LargerThanRing { needed, ring: u32::from(ring.0) }
+        } else if needed > window {
+            Self::LargerThanWindow { needed, window }
+        } else {
+            Self::Full { needed, free }
+        }
     }
 }
 
@@ -89,6 +103,10 @@ impl fmt::Display for PostError {
             Self::LargerThanRing { needed, ring } => {
                 write!(f, "the request takes {} WQEBBs, the whole ring has {ring}", needed.0)
             }
+            Self::LargerThanWindow { needed, window } => {
+                write!(f, "the request takes {} WQEBBs, the queue was asked to take {} at a time", needed.0, window.0)
+            }
+            Self::NotReadyToSend => f.write_str("the queue pair is not ready to send: connect it first (state RTS)"),
         }
     }
 }

@@ -32,6 +32,12 @@ impl Index {
         Self(self.0.wrapping_add(n.0 as u32) & 0xffff)
     }
 
+    /// The index `n` WQEBBs earlier.
+    #[inline(always)]
+    pub(super) const fn sub(self, n: Wqebbs) -> Self {
+        Self(self.0.wrapping_sub(n.0 as u32) & 0xffff)
+    }
+
     /// How many WQEBBs `self` is past `earlier`.
     #[inline(always)]
     pub(super) const fn since(self, earlier: Self) -> Wqebbs {

@@ -156,7 +156,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let pi = self.index();
         if lines == 1 {
             if self.is_full_at(pi) {
-                return Err(PostError::full(Wqebbs(1), Wqebbs(0)));
+                return Err(self.no_room());
             }
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
             unsafe { template.record.store(self.record(self.slot(pi))) };

@@ -1,8 +1,8 @@
-//! Connecting: what peers must tell each other, and the states a queue pair goes through (IBTA vol. 1, 10.3.1).
+//! Connecting: what peers must tell each other, and by which way.
 
 use rdma_sys as sys;
 
-use super::error::{in_range, zero};
+use super::error::in_range;
 use super::{Access, Error, Gid, GidEntry, LinkLayer, Mtu, Port, Qp};
 use crate::types::{Psn, Qpn};
 
@@ -60,7 +60,8 @@ pub struct Path {
 impl Path {
     /// A path from `port`, sending from `sgid`.
     ///
-    /// `None` is right on InfiniBand within one subnet. On Ethernet a GID is needed; [`super::Device::default_gid`] has one.
+    /// `None` is right on InfiniBand within one subnet. On Ethernet a GID is needed ([`Error::PathWithoutGid`]);
+    /// [`super::Device::default_gid`] has one.
     #[must_use]
     pub fn new(port: Port, sgid: Option<GidEntry>) -> Self {
         Self {
@@ -82,7 +83,7 @@ impl Path {
     }
 
     /// The address vector towards `remote`: by GID if the peer gave one, else by LID.
-    fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
+    pub(super) fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
         let link_layer = self.port.link_layer;
         let by_gid = !remote.gid.is_zero();
         let by_lid = link_layer == LinkLayer::InfiniBand && remote.lid != 0;
@@ -92,7 +93,9 @@ impl Path {
         let sgid_index = match (by_gid, self.sgid) {
             (true, Some(sgid)) => sgid.index,
             // InfiniBand ports have a GID at index 0 always (IBTA vol. 1, 4.1.1); Ethernet ones must be told.
-            (true, None) if link_layer == LinkLayer::Ethernet => return Err(Error::NoGid { port: self.port.number }),
+            (true, None) if link_layer == LinkLayer::Ethernet => {
+                return Err(Error::PathWithoutGid { port: self.port.number });
+            }
             _ => 0,
         };
         Ok(sys::ibv_ah_attr {
@@ -112,7 +115,7 @@ impl Path {
         })
     }
 
-    fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         in_range("service level", self.service_level.into(), 0..=15)?;
         in_range("RNR NAK timer code", self.min_rnr_timer.into(), 0..=31)?;
         in_range("ACK timeout code", self.timeout.into(), 0..=31)?;
@@ -120,44 +123,6 @@ impl Path {
         in_range("RNR retry count", self.rnr_retry.into(), 0..=7)
     }
 }
-
-/// States of a queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QpState {
-    /// As created.
-    Reset,
-    /// Receives may be posted.
-    Init,
-    /// Ready to receive.
-    ReadyToReceive,
-    /// Ready to send.
-    ReadyToSend,
-    /// The send queue is draining, or has drained.
-    SendQueueDrained,
-    /// The send queue has failed (unreliable transports).
-    SendQueueError,
-    /// Everything posted completes with an error.
-    Error,
-    /// Any other value of `ibv_qp_state`.
-    Other(u32),
-}
-
-impl QpState {
-    fn from_raw(raw: sys::ibv_qp_state::Type) -> Self {
-        match raw {
-            sys::ibv_qp_state::IBV_QPS_RESET => Self::Reset,
-            sys::ibv_qp_state::IBV_QPS_INIT => Self::Init,
-            sys::ibv_qp_state::IBV_QPS_RTR => Self::ReadyToReceive,
-            sys::ibv_qp_state::IBV_QPS_RTS => Self::ReadyToSend,
-            sys::ibv_qp_state::IBV_QPS_SQD => Self::SendQueueDrained,
-            sys::ibv_qp_state::IBV_QPS_SQE => Self::SendQueueError,
-            sys::ibv_qp_state::IBV_QPS_ERR => Self::Error,
-            other => Self::Other(other),
-        }
-    }
-}
-
-type Mask = sys::ibv_qp_attr_mask;
 
 impl Qp {
     /// Where the peer reaches this queue pair by `path`. `psn` is where this side begins to count its packets; a fresh random
@@ -172,117 +137,6 @@ impl Qp {
             mtu: path.mtu,
         }
     }
-
-    /// RESET to INIT: receives may be posted from here on.
-    ///
-    /// # Errors
-    /// A failed call.
-    pub fn to_init(&self, path: &Path) -> Result<(), Error> {
-        path.check()?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
-        attr.pkey_index = path.pkey_index;
-        attr.port_num = path.port.number;
-        // Only remote rights are a queue pair's, and of those only what its transport and device can do; more is refused.
-        let mut possible = Access::REMOTE_WRITE.bits() & !Access::LOCAL_WRITE.bits();
-        if self.is_reliable() {
-            possible |= Access::REMOTE_READ.bits();
-            if self.device_attr().atomics {
-                possible |= Access::REMOTE_ATOMIC.bits() & !Access::LOCAL_WRITE.bits();
-            }
-        }
-        attr.qp_access_flags = path.access.bits() & possible;
-        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
-        self.modify("ibv_modify_qp to INIT", &mut attr, mask)
-    }
-
-    /// INIT to RTR: the queue pair answers `remote` from here on.
-    ///
-    /// # Errors
-    /// [`Error::PeerWithoutAddress`], [`Error::NoGid`], [`Error::OutOfRange`], or a failed call.
-    pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
-        path.check()?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        attr.ah_attr = path.address(remote)?;
-        attr.path_mtu = path.mtu.min(remote.mtu) as sys::ibv_mtu::Type;
-        attr.dest_qp_num = remote.qpn.get();
-        attr.rq_psn = remote.psn.get();
-        let mut mask =
-            Mask::IBV_QP_STATE | Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
-        if self.is_reliable() {
-            attr.max_dest_rd_atomic = path.max_dest_rd_atomic.min(self.device_attr().max_qp_rd_atom);
-            attr.min_rnr_timer = path.min_rnr_timer;
-            mask = mask | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
-        }
-        self.modify("ibv_modify_qp to RTR", &mut attr, mask)
-    }
-
-    /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Self::endpoint`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`], or a failed call.
-    pub fn to_rts(&self, path: &Path, psn: Psn) -> Result<(), Error> {
-        path.check()?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        attr.sq_psn = psn.get();
-        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
-        if self.is_reliable() {
-            attr.timeout = path.timeout;
-            attr.retry_cnt = path.retry_cnt;
-            attr.rnr_retry = path.rnr_retry;
-            attr.max_rd_atomic = path.max_rd_atomic.min(self.device_attr().max_qp_init_rd_atom);
-            mask = mask
-                | Mask::IBV_QP_TIMEOUT
-                | Mask::IBV_QP_RETRY_CNT
-                | Mask::IBV_QP_RNR_RETRY
-                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
-        }
-        self.modify("ibv_modify_qp to RTS", &mut attr, mask)
-    }
-
-    /// INIT to RTR to RTS: [`Self::to_rtr`] and [`Self::to_rts`]. `local` is what the peer was told.
-    ///
-    /// # Errors
-    /// Those of both.
-    pub fn connect(&self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
-        self.to_rtr(path, remote)?;
-        self.to_rts(path, local.psn)
-    }
-
-    /// To the error state: everything posted completes with "flushed".
-    ///
-    /// # Errors
-    /// A failed call.
-    pub fn to_error(&self) -> Result<(), Error> {
-        self.modify("ibv_modify_qp to ERR", &mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_ERR), Mask::IBV_QP_STATE)
-    }
-
-    /// The state the device has it in, asked of the device.
-    ///
-    /// # Errors
-    /// A failed call.
-    pub fn state(&self) -> Result<QpState, Error> {
-        let mut attr = zeroed_attr(0);
-        // SAFETY: integers and null pointers.
-        let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
-        let mask = Mask::IBV_QP_STATE.0.cast_signed();
-        // SAFETY: the queue pair is alive, both structures are ours.
-        zero("ibv_query_qp", unsafe { sys::ibv_query_qp(self.as_raw(), &raw mut attr, mask, &raw mut init) })?;
-        Ok(QpState::from_raw(attr.qp_state))
-    }
-
-    pub(super) fn modify(&self, call: &'static str, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
-        // SAFETY: the queue pair is alive, the structure is ours.
-        zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) })?;
-        Ok(())
-    }
-}
-
-/// Attributes that say nothing but the state to move to.
-pub(super) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
-    // SAFETY: integers and arrays of integers, for which zero is a value.
-    let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
-    attr.qp_state = state;
-    attr
 }
 
 #[cfg(test)]
@@ -331,7 +185,7 @@ mod tests {
             Some(Error::PeerWithoutAddress { link_layer: LinkLayer::Ethernet })
         );
         let blind = Path::new(port(LinkLayer::Ethernet), None);
-        assert_eq!(blind.address(&remote(0, 1)).err(), Some(Error::NoGid { port: 1 }));
+        assert_eq!(blind.address(&remote(0, 1)).err(), Some(Error::PathWithoutGid { port: 1 }));
     }
 
     #[test]

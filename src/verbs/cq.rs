@@ -9,6 +9,7 @@ use super::channel::ChannelHandle;
 use super::device::Context;
 use super::error::{in_range, non_null};
 use super::parts::{self, fits, part};
+use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::cq::{CompletionQueue, CqParts};
@@ -31,6 +32,8 @@ pub(crate) struct CqHandle {
     /// Whether it is ours to destroy.
     adopted: bool,
     cqn: Cqn,
+    /// That no other queue drives it; given back before it is destroyed.
+    taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
     _thread_domain: Option<Arc<ThreadDomainHandle>>,
     _context: Option<Arc<Context>>,
@@ -43,6 +46,8 @@ unsafe impl Sync for CqHandle {}
 
 impl Drop for CqHandle {
     fn drop(&mut self) {
+        // Before: once it is destroyed, another may be made at the same address.
+        drop(self.taken.take());
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
             // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
@@ -78,8 +83,12 @@ pub struct CqBuilder<'a> {
 }
 
 impl Device {
-    /// Begins a completion queue with room for at least `cqes` completions. It must hold all that can complete before they
-    /// are polled: a queue that overruns is lost.
+    /// Begins a completion queue with room for at least `cqes` completions. It must hold all that can wait in it before they
+    /// are polled: a queue that overruns is lost, with all its queue pairs.
+    ///
+    /// That is the sum, over the queues that complete there, of [`send_completions`](super::QpBuilder::send_completions) and
+    /// [`recv_completions`](super::QpBuilder::recv_completions), and of the capacities of shared receive queues. Requests that
+    /// are not signalled count, too: they complete when their queue pair goes to the error state.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
         CqBuilder { device: self, cqes, cqe_bytes: 64, channel: None, tag: 0, comp_vector: 0, thread_domain: None }
@@ -130,8 +139,8 @@ impl<'a> CqBuilder<'a> {
     pub fn build(self) -> Result<OwnedCq, Error> {
         let attr = self.device.query()?;
         in_range("CQEs", self.cqes.into(), 1..=attr.max_cqe.into())?;
-        if self.cqe_bytes != 128 {
-            in_range("bytes per CQE (64 or 128)", self.cqe_bytes.into(), 64..=64)?;
+        if !matches!(self.cqe_bytes, 64 | 128) {
+            return Err(Error::CqeBytes { bytes: self.cqe_bytes });
         }
         let mut attr = sys::ibv_cq_init_attr_ex {
             cqe: self.cqes,
@@ -163,6 +172,7 @@ impl<'a> CqBuilder<'a> {
             raw: non_null("mlx5dv_create_cq", raw)?.cast(),
             adopted: false,
             cqn: Cqn::truncate(0),
+            taken: None,
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
             _thread_domain: self.thread_domain.map(|domain| Arc::clone(domain.handle())),
             _context: Some(Arc::clone(context)),
@@ -188,6 +198,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         raw: cq,
         adopted: true,
         cqn: Cqn::truncate(0),
+        taken: None,
         _channel: None,
         _thread_domain: None,
         _context: None,
@@ -206,6 +217,7 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
+    handle.taken = Some(Taken::new(OBJECT, raw.cqn, handle.raw.addr().get())?);
     let parts = CqParts {
         buf: part(OBJECT, "ring", raw.buf)?,
         cqe_cnt: raw.cqe_cnt,

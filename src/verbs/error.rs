@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::types::Qpn;
+
 /// Why setup failed. Every variant names what was asked for and, where there is one, the limit or the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,10 +44,64 @@ pub enum Error {
         /// The most allowed.
         max: u64,
     },
-    /// The port has no usable GID, and on Ethernet there is no address without one.
+    /// CQEs have 64 or 128 bytes.
+    CqeBytes {
+        /// What was asked for.
+        bytes: u16,
+    },
+    /// The port's GID table is empty, and on Ethernet there is no address without a GID.
     NoGid {
         /// The port, from 1.
         port: u8,
+    },
+    /// The path names no local GID, and on Ethernet there is no address without one.
+    PathWithoutGid {
+        /// The port, from 1.
+        port: u8,
+    },
+    /// The port carries no data.
+    PortNotActive {
+        /// The port, from 1.
+        port: u8,
+        /// Its state.
+        state: super::PortState,
+    },
+    /// The queue pair does not go from one state to the other.
+    WrongState {
+        /// The state it is in.
+        is: super::QpState,
+        /// The state it was to go to.
+        to: super::QpState,
+    },
+    /// The queue pair was reset by other means than this crate: the device begins anew at index 0, the queue here does not. Only
+    /// [`QueuePair::reset`](super::QueuePair::reset) brings both together.
+    ResetElsewhere {
+        /// The queue pair.
+        qpn: Qpn,
+    },
+    /// A queue pair is of another transport than the one it was adopted as.
+    WrongTransport {
+        /// What it is.
+        is: String,
+        /// What it was adopted as.
+        wanted: &'static str,
+    },
+    /// A queue of this crate drives the object already.
+    Taken {
+        /// Which object.
+        object: &'static str,
+        /// Its number.
+        number: u32,
+    },
+    /// The queues of a [`QueuePair`](super::QueuePair) do not belong to its handle.
+    MixedUp {
+        /// Which queue.
+        object: &'static str,
+    },
+    /// A queue pair is to be reset without a completion queue of this crate in which its completions may wait.
+    CqNotGiven {
+        /// Which one: where its sends complete, or its receives.
+        which: &'static str,
     },
     /// The peer gave neither a GID nor a LID that this port could reach it by.
     PeerWithoutAddress {
@@ -109,8 +165,8 @@ impl CallError {
             ("ibv_modify_qp to RTR", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
                 "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
             }
-            ("ibv_modify_qp to INIT" | "ibv_modify_qp to RTS", libc::EINVAL) => {
-                "the state change is refused: each state must follow the one before it (RESET, INIT, RTR, RTS)"
+            ("mmap", libc::ENOMEM) => {
+                "so much memory cannot be mapped: ask for less, or raise the limit (ulimit -v, vm.overcommit_memory)"
             }
             (_, libc::ENOMEM) => {
                 "rings are pinned memory: raise the locked-memory limit (ulimit -l), or ask for shorter queues"
@@ -153,9 +209,37 @@ impl fmt::Display for Error {
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be {min} to {max}")
             }
+            Self::CqeBytes { bytes } => write!(f, "CQEs of {bytes} bytes: a CQE has 64 or 128"),
             Self::NoGid { port } => {
-                write!(f, "port {port} has no usable GID: give its network interface an address, or name a GID index")
+                write!(f, "the GID table of port {port} is empty: give its network interface an address")
             }
+            Self::PathWithoutGid { port } => write!(
+                f,
+                "the path from port {port} names no local GID, and on Ethernet there is no address without one: give \
+                 Path::new one of Device::gids, for instance Device::default_gid"
+            ),
+            Self::PortNotActive { port, state } => {
+                write!(f, "port {port} carries no data (its state is {state:?}): is its cable in, its interface up?")
+            }
+            Self::WrongState { is, to } => super::states::describe_wrong_state(f, *is, *to),
+            Self::ResetElsewhere { qpn } => write!(
+                f,
+                "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old requests \
+                 of its ring again; call QueuePair::reset, then connect",
+                qpn.get()
+            ),
+            Self::WrongTransport { is, wanted } => {
+                write!(f, "the queue pair is of type {is}, and was adopted as {wanted}")
+            }
+            Self::Taken { object, number } => write!(
+                f,
+                "{object} {number:#x} has a queue of this crate already; drop that one, and its handles, first"
+            ),
+            Self::MixedUp { object } => write!(f, "the {object} given is that of another queue pair"),
+            Self::CqNotGiven { which } => write!(
+                f,
+                "the completion queue of the {which} was not given, so that completions from before the reset would stay in it"
+            ),
             Self::PeerWithoutAddress { link_layer } => match link_layer {
                 super::LinkLayer::Ethernet => {
                     f.write_str("the peer sent no GID, and on Ethernet nothing else names it: give it a GID index")
@@ -167,7 +251,7 @@ impl fmt::Display for Error {
             Self::RegisterHandedOutTwice { register } => write!(
                 f,
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
-                 create the queue pairs with build_shared()"
+                 create the queue pairs with build_shared(), adopt them with adopt_qp_shared()"
             ),
             Self::ForeignThreadDomain { object } => {
                 write!(

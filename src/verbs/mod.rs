@@ -8,8 +8,8 @@
 //!     │            │
 //!     │            ├── QpBuilder ──> QueuePair { qp, sq, rq }
 //!     │            └── OwnedSrq           │    │     └── Owned<RecvQueue, Qp>
-//!     ├── OwnedCq ───────┘ handle         │    └──────── Owned<SendQueue, Qp>    post, ring
-//!     └── CompletionChannel               └───────────── Qp                      INIT, RTR, RTS
+//!     ├── OwnedCq ───────┘ handle         │    └──────── Owned<SendQueue, Qp>    connect (RTR, RTS), post
+//!     └── CompletionChannel               └───────────── Qp                      INIT, error
 //! ```
 //!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
@@ -22,6 +22,7 @@
 //! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
+mod adopt;
 mod area;
 mod channel;
 mod connect;
@@ -39,13 +40,19 @@ mod placement;
 mod pool;
 mod port;
 mod qp;
+mod qp_builder;
+mod qp_parts;
 mod raw_packet;
 mod register;
 mod srq;
+mod states;
+mod taken;
+mod teardown;
 mod thread_domain;
 
+pub use adopt::{adopt_qp, adopt_qp_shared};
 pub use channel::{CompletionChannel, CqEvent};
-pub use connect::{Endpoint, Path, QpState};
+pub use connect::{Endpoint, Path};
 pub use cq::{Cq, CqBuilder, OwnedCq, adopt_cq};
 pub use device::{Device, DeviceAttr, device_names};
 pub use error::{CallError, Error};
@@ -54,6 +61,9 @@ pub use owned::Owned;
 pub use pd::ProtectionDomain;
 pub use pool::{POOL_ALIGN, Pages, Pool};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
-pub use qp::{Qp, QpBuilder, QueuePair, VerbsTransport, adopt_qp, adopt_qp_shared};
+pub use qp::{Qp, QueuePair, VerbsTransport};
+pub use qp_builder::QpBuilder;
 pub use srq::{OwnedSrq, Srq};
+pub use states::QpState;
+pub use teardown::{Drain, Drained};
 pub use thread_domain::ThreadDomain;

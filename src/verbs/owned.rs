@@ -13,8 +13,7 @@ use core::ops::{Deref, DerefMut};
 /// `&mut` access lets safe code move the queue out, as `core::mem::swap` of two of them does. Then the object may not go with
 /// this value, for its queue may still be in use: it is leaked.
 pub struct Owned<Q, H> {
-    // Before the handle: dropped while its ring is still there.
-    queue: Q,
+    queue: ManuallyDrop<Q>,
     handle: ManuallyDrop<H>,
     /// The ring that the object owns.
     ring: usize,
@@ -25,7 +24,12 @@ pub struct Owned<Q, H> {
 impl<Q, H> Owned<Q, H> {
     /// `queue`, which lies over the ring of the object that `handle` keeps alive; `ring_of` tells the ring's address.
     pub(crate) fn new(queue: Q, handle: H, ring_of: fn(&Q) -> usize) -> Self {
-        Self { ring: ring_of(&queue), queue, handle: ManuallyDrop::new(handle), ring_of }
+        Self { ring: ring_of(&queue), queue: ManuallyDrop::new(queue), handle: ManuallyDrop::new(handle), ring_of }
+    }
+
+    /// Whether the queue is that of the object, and not one that was put in its place.
+    pub(crate) fn is_whole(&self) -> bool {
+        (self.ring_of)(&self.queue) == self.ring
     }
 
     /// The object under the queue.
@@ -37,9 +41,12 @@ impl<Q, H> Owned<Q, H> {
 
 impl<Q, H> Drop for Owned<Q, H> {
     fn drop(&mut self) {
-        if (self.ring_of)(&self.queue) == self.ring {
-            // SAFETY: dropped here only, and not used again. The queue that is dropped next does nothing when dropped; no other
-            // queue lies over this ring, for there was one, and it is here.
+        let whole = self.is_whole();
+        // SAFETY: dropped here only, and not used again. Its ring is still there: it is that of the handle below, or of one that
+        // was leaked, or is in another value together with this queue's own handle, which is then leaked.
+        unsafe { ManuallyDrop::drop(&mut self.queue) };
+        if whole {
+            // SAFETY: dropped here only, and not used again. No queue lies over its ring any more: there was one.
             unsafe { ManuallyDrop::drop(&mut self.handle) };
         }
     }
@@ -47,7 +54,7 @@ impl<Q, H> Drop for Owned<Q, H> {
 
 impl<Q: fmt::Debug, H: fmt::Debug> fmt::Debug for Owned<Q, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owned").field("queue", &self.queue).field("handle", &*self.handle).finish()
+        f.debug_struct("Owned").field("queue", &*self.queue).field("handle", &*self.handle).finish()
     }
 }
 
@@ -69,12 +76,29 @@ impl<Q, H> DerefMut for Owned<Q, H> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::sync::Arc;
 
     use super::*;
 
     /// A queue that is nothing but the address of its ring.
     struct Queue(usize);
+
+    /// Says when it is dropped.
+    struct Part<'a>(&'static str, &'a RefCell<Vec<&'static str>>);
+
+    impl Drop for Part<'_> {
+        fn drop(&mut self) {
+            self.1.borrow_mut().push(self.0);
+        }
+    }
+
+    #[test]
+    fn the_queue_goes_before_the_object_under_it() {
+        let dropped = RefCell::new(Vec::new());
+        drop(Owned::new(Part("queue", &dropped), Part("object", &dropped), |_| 1));
+        assert_eq!(*dropped.borrow(), ["queue", "object"]);
+    }
 
     #[test]
     fn the_object_goes_with_its_own_queue_only() {

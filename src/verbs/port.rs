@@ -35,6 +35,18 @@ pub enum PortState {
     Other(u32),
 }
 
+impl PortState {
+    fn from_raw(raw: sys::ibv_port_state::Type) -> Self {
+        match raw {
+            sys::ibv_port_state::IBV_PORT_DOWN => Self::Down,
+            sys::ibv_port_state::IBV_PORT_INIT => Self::Initialize,
+            sys::ibv_port_state::IBV_PORT_ARMED => Self::Armed,
+            sys::ibv_port_state::IBV_PORT_ACTIVE => Self::Active,
+            other => Self::Other(other),
+        }
+    }
+}
+
 /// Path MTU: payload bytes of one packet (IBTA vol. 1, 7.7.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
@@ -154,20 +166,12 @@ impl Device {
     /// A port the device does not have, or a failed call.
     pub fn port(&self, number: u8) -> Result<Port, Error> {
         in_range("port", number.into(), 1..=self.query()?.ports.into())?;
-        // SAFETY: integers only, for which zero is a value.
-        let mut attr: sys::ibv_port_attr = unsafe { core::mem::zeroed() };
-        // SAFETY: the context is open, the structure is ours.
-        zero("ibv_query_port", unsafe { ffi::query_port(self.context.raw(), number, &raw mut attr) })?;
+        // SAFETY: the context is open.
+        let attr = unsafe { query(self.context.raw(), number) }?;
         let mtu = |raw| Mtu::from_raw(raw).unwrap_or(Mtu::B256);
         Ok(Port {
             number,
-            state: match attr.state {
-                sys::ibv_port_state::IBV_PORT_DOWN => PortState::Down,
-                sys::ibv_port_state::IBV_PORT_INIT => PortState::Initialize,
-                sys::ibv_port_state::IBV_PORT_ARMED => PortState::Armed,
-                sys::ibv_port_state::IBV_PORT_ACTIVE => PortState::Active,
-                other => PortState::Other(other),
-            },
+            state: PortState::from_raw(attr.state),
             // 0 is "unspecified", which drivers older than RoCE give for InfiniBand (`rdma_port_get_link_layer`).
             link_layer: if attr.link_layer == IBV_LINK_LAYER_ETHERNET {
                 LinkLayer::Ethernet
@@ -240,10 +244,33 @@ impl Device {
     /// before an IPv6 one, and a link-local address last.
     ///
     /// # Errors
-    /// [`Error::NoGid`] if the table is empty, or a failed call.
+    /// If the table is empty: [`Error::PortNotActive`] if the port carries no data, which empties it on Ethernet, else
+    /// [`Error::NoGid`]. Or a failed call.
     pub fn default_gid(&self, port: &Port) -> Result<GidEntry, Error> {
-        best_gid(&self.gids(port)?, port.link_layer).ok_or(Error::NoGid { port: port.number })
+        best_gid(&self.gids(port)?, port.link_layer).ok_or(match port.state {
+            PortState::Active => Error::NoGid { port: port.number },
+            state => Error::PortNotActive { port: port.number, state },
+        })
     }
+}
+
+/// # Safety
+/// The context is open.
+unsafe fn query(context: *mut sys::ibv_context, number: u8) -> Result<sys::ibv_port_attr, Error> {
+    // SAFETY: integers only, for which zero is a value.
+    let mut attr: sys::ibv_port_attr = unsafe { core::mem::zeroed() };
+    // SAFETY: the caller vouches for the context; the structure is ours.
+    zero("ibv_query_port", unsafe { ffi::query_port(context, number, &raw mut attr) })?;
+    Ok(attr)
+}
+
+/// The state of a port.
+///
+/// # Safety
+/// The context is open.
+pub(super) unsafe fn port_state(context: *mut sys::ibv_context, number: u8) -> Result<PortState, Error> {
+    // SAFETY: the caller's.
+    Ok(PortState::from_raw(unsafe { query(context, number) }?.state))
 }
 
 /// The entry [`Device::default_gid`] chooses.

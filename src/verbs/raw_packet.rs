@@ -2,7 +2,7 @@
 
 use rdma_sys as sys;
 
-use super::connect::zeroed_attr;
+use super::states::zeroed_attr;
 use super::{Error, Port, QueuePair, VerbsTransport};
 use crate::db::Register;
 use crate::wqe::{InlineMode, RawPacket};
@@ -11,6 +11,8 @@ use crate::wqe::{InlineMode, RawPacket};
 impl<M: InlineMode> VerbsTransport for RawPacket<M> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
+    const OPERAND_UNITS: usize = 2;
+    const NAME: &'static str = "raw packet";
 }
 
 impl<M: InlineMode, R: Register> QueuePair<RawPacket<M>, R> {
@@ -19,20 +21,22 @@ impl<M: InlineMode, R: Register> QueuePair<RawPacket<M>, R> {
     /// Which frames arrive is not a matter of the queue pair, but of flow rules (`ibv_create_flow`).
     ///
     /// # Errors
-    /// A failed call.
+    /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed
+    /// call.
     pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
         type Mask = sys::ibv_qp_attr_mask;
+        self.qp.check_port(port.number)?;
         let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         init.port_num = port.number;
-        self.qp.modify("ibv_modify_qp to INIT", &mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
+        self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
         let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        self.qp.modify("ibv_modify_qp to RTR", &mut rtr, Mask::IBV_QP_STATE)?;
+        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
         // Here libmlx5 has stored to the receive queue's record what it has posted itself, which is nothing (rdma-core
         // `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
         if let Some(rq) = &mut self.rq {
             rq.ring_again();
         }
         let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        self.qp.modify("ibv_modify_qp to RTS", &mut rts, Mask::IBV_QP_STATE)
+        self.sq.open_by(&mut rts, Mask::IBV_QP_STATE)
     }
 }

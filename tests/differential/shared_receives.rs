@@ -2,7 +2,7 @@
 
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, Qp, QueuePair, Srq, adopt_qp, ffi};
+use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, adopt_qp, ffi};
 use blueflame::wqe::{Rc, Sge};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rdma_sys as sys;
@@ -34,11 +34,11 @@ fn state(parts: &ffi::Mlx5dvSrq, wqes: u32) -> (Vec<u8>, u32) {
     }
 }
 
-fn connect(fabric: &Fabric, qp: &Qp) {
+fn connect(fabric: &Fabric, pair: &mut QueuePair<Rc>) {
     let path = fabric.path();
-    let itself = qp.endpoint(&path, Psn::truncate(7));
-    qp.to_init(&path).expect("INIT");
-    qp.connect(&path, &itself, &itself).expect("connect");
+    let itself = pair.qp.endpoint(&path, Psn::truncate(7));
+    pair.qp.to_init(&path).expect("INIT");
+    pair.sq.connect(&path, &itself, &itself).expect("connect");
 }
 
 #[test]
@@ -57,7 +57,9 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let (a, b) = (send_cq.as_raw(), recv_cq.as_raw());
     let raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, srq.as_ptr(), &geometry);
     // SAFETY: alive as long as the handle; the queue is dropped here and never posts.
-    let QueuePair { qp: their_qp, .. } = unsafe { adopt_qp::<Rc>(raw.raw) }.expect("adopt");
+    let mut pair = unsafe { adopt_qp::<Rc>(raw.raw) }.expect("adopt");
+    connect(fabric, &mut pair);
+    let their_qp = pair.qp;
     // This crate's.
     let mut our_srq: OwnedSrq = fabric.pd.shared_recv_queue(receives, max_sge).expect("an SRQ");
     let cq = || -> OwnedCq { fabric.device.completion_queue(256).build().expect("a CQ") };
@@ -65,10 +67,10 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let (a, b) = (our_send.handle().as_raw(), our_recv.handle().as_raw());
     let our_raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, our_srq.handle().as_raw(), &geometry);
     // SAFETY: new, in its own thread domain; destroyed after the queues below are dropped.
-    let QueuePair { qp: our_qp, mut sq, rq } = unsafe { adopt_qp::<Rc>(our_raw.raw) }.expect("adopt");
+    let mut pair = unsafe { adopt_qp::<Rc>(our_raw.raw) }.expect("adopt");
+    connect(fabric, &mut pair);
+    let QueuePair { qp: our_qp, mut sq, rq } = pair;
     assert!(rq.is_none());
-    connect(fabric, &their_qp);
-    connect(fabric, &our_qp);
 
     let (theirs, ours) = (parts(srq.as_ptr()), parts(our_srq.handle().as_raw()));
     assert_eq!((theirs.stride, theirs.head, theirs.tail), (ours.stride, ours.head, ours.tail));

@@ -26,11 +26,11 @@ pub(crate) trait Link: VerbsTransport + Service {
 }
 
 /// Takes a queue pair to RTS, connected to itself.
-pub(crate) fn connect_to_itself<T: Link>(pair: &QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
+pub(crate) fn connect_to_itself<T: Link>(pair: &mut QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
     let path = fabric.path();
     let itself = pair.qp.endpoint(&path, Psn::truncate(0xff_fff0));
     pair.qp.to_init(&path)?;
-    pair.qp.connect(&path, &itself, &itself)
+    pair.sq.connect(&path, &itself, &itself)
 }
 
 /// libmlx5's.
@@ -109,7 +109,9 @@ impl<T: Link> Twins<T> {
         // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
         T::ready(&mut pair, fabric).expect("RTS");
-        let QueuePair { sq, rq, .. } = pair;
+        let QueuePair { mut sq, rq, .. } = pair;
+        let ring = sq.capacity();
+        sq.set_window(ring).expect("the whole ring");
         let ours = Ours { sq, rq: rq.expect("a receive queue"), raw, send_cq, recv_cq };
 
         for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {

@@ -10,163 +10,231 @@ hot_batch:
     stp x20, x19, [sp, #160]
     add x29, sp, #80
     mov x19, x8
-    cbz x4, L12
+    cbz x4, L16
     ldr w8, [x0, #48]
-    mov x27, x1
-    ldr w1, [x0, #76]
+    ldr w7, [x0, #76]
     lsl x21, x4, #3
     mov x22, x3
     mov w26, w2
-    mov x20, x0
+    mov x27, x1
     cmp w8, #7
     b.ls L2
-    sub x8, x21, #8
-    ldr x9, [x20, #40]
+    ldp w16, w9, [x0, #84]
+    ldr x12, [x0, #40]
+    sub x13, x21, #8
+    ldr w11, [x0, #80]
+    lsr x18, x13, #3
+    ldp x13, x14, [x0]
+    orr x12, x12, #0x8000000
+    mov w17, #128
+    add x8, x22, x21
+    rev x10, x27
+    orr x15, x12, #0x300000000000000
+    and w12, w16, #0xffff
+    rev w16, w26
+    movk w17, #2048, lsl #16
+    add x23, x18, #1
+    cbz w12, L8
+    and w12, w9, #0xffff0
+    mov w18, #1048560
+    cmp w12, w18
+    b.ne L10
+    mov x1, xzr
     mov w18, #1
-    lsr x8, x8, #3
-    ldp x16, x17, [x20]
-    ldp w11, w12, [x20, #80]
-    add x28, x8, #1
-    orr x8, x9, #0x8000000
-    dup v0.2d, x18
-    orr x18, x8, #0x300000000000000
-    mov w8, #5
-    mov w7, #128
-    mov x14, xzr
-    add x10, x22, x21
-    rev x13, x27
-    rev w15, w26
-    movk w8, #1, lsl #16
-    mov w9, #259
-    mov w0, #134217728
-    movk w7, #2048, lsl #16
-    mov w24, w1
+    mov w12, #6
+    mov w20, #134217728
+    mov w28, #259
+    mov w25, w7
 L1:
-    cmp w24, w11
-    b.eq L14
-    lsl w2, w24, #4
-    rev w3, w24
-    mov v1.16b, v0.16b
-    lsr w3, w3, #8
-    add w6, w24, #1
-    and x2, x12, x2
-    and w24, w6, #0xffff
-    add x4, x16, x2, lsl #2
-    orr x23, x3, x18
-    mov v1.d[0], x14
-    add x14, x14, #1
-    stp x23, x0, [x4]
-    stp x13, x15, [x4, #16]
-    ldp w3, w5, [x22], #8
-    cmp x22, x10
-    orr x3, x7, x3, lsl #32
-    stp x3, x5, [x4, #32]
-    str q1, [x17, x2]
+    cmp w25, w11
+    b.eq L19
+    lsl w2, w25, #4
+    rev w4, w25
+    dup v0.2d, x18
+    lsr w5, w4, #8
+    and x2, x9, x2
+    add x4, x13, x2, lsl #2
+    orr x24, x15, x5
+    mov v0.d[0], x1
+    add x1, x1, #1
+    stp x24, x20, [x4]
+    stp x10, x16, [x4, #16]
+    ldp w6, w5, [x22], #8
+    cmp x22, x8
+    orr x21, x17, x6, lsl #32
+    add w6, w25, #1
+    and w25, w6, #0xffff
+    stp x21, x5, [x4, #32]
+    str q0, [x14, x2]
     b.ne L1
-    mov w25, #259
-    b L8
+    b L12
 L2:
     str x19, [sp, #8]
-    mov x23, xzr
-    mov x25, xzr
+    mov x24, xzr
     mov x28, xzr
+    mov x23, xzr
     mov x19, xzr
-    mov w24, w1
-    str w1, [sp, #4]
+    mov w25, w7
+    str w7, [sp, #4]
     b L5
 L3:
-    ubfx w10, w9, #2, #6
-    tst w9, #0x3
-    add x28, x28, #1
-    mov x23, x8
-    mov x25, x9
-    add w10, w10, w24
-    cinc w10, w10, ne
-    and w24, w10, #0xffff
+    ubfx w8, w18, #2, #6
+    tst w18, #0x3
+    add x23, x23, #1
+    mov x24, x12
+    mov x28, x18
+    add w8, w8, w25
+    cinc w8, w8, ne
+    and w25, w8, #0xffff
 L4:
     subs x21, x21, #8
     add x22, x22, #8
     add x19, x19, #1
+    mov x0, x20
     b.eq L7
 L5:
     mov w8, #8
     add x2, sp, #40
-    mov x0, x20
+    mov w1, w25
     strb w8, [sp, #72]
     add x8, sp, #16
-    mov w1, w24
+    mov x20, x0
     stp x22, x27, [sp, #40]
     str w26, [sp, #56]
     str x19, [sp, #64]
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x8, x9, [sp, #24]
-    ldr w10, [sp, #16]
-    tbz w10, #0, L3
-    and x10, x8, #0xff
-    cmp x10, #7
+    ldp x8, x12, [sp, #16]
+    ldr x18, [sp, #32]
+    cmp x8, #1
+    b.ne L3
+    and x8, x12, #0xff
+    cmp x8, #9
     b.eq L4
 L6:
-    ldr x10, [sp, #8]
-    stp x8, x9, [x10]
-    b L13
+    ldr x8, [sp, #8]
+    stp x12, x18, [x8]
+    b L17
 L7:
     ldr x19, [sp, #8]
-    ldr w1, [sp, #4]
-    cbz x28, L12
+    ldr w7, [sp, #4]
+    cbnz x23, L12
+    b L16
 L8:
-    str w24, [x20, #76]
-    and w9, w24, #0xffff
-    cmp x28, #1
+    mov w12, #1
+    mov x18, xzr
+    mov w20, #134217728
+    dup v0.2d, x12
+    mov w12, #8
+    mov w28, #259
+    mov w25, w7
+L9:
+    cmp w25, w11
+    b.eq L18
+    lsl w1, w25, #4
+    rev w2, w25
+    mov v1.16b, v0.16b
+    lsr w2, w2, #8
+    add w5, w25, #1
+    and x1, x9, x1
+    and w25, w5, #0xffff
+    add x6, x13, x1, lsl #2
+    orr x24, x15, x2
+    mov v1.d[0], x18
+    add x18, x18, #1
+    stp x24, x20, [x6]
+    stp x10, x16, [x6, #16]
+    ldp w2, w4, [x22], #8
+    cmp x22, x8
+    orr x2, x17, x2, lsl #32
+    stp x2, x4, [x6, #32]
+    str q1, [x14, x1]
+    b.ne L9
+    b L12
+L10:
+    mov w12, #1
+    mov x18, xzr
+    mov w20, #134217728
+    dup v0.2d, x12
+    mov w12, #5
+    mov w28, #259
+    movk w12, #1, lsl #16
+    mov w25, w7
+L11:
+    cmp w25, w11
+    b.eq L18
+    lsl w1, w25, #4
+    rev w2, w25
+    mov v1.16b, v0.16b
+    lsr w2, w2, #8
+    add w5, w25, #1
+    and x1, x9, x1
+    and w25, w5, #0xffff
+    add x6, x13, x1, lsl #2
+    orr x24, x15, x2
+    mov v1.d[0], x18
+    add x18, x18, #1
+    stp x24, x20, [x6]
+    stp x10, x16, [x6, #16]
+    ldp w2, w4, [x22], #8
+    cmp x22, x8
+    orr x2, x17, x2, lsl #32
+    stp x2, x4, [x6, #32]
+    str q1, [x14, x1]
+    b.ne L11
+L12:
+    str w25, [x0, #76]
+    and w9, w25, #0xffff
+    cmp x23, #1
     dmb oshst
     rev w9, w9
-    ldr x8, [x20, #16]
+    ldr x8, [x0, #16]
     str w9, [x8]
-    b.ne L9
-    ubfx w8, w25, #2, #6
-    tst w25, #0x3
+    b.ne L13
+    ubfx w8, w28, #2, #6
+    tst w28, #0x3
     cinc w8, w8, ne
     cmp w8, #1
-    b.ne L11
-    and x8, x25, #0xfe
-    cbz x8, L11
-    tst x25, #0x100
+    b.ne L15
+    and x8, x28, #0xfe
+    cbz x8, L15
+    tst x28, #0x100
     mov w8, #64
     mov w9, #68
     csel x8, x9, x8, eq
-    ldr w8, [x20, x8]
+    ldr w8, [x0, x8]
     cmp w8, #63
-    b.ls L11
-    ldr w8, [x20, #84]
-    ldr x9, [x20]
+    b.ls L15
+    ldr w8, [x0, #88]
+    ldr x9, [x0]
     dsb st
-    and w8, w8, w1, lsl #4
+    and w8, w8, w7, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x20, #24]
+    ldr x9, [x0, #24]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #32]
+    ldr x8, [x0, #32]
     eor x8, x8, x9
-    b L10
-L9:
-    dsb st
-    ldr x8, [x20, #24]
-    str x23, [x8]
-    dsb st
-    ldr x9, [x20, #32]
-    eor x8, x9, x8
-L10:
-    str x8, [x20, #24]
-    b L12
-L11:
-    mov x0, x20
-    mov x2, x23
-    mov x3, x25
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
-L12:
-    mov w8, #7
-    strb w8, [x19]
+    b L14
 L13:
+    dsb st
+    ldr x8, [x0, #24]
+    str x24, [x8]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x8, x9, x8
+L14:
+    str x8, [x0, #24]
+    b L16
+L15:
+    mov w1, w7
+    mov x2, x24
+    mov x3, x28
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+L16:
+    mov w8, #9
+    strb w8, [x19]
+L17:
     ldp x20, x19, [sp, #160]
     ldp x22, x21, [sp, #144]
     ldp x24, x23, [sp, #128]
@@ -175,7 +243,10 @@ L13:
     ldp x29, x30, [sp, #80]
     add sp, sp, #176
     ret
-L14:
+L18:
+    str x19, [sp, #8]
+    b L6
+L19:
     str x19, [sp, #8]
     b L6
 
@@ -198,17 +269,17 @@ hot_drain_and_retire:
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L9
-    ldp w26, w23, [x1, #80]
-    ldp x28, x25, [x0, #24]
+    ldp x25, x24, [x0, #24]
     mov w18, #30583
-    ldp w14, w15, [x1, #72]
+    ldp w13, w14, [x1, #72]
+    ldp w26, w15, [x1, #84]
     ldr w22, [x0, #8]
-    ldr x24, [x2]
-    mvn w13, w23, lsr #4
+    ldr x23, [x2]
+    movk w18, #7, lsl #16
     ldr x16, [x1, #8]
     ldr x17, [x0, #16]
-    movk w18, #7, lsl #16
     mov w3, #1
+    ldr w27, [x1, #80]
     mov w9, #1
 L1:
     dmb oshld
@@ -226,39 +297,39 @@ L1:
     cbnz x9, L4
 L2:
     ldr w9, [x21, #56]
-    eor w9, w9, w14
+    eor w9, w9, w13
     cmp w9, #256
     b.hs L7
     lsr x10, x8, #16
-    add w11, w13, w26
+    sub w11, w27, w26
     sub w9, w10, w11
-    sub w11, w15, w11
+    sub w11, w14, w11
     and w12, w9, #0xffff
     cmp w12, w11, uxth
     b.hs L4
-    and w10, w23, w10, lsl #4
+    and w10, w15, w10, lsl #4
     add x10, x16, x10
     ldr x11, [x10, #8]
     cbz x11, L4
-    add w9, w9, w26
+    add w9, w9, w27
     and w12, w8, #0xff
-    ldr x27, [x10]
+    ldr x28, [x10]
     add w9, w9, w11
     cmp w12, #12
-    and w26, w9, #0xffff
-    str w26, [x1, #80]
+    and w27, w9, #0xffff
+    str w27, [x1, #80]
     b.lo L3
     lsr x9, x8, #2
     lsr x9, x18, x9
     tbz w9, #0, L8
 L3:
-    add x24, x24, x27
-    str x24, [x2]
+    add x23, x23, x28
+    str x23, [x2]
 L4:
-    cmp x21, x28
+    cmp x21, x25
     add w22, w22, #1
     b.eq L6
-    add x21, x21, x25
+    add x21, x21, x24
     cmp x19, #16
     b.eq L10
 L5:
@@ -673,10 +744,20 @@ L11:
 hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
-    b.le L2
+    b.le L3
     ldp w9, w11, [x0, #76]
     cmp w9, w11
-    b.eq L3
+    b.ne L1
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     ldr w12, [x2, #12]
     rev w11, w9
     movi v0.2d, #0000000000000000
@@ -687,7 +768,7 @@ hot_fire_entry:
     ldp d3, d1, [x1, #256]
     orr x11, x13, x11
     lsl w12, w9, #4
-    ldr w13, [x0, #84]
+    ldr w13, [x0, #88]
     rev x10, x10
     mov v0.d[0], x11
     rev x11, x14
@@ -711,7 +792,7 @@ hot_fire_entry:
     str w9, [x10]
     ldr w9, [x0, #68]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -719,35 +800,39 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
+L2:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L3:
     mov x0, x2
     b blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>
-L3:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
 
 hot_fire_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L1
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
@@ -756,7 +841,7 @@ hot_fire_one_fence:
     ldr d4, [x2]
     ldp d2, d3, [x1, #256]
     orr x10, x11, x10
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -780,37 +865,41 @@ hot_fire_one_fence:
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
-    str x9, [x0, #24]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldp x9, x10, [x0, #24]
-    str d0, [x9]
-    eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
+    dsb st
+    ldp x9, x10, [x0, #24]
+    str d0, [x9]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
     ret
 
 hot_fire_send:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L1
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     rev w10, w9
     movi v0.2d, #0000000000000000
     movi v1.2d, #0000000000000000
@@ -819,7 +908,7 @@ hot_fire_send:
     ldr d2, [x2]
     ldp d3, d4, [x1, #256]
     orr x10, x11, x10
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #88]
     mov v0.d[0], x10
     ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
@@ -841,7 +930,7 @@ hot_fire_send:
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -850,32 +939,36 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
+L2:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L1
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
@@ -884,7 +977,7 @@ hot_fire_two_fences:
     ldr d4, [x2]
     ldp d2, d3, [x1, #256]
     orr x10, x11, x10
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -908,7 +1001,7 @@ hot_fire_two_fences:
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -916,26 +1009,20 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
+L2:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_poll:
@@ -1126,7 +1213,31 @@ hot_post_doorbell_fence:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
@@ -1145,7 +1256,7 @@ hot_post_doorbell_fence:
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
     mov v0.d[0], x10
-    ldr w10, [x0, #84]
+    ldr w10, [x0, #88]
     mov w13, #1
     ldr q3, [x12, :lo12:.LCPI_0]
     dup v4.2d, x13
@@ -1171,29 +1282,9 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_post_entry:
@@ -1206,7 +1297,33 @@ hot_post_entry:
     b.le L1
     ldp w9, w13, [x0, #76]
     cmp w9, w13
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    str x1, [sp]
+    mov w9, #8
+    mov x1, sp
+    str w2, [sp, #8]
+    str x10, [sp, #16]
+    stp w11, w12, [sp, #24]
+    str d3, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
     ldr x13, [x0, #40]
     rev w14, w9
     orr x11, x12, x11, lsl #32
@@ -1220,7 +1337,7 @@ hot_post_entry:
     lsl w13, w9, #4
     fmov d2, x11
     orr x11, x12, x14
-    ldr w12, [x0, #84]
+    ldr w12, [x0, #88]
     fmov d1, x15
     mov v0.d[0], x11
     rev x10, x10
@@ -1250,31 +1367,9 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    str x1, [sp]
-    mov w9, #8
-    mov x1, sp
-    str w2, [sp, #8]
-    str x10, [sp, #16]
-    stp w11, w12, [sp, #24]
-    str d3, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_post_frame:
@@ -1287,7 +1382,33 @@ hot_post_frame:
     b.le L1
     ldp w9, w13, [x0, #76]
     cmp w9, w13
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    str x1, [sp]
+    mov w9, #8
+    mov x1, sp
+    strb wzr, [sp, #8]
+    str x10, [sp, #16]
+    stp w11, w12, [sp, #24]
+    str d4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
     orr x11, x12, x11, lsl #32
     mov w15, #134217728
     ldur d2, [x1, #2]
@@ -1313,7 +1434,7 @@ hot_post_frame:
     mov w10, #1
     lsl w12, w9, #4
     fmov d5, x10
-    ldr w13, [x0, #84]
+    ldr w13, [x0, #88]
     add w9, w9, #1
     mov v1.d[1], x14
     ldp x14, x11, [x0]
@@ -1335,31 +1456,9 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    str x1, [sp]
-    mov w9, #8
-    mov x1, sp
-    strb wzr, [sp, #8]
-    str x10, [sp, #16]
-    stp w11, w12, [sp, #24]
-    str d4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_post_one_fence:
@@ -1368,7 +1467,31 @@ hot_post_one_fence:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
@@ -1387,7 +1510,7 @@ hot_post_one_fence:
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
     mov v0.d[0], x10
-    ldr w10, [x0, #84]
+    ldr w10, [x0, #88]
     mov w13, #1
     ldr q3, [x12, :lo12:.LCPI_0]
     dup v4.2d, x13
@@ -1412,79 +1535,59 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #32]
-    ldr w12, [x0, #24]
+    ldp w10, w9, [x0, #36]
+    ldr w12, [x0, #28]
     sub w9, w10, w9
     cmp w9, w12
-    b.ls L1
-    mov w11, wzr
-    add w14, w12, #1
-    stp w11, w14, [x8]
-    stp x2, x9, [x8, #8]
-    ret
-L1:
-    ldr w13, [x0, #28]
+    b.hs L1
+    ldr w12, [x0, #32]
     mov w11, #1
-    lsl x9, x11, x13
+    lsl x9, x11, x12
     lsr x9, x9, #4
     cmp x2, x9
     b.ls L2
-    stp w11, w14, [x8]
+    stp w11, w12, [x8]
+    stp x2, x9, [x8, #8]
+    ret
+L1:
+    mov w11, wzr
+    stp w11, w12, [x8]
     stp x2, x9, [x8, #8]
     ret
 L2:
-    and x13, x13, #0x3f
+    and x13, x12, #0x3f
     cbz x2, L8
     lsl x11, x2, #4
-    mov x15, x1
-    sub x16, x11, #16
-    mvn w14, w16
-    tst x14, #0x30
+    mov x14, x1
+    sub x15, x11, #16
+    mvn w12, w15
+    tst x12, #0x30
     b.eq L4
-    lsr w14, w16, #4
-    mov x15, x1
-    add w14, w14, #1
-    and x14, x14, #0x3
-    neg x17, x14
+    lsr w12, w15, #4
+    mov x14, x1
+    add w12, w12, #1
+    and x12, x12, #0x3
+    neg x16, x12
 L3:
-    ldr w14, [x15, #8]
-    tbnz w14, #31, L13
-    adds x17, x17, #1
-    add x15, x15, #16
+    ldr w12, [x14, #8]
+    tbnz w12, #31, L13
+    adds x16, x16, #1
+    add x14, x14, #16
     b.lo L3
 L4:
-    cmp x16, #48
+    cmp x15, #48
     b.hs L11
 L5:
-    and w12, w12, w10
+    ldr w12, [x0, #24]
     ldr x15, [x0]
     mov x14, xzr
+    and w12, w12, w10
     lsl x13, x12, x13
     add x13, x15, x13
     add x15, x1, #12
@@ -1507,9 +1610,10 @@ L7:
     str x18, [x17, #8]
     b L6
 L8:
-    and w12, w12, w10
-    ldr x11, [x0]
+    ldr w11, [x0, #24]
     mov x14, xzr
+    and w12, w11, w10
+    ldr x11, [x0]
     lsl x13, x12, x13
     add x13, x11, x13
 L9:
@@ -1523,7 +1627,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #32]
+    str w10, [x0, #36]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -1533,23 +1637,23 @@ L10:
     str w11, [x8]
     ret
 L11:
-    add x16, x1, x11
+    add x15, x1, x11
 L12:
-    ldr w14, [x15, #8]
-    tbnz w14, #31, L13
-    ldr w14, [x15, #24]
-    tbnz w14, #31, L13
-    ldr w14, [x15, #40]
-    tbnz w14, #31, L13
-    ldr w14, [x15, #56]
-    tbnz w14, #31, L13
-    add x15, x15, #64
-    cmp x15, x16
+    ldr w12, [x14, #8]
+    tbnz w12, #31, L13
+    ldr w12, [x14, #24]
+    tbnz w12, #31, L13
+    ldr w12, [x14, #40]
+    tbnz w12, #31, L13
+    ldr w12, [x14, #56]
+    tbnz w12, #31, L13
+    add x14, x14, #64
+    cmp x14, x15
     b.ne L12
     b L5
 L13:
     mov w11, #2
-    stp w11, w14, [x8]
+    stp w11, w12, [x8]
     stp x2, x9, [x8, #8]
     ret
 
@@ -1559,7 +1663,29 @@ hot_post_send:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #32]
+    add x29, sp, #32
+    stp x1, x2, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    strb w9, [sp, #24]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #48
+    ret
+L2:
     movi v1.2d, #0000000000000000
     mov w12, #134217728
     ldr x10, [x0, #40]
@@ -1571,7 +1697,7 @@ hot_post_send:
     lsr w11, w11, #8
     orr x10, x10, x12
     adrp x13, .LCPI_0
-    ldr w12, [x0, #84]
+    ldr w12, [x0, #88]
     ext v1.16b, v1.16b, v2.16b, #12
     orr x10, x10, x11
     mov w11, #1
@@ -1601,27 +1727,9 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L1:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #32]
-    add x29, sp, #32
-    stp x1, x2, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    strb w9, [sp, #24]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #48
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 hot_post_shared:
@@ -1632,10 +1740,37 @@ hot_post_shared:
     add x29, sp, #96
     ldr w9, [x0, #48]
     cmp w9, #7
-    b.ls L4
+    b.ls L1
     ldp w9, w10, [x0, #68]
     cmp w9, w10
-    b.eq L6
+    b.ne L2
+    ldr w9, [x0, #76]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ldp x20, x19, [sp, #128]
+    ldr x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L1:
+    stp x3, x1, [x29, #-40]
+    mov w9, #8
+    sub x1, x29, #40
+    stur w2, [x29, #-24]
+    stur x4, [x29, #-16]
+    sturb w9, [x29, #-8]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x20, x19, [sp, #128]
+    ldr x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L2:
     mov x19, x8
     mov w8, #134217728
     ldr x10, [x0, #32]
@@ -1650,7 +1785,7 @@ hot_post_shared:
     rev w12, w2
     orr x10, x10, #0x300000000000000
     lsl w13, w9, #4
-    ldr w11, [x0, #76]
+    ldr w11, [x0, #80]
     orr x8, x10, x8
     mov v4.d[1], x12
     ext v0.16b, v0.16b, v1.16b, #12
@@ -1677,34 +1812,21 @@ hot_post_shared:
     ldp x8, x21, [x0, #16]
     add x20, x21, #24
     str w9, [x8]
-L1:
+L3:
     add x2, x21, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
     cmp w0, #0
-    b.ne L3
-    b L5
-L2:
-    isb
-L3:
-    ldrb w8, [x21, #24]
-    cbnz w8, L2
-    b L1
+    b.ne L5
+    b L6
 L4:
-    stp x3, x1, [x29, #-40]
-    mov w9, #8
-    sub x1, x29, #40
-    stur w2, [x29, #-24]
-    stur x4, [x29, #-16]
-    sturb w9, [x29, #-8]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x20, x19, [sp, #128]
-    ldr x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
-    ret
+    isb
 L5:
+    ldrb w8, [x21, #24]
+    cbnz w8, L4
+    b L3
+L6:
     ldp q1, q0, [sp, #16]
     movi v3.2d, #0000000000000000
     ldr q2, [sp]
@@ -1715,19 +1837,9 @@ L5:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #7
+    mov w8, #9
     stlrb wzr, [x20]
     strb w8, [x19]
-    ldp x20, x19, [sp, #128]
-    ldr x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
-    ret
-L6:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ldp x20, x19, [sp, #128]
     ldr x21, [sp, #112]
     ldp x29, x30, [sp, #96]
@@ -1738,9 +1850,9 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w10, [x0, #48]
+    ldr w11, [x0, #48]
     mov x19, x8
-    cmp x4, x10
+    cmp x4, x11
     b.hi L27
     mov x9, x1
     ldr w1, [x0, #76]
@@ -1753,7 +1865,7 @@ hot_post_slice:
     mov w9, #4
     mov w12, #16128
     mov x4, x8
-    orr x8, x12, x10, lsl #32
+    orr x8, x12, x11, lsl #32
     orr x8, x8, x9
     stp x8, x4, [x19]
     ldr x19, [sp, #16]
@@ -1763,19 +1875,20 @@ L1:
     mov w8, #2
 L2:
     and w10, w8, #0xff
-    ldp w12, w14, [x0, #80]
+    ldr w11, [x0, #80]
     add w10, w10, #3
-    lsr w11, w10, #2
-    sub w10, w12, w1
-    cmp w11, w10, uxth
+    lsr w10, w10, #2
+    sub w11, w11, w1
+    cmp w10, w11, uxth
     b.hi L28
     rev w12, w1
-    lsl w10, w1, #4
-    ldr x13, [x0, #40]
+    ldr w14, [x0, #88]
+    lsl w11, w1, #4
     lsr w12, w12, #8
+    ldr x13, [x0, #40]
     ldr x15, [x0]
+    and w16, w14, w11
     rev x9, x9
-    and w16, w14, w10
     orr x17, x12, x8, lsl #56
     ubfiz x12, x16, #2, #32
     orr x16, x17, x13
@@ -1829,7 +1942,7 @@ L4:
     cbz x15, L24
     ldrb w15, [x14, #8]
     stp x13, x15, [x9]
-    cbnz w11, L15
+    cbnz w10, L15
     b L18
 L5:
     cmp x4, #1
@@ -1871,7 +1984,7 @@ L10:
     b.ne L25
     ldrb w13, [x14]
     stp x13, xzr, [x9]
-    cbnz w11, L15
+    cbnz w10, L15
     b L18
 L11:
     add x15, x3, x4
@@ -1885,27 +1998,27 @@ L12:
 L13:
     stp x9, x14, [x13, #32]
 L14:
-    cbz w11, L18
+    cbz w10, L18
 L15:
-    ldr w14, [x0, #84]
+    ldr w14, [x0, #88]
 L16:
     fmov d0, x5
     ldr x9, [x0, #8]
-    and w13, w10, #0xffff0
+    and w13, w11, #0xffff0
     mov w15, w14
-    cmp w11, #1
+    cmp w10, #1
     and x13, x13, x15
-    mov v0.d[1], x11
+    mov v0.d[1], x10
     str q0, [x9, x13]
     b.eq L18
     fmov d0, x5
     and w13, w14, #0xffff0
-    add w14, w10, #16
-    sub w11, w11, #1
+    add w14, w11, #16
+    sub w10, w10, #1
     fmov d0, d0
 L17:
     mov w15, w14
-    subs w11, w11, #1
+    subs w10, w10, #1
     add w14, w14, #16
     and x15, x13, x15
     str q0, [x9, x15]
@@ -1915,10 +2028,10 @@ L18:
     bfxil x3, x8, #0, #8
     ubfx w9, w3, #2, #6
     tst w3, #0x3
-    cinc w11, w9, ne
+    cinc w10, w9, ne
     ldr x9, [x0]
     tst x8, #0xfe
-    add w13, w11, w1
+    add w13, w10, w1
     and w13, w13, #0xffff
     ldr x2, [x9, x12]
     str w13, [x0, #76]
@@ -1927,30 +2040,30 @@ L18:
     ldr x12, [x0, #16]
     str w13, [x12]
     b.eq L19
-    cmp w11, #1
+    cmp w10, #1
     b.ne L19
     ldr w8, [x0, #64]
     cmp w8, #63
     b.ls L19
-    ldr w8, [x0, #84]
+    ldr w8, [x0, #88]
     dsb st
-    ldr x11, [x0, #24]
-    and w8, w8, w10
+    ldr x10, [x0, #24]
+    and w8, w8, w11
     add x8, x9, w8, uxtw #2
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
     ldr x8, [x0, #32]
-    eor x8, x8, x11
+    eor x8, x8, x10
     str x8, [x0, #24]
-    mov w8, #7
+    mov w8, #9
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L19:
     bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
-    mov w8, #7
+    mov w8, #9
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -1981,7 +2094,7 @@ L23:
     orr x15, x15, x14
 L24:
     stp x13, x15, [x9]
-    cbnz w11, L15
+    cbnz w10, L15
     b L18
 L25:
     add x13, x14, x16
@@ -1994,30 +2107,43 @@ L26:
     lsl x13, x13, x16
     orr x13, x13, x14
     stp x13, x15, [x9]
-    cbnz w11, L15
+    cbnz w10, L15
     b L18
 L27:
     mov w9, #3
     mov w12, #16128
-    orr x8, x12, x10, lsl #32
+    orr x8, x12, x11, lsl #32
     orr x8, x8, x9
     stp x8, x4, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L28:
-    lsr w8, w14, #4
-    add w9, w8, #1
-    cmp w11, w9, uxth
-    mov w9, #16128
-    csinc w8, w10, w8, ls
-    mov w10, #5
-    orr x12, x9, x11, lsl #16
-    cinc x9, x10, hi
-    and x10, x8, #0xffff
-    orr x8, x12, x10, lsl #32
+    ldr w8, [x0, #84]
+    tst w8, #0xffff
+    b.eq L29
+    ldr w9, [x0, #88]
+    cmp w10, w8, uxth
+    mov w14, #5
+    mov w15, #7
+    mov w12, #6
+    csel w8, w8, w11, hi
+    lsr w9, w9, #4
+    csel x11, x15, x14, hi
+    add w13, w9, #1
+    cmp w10, w13, uxth
+    csinc w8, w8, w9, ls
+    csel x9, x12, x11, hi
+    b L30
+L29:
+    mov w9, #8
+L30:
+    mov w11, #16128
+    orr x12, x11, x10, lsl #16
+    and x11, x8, #0xffff
+    orr x8, x12, x11, lsl #32
     orr x8, x8, x9
-    stp x8, x11, [x19]
+    stp x8, x10, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
@@ -2028,7 +2154,31 @@ hot_post_two_fences:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L2
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x3, x1, [sp, #8]
+    mov w9, #8
+    add x1, sp, #8
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L2:
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
@@ -2047,7 +2197,7 @@ hot_post_two_fences:
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
     mov v0.d[0], x10
-    ldr w10, [x0, #84]
+    ldr w10, [x0, #88]
     mov w13, #1
     ldr q3, [x12, :lo12:.LCPI_0]
     dup v4.2d, x13
@@ -2073,33 +2223,13 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #32]
+    ldp w10, w9, [x0, #36]
     cmp w9, w10
     b.eq L1
     and w11, w1, #0xffff
@@ -2111,7 +2241,7 @@ hot_retire_receive:
     and w10, w10, w9
     add w9, w9, #1
     ldr x10, [x12, w10, uxtw #3]
-    str w9, [x0, #36]
+    str w9, [x0, #40]
     str x10, [x8, #8]
     ret
 L1:
@@ -2127,15 +2257,15 @@ L1:
 hot_retire_send:
     ldp w9, w10, [x0, #80]
     ldr w12, [x0, #76]
-    mvn w11, w10, lsr #4
-    add w13, w11, w9
-    sub w11, w1, w13
-    sub w15, w12, w13
-    and w14, w11, #0xffff
-    cmp w14, w15, uxth
+    sub w10, w9, w10
+    sub w11, w1, w10
+    sub w14, w12, w10
+    and w13, w11, #0xffff
+    cmp w13, w14, uxth
     b.hs L1
-    and w10, w10, w1, lsl #4
+    ldr w10, [x0, #88]
     ldr x12, [x0, #8]
+    and w10, w10, w1, lsl #4
     and w10, w10, #0xffff0
     add x13, x12, x10
     ldr x12, [x13, #8]
@@ -2151,10 +2281,10 @@ hot_retire_send:
     ret
 L1:
     mov w9, #2
+    strh w10, [x8, #8]
     mov w10, #1
     strh w1, [x8, #6]
     strb w9, [x8, #4]
-    strh w13, [x8, #8]
     strh w12, [x8, #10]
     str w10, [x8]
     ret
@@ -2179,7 +2309,7 @@ hot_ring_staged:
     ldr x8, [x0, #16]
     str w9, [x8]
     tbz w10, #0, L1
-    ldr w8, [x0, #84]
+    ldr w8, [x0, #88]
     ldr x9, [x0]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
@@ -2217,7 +2347,7 @@ hot_stage:
     cmp w21, w8
     b.eq L10
     lsl w8, w21, #4
-    ldr w9, [x20, #84]
+    ldr w9, [x20, #88]
     ldr x10, [x20, #40]
     rev w12, w21
     rev w13, w2
@@ -2274,11 +2404,10 @@ L4:
     ldur x8, [x29, #-24]
     cmp x8, #1
     b.ne L6
-    ldur x8, [x29, #-8]
 L5:
-    ldur x9, [x29, #-16]
+    ldur q0, [x29, #-16]
     mov w11, #2
-    stp x9, x8, [x19]
+    str q0, [x19]
     strb w11, [x19, #32]
     ldp x20, x19, [sp, #96]
     ldr x21, [sp, #80]
@@ -2306,10 +2435,20 @@ L9:
     mov w11, wzr
     b L3
 L10:
-    mov w8, #5
-    mov w9, #1
+    ldr w8, [x20, #88]
+    ldrh w9, [x20, #84]
+    mov w10, #1048560
+    mov w11, #5
+    mov w12, #8
+    mov w13, #1
+    bics wzr, w10, w8
+    stur wzr, [x29, #-12]
+    cinc w8, w11, eq
+    cmp w9, #0
+    sturh w13, [x29, #-14]
+    csel w8, w12, w8, eq
+    sturh w13, [x29, #-8]
     sturb w8, [x29, #-16]
-    stur w9, [x29, #-14]
     b L5
 
 other_arm:
@@ -2333,7 +2472,17 @@ other_arm:
 other_fire_doorbell_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.eq L2
+    b.ne L1
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
@@ -2342,7 +2491,7 @@ other_fire_doorbell_fence:
     ldr d4, [x2]
     ldp d2, d3, [x1, #256]
     orr x10, x11, x10
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -2366,7 +2515,7 @@ other_fire_doorbell_fence:
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -2374,32 +2523,36 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L1:
+L2:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #7
+    mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 other_fire_thread_register:
     ldp w9, w10, [x0, #68]
     cmp w9, w10
-    b.eq L2
+    b.ne L1
+    ldr w9, [x0, #76]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+L1:
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #32]
@@ -2408,7 +2561,7 @@ other_fire_thread_register:
     ldr d4, [x2]
     ldp d2, d3, [x1, #256]
     orr x10, x11, x10
-    ldr w11, [x0, #76]
+    ldr w11, [x0, #80]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -2432,7 +2585,7 @@ other_fire_thread_register:
     str w9, [x10]
     ldr w9, [x0, #56]
     cmp w9, #63
-    b.ls L1
+    b.ls L2
     ldr x9, [x0, #24]
     movi v3.2d, #0000000000000000
     ldp x10, x11, [x9]
@@ -2441,10 +2594,10 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #7
+    mov w9, #9
     strb w9, [x8]
     ret
-L1:
+L2:
     ldr x9, [x0, #24]
     ldp x10, x11, [x9]
     dsb st
@@ -2452,14 +2605,8 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #7
+    mov w9, #9
     strb w9, [x8]
-    ret
-L2:
-    mov w9, #5
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
     ret
 
 other_flush:

@@ -8,136 +8,222 @@ hot_batch:
     push r12
     push rbx
     sub rsp, 120
-    mov qword ptr [rsp + 16], rcx
+    mov qword ptr [rsp + 32], rcx
+    mov qword ptr [rsp + 24], rdx
     mov r14, rdi
     test r9, r9
-    je L11
+    je L16
     mov r12, r8
-    mov rbp, rdx
-    mov qword ptr [rsp + 24], r14
-    mov r10d, dword ptr [rsi + 76]
+    mov qword ptr [rsp + 40], r14
+    mov ebp, dword ptr [rsi + 76]
     lea r14, [8*r9]
     cmp dword ptr [rsi + 48], 7
-    mov qword ptr [rsp + 48], rsi
-    mov qword ptr [rsp + 32], r10
     jbe L2
     lea rax, [r12 + 8*r9]
-    mov ecx, dword ptr [rsi + 80]
-    mov edx, dword ptr [rsi + 84]
-    mov r9, rsi
-    mov rsi, qword ptr [rsi]
-    bswap rbp
-    mov rdi, qword ptr [r9 + 8]
-    mov r8, qword ptr [rsp + 16]
-    bswap r8d
-    mov qword ptr [rsp + 16], r8
+    mov qword ptr [rsp + 16], rax
+    mov ecx, dword ptr [rsi + 88]
+    movabs rdx, 216172782248001536
+    or rdx, qword ptr [rsi + 40]
+    mov eax, dword ptr [rsi + 80]
+    mov rdi, qword ptr [rsi]
+    mov r8, qword ptr [rsp + 24]
+    bswap r8
+    mov qword ptr [rsp + 24], r8
+    mov r8, qword ptr [rsi + 8]
+    mov r9, qword ptr [rsp + 32]
+    bswap r9d
+    mov qword ptr [rsp + 32], r9
+    mov r9d, dword ptr [rsi + 84]
     add r14, -8
     shr r14, 3
-    movabs r8, 216172782248001536
-    or r8, qword ptr [r9 + 40]
     inc r14
     mov qword ptr [rsp + 8], r14
+    test r9w, r9w
+    je L8
+    mov r9d, ecx
+    and r9d, 1048560
+    cmp r9d, 1048560
+    jne L10
     xor r9d, r9d
     movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    mov ebx, r10d
+    mov r15d, ebp
 L1:
-    cmp ebx, ecx
-    je L13
+    cmp r15d, eax
+    je L19
     lea r10, [r12 + 8*r9]
     movq xmm1, r9
     inc r9
     shufps xmm1, xmm0, 228
-    mov r11d, ebx
+    mov r11d, r15d
     shl r11d, 4
-    and r11d, edx
-    mov r15d, ebx
-    bswap r15d
-    shr r15d, 8
-    or r15, r8
-    mov qword ptr [rsi + 4*r11], r15
-    mov qword ptr [rsi + 4*r11 + 8], 134217728
-    mov qword ptr [rsi + 4*r11 + 16], rbp
-    mov r14, qword ptr [rsp + 16]
-    mov qword ptr [rsi + 4*r11 + 24], r14
+    and r11d, ecx
+    mov ebx, r15d
+    bswap ebx
+    shr ebx, 8
+    or rbx, rdx
+    mov qword ptr [rdi + 4*r11], rbx
+    mov qword ptr [rdi + 4*r11 + 8], 134217728
+    mov r14, qword ptr [rsp + 24]
+    mov qword ptr [rdi + 4*r11 + 16], r14
+    mov r14, qword ptr [rsp + 32]
+    mov qword ptr [rdi + 4*r11 + 24], r14
     mov r14d, dword ptr [r10]
     mov r13d, dword ptr [r10 + 4]
     shl r14, 32
     or r14, 134217856
-    mov qword ptr [rsi + 4*r11 + 32], r14
-    mov qword ptr [rsi + 4*r11 + 40], r13
-    movaps xmmword ptr [rdi + r11], xmm1
-    inc ebx
-    movzx ebx, bx
+    mov qword ptr [rdi + 4*r11 + 32], r14
+    mov qword ptr [rdi + 4*r11 + 40], r13
+    movaps xmmword ptr [r8 + r11], xmm1
+    inc r15d
+    movzx r15d, r15w
     add r10, 8
-    cmp r10, rax
+    cmp r10, qword ptr [rsp + 16]
     jne L1
-    mov ecx, 259
-    mov r14, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 48]
-    mov rdx, qword ptr [rsp + 8]
-    jmp L8
+    jmp L12
 L2:
-    xor r15d, r15d
-    mov qword ptr [rsp + 40], 0
+    xor ebx, ebx
+    mov qword ptr [rsp + 16], 0
     mov qword ptr [rsp + 8], 0
-    mov ebx, r10d
+    mov qword ptr [rsp + 48], rbp
+    mov r15d, ebp
     xor r13d, r13d
     jmp L5
 L3:
-    mov edx, eax
+    mov edx, ecx
     shr edx, 2
     and edx, 63
-    mov esi, eax
+    mov esi, ecx
     and esi, 3
-    add edx, ebx
+    add edx, r15d
     cmp si, 1
     sbb dx, -1
-    movzx ebx, dx
+    movzx r15d, dx
     inc qword ptr [rsp + 8]
-    mov r15, rcx
-    mov qword ptr [rsp + 40], rax
+    mov rbx, rax
+    mov qword ptr [rsp + 16], rcx
 L4:
     add r12, 8
     inc r13
     add r14, -8
-    mov rsi, qword ptr [rsp + 48]
+    mov rsi, rbp
     je L7
 L5:
     mov qword ptr [rsp + 80], r12
-    mov qword ptr [rsp + 88], rbp
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
+    mov qword ptr [rsp + 88], rax
+    mov rax, qword ptr [rsp + 32]
     mov dword ptr [rsp + 96], eax
     mov qword ptr [rsp + 104], r13
     mov byte ptr [rsp + 112], 8
     lea rdi, [rsp + 56]
-    mov edx, ebx
+    mov rbp, rsi
+    mov edx, r15d
     lea rcx, [rsp + 80]
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rcx, qword ptr [rsp + 64]
-    mov rax, qword ptr [rsp + 72]
-    cmp byte ptr [rsp + 56], 0
-    je L3
-    cmp cl, 7
+    mov rax, qword ptr [rsp + 64]
+    mov rcx, qword ptr [rsp + 72]
+    cmp dword ptr [rsp + 56], 1
+    jne L3
+    cmp al, 9
     je L4
 L6:
-    mov r14, qword ptr [rsp + 24]
-    mov qword ptr [r14], rcx
-    mov qword ptr [r14 + 8], rax
-    jmp L12
+    mov r14, qword ptr [rsp + 40]
+    mov qword ptr [r14], rax
+    mov qword ptr [r14 + 8], rcx
+    jmp L17
 L7:
     mov rdx, qword ptr [rsp + 8]
     test rdx, rdx
-    mov r14, qword ptr [rsp + 24]
-    mov rcx, qword ptr [rsp + 40]
-    je L11
+    mov r14, qword ptr [rsp + 40]
+    mov rbp, qword ptr [rsp + 48]
+    mov rcx, qword ptr [rsp + 16]
+    jne L13
+    jmp L16
 L8:
-    mov dword ptr [rsi + 76], ebx
+    xor r9d, r9d
+    movaps xmm0, xmmword ptr [rip + .LCPI_0]
+    mov r15d, ebp
+L9:
+    cmp r15d, eax
+    je L18
+    lea r10, [r12 + 8*r9]
+    movq xmm1, r9
+    inc r9
+    shufps xmm1, xmm0, 228
+    mov r11d, r15d
+    shl r11d, 4
+    and r11d, ecx
+    mov ebx, r15d
+    bswap ebx
+    shr ebx, 8
+    or rbx, rdx
+    mov qword ptr [rdi + 4*r11], rbx
+    mov qword ptr [rdi + 4*r11 + 8], 134217728
+    mov r14, qword ptr [rsp + 24]
+    mov qword ptr [rdi + 4*r11 + 16], r14
+    mov r14, qword ptr [rsp + 32]
+    mov qword ptr [rdi + 4*r11 + 24], r14
+    mov r14d, dword ptr [r10]
+    mov r13d, dword ptr [r10 + 4]
+    shl r14, 32
+    or r14, 134217856
+    mov qword ptr [rdi + 4*r11 + 32], r14
+    mov qword ptr [rdi + 4*r11 + 40], r13
+    movaps xmmword ptr [r8 + r11], xmm1
+    inc r15d
+    movzx r15d, r15w
+    add r10, 8
+    cmp r10, qword ptr [rsp + 16]
+    jne L9
+    jmp L12
+L10:
+    xor r9d, r9d
+    movaps xmm0, xmmword ptr [rip + .LCPI_0]
+    mov r15d, ebp
+L11:
+    cmp r15d, eax
+    je L20
+    lea r10, [r12 + 8*r9]
+    movq xmm1, r9
+    inc r9
+    shufps xmm1, xmm0, 228
+    mov r11d, r15d
+    shl r11d, 4
+    and r11d, ecx
+    mov ebx, r15d
+    bswap ebx
+    shr ebx, 8
+    or rbx, rdx
+    mov qword ptr [rdi + 4*r11], rbx
+    mov qword ptr [rdi + 4*r11 + 8], 134217728
+    mov r14, qword ptr [rsp + 24]
+    mov qword ptr [rdi + 4*r11 + 16], r14
+    mov r14, qword ptr [rsp + 32]
+    mov qword ptr [rdi + 4*r11 + 24], r14
+    mov r14d, dword ptr [r10]
+    mov r13d, dword ptr [r10 + 4]
+    shl r14, 32
+    or r14, 134217856
+    mov qword ptr [rdi + 4*r11 + 32], r14
+    mov qword ptr [rdi + 4*r11 + 40], r13
+    movaps xmmword ptr [r8 + r11], xmm1
+    inc r15d
+    movzx r15d, r15w
+    add r10, 8
+    cmp r10, qword ptr [rsp + 16]
+    jne L11
+L12:
+    mov ecx, 259
+    mov r14, qword ptr [rsp + 40]
+    mov rdx, qword ptr [rsp + 8]
+L13:
+    mov dword ptr [rsi + 76], r15d
     mov rax, qword ptr [rsi + 16]
-    movzx edi, bx
+    movzx edi, r15w
     bswap edi
     mov dword ptr [rax], edi
     cmp rdx, 1
-    jne L9
+    jne L14
     mov eax, ecx
     shr eax, 2
     and eax, 63
@@ -150,29 +236,28 @@ L8:
     test cl, -2
     sete dl
     or dl, al
-    jne L10
+    jne L15
     xor eax, eax
     test ecx, 256
     sete al
     cmp dword ptr [rsi + 4*rax + 64], 63
-    jbe L10
-    mov rdx, qword ptr [rsp + 32]
-    shl edx, 4
-    and edx, dword ptr [rsi + 84]
+    jbe L15
+    shl ebp, 4
+    and ebp, dword ptr [rsi + 88]
     mov rax, qword ptr [rsi]
     sfence
     mov rcx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rax + 4*rdx]
-    movsd xmm1, qword ptr [rax + 4*rdx + 8]
+    movsd xmm0, qword ptr [rax + 4*rbp]
+    movsd xmm1, qword ptr [rax + 4*rbp + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rax + 4*rdx + 16]
-    movsd xmm2, qword ptr [rax + 4*rdx + 24]
+    movsd xmm1, qword ptr [rax + 4*rbp + 16]
+    movsd xmm2, qword ptr [rax + 4*rbp + 24]
     movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rax + 4*rdx + 32]
-    movsd xmm3, qword ptr [rax + 4*rdx + 40]
+    movsd xmm2, qword ptr [rax + 4*rbp + 32]
+    movsd xmm3, qword ptr [rax + 4*rbp + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rax + 4*rdx + 48]
-    movsd xmm4, qword ptr [rax + 4*rdx + 56]
+    movsd xmm3, qword ptr [rax + 4*rbp + 48]
+    movsd xmm4, qword ptr [rax + 4*rbp + 56]
     movlhps xmm3, xmm4
     movaps xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
@@ -181,23 +266,23 @@ L8:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    jmp L11
-L9:
+    jmp L16
+L14:
     sfence
     mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], r15
+    mov qword ptr [rax], rbx
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    jmp L11
-L10:
+    jmp L16
+L15:
     mov rdi, rsi
-    mov rsi, qword ptr [rsp + 32]
-    mov rdx, r15
+    mov esi, ebp
+    mov rdx, rbx
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
-L11:
-    mov byte ptr [r14], 7
-L12:
+L16:
+    mov byte ptr [r14], 9
+L17:
     mov rax, r14
     add rsp, 120
     pop rbx
@@ -207,9 +292,15 @@ L12:
     pop r15
     pop rbp
     ret
-L13:
-    mov ecx, 65541
-    mov eax, 259
+L18:
+    mov eax, 8
+    jmp L6
+L19:
+    mov ecx, 1
+    mov eax, 6
+    jmp L6
+L20:
+    mov eax, 65541
     jmp L6
 
 hot_drain_and_retire:
@@ -224,7 +315,7 @@ hot_drain_and_retire:
     mov r9d, dword ptr [r14 + 60]
     mov eax, dword ptr [rdi + 40]
     bswap r9d
-    mov dword ptr [rsp + 4], eax
+    mov dword ptr [rsp + 8], eax
     xor r9d, eax
     mov eax, r9d
     ror al
@@ -235,20 +326,19 @@ hot_drain_and_retire:
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 72], rax
     mov eax, dword ptr [rsi + 72]
-    mov dword ptr [rsp + 12], eax
+    mov dword ptr [rsp + 20], eax
     mov eax, dword ptr [rsi + 84]
-    mov qword ptr [rsp + 56], rax
-    not eax
-    shr eax, 4
+    mov dword ptr [rsp + 16], eax
+    mov eax, dword ptr [rsi + 76]
+    mov dword ptr [rsp + 12], eax
+    mov eax, dword ptr [rsi + 88]
     mov qword ptr [rsp + 64], rax
-    movzx eax, word ptr [rsi + 76]
-    mov dword ptr [rsp + 8], eax
-    mov r13, qword ptr [rsi + 8]
+    mov rbx, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 48], rax
-    mov ebx, dword ptr [rsi + 80]
+    mov qword ptr [rsp + 56], rax
+    mov r13d, dword ptr [rsi + 80]
     mov ecx, 1
 L1:
     mov rax, rcx
@@ -267,29 +357,29 @@ L1:
     jne L4
 L2:
     mov ecx, dword ptr [r14 + 56]
-    xor ecx, dword ptr [rsp + 12]
+    xor ecx, dword ptr [rsp + 20]
     cmp ecx, 256
     jae L7
     mov ecx, r8d
     shr ecx, 16
-    mov r10, qword ptr [rsp + 64]
-    lea r11d, [r10 + rbx]
+    mov r11d, r13d
+    sub r11d, dword ptr [rsp + 16]
     mov r10d, ecx
     sub r10d, r11d
-    mov ebp, dword ptr [rsp + 8]
+    mov ebp, dword ptr [rsp + 12]
     sub ebp, r11d
     cmp r10w, bp
     jae L4
     shl ecx, 4
-    and ecx, dword ptr [rsp + 56]
-    mov r11, qword ptr [r13 + rcx + 8]
+    and ecx, dword ptr [rsp + 64]
+    mov r11, qword ptr [rbx + rcx + 8]
     test r11, r11
     je L4
-    add r10d, ebx
+    add r10d, r13d
     add r10d, r11d
-    mov rbp, qword ptr [r13 + rcx]
-    movzx ebx, r10w
-    mov dword ptr [rsi + 80], ebx
+    mov rbp, qword ptr [rbx + rcx]
+    movzx r13d, r10w
+    mov dword ptr [rsi + 80], r13d
     cmp r9b, 12
     jb L3
     mov ecx, r8d
@@ -311,7 +401,7 @@ L4:
 L5:
     mov r9d, dword ptr [r14 + 60]
     bswap r9d
-    xor r9d, dword ptr [rsp + 4]
+    xor r9d, dword ptr [rsp + 8]
     mov r8d, r9d
     ror r8b
     lea rcx, [rax + 1]
@@ -320,11 +410,11 @@ L5:
     jmp L10
 L6:
     and r15d, 16777215
-    mov ecx, dword ptr [rsp + 4]
+    mov ecx, dword ptr [rsp + 8]
     xor ecx, 1
-    mov dword ptr [rsp + 4], ecx
+    mov dword ptr [rsp + 8], ecx
     mov dword ptr [rdi + 40], ecx
-    mov r14, qword ptr [rsp + 48]
+    mov r14, qword ptr [rsp + 56]
     cmp rax, 16
     jne L5
     jmp L10
@@ -336,18 +426,18 @@ L8:
     rol r9w, 8
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
-    mov qword ptr [rsp + 40], rdi
+    mov qword ptr [rsp + 48], rdi
     lea rdi, [rsp + 92]
-    mov qword ptr [rsp + 32], rsi
+    mov qword ptr [rsp + 40], rsi
     mov rsi, r8
-    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 32], rdx
     mov edx, r9d
-    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 24], rax
     call <blueflame::cq::error::CqeError>::new
-    mov rax, qword ptr [rsp + 16]
-    mov rsi, qword ptr [rsp + 32]
-    mov rdx, qword ptr [rsp + 24]
-    mov rdi, qword ptr [rsp + 40]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 40]
+    mov rdx, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 48]
     cmp byte ptr [rsp + 101], 7
     je L3
     jmp L4
@@ -718,13 +808,23 @@ L11:
 hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
-    jle L3
+    jle L4
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L4
+    jne L1
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rdi], al
+    mov dword ptr [rdi + 2], 1
+    mov rax, rdi
+    ret
+L1:
     mov r9d, eax
     shl r9d, 4
-    and r9d, dword ptr [rsi + 84]
+    and r9d, dword ptr [rsi + 88]
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r10, qword ptr [rsi + 8]
     movaps xmmword ptr [r10 + r9], xmm0
@@ -755,7 +855,7 @@ hot_fire_entry:
     bswap eax
     mov dword ptr [rcx], eax
     cmp dword ptr [rsi + 68], 63
-    jbe L1
+    jbe L2
     sfence
     mov rax, qword ptr [rsi + 24]
     movdqa xmmword ptr [rax], xmm0
@@ -764,19 +864,19 @@ hot_fire_entry:
     pxor xmm0, xmm0
     movdqa xmmword ptr [rax + 48], xmm0
     sfence
-    jmp L2
-L1:
+    jmp L3
+L2:
     sfence
     mov rax, qword ptr [rsi + 24]
     movq qword ptr [rax], xmm0
     sfence
-L2:
+L3:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 7
+    mov byte ptr [rdi], 9
     mov rax, rdi
     ret
-L3:
+L4:
     push rbx
     mov rbx, rdi
     mov rsi, rcx
@@ -784,21 +884,25 @@ L3:
     mov rax, rbx
     pop rbx
     ret
-L4:
-    mov byte ptr [rdi], 5
-    mov dword ptr [rdi + 2], 1
-    mov rax, rdi
-    ret
 
 hot_fire_one_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    je L2
+    jne L1
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+L1:
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
+    and r8d, dword ptr [rsi + 88]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
@@ -822,7 +926,7 @@ hot_fire_one_fence:
     bswap edx
     mov dword ptr [rcx], edx
     cmp dword ptr [rsi + 64], 63
-    jbe L1
+    jbe L2
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -832,29 +936,34 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
+    mov byte ptr [rax], 9
     ret
-L1:
+L2:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
-    ret
-L2:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
+    mov byte ptr [rax], 9
     ret
 
 hot_fire_send:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    je L2
+    jne L1
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+L1:
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
+    and r8d, dword ptr [rsi + 88]
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
@@ -877,7 +986,7 @@ hot_fire_send:
     bswap edx
     mov dword ptr [rcx], edx
     cmp dword ptr [rsi + 64], 63
-    jbe L1
+    jbe L2
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -888,31 +997,36 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
+    mov byte ptr [rax], 9
     ret
-L1:
+L2:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
-    ret
-L2:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
+    mov byte ptr [rax], 9
     ret
 
 hot_fire_two_fences:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    je L2
+    jne L1
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+L1:
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
+    and r8d, dword ptr [rsi + 88]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
@@ -936,7 +1050,7 @@ hot_fire_two_fences:
     bswap edx
     mov dword ptr [rcx], edx
     cmp dword ptr [rsi + 64], 63
-    jbe L1
+    jbe L2
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -947,20 +1061,16 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
+    mov byte ptr [rax], 9
     ret
-L1:
+L2:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
-    ret
-L2:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
+    mov byte ptr [rax], 9
     ret
 
 hot_poll:
@@ -1133,7 +1243,32 @@ hot_post_doorbell_fence:
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L2
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
     mov edi, eax
     bswap edi
     shr edi, 8
@@ -1152,7 +1287,7 @@ hot_post_doorbell_fence:
     por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, eax
     shl ecx, 4
-    and ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
@@ -1176,27 +1311,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rax + 48], xmm0
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
+    mov byte ptr [rbx], 9
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1218,7 +1333,28 @@ hot_post_entry:
     je L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L3
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    jmp L3
+L1:
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], rdi
+    mov dword ptr [rsp + 32], r10d
+    mov dword ptr [rsp + 36], r8d
+    mov qword ptr [rsp + 40], r9
+    mov byte ptr [rsp + 48], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    jmp L3
+L2:
     mov r11d, eax
     bswap r11d
     shr r11d, 8
@@ -1242,7 +1378,7 @@ hot_post_entry:
     punpcklqdq xmm2, xmm3
     mov ecx, eax
     shl ecx, 4
-    and ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
@@ -1267,29 +1403,13 @@ hot_post_entry:
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    jmp L2
-L1:
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], rdi
-    mov dword ptr [rsp + 32], r10d
-    mov dword ptr [rsp + 36], r8d
-    mov qword ptr [rsp + 40], r9
-    mov byte ptr [rsp + 48], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-L2:
+    mov byte ptr [rbx], 9
+L3:
     mov rax, rbx
     add rsp, 56
     pop rbx
     pop r14
     ret
-L3:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
-    jmp L2
 
 hot_post_frame:
     push rbx
@@ -1306,7 +1426,34 @@ hot_post_frame:
     je L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L2
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp], rdx
+    mov byte ptr [rsp + 8], 0
+    mov qword ptr [rsp + 16], rdi
+    mov dword ptr [rsp + 24], r9d
+    mov dword ptr [rsp + 28], ecx
+    mov qword ptr [rsp + 32], r8
+    mov byte ptr [rsp + 40], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
     mov r9d, r9d
     mov r10d, eax
     bswap r10d
@@ -1332,7 +1479,7 @@ hot_post_frame:
     punpcklqdq xmm3, xmm4
     mov ecx, eax
     shl ecx, 4
-    and ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
@@ -1357,29 +1504,7 @@ hot_post_frame:
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp], rdx
-    mov byte ptr [rsp + 8], 0
-    mov qword ptr [rsp + 16], rdi
-    mov dword ptr [rsp + 24], r9d
-    mov dword ptr [rsp + 28], ecx
-    mov qword ptr [rsp + 32], r8
-    mov byte ptr [rsp + 40], 8
-    mov rdx, rsp
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
+    mov byte ptr [rbx], 9
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1393,7 +1518,32 @@ hot_post_one_fence:
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L2
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
     mov edi, eax
     bswap edi
     shr edi, 8
@@ -1411,7 +1561,7 @@ hot_post_one_fence:
     por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, eax
     shl ecx, 4
-    and ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
     punpcklqdq xmm1, xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
@@ -1436,27 +1586,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rax + 48], xmm0
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
+    mov byte ptr [rbx], 9
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1471,54 +1601,65 @@ hot_post_receive:
     push rbx
     mov r9, rcx
     mov rax, rdi
-    mov r10d, dword ptr [rsi + 24]
-    mov edi, dword ptr [rsi + 32]
+    mov r11d, dword ptr [rsi + 28]
+    mov edi, dword ptr [rsi + 36]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 36]
-    cmp ecx, r10d
-    jbe L1
-    inc r10d
-    xor ecx, ecx
-    mov ebp, r10d
-    jmp L10
-L1:
-    mov ecx, dword ptr [rsi + 28]
+    sub ecx, dword ptr [rsi + 40]
+    cmp ecx, r11d
+    jae L1
+    mov ecx, dword ptr [rsi + 32]
     and ecx, 63
-    mov r11d, 1
-    shl r11, cl
-    shr r11, 4
-    cmp r9, r11
-    jbe L2
+    mov r10d, 1
+    shl r10, cl
+    shr r10, 4
+    cmp r9, r10
+    jbe L4
     mov ecx, 1
-    jmp L10
+    jmp L2
+L1:
+    xor ecx, ecx
 L2:
+    mov dword ptr [rax], ecx
+    mov dword ptr [rax + 4], r11d
+    mov qword ptr [rax + 8], r9
+    mov qword ptr [rax + 16], r10
+L3:
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L4:
     test r9, r9
-    je L6
+    je L8
     mov rbx, r9
     shl rbx, 4
     xor r14d, r14d
-L3:
-    mov ebp, dword ptr [rdx + r14 + 8]
-    test ebp, ebp
-    js L9
+L5:
+    mov r11d, dword ptr [rdx + r14 + 8]
+    test r11d, r11d
+    js L11
     add r14, 16
     cmp rbx, r14
-    jne L3
-    and r10d, edi
-    mov r9, r10
-    shl r9, cl
-    add r9, qword ptr [rsi]
+    jne L5
+    mov r9d, dword ptr [rsi + 24]
+    and r9d, edi
+    mov r11, r9
+    shl r11, cl
+    add r11, qword ptr [rsi]
     xor ecx, ecx
     xor r14d, r14d
-    jmp L5
-L4:
+    jmp L7
+L6:
     add r14, 16
     cmp rbx, r14
-    je L7
-L5:
+    je L9
+L7:
     mov r15d, dword ptr [rdx + r14 + 8]
     test r15, r15
-    je L4
+    je L6
     mov r12, rcx
     mov r13d, dword ptr [rdx + r14 + 12]
     mov rbp, qword ptr [rdx + r14]
@@ -1527,49 +1668,38 @@ L5:
     or r15, r13
     bswap r15
     shl r12, 4
-    mov qword ptr [r9 + r12], r15
-    mov qword ptr [r9 + r12 + 8], rbp
+    mov qword ptr [r11 + r12], r15
+    mov qword ptr [r11 + r12 + 8], rbp
     inc rcx
-    jmp L4
-L6:
-    and r10d, edi
-    mov r9, r10
-    shl r9, cl
-    add r9, qword ptr [rsi]
+    jmp L6
+L8:
+    mov r9d, dword ptr [rsi + 24]
+    and r9d, edi
+    mov r11, r9
+    shl r11, cl
+    add r11, qword ptr [rsi]
     xor ecx, ecx
-L7:
-    cmp rcx, r11
-    jae L8
+L9:
+    cmp rcx, r10
+    jae L10
     shl rcx, 4
     movabs rdx, 281474976710656
-    mov qword ptr [r9 + rcx], rdx
-    mov qword ptr [r9 + rcx + 8], 0
-L8:
+    mov qword ptr [r11 + rcx], rdx
+    mov qword ptr [r11 + rcx + 8], 0
+L10:
     mov rcx, qword ptr [rsi + 16]
-    mov qword ptr [rcx + 8*r10], r8
+    mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 32], edi
+    mov dword ptr [rsi + 36], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
     mov dword ptr [rcx], edx
     mov dword ptr [rax], 3
-    jmp L11
-L9:
-    mov ecx, 2
-L10:
-    mov dword ptr [rax], ecx
-    mov dword ptr [rax + 4], ebp
-    mov qword ptr [rax + 8], r9
-    mov qword ptr [rax + 16], r11
+    jmp L3
 L11:
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
+    mov ecx, 2
+    jmp L2
 
 hot_post_send:
     push rbx
@@ -1579,7 +1709,30 @@ hot_post_send:
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L2
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rcx
+    mov byte ptr [rsp + 24], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+L2:
     mov edi, eax
     bswap edi
     shr edi, 8
@@ -1593,7 +1746,7 @@ hot_post_send:
     por xmm1, xmmword ptr [rip + .LCPI_1]
     mov edx, eax
     shl edx, 4
-    and edx, dword ptr [rsi + 84]
+    and edx, dword ptr [rsi + 88]
     mov rdi, qword ptr [rsi]
     movapd xmmword ptr [rdi + 4*rdx], xmm0
     movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
@@ -1617,25 +1770,7 @@ hot_post_send:
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 32
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rcx
-    mov byte ptr [rsp + 24], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 32
-    pop rbx
-    ret
-L2:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
+    mov byte ptr [rbx], 9
     mov rax, rbx
     add rsp, 32
     pop rbx
@@ -1647,10 +1782,29 @@ hot_post_shared:
     sub rsp, 40
     mov rbx, rdi
     cmp dword ptr [rsi + 48], 7
-    jbe L4
+    jbe L1
     mov eax, dword ptr [rsi + 68]
     cmp eax, dword ptr [rsi + 72]
-    je L7
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 76], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    jmp L7
+L1:
+    mov qword ptr [rsp], r8
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], r9
+    mov byte ptr [rsp + 32], 8
+    mov rdx, rsp
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    jmp L7
+L2:
     mov r10d, eax
     bswap r10d
     shr r10d, 8
@@ -1665,7 +1819,7 @@ hot_post_shared:
     or r10, 134217856
     mov r11d, eax
     shl r11d, 4
-    and r11d, dword ptr [rsi + 76]
+    and r11d, dword ptr [rsi + 80]
     mov r14, qword ptr [rsi]
     mov qword ptr [r14 + 4*r11], rdi
     mov qword ptr [r14 + 4*r11 + 8], 134217728
@@ -1685,29 +1839,19 @@ hot_post_shared:
     mov dword ptr [r9], eax
     mov rsi, qword ptr [rsi + 24]
     mov r9b, 1
-L1:
+L3:
     xor eax, eax
     lock cmpxchg byte ptr [rsi + 24], r9b
-    jne L3
-    jmp L5
-L2:
+    jne L5
+    jmp L6
+L4:
     pause
-L3:
+L5:
     movzx eax, byte ptr [rsi + 24]
     test al, al
-    jne L2
-    jmp L1
-L4:
-    mov qword ptr [rsp], r8
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], r9
-    mov byte ptr [rsp + 32], 8
-    mov rdx, rsp
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    jmp L6
-L5:
+    jne L4
+    jmp L3
+L6:
     sfence
     mov rax, qword ptr [rsi]
     mov qword ptr [rax], rdi
@@ -1722,17 +1866,13 @@ L5:
     mov rax, qword ptr [rsi + 8]
     xor qword ptr [rsi], rax
     mov byte ptr [rsi + 24], 0
-    mov byte ptr [rbx], 7
-L6:
+    mov byte ptr [rbx], 9
+L7:
     mov rax, rbx
     add rsp, 40
     pop rbx
     pop r14
     ret
-L7:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
-    jmp L6
 
 hot_post_slice:
     push rbp
@@ -1745,7 +1885,7 @@ hot_post_slice:
     mov r10, r9
     mov rbp, rdi
     mov edi, dword ptr [rsi + 48]
-    mov r14d, 16128
+    mov r11d, 16128
     cmp r9, rdi
     ja L41
     mov eax, dword ptr [rsi + 76]
@@ -1758,68 +1898,67 @@ hot_post_slice:
     jbe L2
     mov eax, 4
     mov r10, rbx
-    jmp L43
+    jmp L45
 L1:
     mov ebx, 2
 L2:
+    movzx r11d, bl
+    add r11d, 3
+    shr r11d, 2
     mov edi, dword ptr [rsi + 80]
-    mov r15d, dword ptr [rsi + 84]
-    movzx r14d, bl
-    add r14d, 3
-    shr r14d, 2
     sub edi, eax
-    cmp r14w, di
+    cmp r11w, di
     ja L42
+    mov r13d, dword ptr [rsi + 88]
     mov edi, eax
     shl edi, 4
-    mov r9d, r15d
+    mov r9d, r13d
     and r9d, edi
-    mov r13, qword ptr [rsi]
-    lea r11, [4*r9]
-    mov qword ptr [rsp + 8], r11
-    mov r11d, eax
-    bswap r11d
-    shr r11d, 8
-    mov r12, rbx
-    shl r12, 56
-    or r12, r11
-    or r12, qword ptr [rsi + 40]
-    or r12, 134217728
-    mov qword ptr [r13 + 4*r9], r12
-    mov qword ptr [r13 + 4*r9 + 8], 134217728
+    mov r12, qword ptr [rsi]
+    lea r14, [4*r9]
+    mov qword ptr [rsp + 8], r14
+    mov r14d, eax
+    bswap r14d
+    shr r14d, 8
+    mov r15, rbx
+    shl r15, 56
+    or r15, r14
+    or r15, qword ptr [rsi + 40]
+    or r15, 134217728
+    mov qword ptr [r12 + 4*r9], r15
+    mov qword ptr [r12 + 4*r9 + 8], 134217728
     bswap rdx
     bswap ecx
-    mov qword ptr [r13 + 4*r9 + 16], rdx
-    mov qword ptr [r13 + 4*r9 + 24], rcx
+    mov qword ptr [r12 + 4*r9 + 16], rdx
+    mov qword ptr [r12 + 4*r9 + 24], rcx
     test r10, r10
     je L6
-    lea rdx, [4*r9]
-    add rdx, r13
+    lea rdx, [r12 + 4*r9]
     mov ecx, r10d
     or ecx, -2147483648
     bswap ecx
-    mov r12d, ecx
+    mov r15d, ecx
     cmp r10, 3
     jbe L7
     mov ecx, dword ptr [r8]
     shl rcx, 32
-    or r12, rcx
+    or r15, rcx
     cmp r10, 11
     jbe L8
     mov qword ptr [rsp + 16], rbp
-    lea r11, [r10 - 12]
+    lea r14, [r10 - 12]
     mov rcx, qword ptr [r8 + 4]
-    mov qword ptr [rdx + 32], r12
+    mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], rcx
     add rdx, 48
-    mov r12d, r11d
-    and r12d, 15
-    mov rcx, r11
+    mov r15d, r14d
+    and r15d, 15
+    mov rcx, r14
     and rcx, -16
     je L5
-    lea r15d, [4*r15 + 64]
-    and r15d, 4194240
-    add r15, r13
+    lea r13d, [4*r13 + 64]
+    and r13d, 4194240
+    add r13, r12
     lea rbp, [r8 + 12]
     add r10, -28
     mov r9d, r10d
@@ -1835,35 +1974,35 @@ L3:
     add rbp, 16
     movdqu xmmword ptr [rdx], xmm0
     add rdx, 16
-    cmp rdx, r15
-    cmove rdx, r13
+    cmp rdx, r13
+    cmove rdx, r12
     dec r9
     jne L3
 L4:
     cmp r10, 48
     jae L12
 L5:
-    test r12, r12
+    test r15, r15
     mov rbp, qword ptr [rsp + 16]
     je L22
     movabs rcx, 9223372036854775792
-    and r11, rcx
-    lea r9, [r8 + r11]
+    and r14, rcx
+    lea r9, [r8 + r14]
     add r9, 12
-    cmp r12d, 7
+    cmp r15d, 7
     jbe L18
-    lea rcx, [r12 - 8]
+    lea rcx, [r15 - 8]
     mov r8, qword ptr [r9]
-    cmp r12, 12
+    cmp r15, 12
     jae L32
-    cmp r12d, 9
+    cmp r15d, 9
     ja L35
     test rcx, rcx
     je L39
     movzx r9d, byte ptr [r9 + 8]
     jmp L40
 L6:
-    mov r12, qword ptr [rsp + 8]
+    mov r14, qword ptr [rsp + 8]
     jmp L24
 L7:
     cmp r10, 1
@@ -1889,7 +2028,7 @@ L9:
     or r8, r9
 L10:
     shl r8, 32
-    or r12, r8
+    or r15, r8
     xor r8d, r8d
     jmp L21
 L11:
@@ -1910,39 +2049,39 @@ L14:
     movups xmm0, xmmword ptr [rbp]
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
-    mov r9, r13
-    cmp rdx, r15
+    mov r9, r12
+    cmp rdx, r13
     je L15
     mov r9, rdx
 L15:
     movups xmm0, xmmword ptr [rbp + 16]
     movups xmmword ptr [r9], xmm0
     add r9, 16
-    mov rdx, r13
-    cmp r9, r15
+    mov rdx, r12
+    cmp r9, r13
     je L16
     mov rdx, r9
 L16:
     movups xmm0, xmmword ptr [rbp + 32]
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
-    mov r9, r13
-    cmp rdx, r15
+    mov r9, r12
+    cmp rdx, r13
     je L17
     mov r9, rdx
 L17:
     movdqu xmm0, xmmword ptr [rbp + 48]
     movdqu xmmword ptr [r9], xmm0
     add r9, 16
-    mov rdx, r13
-    cmp r9, r15
+    mov rdx, r12
+    cmp r9, r13
     je L13
     mov rdx, r9
     jmp L13
 L18:
-    cmp r12d, 4
+    cmp r15d, 4
     jae L33
-    cmp r12d, 1
+    cmp r15d, 1
     jne L37
     movzx r8d, byte ptr [r9]
     jmp L39
@@ -1955,28 +2094,28 @@ L20:
     shl r8, cl
     or r8, r9
 L21:
-    mov qword ptr [rdx + 32], r12
+    mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], r8
 L22:
-    test r14w, r14w
-    mov r12, qword ptr [rsp + 8]
+    test r11w, r11w
+    mov r14, qword ptr [rsp + 8]
     je L28
 L23:
-    mov r15d, dword ptr [rsi + 84]
+    mov r13d, dword ptr [rsi + 88]
 L24:
     mov rcx, qword ptr [rsi + 8]
     movq xmm0, qword ptr [rsp + 80]
     mov edx, edi
-    and edx, r15d
+    and edx, r13d
     and edx, 1048560
-    movzx r10d, r14w
+    movzx r10d, r11w
     movd xmm1, r10d
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [rcx + rdx], xmm2
-    cmp r14w, 1
+    cmp r11w, 1
     je L28
-    and r15d, 1048560
+    and r13d, 1048560
     movq xmm0, xmm0
     lea r9d, [r10 - 1]
     mov edx, r9d
@@ -1990,15 +2129,15 @@ L24:
     neg r9d
 L25:
     lea r10d, [r11 - 48]
-    and r10d, r15d
+    and r10d, r13d
     movdqa xmmword ptr [rcx + r10], xmm0
     lea r10d, [r11 - 32]
-    and r10d, r15d
+    and r10d, r13d
     movdqa xmmword ptr [rcx + r10], xmm0
     lea r10d, [r11 - 16]
-    and r10d, r15d
+    and r10d, r13d
     movdqa xmmword ptr [rcx + r10], xmm0
-    mov r10d, r15d
+    mov r10d, r13d
     and r10d, r11d
     movdqa xmmword ptr [rcx + r10], xmm0
     add r11d, 64
@@ -2014,7 +2153,7 @@ L26:
     add r8d, eax
     shl r8d, 4
 L27:
-    mov r9d, r15d
+    mov r9d, r13d
     and r9d, r8d
     movdqa xmmword ptr [rcx + r9], xmm0
     add r8d, 16
@@ -2022,7 +2161,7 @@ L27:
     jne L27
 L28:
     mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rcx + r12]
+    mov rdx, qword ptr [rcx + r14]
     movzx r8d, bl
     mov r9d, r8d
     shr r9d, 2
@@ -2041,7 +2180,7 @@ L28:
     jne L29
     cmp dword ptr [rsi + 64], 63
     jbe L29
-    and edi, dword ptr [rsi + 84]
+    and edi, dword ptr [rsi + 88]
     sfence
     mov rax, qword ptr [rsi + 24]
     movq xmm0, qword ptr [rcx + 4*rdi]
@@ -2070,7 +2209,7 @@ L29:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
 L30:
-    mov byte ptr [rbp], 7
+    mov byte ptr [rbp], 9
 L31:
     mov rax, rbp
     add rsp, 24
@@ -2084,12 +2223,12 @@ L31:
 L32:
     shl ecx, 3
     mov r10d, dword ptr [r9 + 8]
-    mov r9d, dword ptr [r9 + r12 - 4]
+    mov r9d, dword ptr [r9 + r15 - 4]
     add cl, -32
     jmp L36
 L33:
-    lea ecx, [8*r12]
-    mov r8d, dword ptr [r9 + r12 - 4]
+    lea ecx, [8*r15]
+    mov r8d, dword ptr [r9 + r15 - 4]
     add cl, -32
     shl r8, cl
     mov ecx, dword ptr [r9]
@@ -2101,15 +2240,15 @@ L35:
     mov r10d, 4294967288
     lea ecx, [r10 + 8*rcx]
     movzx r10d, word ptr [r9 + 8]
-    movzx r9d, byte ptr [r9 + r12 - 1]
+    movzx r9d, byte ptr [r9 + r15 - 1]
 L36:
     shl r9, cl
     or r9, r10
     jmp L40
 L37:
     mov ecx, 4294967288
-    lea ecx, [rcx + 8*r12]
-    movzx r8d, byte ptr [r9 + r12 - 1]
+    lea ecx, [rcx + 8*r15]
+    movzx r8d, byte ptr [r9 + r15 - 1]
     shl r8, cl
     movzx ecx, word ptr [r9]
 L38:
@@ -2119,28 +2258,40 @@ L39:
 L40:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
-    test r14w, r14w
-    mov r12, qword ptr [rsp + 8]
+    test r11w, r11w
+    mov r14, qword ptr [rsp + 8]
     jne L23
     jmp L28
 L41:
     mov eax, 3
-    jmp L43
+    jmp L45
 L42:
-    shr r15d, 4
-    inc r15d
+    movzx edx, word ptr [rsi + 84]
+    test dx, dx
+    je L43
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov eax, 6
+    cmp r11w, cx
+    ja L44
     xor eax, eax
-    cmp r14w, r15w
+    cmp r11w, dx
+    cmova edi, edx
     seta al
-    cmova edi, r15d
-    movzx r10d, r14w
-    shl r14d, 16
-    add rax, 5
-    or r14, 16128
-    movzx edi, di
+    lea rax, [2*rax + 5]
+    mov ecx, edi
+    jmp L44
 L43:
+    mov eax, 8
+L44:
+    movzx r10d, r11w
+    shl r11d, 16
+    or r11, 16128
+    movzx edi, cx
+L45:
     shl rdi, 32
-    or rdi, r14
+    or rdi, r11
     or rdi, rax
     mov qword ptr [rbp], rdi
     mov qword ptr [rbp + 8], r10
@@ -2154,7 +2305,32 @@ hot_post_two_fences:
     jbe L1
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    je L2
+    jne L2
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L1:
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    lea rdx, [rsp + 8]
+    mov rdi, rbx
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L2:
     mov edi, eax
     bswap edi
     shr edi, 8
@@ -2173,7 +2349,7 @@ hot_post_two_fences:
     por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, eax
     shl ecx, 4
-    and ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
@@ -2198,27 +2374,7 @@ hot_post_two_fences:
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 7
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov byte ptr [rbx], 5
-    mov dword ptr [rbx + 2], 1
+    mov byte ptr [rbx], 9
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -2226,8 +2382,8 @@ L2:
 
 hot_retire_receive:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 32]
-    mov ecx, dword ptr [rsi + 36]
+    mov edi, dword ptr [rsi + 36]
+    mov ecx, dword ptr [rsi + 40]
     cmp ecx, edi
     je L1
     cmp dx, cx
@@ -2237,7 +2393,7 @@ hot_retire_receive:
     and edi, ecx
     mov rdx, qword ptr [rdx + 8*rdi]
     inc ecx
-    mov dword ptr [rsi + 36], ecx
+    mov dword ptr [rsi + 40], ecx
     mov qword ptr [rax + 8], rdx
     xor ecx, ecx
     mov dword ptr [rax], ecx
@@ -2253,47 +2409,45 @@ L1:
 
 hot_retire_send:
     mov rax, rdi
-    mov edi, edx
-    mov r9d, dword ptr [rsi + 76]
-    mov ecx, dword ptr [rsi + 80]
-    mov r8d, dword ptr [rsi + 84]
+    mov ecx, edx
+    mov r8d, dword ptr [rsi + 76]
+    mov edi, dword ptr [rsi + 80]
+    mov r9d, edi
+    sub r9d, dword ptr [rsi + 84]
+    sub edx, r9d
     mov r10d, r8d
-    shr r10d, 4
-    not r10d
-    add r10d, ecx
-    sub edx, r10d
-    mov r11d, r9d
-    sub r11d, r10d
-    cmp dx, r11w
+    sub r10d, r9d
+    cmp dx, r10w
     jae L1
-    movzx r9d, di
-    shl r9d, 4
-    and r8d, r9d
+    movzx r8d, cx
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
     mov r10, qword ptr [rsi + 8]
     mov r9, qword ptr [r10 + r8 + 8]
     test r9, r9
     je L2
-    mov rdi, qword ptr [r10 + r8]
+    mov rcx, qword ptr [r10 + r8]
     add edx, r9d
-    add ecx, edx
-    movzx ecx, cx
-    mov dword ptr [rsi + 80], ecx
-    mov qword ptr [rax + 8], rdi
-    mov word ptr [rax + 16], dx
+    mov r8d, edx
+    add edx, edi
+    movzx edx, dx
+    mov dword ptr [rsi + 80], edx
+    mov qword ptr [rax + 8], rcx
+    mov word ptr [rax + 16], r8w
     xor ecx, ecx
     mov dword ptr [rax], ecx
     ret
 L1:
     mov byte ptr [rax + 4], 2
-    mov word ptr [rax + 6], di
-    mov word ptr [rax + 8], r10w
-    mov word ptr [rax + 10], r9w
+    mov word ptr [rax + 6], cx
+    mov word ptr [rax + 8], r9w
+    mov word ptr [rax + 10], r8w
     mov ecx, 1
     mov dword ptr [rax], ecx
     ret
 L2:
     mov byte ptr [rax + 4], 3
-    mov word ptr [rax + 6], di
+    mov word ptr [rax + 6], cx
     mov ecx, 1
     mov dword ptr [rax], ecx
     ret
@@ -2313,7 +2467,7 @@ hot_ring_staged:
     mov dword ptr [rax], r8d
     je L1
     shl esi, 4
-    and esi, dword ptr [rdi + 84]
+    and esi, dword ptr [rdi + 88]
     mov rax, qword ptr [rdi]
     movaps xmm0, xmmword ptr [rax + 4*rsi]
     movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
@@ -2351,7 +2505,7 @@ hot_stage:
     je L10
     mov esi, ebp
     shl esi, 4
-    and esi, dword ptr [r14 + 84]
+    and esi, dword ptr [r14 + 88]
     mov rdi, qword ptr [r14]
     mov r10d, ebp
     bswap r10d
@@ -2392,11 +2546,21 @@ L2:
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     cmp dword ptr [rsp], 1
     jne L4
-    mov rax, qword ptr [rsp + 16]
 L3:
-    mov rcx, qword ptr [rsp + 8]
-    mov qword ptr [rbx], rcx
-    mov qword ptr [rbx + 8], rax
+    movzx eax, byte ptr [rsp + 8]
+    mov byte ptr [rbx], al
+    movzx eax, byte ptr [rsp + 9]
+    mov byte ptr [rbx + 1], al
+    movzx eax, word ptr [rsp + 10]
+    mov word ptr [rbx + 2], ax
+    mov eax, dword ptr [rsp + 12]
+    mov dword ptr [rbx + 4], eax
+    movzx eax, word ptr [rsp + 16]
+    mov word ptr [rbx + 8], ax
+    mov eax, dword ptr [rsp + 18]
+    mov dword ptr [rbx + 10], eax
+    movzx eax, word ptr [rsp + 22]
+    mov word ptr [rbx + 14], ax
     mov sil, 2
     jmp L9
 L4:
@@ -2439,8 +2603,22 @@ L9:
     pop rbp
     ret
 L10:
-    mov byte ptr [rsp + 8], 5
-    mov dword ptr [rsp + 10], 1
+    movq xmm0, qword ptr [r14 + 84]
+    pshufd xmm0, xmm0, 80
+    pand xmm0, xmmword ptr [rip + .LCPI_1]
+    pcmpeqd xmm0, xmmword ptr [rip + .LCPI_2]
+    movmskpd eax, xmm0
+    mov ecx, eax
+    shr cl
+    add cl, 5
+    movzx ecx, cl
+    test al, 1
+    mov eax, 8
+    cmove eax, ecx
+    mov byte ptr [rsp + 8], al
+    mov word ptr [rsp + 10], 1
+    mov dword ptr [rsp + 12], 0
+    mov word ptr [rsp + 16], 1
     jmp L3
 
 other_arm:
@@ -2467,11 +2645,20 @@ other_fire_doorbell_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    je L2
+    jne L1
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+L1:
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
+    and r8d, dword ptr [rsi + 88]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
@@ -2495,7 +2682,7 @@ other_fire_doorbell_fence:
     bswap edx
     mov dword ptr [rcx], edx
     cmp dword ptr [rsi + 64], 63
-    jbe L1
+    jbe L2
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -2505,31 +2692,36 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
+    mov byte ptr [rax], 9
     ret
-L1:
+L2:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 7
-    ret
-L2:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
+    mov byte ptr [rax], 9
     ret
 
 other_fire_thread_register:
     mov rax, rdi
     mov edi, dword ptr [rsi + 68]
     cmp edi, dword ptr [rsi + 72]
-    je L3
+    jne L1
+    xor ecx, ecx
+    cmp dword ptr [rsi + 76], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+L1:
     movaps xmm0, xmmword ptr [rdx + 256]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 76]
+    and r8d, dword ptr [rsi + 80]
     mov r9, qword ptr [rsi + 8]
     movaps xmmword ptr [r9 + r8], xmm0
     mov r9d, edi
@@ -2553,7 +2745,7 @@ other_fire_thread_register:
     bswap edx
     mov dword ptr [rcx], edx
     cmp dword ptr [rsi + 56], 63
-    jbe L1
+    jbe L2
     mov rcx, qword ptr [rsi + 24]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
@@ -2564,23 +2756,19 @@ other_fire_thread_register:
     pxor xmm0, xmm0
     movdqa xmmword ptr [rdx + 48], xmm0
     sfence
-    jmp L2
-L1:
+    jmp L3
+L2:
     mov rcx, qword ptr [rsi + 24]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
     movq qword ptr [rdx], xmm0
     sfence
-L2:
+L3:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 7
-    ret
-L3:
-    mov byte ptr [rax], 5
-    mov dword ptr [rax + 2], 1
+    mov byte ptr [rax], 9
     ret
 
 other_flush:

@@ -6,3 +6,4 @@ mod properties;
 mod register;
 mod retire;
 mod rig;
+mod window;

@@ -1,0 +1,120 @@
+//! How much of its ring a send queue uses at a time.
+use core::fmt;
+
+use super::parts::WqeRecord;
+use super::send::SendQueue;
+use super::send_error::PostError;
+use super::slot::Index;
+use crate::db::Register;
+use crate::types::{SqPi, Wqebbs, WrId};
+use crate::wqe::Transport;
+
+/// Why a queue cannot have this window. It keeps the one it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WindowError {
+    /// The window is larger than the ring.
+    LargerThanRing {
+        /// WQEBBs asked for.
+        window: Wqebbs,
+        /// WQEBBs of the ring.
+        ring: Wqebbs,
+    },
+    /// More is outstanding already.
+    Outstanding {
+        /// WQEBBs asked for.
+        window: Wqebbs,
+        /// WQEBBs outstanding.
+        outstanding: Wqebbs,
+    },
+}
+
+impl fmt::Display for WindowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::LargerThanRing { window, ring } => {
+                write!(f, "a window of {} WQEBBs, the whole ring has {}", window.0, ring.0)
+            }
+            Self::Outstanding { window, outstanding } => {
+                write!(f, "a window of {} WQEBBs while {} are outstanding", window.0, outstanding.0)
+            }
+        }
+    }
+}
+
+impl core::error::Error for WindowError {}
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// WQEBBs that may be outstanding at a time: posting beyond is [`PostError::Full`]. Zero: the queue takes nothing.
+    #[inline]
+    #[must_use]
+    pub const fn window(&self) -> Wqebbs {
+        // At most 2^15, the largest ring.
+        Wqebbs(self.window as u16)
+    }
+
+    /// Bounds what may be outstanding at a time, in WQEBBs: the ring, or less. A queue made of parts begins with its ring.
+    ///
+    /// The bound costs posting nothing: the queue compares with the end of its window in place of the end of the ring.
+    ///
+    /// - A request of `k` WQEBBs takes `k` of the window. So no more *requests* than the window has WQEBBs are outstanding, and
+    ///   no more completions can come than that: each request completes at most once, an unsignalled one, too, when the queue
+    ///   pair goes to the error state.
+    /// - With a window of zero every request is refused by [`PostError::NotReadyToSend`]. For as long as the queue pair is not in
+    ///   RTS, a doorbell must not be rung (libmlx5 refuses such requests: rdma-core `providers/mlx5/verbs.c`,
+    ///   `set_qp_operational_state`). The queues of `verbs` are opened by the call that moves them to RTS.
+    ///
+    /// # Errors
+    /// A window larger than the ring, or smaller than what is outstanding.
+    pub fn set_window(&mut self, window: Wqebbs) -> Result<(), WindowError> {
+        let (ring, outstanding) = (self.capacity(), self.pi.since(self.oldest()));
+        if window > ring {
+            return Err(WindowError::LargerThanRing { window, ring });
+        }
+        if window < outstanding {
+            return Err(WindowError::Outstanding { window, outstanding });
+        }
+        self.end = self.oldest().add(window);
+        self.window = u32::from(window.0);
+        Ok(())
+    }
+
+    /// Begins anew at index 0: nothing outstanding, a window of zero, a doorbell record of zero. What was outstanding is
+    /// forgotten, and so are its tags.
+    ///
+    /// # Safety
+    /// The queue pair is in RESET, so that the device will not look at what is in the ring. CQEs of it that were not polled must
+    /// be [forgotten](crate::cq::CompletionQueue::forget): their indices would mean requests that are posted from here on.
+    pub unsafe fn reset(&mut self) {
+        for slot in 0..self.capacity().0 {
+            let record = self.record(self.slot(Index::new(SqPi(slot))));
+            // SAFETY: one of the shadow.
+            unsafe { record.write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+        }
+        (self.pi, self.end, self.window) = (Index::new(SqPi(0)), Index::new(SqPi(0)), 0);
+        // SAFETY: nothing is posted, and the device takes nothing in this state.
+        unsafe { self.db.store(0) };
+    }
+
+    /// Whether the doorbell record still says what this queue has stored there.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.db.load() == self.pi().0
+    }
+
+    /// The oldest WQEBB outstanding; the one to be posted next, if none is.
+    #[inline(always)]
+    pub(super) const fn oldest(&self) -> Index {
+        self.end.sub(self.window())
+    }
+
+    /// Why a request of one WQEBB is refused. In line: where nothing is called, nothing is saved for a call.
+    #[inline(always)]
+    pub(super) const fn no_room(&self) -> PostError {
+        if self.window == 0 {
+            PostError::NotReadyToSend
+        } else {
+            PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }
+        }
+    }
+}

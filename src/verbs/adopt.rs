@@ -1,0 +1,54 @@
+//! Queue pairs that other libraries made.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::qp::VerbsTransport;
+use super::qp_parts::Made;
+use super::register::{self, Claim};
+use super::{Error, QueuePair};
+use crate::db::{ExclusiveRegister, SharedRegister};
+
+/// Takes over a queue pair that another library made, with a register of its own.
+///
+/// # Errors
+/// If it is not libmlx5's, not of transport `T`, its parts are not what this crate can drive, or its register is in use by
+/// another queue of this crate.
+///
+/// # Safety
+/// - `qp` is alive, and stays so until the returned queues and every clone of the handle are dropped. It is not destroyed,
+///   nor moved to RESET.
+/// - Nothing is outstanding on it: every request posted so far has completed and was polled.
+/// - Nobody posts to it in any other way from here on.
+/// - It was made without WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them).
+/// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,
+///   `ibv_alloc_parent_domain`). If that is not known, use [`adopt_qp_shared`].
+pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<QueuePair<T>, Error> {
+    // SAFETY: the caller vouches for the queue pair.
+    let made = unsafe { Made::<T>::adopt(qp) }?;
+    let parts = made.register()?;
+    let claim = Claim::new(parts)?;
+    // SAFETY: mapped as long as the queue pair lives; the caller vouches for those outside this crate, the claim for
+    // those inside.
+    let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
+    made.finish(register, Some(claim))
+}
+
+/// Takes over a queue pair that another library made, on a register that other queues of this crate may have, too.
+///
+/// # Errors
+/// As [`adopt_qp`].
+///
+/// # Safety
+/// As [`adopt_qp`], but its register may be rung by other queues of this crate.
+pub unsafe fn adopt_qp_shared<T: VerbsTransport>(
+    qp: NonNull<sys::ibv_qp>,
+) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
+    // SAFETY: the caller vouches for the queue pair.
+    let made = unsafe { Made::<T>::adopt(qp) }?;
+    // SAFETY: mapped as long as the queue pair lives; the caller vouches for those outside this crate.
+    let register = unsafe { register::shared(made.register()?) }?;
+    made.finish(register, None)
+}

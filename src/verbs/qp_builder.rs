@@ -1,0 +1,249 @@
+//! Making queue pairs.
+
+use core::marker::PhantomData;
+use std::rc;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::error::{in_range, non_null};
+use super::pd::ParentDomain;
+use super::qp::{Domain, Under, VerbsTransport};
+use super::qp_parts::{Made, OBJECT, QP_SIGNATURE};
+use super::register::{self, Claim};
+use super::thread_domain::ThreadDomain;
+use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, parts};
+use crate::arch::copy::{BlockCopy, Usual};
+use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
+use crate::types::{DS_BYTES, Ds, Wqebbs};
+
+/// What a queue pair is to be like.
+#[derive(Clone)]
+pub struct QpBuilder<'a, T> {
+    pd: &'a ProtectionDomain,
+    send_cq: &'a Cq,
+    recv_cq: &'a Cq,
+    srq: Option<&'a Srq>,
+    cap: sys::ibv_qp_cap,
+    scatter_to_cqe: bool,
+    transport: PhantomData<T>,
+}
+
+impl ProtectionDomain {
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::wqe::Rc), [`Uc`](crate::wqe::Uc) or [`RawPacket`](crate::wqe::RawPacket)) whose sends complete on
+    /// `send_cq` and receives on `recv_cq`.
+    #[must_use]
+    pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
+        QpBuilder {
+            pd: self,
+            send_cq,
+            recv_cq,
+            srq: None,
+            cap: sys::ibv_qp_cap {
+                max_send_wr: 128,
+                max_recv_wr: 128,
+                max_send_sge: 1,
+                max_recv_sge: 1,
+                max_inline_data: 0,
+            },
+            scatter_to_cqe: false,
+            transport: PhantomData,
+        }
+    }
+}
+
+impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
+    /// Requests that may be outstanding on the send queue at a time, so long as each fits one WQEBB (64 bytes: with RC, 28 bytes
+    /// inline or two gather entries). Default 128.
+    ///
+    /// A larger request counts as many times as it has WQEBBs, so that there are never more requests than this, and never more
+    /// completions ([`Self::send_completions`]): ask for 64 to have 16 of four WQEBBs each. If one request of the size asked for
+    /// ([`Self::inline`], [`Self::send_sge`]) needs more WQEBBs than this, the queue takes one such request at a time.
+    /// [`SendQueue::set_window`](crate::SendQueue::set_window) changes it within the ring, which usually is longer.
+    #[must_use]
+    pub fn sends(mut self, requests: u32) -> Self {
+        self.cap.max_send_wr = requests;
+        self
+    }
+
+    /// Requests that may be posted to the receive queue at a time. Default 128.
+    #[must_use]
+    pub fn receives(mut self, requests: u32) -> Self {
+        self.cap.max_recv_wr = requests;
+        self
+    }
+
+    /// Gather entries of a request to send. Default 1.
+    #[must_use]
+    pub fn send_sge(mut self, entries: u32) -> Self {
+        self.cap.max_send_sge = entries;
+        self
+    }
+
+    /// Scatter entries of a receive. Default 1.
+    #[must_use]
+    pub fn recv_sge(mut self, entries: u32) -> Self {
+        self.cap.max_recv_sge = entries;
+        self
+    }
+
+    /// Bytes a request may carry inline. Default 0, which still leaves what fits the space of the gather entries: the send
+    /// queue knows how much it was granted.
+    #[must_use]
+    pub fn inline(mut self, bytes: u32) -> Self {
+        self.cap.max_inline_data = bytes;
+        self
+    }
+
+    /// Receives come from `srq`; the queue pair has no receive queue of its own.
+    #[must_use]
+    pub fn shared_recv_queue(mut self, srq: &'a Srq) -> Self {
+        self.srq = Some(srq);
+        self
+    }
+
+    /// Lets small data arrive in the CQE in place of the buffer, which saves the device a write. Off by default, and then a
+    /// buffer always has its data; on, whoever polls must look at each CQE and copy.
+    #[must_use]
+    pub fn scatter_to_cqe(mut self, on: bool) -> Self {
+        self.scatter_to_cqe = on;
+        self
+    }
+
+    /// The most completions that the send queue can have waiting in its CQ: what the CQ needs room for, besides what its other
+    /// queues need ([`Device::completion_queue`](super::Device::completion_queue)).
+    ///
+    /// Signalling fewer requests does not make it less: when the queue pair goes to the error state, unsignalled requests
+    /// complete, too. It is one more than the window, for the request by which [`QueuePair::drain`] ends.
+    #[must_use]
+    pub fn send_completions(&self) -> u32 {
+        u32::from(self.window().0) + 1
+    }
+
+    /// The most completions that the receive queue can have waiting in its CQ. None if the receives come from a shared queue: then
+    /// count [its requests](crate::SharedRecvQueue::capacity) once for all its queue pairs.
+    #[must_use]
+    pub fn recv_completions(&self) -> u32 {
+        if self.srq.is_some() { 0 } else { self.cap.max_recv_wr }
+    }
+
+    /// What the send queue takes at a time: as many WQEBBs as requests were asked for, and room for one of the largest at least.
+    fn window(&self) -> Wqebbs {
+        let inline = (self.cap.max_inline_data as usize + size_of::<u32>()).div_ceil(DS_BYTES);
+        let payload = if self.cap.max_inline_data == 0 { 0 } else { inline };
+        // Control segment and operands.
+        let units = 1 + T::OPERAND_UNITS + payload.max(self.cap.max_send_sge as usize);
+        let largest = Ds(units.min(usize::from(Ds::MAX)) as u8).wqebbs();
+        Wqebbs(u16::try_from(self.cap.max_send_wr).unwrap_or(u16::MAX)).max(largest)
+    }
+
+    /// Makes the queue pair in a thread domain of its own, hence with a doorbell register that is its own.
+    ///
+    /// # Errors
+    /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
+    /// [`Error::RegisterHandedOutTwice`].
+    pub fn build(self) -> Result<QueuePair<T>, Error> {
+        self.build_with::<TwoFences, _>(Usual::default())
+    }
+
+    /// As [`build`](Self::build), with a doorbell of another flush mode, and another
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Usual::default())`.
+    /// [`FlushMode`] has the table of which mode is for whom.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with<F: FlushMode, C: BlockCopy>(
+        self,
+        copy: C,
+    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>>, Error> {
+        let own = ParentDomain::new(self.pd, None)?;
+        let made = self.create(Domain::Own(own))?;
+        let parts = made.register()?;
+        let claim = Claim::new(parts)?;
+        // SAFETY: the register is mapped until the context closes, and is ours: libmlx5 gives it to this thread domain
+        // alone, and the claim says that nobody got it before; or it has no BlueFlame, and others store 8-byte doorbells there.
+        let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
+        made.finish(register.with_mode::<F>().with_copy(copy), Some(claim))
+    }
+
+    /// Makes the queue pair in the calling thread's domain, with the register, and the places of record and rings, that its
+    /// queues share: for threads with many queues, see [`ThreadDomain`].
+    ///
+    /// # Errors
+    /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
+    pub fn build_in(self, domain: &ThreadDomain) -> Result<QueuePair<T, rc::Rc<ThreadRegister>>, Error> {
+        if !Arc::ptr_eq(domain.handle().pd(), &self.pd.handle) {
+            return Err(Error::ForeignThreadDomain { object: OBJECT });
+        }
+        let made = self.create(Domain::Thread(Arc::clone(domain.handle())))?;
+        // SAFETY: made in this domain; the register is mapped until the context closes.
+        let register = unsafe { domain.register(made.register()?) }?;
+        made.finish(register, None)
+    }
+
+    /// Makes the queue pair with whatever register libmlx5 chooses, which others may have, too. All queues of this crate on
+    /// one register take turns by a lock.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    ///
+    /// # Safety
+    /// No queue pair of the same context is posted to by other means than this crate (`ibv_post_send`): it might ring the
+    /// same register without the lock.
+    pub unsafe fn build_shared(self) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
+        let made = self.create(Domain::Protection)?;
+        let parts = made.register()?;
+        // SAFETY: mapped until the context closes; the caller vouches for those outside this crate.
+        let register = unsafe { register::shared(parts) }?;
+        made.finish(register, None)
+    }
+
+    fn create(self, domain: Domain) -> Result<Made<T>, Error> {
+        parts::unsigned(OBJECT, QP_SIGNATURE)?;
+        let (window, receives) = (self.window(), self.recv_completions());
+        let device = self.pd.device().query()?;
+        let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
+        in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
+        in_range("gather entries", cap.max_send_sge.into(), 0..=sge)?;
+        if self.srq.is_none() {
+            in_range("requests of a receive queue", cap.max_recv_wr.into(), 0..=wr)?;
+            in_range("scatter entries", cap.max_recv_sge.into(), 0..=sge)?;
+        }
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.send_cq = self.send_cq.as_raw();
+        attr.recv_cq = self.recv_cq.as_raw();
+        attr.srq = self.srq.map_or(core::ptr::null_mut(), Srq::as_raw);
+        attr.cap = cap;
+        if self.srq.is_some() {
+            (attr.cap.max_recv_wr, attr.cap.max_recv_sge) = (0, 0);
+        }
+        attr.qp_type = T::QP_TYPE;
+        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.pd = match &domain {
+            Domain::Own(parent) => parent.raw(),
+            Domain::Thread(thread) => thread.raw(),
+            Domain::Protection => self.pd.as_raw(),
+        };
+        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+            comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+            create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
+            ..ffi::Mlx5dvQpInitAttr::default()
+        };
+        let context = self.pd.handle.context.raw();
+        // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
+        let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
+        let raw = non_null("mlx5dv_create_qp", raw)?;
+        let under = Under {
+            domain,
+            _send_cq: self.send_cq.clone(),
+            _recv_cq: self.recv_cq.clone(),
+            _srq: self.srq.cloned(),
+            _pd: Arc::clone(&self.pd.handle),
+        };
+        // SAFETY: just made, by libmlx5, and ours to destroy.
+        let mut made = unsafe { Made::new(raw, device, Some(under)) }?;
+        made.bound(window, receives);
+        Ok(made)
+    }
+}

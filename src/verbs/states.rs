@@ -1,0 +1,302 @@
+//! The states of a queue pair, and how it gets from one to the next (IBTA vol. 1, 10.3.1).
+
+use core::fmt;
+
+use rdma_sys as sys;
+
+use super::error::{in_range, zero};
+use super::port::port_state;
+use super::qp_parts::OBJECT;
+use super::{Access, Endpoint, Error, Owned, Path, PortState, Qp};
+use crate::db::Register;
+use crate::queue::SendQueue;
+use crate::types::{Psn, Wqebbs};
+use crate::wqe::Transport;
+
+/// States of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QpState {
+    /// As created.
+    Reset,
+    /// Receives may be posted.
+    Init,
+    /// Ready to receive.
+    ReadyToReceive,
+    /// Ready to send.
+    ReadyToSend,
+    /// The send queue is draining, or has drained.
+    SendQueueDrained,
+    /// The send queue has failed (unreliable transports).
+    SendQueueError,
+    /// Everything posted completes with an error.
+    Error,
+    /// Any other value of `ibv_qp_state`.
+    Other(u32),
+}
+
+impl QpState {
+    pub(super) fn from_raw(raw: sys::ibv_qp_state::Type) -> Self {
+        match raw {
+            sys::ibv_qp_state::IBV_QPS_RESET => Self::Reset,
+            sys::ibv_qp_state::IBV_QPS_INIT => Self::Init,
+            sys::ibv_qp_state::IBV_QPS_RTR => Self::ReadyToReceive,
+            sys::ibv_qp_state::IBV_QPS_RTS => Self::ReadyToSend,
+            sys::ibv_qp_state::IBV_QPS_SQD => Self::SendQueueDrained,
+            sys::ibv_qp_state::IBV_QPS_SQE => Self::SendQueueError,
+            sys::ibv_qp_state::IBV_QPS_ERR => Self::Error,
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl QpState {
+    /// Whether requests may be posted (IBTA vol. 1, 10.8.2 and 10.3.1). In RESET, INIT and RTR they may not.
+    pub(super) fn takes_sends(self) -> bool {
+        matches!(self, Self::ReadyToSend | Self::SendQueueDrained | Self::SendQueueError | Self::Error)
+    }
+
+    /// The states from which this one is reached (IBTA vol. 1, 10.3.1; Linux `drivers/infiniband/core/verbs.c`,
+    /// `qp_state_table`), and what leads there.
+    fn reached_from(self) -> (&'static [Self], &'static str) {
+        match self {
+            Self::Init => (&[Self::Reset, Self::Init], "make a queue pair, or reset it (QueuePair::reset)"),
+            Self::ReadyToReceive => (&[Self::Init], "call Qp::to_init first"),
+            Self::ReadyToSend => (
+                &[Self::ReadyToReceive, Self::ReadyToSend, Self::SendQueueDrained, Self::SendQueueError],
+                "call Qp::to_rtr first",
+            ),
+            Self::Error => (
+                &[
+                    Self::Init,
+                    Self::ReadyToReceive,
+                    Self::ReadyToSend,
+                    Self::SendQueueDrained,
+                    Self::SendQueueError,
+                    Self::Error,
+                ],
+                "nothing is posted in this state, so that there is nothing to flush",
+            ),
+            _ => (&[], ""),
+        }
+    }
+}
+
+impl fmt::Display for QpState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reset => "RESET",
+            Self::Init => "INIT",
+            Self::ReadyToReceive => "RTR",
+            Self::ReadyToSend => "RTS",
+            Self::SendQueueDrained => "SQD",
+            Self::SendQueueError => "SQE",
+            Self::Error => "ERR",
+            Self::Other(raw) => return write!(f, "state {raw}"),
+        })
+    }
+}
+
+/// What the text of [`Error::WrongState`] says.
+pub(super) fn describe_wrong_state(f: &mut fmt::Formatter<'_>, is: QpState, to: QpState) -> fmt::Result {
+    let (from, way) = to.reached_from();
+    write!(f, "the queue pair is in {is} and cannot go to {to}")?;
+    for (n, state) in from.iter().enumerate() {
+        write!(f, "{}{state}", if n == 0 { ", which it reaches from " } else { " or " })?;
+    }
+    if way.is_empty() { Ok(()) } else { write!(f, ": {way}") }
+}
+
+type Mask = sys::ibv_qp_attr_mask;
+
+impl Qp {
+    /// RESET to INIT: receives may be posted from here on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], or a failed call.
+    pub fn to_init(&self, path: &Path) -> Result<(), Error> {
+        path.check()?;
+        self.check_port(path.port.number)?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        attr.pkey_index = path.pkey_index;
+        attr.port_num = path.port.number;
+        // Only remote rights are a queue pair's, and of those only what its transport and device can do; more is refused.
+        let mut possible = Access::REMOTE_WRITE.bits() & !Access::LOCAL_WRITE.bits();
+        if self.is_reliable() {
+            possible |= Access::REMOTE_READ.bits();
+            if self.device_attr().atomics {
+                possible |= Access::REMOTE_ATOMIC.bits() & !Access::LOCAL_WRITE.bits();
+            }
+        }
+        attr.qp_access_flags = path.access.bits() & possible;
+        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+        self.modify(&mut attr, mask)
+    }
+
+    /// INIT to RTR: the queue pair answers `remote` from here on.
+    ///
+    /// # Errors
+    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::OutOfRange`], [`Error::WrongState`],
+    /// [`Error::PortNotActive`] if that is why the call failed, or a failed call.
+    pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
+        path.check()?;
+        self.check_port(path.port.number)?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        attr.ah_attr = path.address(remote)?;
+        attr.path_mtu = path.mtu.min(remote.mtu) as sys::ibv_mtu::Type;
+        attr.dest_qp_num = remote.qpn.get();
+        attr.rq_psn = remote.psn.get();
+        let mut mask =
+            Mask::IBV_QP_STATE | Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
+        if self.is_reliable() {
+            attr.max_dest_rd_atomic = path.max_dest_rd_atomic.min(self.device_attr().max_qp_rd_atom);
+            attr.min_rnr_timer = path.min_rnr_timer;
+            mask = mask | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
+        }
+        self.modify(&mut attr, mask).map_err(|error| self.port_down(path.port.number).unwrap_or(error))
+    }
+
+    /// To the error state: what is posted and has not completed completes with "flushed", and so does what is posted from here on.
+    /// Requests complete that were not signalled, too; but those that had succeeded before, unsignalled, stay silent. Wait with
+    /// [`QueuePair::drain`](super::QueuePair::drain), which knows when all is accounted for.
+    ///
+    /// # Errors
+    /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.
+    pub fn to_error(&self) -> Result<(), Error> {
+        self.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_ERR), Mask::IBV_QP_STATE)
+    }
+
+    /// The state the device has it in, asked of the device.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn state(&self) -> Result<QpState, Error> {
+        let mut attr = zeroed_attr(0);
+        // SAFETY: integers and null pointers.
+        let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
+        let mask = Mask::IBV_QP_STATE.0.cast_signed();
+        // SAFETY: the queue pair is alive, both structures are ours.
+        zero("ibv_query_qp", unsafe { sys::ibv_query_qp(self.as_raw(), &raw mut attr, mask, &raw mut init) })?;
+        Ok(QpState::from_raw(attr.qp_state))
+    }
+
+    /// The error of a port that carries no data.
+    fn port_down(&self, number: u8) -> Option<Error> {
+        // SAFETY: the queue pair is alive, and its context with it.
+        let state = unsafe { port_state((*self.as_raw()).context, number) }.ok()?;
+        (state != PortState::Active).then_some(Error::PortNotActive { port: number, state })
+    }
+
+    /// Refuses a port that the device does not have: libmlx5 takes its number for an index before anybody checks it
+    /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+    pub(super) fn check_port(&self, number: u8) -> Result<(), Error> {
+        in_range("port", number.into(), 1..=self.device_attr().ports.into())
+    }
+
+    /// Moves to the state of `attr`.
+    pub(super) fn modify(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+        let to = QpState::from_raw(attr.qp_state);
+        let call = match to {
+            QpState::Reset => "ibv_modify_qp to RESET",
+            QpState::Init => "ibv_modify_qp to INIT",
+            QpState::ReadyToReceive => "ibv_modify_qp to RTR",
+            QpState::ReadyToSend => "ibv_modify_qp to RTS",
+            QpState::Error => "ibv_modify_qp to ERR",
+            _ => "ibv_modify_qp",
+        };
+        // SAFETY: the queue pair is alive, the structure is ours.
+        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) }) else {
+            return Ok(());
+        };
+        // The kernel says EINVAL for everything: ask for what usually is behind it.
+        let (from, _) = to.reached_from();
+        match self.state() {
+            Ok(is) if error.errno == libc::EINVAL && !from.is_empty() && !from.contains(&is) => {
+                Err(Error::WrongState { is, to })
+            }
+            _ => Err(error.into()),
+        }
+    }
+}
+
+impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
+    /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
+    ///
+    /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the device
+    /// must not see a doorbell of a queue pair that is not ready. That is why it is the queue that goes to RTS, and not the
+    /// handle.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
+        path.check()?;
+        let qp = self.handle();
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        attr.sq_psn = psn.get();
+        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
+        if qp.is_reliable() {
+            attr.timeout = path.timeout;
+            attr.retry_cnt = path.retry_cnt;
+            attr.rnr_retry = path.rnr_retry;
+            attr.max_rd_atomic = path.max_rd_atomic.min(qp.device_attr().max_qp_init_rd_atom);
+            mask = mask
+                | Mask::IBV_QP_TIMEOUT
+                | Mask::IBV_QP_RETRY_CNT
+                | Mask::IBV_QP_RNR_RETRY
+                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+        }
+        self.open_by(&mut attr, mask)
+    }
+
+    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is what the peer was told.
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        self.handle().to_rtr(path, remote)?;
+        self.to_rts(path, local.psn)
+    }
+
+    /// Asks the device for the queue pair's state, and takes requests from here on if it is one in which they may be posted: for
+    /// queue pairs that something else connects, such as `rdma_accept` and `rdma_connect` of librdmacm.
+    ///
+    /// # Errors
+    /// [`Error::ResetElsewhere`], or a failed call.
+    pub fn refresh(&mut self) -> Result<QpState, Error> {
+        let state = self.handle().state()?;
+        if state.takes_sends() {
+            self.open()?;
+        }
+        Ok(state)
+    }
+
+    /// Moves the queue pair to a state in which requests may be posted.
+    pub(super) fn open_by(&mut self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+        self.in_step()?;
+        self.handle().modify(attr, mask)?;
+        self.open()
+    }
+
+    /// Takes requests, as many at a time as were asked for when the queue pair was made.
+    fn open(&mut self) -> Result<(), Error> {
+        self.in_step()?;
+        let window = self.handle().handle.window;
+        if self.window() == Wqebbs(0) {
+            self.set_window(window).map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the device goes on where this queue does. libmlx5 has set the doorbell record to zero if the queue pair was reset
+    /// by other means than this crate.
+    fn in_step(&self) -> Result<(), Error> {
+        if self.is_recorded() { Ok(()) } else { Err(Error::ResetElsewhere { qpn: self.qpn() }) }
+    }
+}
+
+/// Attributes that say nothing but the state to move to.
+pub(super) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
+    // SAFETY: integers and arrays of integers, for which zero is a value.
+    let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
+    attr.qp_state = state;
+    attr
+}

@@ -1,0 +1,185 @@
+//! The end of a connection, and a new beginning: error state, everything accounted for, RESET.
+
+use rdma_sys as sys;
+
+use super::qp::VerbsTransport;
+use super::states::zeroed_attr;
+use super::taken::Taken;
+use super::{Error, OwnedCq, QueuePair};
+use crate::cq::{Cqe, CqeView, Side, Source};
+use crate::db::Register;
+use crate::queue::{RetireError, Retired, SendQueue};
+use crate::types::{Qpn, SqPi, Wqebbs, WrId};
+use crate::wqe::{Nop, Transport};
+
+impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+    /// Moves the queue pair to the error state and begins to account for all that is posted, sends and receives:
+    ///
+    /// ```
+    /// # use blueflame::{db::Register, verbs::{Drained, Error, OwnedCq, QueuePair}, wqe::Rc};
+    /// fn close<R: Register>(pair: &mut QueuePair<Rc, R>, cq: &mut OwnedCq) -> Result<(), Error> {
+    ///     let mut drain = pair.drain()?;
+    ///     while !drain.is_done() {
+    ///         cq.drain(16, |cqe| match drain.take(&cqe) {
+    ///             Ok(Some(Drained::Send(done))) => println!("{:?}: {:?}", done.wr_id, cqe.check()),
+    ///             Ok(Some(Drained::Receive(wr_id))) => println!("{wr_id:?} is mine again"),
+    ///             Ok(Some(Drained::Shared | Drained::Marker(_))) => {}
+    ///             Ok(None) => {} // of another queue pair that completes here
+    ///             Err(error) => eprintln!("{error}"),
+    ///         });
+    ///     }
+    ///     pair.reset(&mut [cq], |_| ()) // from here on it can be connected again
+    /// }
+    /// ```
+    ///
+    /// Requests that are not complete will be "flushed", unsignalled ones, too. But unsignalled requests that had succeeded before
+    /// have no CQE, and never get one. So a marker is posted behind them all, a signalled NOP, which the device flushes last:
+    /// its completion takes back what is before it (Linux does so in `ib_drain_qp`, `drivers/infiniband/core/verbs.c`). It takes
+    /// one WQEBB beyond the window where the ring has one more.
+    ///
+    /// The end can only be waited for if the ring has a WQEBB for the marker, or something outstanding will complete: keep one
+    /// request signalled per window ([`Moderation`](crate::queue::Moderation) does).
+    ///
+    /// # Errors
+    /// [`Error::MixedUp`], [`Error::WrongState`] in RESET, or a failed call.
+    pub fn drain(&mut self) -> Result<Drain<'_, T, R>, Error> {
+        self.whole()?;
+        self.qp.to_error()?;
+        let mut drain = Drain { pair: self, marker: None };
+        drain.mark();
+        Ok(drain)
+    }
+
+    /// Moves the queue pair to RESET, from any state, and both queues with it: nothing is posted, indices and doorbell records are
+    /// zero, and what was outstanding is forgotten with its tags. Completions that nobody has polled are taken out of the
+    /// completion queues, for they would mean requests of the next connection; `forgotten` sees each of them before, for
+    /// instance to retire it on a shared receive queue, whose WQEs would otherwise be lost.
+    ///
+    /// `cqs` are this crate's completion queues that the queue pair completes to: one, or two.
+    ///
+    /// The device gives up what was in flight: a peer may have executed the last requests or not. To know, [`drain`](Self::drain)
+    /// first. Completions polled before and not yet retired mean nothing any more.
+    ///
+    /// # Errors
+    /// [`Error::CqNotGiven`], [`Error::MixedUp`], or a failed call: then nothing has changed.
+    pub fn reset(&mut self, cqs: &mut [&mut OwnedCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+        self.whole()?;
+        // SAFETY: the queue pair is alive, and these are written once.
+        let (send_cq, recv_cq) = unsafe { ((*self.qp.as_raw()).send_cq, (*self.qp.as_raw()).recv_cq) };
+        for (which, raw) in [("sends", send_cq), ("receives", recv_cq)] {
+            // libmlx5 cleans those that it polls itself.
+            let given = cqs.iter().any(|cq| cq.handle().as_raw() == raw);
+            if !given && Taken::is(raw.addr()) {
+                return Err(Error::CqNotGiven { which });
+            }
+        }
+        self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
+        for cq in cqs.iter_mut().filter(|cq| [send_cq, recv_cq].contains(&cq.handle().as_raw())) {
+            for number in self.numbers() {
+                cq.forget_with(number, &mut forgotten);
+            }
+        }
+        // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten, by libmlx5 where it polls.
+        unsafe { self.sq.reset() };
+        if let Some(rq) = &mut self.rq {
+            // SAFETY: as above.
+            unsafe { rq.reset() };
+        }
+        Ok(())
+    }
+
+    /// The numbers that completions of sends and of receives carry: one for both, but for raw packets.
+    fn numbers(&self) -> [Qpn; 2] {
+        [self.qp.handle.qpn, self.qp.handle.recv_qpn]
+    }
+
+    /// Whether both queues are the handle's: the fields can be exchanged, and so can what is in an [`Owned`](super::Owned).
+    fn whole(&self) -> Result<(), Error> {
+        if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
+            return Err(Error::MixedUp { object: "send queue" });
+        }
+        match &self.rq {
+            Some(rq) if !rq.is_whole() || !rq.handle().is(&self.qp) => Err(Error::MixedUp { object: "receive queue" }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A queue pair in the error state whose requests are being accounted for: made by [`QueuePair::drain`].
+#[derive(Debug)]
+#[must_use = "nothing is accounted for but by `take`"]
+pub struct Drain<'a, T: Transport, R: Register> {
+    pair: &'a mut QueuePair<T, R>,
+    /// The index of the request that was posted last of all, once there was room for it.
+    marker: Option<SqPi>,
+}
+
+/// What a completion was that [`Drain::take`] took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// A request of the send queue, with the unsignalled ones before it. Whether it succeeded, its completion says.
+    Send(Retired),
+    /// A receive: its tag.
+    Receive(WrId),
+    /// A receive of the shared queue: retire it there.
+    Shared,
+    /// The drain's own request. These WQEBBs are free again; the first ones were unsignalled requests that had succeeded.
+    Marker(Wqebbs),
+}
+
+impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
+    /// Takes a completion and retires its request; `None` if it is of another queue pair.
+    ///
+    /// # Errors
+    /// [`RetireError`]: it completes nothing that is outstanding; nothing is retired then.
+    pub fn take<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<Drained>, RetireError> {
+        if !self.pair.numbers().contains(&cqe.qpn()) {
+            return Ok(None);
+        }
+        let drained = match (cqe.side(), &mut self.pair.rq) {
+            (Some(Side::Responder), Some(rq)) => Drained::Receive(rq.retire(cqe)?),
+            (Some(Side::Responder), None) => Drained::Shared,
+            // No completion of a request at all is an error, too.
+            (Some(Side::Requester) | None, _) => {
+                let done = self.pair.sq.retire(cqe)?;
+                if self.marker == Some(SqPi(cqe.wqe_counter())) {
+                    Drained::Marker(done.freed)
+                } else {
+                    Drained::Send(done)
+                }
+            }
+        };
+        self.mark();
+        Ok(Some(drained))
+    }
+
+    /// Whether everything posted to the queue pair's own queues is accounted for.
+    ///
+    /// Receives from a shared queue are not its own: of these, the event "last WQE reached" tells the end.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.outstanding() == Wqebbs(0) && self.pair.rq.as_ref().is_none_or(|rq| rq.posted() == 0)
+    }
+
+    /// WQEBBs of the send queue that are not accounted for.
+    fn outstanding(&self) -> Wqebbs {
+        Wqebbs(self.pair.sq.window().0 - self.pair.sq.free().0)
+    }
+
+    /// Posts the marker behind what is outstanding, as soon as there is room.
+    fn mark(&mut self) {
+        if self.marker.is_some() || self.outstanding() == Wqebbs(0) {
+            return;
+        }
+        let sq: &mut SendQueue<T, R> = &mut self.pair.sq;
+        // One more than the window, if the ring has it: a window full of unsignalled requests that have succeeded never moves.
+        let window = sq.window();
+        if sq.free() == Wqebbs(0) && sq.set_window(Wqebbs(window.0 + 1)).is_err() {
+            return;
+        }
+        let pi = sq.pi();
+        if sq.post(&Nop::new().signaled(WrId(0))).is_ok() {
+            self.marker = Some(pi);
+        }
+    }
+}
