@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::uar::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, blueflame_halves,
 };
-use crate::wqe::{WQEBB_BYTES, copy_from_ring};
+use crate::wqe::{WQEBB_BYTES, copy_from_ring, may_differ};
 use std::time::Duration;
 
 /// How long the event of a CQ that was armed when it already held CQEs takes: longer than a program, on busy cores, needs
@@ -223,7 +223,8 @@ impl Device {
         if u16::from_be_bytes([control[1], control[2]]) != index {
             return;
         }
-        if let Some(i) = (0..ring.len()).find(|&i| ring[i] != stored[i]) {
+        let differs = |i: usize| ring[i] != stored[i] && !may_differ(control, at + i, ring[i], stored[i]);
+        if let Some(i) = (0..ring.len()).find(|&i| differs(i)) {
             let complaint = Complaint::CopyDiffers { qpn, index, at: at + i, copied: stored[i], ring: ring[i] };
             self.complain(complaint);
         }

@@ -21,7 +21,7 @@ use crate::arch::copy::{BlockCopy, Usual};
 /// ```
 #[derive(Debug)]
 pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
-    pub(super) halves: Halves,
+    halves: Halves,
     copy: C,
     mode: PhantomData<F>,
 }
@@ -48,7 +48,7 @@ impl ExclusiveRegister {
 
 impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
     #[inline]
-    pub(super) const fn new(halves: Halves, copy: C) -> Self {
+    const fn new(halves: Halves, copy: C) -> Self {
         Self { halves, copy, mode: PhantomData }
     }
 

@@ -36,7 +36,6 @@
 mod exclusive;
 mod mode;
 mod parts;
-mod probe;
 mod record;
 mod register;
 mod shared;
@@ -45,7 +44,6 @@ mod thread;
 pub use exclusive::ExclusiveRegister;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
-pub use probe::{Probe, ProbeError};
 pub use record::DoorbellRecord;
 pub use register::{BlueFlame, Doorbell, Half, Register, Stored};
 pub use shared::SharedRegister;

@@ -2,7 +2,6 @@
 use super::*;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use core::ptr::NonNull;
-use std::vec::Vec;
 
 /// A page that stands in for a UAR page, filled with 0xa5.
 #[repr(align(4096))]
@@ -139,47 +138,6 @@ fn every_routine_copies_to_registers_of_all_types() {
     for routine in on_memory() {
         routine.dispatch(Halves).expect("available");
     }
-}
-
-#[test]
-fn a_probe_measures_what_it_is_asked_for() {
-    let mut page = Page::new();
-    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
-    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
-    let mut ticks = 0;
-    let clock = || {
-        ticks += 640;
-        ticks
-    };
-    // SAFETY: no device looks at this page, and these routines store to any memory.
-    let probe = unsafe { register.probe(&[7; 8], on_memory(), clock) }.expect("available");
-    let costs: Vec<_> = probe.costs().collect();
-    assert!(costs.iter().map(|&(routine, _)| routine).eq(on_memory()));
-    assert!(costs.iter().all(|&(_, ticks)| ticks == 10.0), "{costs:?}");
-    assert_eq!(probe.pick(), CopyRoutine::default_for_cpu());
-    let blocks = (0..8).map(|i| (i, 7)).chain((0..8).map(|i| (HALF + i, 7)));
-    assert!(touched(&page).eq(blocks));
-}
-
-#[test]
-fn a_probe_that_cannot_be_made_stores_nothing() {
-    let mut page = Page::new();
-    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
-    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
-    for routine in CopyRoutine::ALL {
-        if let Err(unavailable) = routine.check() {
-            // SAFETY: refused before anything is stored.
-            let refused = unsafe { register.probe(&[7; 8], [CopyRoutine::Words, routine], || 0) };
-            assert_eq!(refused, Err(ProbeError::Unavailable(unavailable)));
-        }
-    }
-    assert!(touched(&page).eq([]));
-    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
-    let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(0)) }.expect("aligned parts");
-    // SAFETY: refused before anything is stored.
-    let refused = unsafe { register.probe(&[7; 8], CopyRoutine::available(), || 0) };
-    assert_eq!(refused, Err(ProbeError::NoBlueFlame));
-    assert!(touched(&page).eq([]));
 }
 
 #[test]

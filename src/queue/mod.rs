@@ -4,6 +4,7 @@
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
 mod moderation;
 mod parts;
+mod probe;
 mod put;
 mod recv;
 mod retire;
@@ -19,6 +20,7 @@ mod window;
 
 pub use moderation::{Moderation, ModerationError};
 pub use parts::{SqParts, WqeRecord};
+pub use probe::{Probe, ProbeError};
 pub use recv::{RecvBatch, RecvQueue, RqParts};
 pub use retire::RetireError;
 pub use scatter::{RecvError, RecvPartsError};

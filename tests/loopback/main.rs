@@ -9,6 +9,7 @@ mod copies;
 mod failures;
 mod faults;
 mod frames;
+mod probe;
 mod retire;
 mod shapes;
 mod shared_receive;

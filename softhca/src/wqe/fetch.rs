@@ -301,6 +301,14 @@ pub(super) fn zero(field: &'static str, at: usize, value: u64) -> Result<(), Wqe
 ///
 /// Completion modes 0 and 1 give a CQE for an error only, 2 always; 3 (an event queue entry besides) is not something
 /// this device has. Fence modes 2 to 4 all wait for outstanding READs and atomics.
+/// Whether byte `at` of a WQE's copy in a register may be another than in the ring, where it begins with `control`: a NOP may
+/// ask for a completion in the register only, which tells a driver which of the two was executed (Linux
+/// `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
+pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
+    const CQ_UPDATE: u8 = 0x08;
+    control[ctrl::OPCODE] == opcode::NOP && at == ctrl::FM_CE_SE && copied == ring | CQ_UPDATE
+}
+
 fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     let bad = Err(WqeFault::BadFlags(byte));
     if byte & 0b0001_0001 != 0 {

@@ -10,7 +10,7 @@ mod tests;
 
 pub use fault::WqeFault;
 pub use fetch::{DATA_SEG_BYTES, INVALID_LKEY, WQEBB_BYTES, data_seg, fetch};
-pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
+pub(crate) use fetch::{copy_from_ring, extent, fetch_copy, may_differ};
 
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};

@@ -64,7 +64,7 @@
 //! ```
 //!
 //! Where the routine is known when the program is written, `register.with_copy(Avx512::new()?)` is all.
-//! [`ExclusiveRegister::probe`] measures.
+//! [`SendQueue::probe`] measures, and sees what the device takes.
 //!
 //! # What they cost
 //!
@@ -82,10 +82,10 @@
 //! What comes as words, a longer request read back from the ring, costs more to bring together than it saves. But a request of
 //! one WQEBB is put together as the routine wants it ([`BlockCopy::WIDE`]): in words for `8x8`, in wide registers ([`Packed`])
 //! for the others, and so it is stored to the ring. That halves the stores, which are what a post costs, and `sse` is the
-//! usual routine on x86-64. What the bus makes of each is what the [probe][`ExclusiveRegister::probe`] is for.
+//! usual routine on x86-64. What the bus makes of each is what the [probe][`SendQueue::probe`] is for.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
-//! [`ExclusiveRegister::probe`]: crate::db::ExclusiveRegister::probe
+//! [`SendQueue::probe`]: crate::queue::SendQueue::probe
 mod features;
 mod routine;
 

@@ -100,7 +100,7 @@ impl CopyRoutine {
     ///   consecutive stores, whatever their width; requests of one WQEBB are in registers of 16 bytes already (table in the
     ///   [module's text](super)). UCX copies so (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
     ///   [`Movdir64b`](Self::Movdir64b) promises what write combining usually does, which is worth a
-    ///   [probe](crate::db::ExclusiveRegister::probe) on the machine in question.
+    ///   [probe](crate::queue::SendQueue::probe) on the machine in question.
     /// - Everywhere else: [`Words`](Self::Words).
     #[must_use]
     pub const fn default_for_cpu() -> Self {

@@ -1,0 +1,119 @@
+//! Copy routines, measured by NOPs on a queue of the software device, which takes whole copies out of the register.
+use std::cell::Cell;
+
+use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
+use blueflame::queue::{Probe, ProbeError};
+use blueflame::types::{Wqebbs, WrId};
+use blueflame::wqe::{Nop, Rc};
+use softhca::embedded::{ConnectOptions, EmbeddedDevice, RegisterOptions};
+
+use crate::common::{End, Shape};
+
+/// Slices of each routine.
+const ROUNDS: usize = 65;
+
+/// The routines that can be tried on ordinary memory: ST64B faults there.
+fn routines() -> impl Iterator<Item = CopyRoutine> {
+    CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b)
+}
+
+/// A queue of so many WQEBBs on a device.
+fn queue(wqebbs: u32, shape: Shape) -> (EmbeddedDevice, End<Rc>) {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let end = End::new(&mut hca, &Shape { sq_wqebbs: wqebbs, ..shape });
+    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+    (hca, end)
+}
+
+fn probe(hca: &mut EmbeddedDevice, end: &mut End<Rc>) -> Result<Probe, ProbeError> {
+    let time = Cell::new(0);
+    let clock = || time.replace(time.get() + 630);
+    let probe = end.sq.probe(&mut end.cq, routines(), clock, || hca.run_until_idle());
+    assert_eq!(hca.complaints(), []);
+    probe
+}
+
+/// Each NOP is executed once, so each is new; and the device has two at a time, each in a half of its own.
+#[test]
+fn nops_are_fresh_and_their_copies_taken() {
+    // Also where libmlx5 would have each request complete: the ring's NOPs must not.
+    for signal_all in [false, true] {
+        let (mut hca, mut end) = queue(2, Shape { signal_all, ..Shape::default() });
+        let probe = probe(&mut hca, &mut end).expect("a probe");
+        assert!(probe.costs().eq(routines().map(|routine| (routine, 630.0))));
+        assert!(probe.taken().eq(routines().map(|routine| (routine, 1.0))), "{probe:?}");
+        assert_eq!(probe.pick(), CopyRoutine::default_for_cpu());
+        assert_eq!(usize::from(end.sq.pi().0), 2 * ROUNDS * routines().count());
+        assert_eq!((end.sq.free(), end.cq.poll().is_none()), (end.sq.capacity(), true));
+        end.sq.post(&Nop::new().signaled(WrId(7))).expect("space");
+        assert!(hca.run_until_idle());
+        let cqe = end.cq.poll().expect("a completion");
+        assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(7));
+    }
+}
+
+/// A device that looks only when all are posted finds the last two copies; the others it fetches.
+#[test]
+fn what_is_fetched_is_not_counted() {
+    let (mut hca, mut end) = queue(64, Shape { cqes: 64, ..Shape::default() });
+    let probe = probe(&mut hca, &mut end).expect("a probe");
+    assert!(probe.costs().eq(routines().map(|routine| (routine, 10.0))));
+    assert!(probe.taken().eq(routines().map(|routine| (routine, 1.0 / 63.0))), "{probe:?}");
+}
+
+#[test]
+fn a_completion_queue_bounds_the_slices() {
+    let (mut hca, mut end) = queue(64, Shape { cqes: 4, ..Shape::default() });
+    let probe = probe(&mut hca, &mut end).expect("a probe");
+    assert!(probe.costs().eq(routines().map(|routine| (routine, 210.0))));
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_and_nothing_posted() {
+    let (mut hca, mut end) = queue(1, Shape::default());
+    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::TooSmall { ring: Wqebbs(1), cqes: 16 }));
+    let (mut hca, mut end) = queue(8, Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..Shape::default() });
+    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::NoBlueFlame));
+    let (mut hca, mut end) = queue(8, Shape::default());
+    let lacking = CopyRoutine::ALL.into_iter().find(|routine| routine.check().is_err()).expect("another CPU's");
+    let refused = end.sq.probe(&mut end.cq, [CopyRoutine::Words, lacking], || 0, || true);
+    assert!(matches!(refused, Err(ProbeError::Unavailable(CopyUnavailable { routine, .. })) if routine == lacking));
+    assert_eq!(end.sq.pi().0, 0);
+    end.sq.post(&Nop::new().signaled(WrId(0))).expect("space");
+    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::Outstanding));
+    assert_eq!(end.sq.pi().0, 1);
+}
+
+#[test]
+fn a_device_that_does_not_answer_ends_it() {
+    let (mut hca, mut end) = queue(8, Shape::default());
+    let mut waited = 0;
+    let wait = || {
+        waited += 1;
+        waited < 3
+    };
+    assert_eq!(end.sq.probe(&mut end.cq, routines(), || 0, wait), Err(ProbeError::NoCompletion));
+    // What is outstanding still completes.
+    assert!(hca.run_until_idle());
+    while let Some(cqe) = end.cq.poll() {
+        end.sq.retire(&cqe).expect("outstanding");
+    }
+    assert_eq!(end.sq.free(), end.sq.capacity());
+}
+
+#[test]
+fn completions_of_another_queue_end_it() {
+    let (_hca, mut end) = queue(8, Shape::default());
+    let (mut other_hca, mut other) = queue(8, Shape::default());
+    // The numbers of both queue pairs are the same; those of what is outstanding are not.
+    for n in 0..8 {
+        other.sq.post(&Nop::new().signaled(WrId(n))).expect("space");
+        assert!(other_hca.run_until_idle());
+        let cqe = other.cq.poll().expect("a completion");
+        other.sq.retire(&cqe).expect("outstanding");
+    }
+    other.sq.post(&Nop::new().signaled(WrId(8))).expect("space");
+    assert!(other_hca.run_until_idle());
+    let probe = end.sq.probe(&mut other.cq, routines(), || 0, || true);
+    assert!(matches!(probe, Err(ProbeError::Retire(_))), "{probe:?}");
+}
