@@ -215,9 +215,9 @@ impl Host {
 
     /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it.
     ///
-    /// A CQ that cannot be written is in error, and takes no more (IBTA vol. 1, 11.6.3.1: CQ error). A QP that has
-    /// something to complete there is [stranded](Self::stranded): it can report no completions (11.6.3.2: local work queue
-    /// catastrophic error).
+    /// A CQ that cannot be written is in error, and takes no more. A QP that has something to complete there is
+    /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous errors
+    /// "CQ error" and "local work queue catastrophic error").
     pub fn complete(&mut self, cqn: u32, c: &Completion) {
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");

@@ -341,6 +341,29 @@ static void stores(void)
 	unmake(&ring.loop);
 }
 
+static volatile sig_atomic_t breakpoints;
+
+static void on_breakpoint(int signal)
+{
+	breakpoints += signal == SIGTRAP;
+}
+
+/* A breakpoint of the program's own right after a store, where strict mode looks what comes next. */
+static void breakpoint(void)
+{
+	struct ring ring = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	EXPECT(signal(SIGTRAP, on_breakpoint) == SIG_DFL);
+	for (int i = 1; i <= 3; i++) {
+		char *wqe = place(&ring, 64);
+		__asm__ volatile("mov %0, (%1); int3; nop; sfence"
+				 : : "r"(*(uint64_t *)wqe), "r"(next_half(&ring)) : "memory");
+		EXPECT(breakpoints == i);
+		expect_completion(&ring);
+	}
+	unmake(&ring.loop);
+}
+
 /* What is no plain store to a register is left out and named. */
 static void refused(void)
 {
@@ -459,7 +482,7 @@ int main(int argc, char **argv)
 	pd = NEED(ibv_alloc_pd(context));
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
 	const struct { const char *name; void (*run)(void); } others[] = {
-		{ "masks", masks }, { "stores", stores }, { "refused", refused }, { "differs", differs },
+		{ "masks", masks }, { "breakpoint", breakpoint }, { "stores", stores }, { "refused", refused }, { "differs", differs },
 		{ "same-half", same_half }, { "before-rts", before_rts }, { "wrong-page", wrong_page }, { "overrun", overrun },
 	};
 	unsigned other = 0;

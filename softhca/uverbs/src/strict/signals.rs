@@ -119,7 +119,7 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     let ours = STEPPING.with(|stepping| {
         // SAFETY: of this thread alone, and no handler interrupts this one: all signals are blocked in it.
         let stepping = unsafe { &mut *stepping.get() };
-        if signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, interrupted) }
+        if signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, about, interrupted) }
     });
     if !ours {
         chain(signal, info, interrupted);
@@ -179,8 +179,14 @@ fn begin(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
 }
 
 /// SIGTRAP: the end of a step?
-fn trap(stepping: &mut Stepping, context: &mut libc::ucontext_t) -> bool {
+fn trap(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_t) -> bool {
     if !stepping.is_stepped {
+        return false;
+    }
+    if info.si_code != libc::TRAP_TRACE {
+        // A breakpoint of the program's own, or a signal that a process has sent.
+        stepping.collect(&mut context.uc_mcontext.gregs);
+        finish(stepping, context);
         return false;
     }
     stepping.collect(&mut context.uc_mcontext.gregs);

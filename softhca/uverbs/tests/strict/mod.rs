@@ -38,6 +38,7 @@ fn handlers_of_the_program_ring_doorbells_at_any_moment() {
 fn signals_that_the_program_blocks_or_handles_are_its_own() {
     let (_directory, program) = compiled("strict");
     clean(&program, &["masks"]);
+    clean(&program, &["breakpoint"]);
 }
 
 #[test]
