@@ -219,6 +219,18 @@ impl Device {
         self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
     }
 
+    /// Creates the memory key `key`.
+    ///
+    /// # Errors
+    /// As [`Self::create_mkey`]; [`Error::BadValue`] for a key whose index is in use, or is none.
+    pub fn create_mkey_as(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
+        check_mkey(&context)?;
+        check("key", key.into(), self.host.mkeys.is_free(key >> 8), "with a free index")?;
+        self.pds.find_mut(context.pd)?.users += 1;
+        self.host.mkeys.insert(key >> 8, Mkey { key, context });
+        Ok(())
+    }
+
     /// Has a memory key name another region, for another protection domain or with other rights, from now on.
     ///
     /// # Errors

@@ -46,6 +46,11 @@ impl<T> Table<T> {
         self.entries.insert(number, entry);
     }
 
+    /// Whether there can be an object with this number, and is none.
+    pub(crate) fn is_free(&self, number: u32) -> bool {
+        number.checked_sub(self.first).is_some_and(|at| at < self.count) && !self.entries.contains_key(&number)
+    }
+
     /// The object with this number.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&T> {

@@ -11,8 +11,10 @@ use crate::memlock::{Locked, page_bytes};
 use crate::memory::Pd;
 use crate::mr::Mr;
 use crate::qp::Qp;
+use crate::registry::{Registry, Shared};
 use crate::srq::Srq;
 use crate::uar::{StaticUars, UarPage};
+use crate::user;
 use softhca::uar::UarMemory;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -28,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) hca: Arc<Hca>,
     /// What the program's descriptor is open for: it maps its UAR pages from there.
     pub(crate) file: UarMemory,
+    /// What others who have the file open know of its objects.
+    pub(crate) registry: Registry,
     objects: Mutex<Objects>,
     /// Pinned pages of doorbell records, of which each holds many and counts once.
     records: Mutex<HashMap<u64, Weak<Locked>>>,
@@ -39,7 +43,14 @@ pub(crate) struct Context {
     default_events: OnceLock<Arc<EventPipe>>,
 }
 
-#[derive(Default)]
+/// Mark of handles that a process has given out which was passed the file.
+const IMPORTED: u32 = 1 << 31;
+
+/// Tells the few processes that have a file apart.
+fn pid_of_15_bits() -> u32 {
+    user::own_pid().cast_unsigned() & 0x7fff
+}
+
 struct Objects {
     by_handle: BTreeMap<u32, Object>,
     next: u32,
@@ -82,16 +93,42 @@ pub(crate) trait Kind: Sized {
 kinds!(Pd, Mr, Cq, Qp, Srq, Ah, UarPage);
 
 impl Context {
-    pub(crate) fn new(hca: Arc<Hca>, file: UarMemory) -> Self {
-        Self {
+    /// A new open file; `imported` if another process has opened it.
+    pub(crate) fn new(hca: Arc<Hca>, file: UarMemory, imported: bool) -> Result<Self, Errno> {
+        let registry = Registry::of(&file)?;
+        let answer = if imported { registry.answered().ok_or(Errno::EINVAL)?.into() } else { OnceLock::new() };
+        // Handles of one file are those of all its processes: each gives out its own.
+        let next = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
+        Ok(Self {
             hca,
             file,
-            objects: Mutex::default(),
+            registry,
+            objects: Mutex::new(Objects { by_handle: BTreeMap::new(), next }),
             records: Mutex::default(),
-            answer: OnceLock::new(),
+            answer,
             static_uars: OnceLock::new(),
             default_events: OnceLock::new(),
+        })
+    }
+
+    /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
+    pub(crate) fn first_uar(&self) -> u64 {
+        if lock(&self.objects).next & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+    }
+
+    /// The object that another process has made as `handle`, made again by `make` unless it has been already.
+    pub(crate) fn import<T: Kind>(
+        &self,
+        kind: u32,
+        handle: u32,
+        make: impl FnOnce(&Shared) -> Result<Arc<T>, Errno>,
+    ) -> Result<Arc<T>, Errno> {
+        if let Ok(object) = self.get(handle) {
+            return Ok(object);
         }
+        let object = make(&self.registry.find(kind, handle, user::own_pid().cast_unsigned().into())?)?;
+        lock(&self.objects).by_handle.insert(handle, T::into_object(object.clone()));
+        Ok(object)
     }
 
     /// Pins the doorbell record of `len` bytes at `address`.

@@ -31,9 +31,9 @@ pub(crate) const COMP_VECTORS: u32 = 2;
 /// Scatter/gather entries of a request: what `mlx5_ib` reports for WQEs of these sizes.
 const MAX_SGE: u32 = 30;
 
-/// What is true of `enum ib_device_cap_flags`: bad P_Keys are counted, the current state can be named when a QP's state is
-/// changed, port events, a system image GUID, RNR NAKs are generated.
-const CAPABILITIES: u32 = 1 << 1 | 1 << 7 | 1 << 10 | 1 << 11 | 1 << 12;
+/// What is true of `enum ib_device_cap_flags` and a ConnectX-5 reports, too: bad P_Keys are counted, port events, a system
+/// image GUID, RNR NAKs are generated.
+const CAPABILITIES: u32 = 1 << 1 | 1 << 10 | 1 << 11 | 1 << 12;
 /// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
 const RAW_IP_CSUM: u32 = 1 << 26;
 const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
@@ -100,6 +100,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         ..FromZeros::new_zeroed()
     };
     let _ = context.answer.set(response);
+    context.registry.answer(&response);
     put_context(request, UHW_OUT, &response)
 }
 

@@ -48,12 +48,33 @@ pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
     let settings = settings().ok_or(Errno::ENOENT)?;
     let hca = Hca::get(index, settings)?;
     let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::MFD_CLOEXEC } else { 0 };
+    let options = close_on_exec | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a string that ends with a zero byte.
-    let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), close_on_exec) })?;
-    let context = Arc::new(Context::new(hca, own_descriptor(fd.as_raw_fd())?));
-    lock(&OPEN).push((identity(fd.as_raw_fd()).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
-    fds::insert(fd.as_raw_fd(), File::Device(context))?;
+    let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), options) })?;
+    let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
+    // Whoever has the file cannot make it shorter, which would take mapped pages away.
+    // SAFETY: plain call.
+    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
+        return Err(Errno::last());
+    }
+    register(fd.as_raw_fd(), context)?;
     Ok(fd.into_raw_fd())
+}
+
+/// Makes `fd` a descriptor of `context`.
+fn register(fd: RawFd, context: Context) -> Result<Arc<Context>, Errno> {
+    let context = Arc::new(context);
+    lock(&OPEN).push((identity(fd).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
+    fds::insert(fd, File::Device(context.clone()))?;
+    Ok(context)
+}
+
+/// The device that `fd` is open for if another process has opened it, and passed the descriptor on.
+fn passed(fd: RawFd) -> Option<u32> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+    let name = link.to_str()?.strip_prefix("/memfd:softhca-uverbs")?;
+    let index = name.strip_suffix(" (deleted)")?.parse().ok()?;
+    settings().filter(|settings| index < settings.devices).map(|_| index)
 }
 
 /// The open files, by what tells them apart.
@@ -69,9 +90,15 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
         };
     }
     let identity = identity(fd)?;
-    let context = lock(&OPEN).iter().find(|(open, _)| *open == identity)?.1.upgrade()?;
-    fds::insert(fd, File::Device(context.clone())).ok()?;
-    Some(context)
+    let known = lock(&OPEN).iter().find(|(open, _)| *open == identity).and_then(|(_, context)| context.upgrade());
+    if let Some(context) = known {
+        fds::insert(fd, File::Device(context.clone())).ok()?;
+        return Some(context);
+    }
+    let import = |index| {
+        register(fd, Context::new(Hca::get(index, settings()?).ok()?, own_descriptor(fd).ok()?, true).ok()?).ok()
+    };
+    passed(fd).and_then(import)
 }
 
 /// What a call has returned, as a descriptor.

@@ -13,11 +13,16 @@
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
 //!
-//! What cannot be taken over: file descriptors passed on to other processes, and devices opened before a fork (the child
-//! has no device thread).
+//! Its descriptor can be duplicated, and passed to another process, which may import the protection domains and regions that
+//! it finds there (`registry`). Each process has a device of its own; that of the one reaches a region of the other as a
+//! debugger does (`process_vm_readv`), so it must be permitted to, and the other one must still be there. Atomics in such a
+//! region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
+//!
+//! What cannot be taken over: devices opened before a fork (the child has no device thread).
 
 mod abi;
 mod abi_mlx5;
+mod abi_names;
 mod advise;
 mod ah;
 mod context;
@@ -38,6 +43,7 @@ mod port;
 mod qp;
 mod qp_state;
 pub mod rdma_cm;
+mod registry;
 mod report;
 mod shared_file;
 pub mod sink;

@@ -6,6 +6,8 @@ use crate::context::Context;
 use crate::errno::Errno;
 use crate::hca::Hca;
 use crate::ioctl::Request;
+use crate::registry::{self, Shared};
+use crate::user;
 use softhca::context::Access;
 use std::sync::Arc;
 
@@ -26,18 +28,35 @@ pub(crate) fn alloc_pd(context: &Arc<Context>, request: &Request) -> Result<(), 
     let _: u64 = request.core_in()?;
     let number = context.hca.command(|device| device.alloc_pd())?;
     let pd_handle = context.insert(Arc::new(Pd { number }));
+    let own = Shared { pid: own_pid(), ..Shared::default() };
+    context.registry.publish(registry::DOMAIN, pd_handle, &own);
     request.put_optional(UHW_OUT, &PdResp { pdn: number })?;
     request.core_out(&AllocPdResp { pd_handle })
 }
 
 /// `PD_QUERY` of the mlx5 driver: 0x1000 handle, 0x1001 number.
 pub(crate) fn query_pd(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let pd: Arc<Pd> = context.get(request.handle(0x1000)?)?;
+    let pd = import_pd(context, request.handle(0x1000)?)?;
     request.put(0x1001, &pd.number)
 }
 
+/// The domain that `handle` names, also if another process has made it: a region of that one's can be used in it.
+pub(crate) fn import_pd(context: &Context, handle: u32) -> Result<Arc<Pd>, Errno> {
+    context.import(registry::DOMAIN, handle, |_| {
+        let number = context.hca.command(|device| device.alloc_pd())?;
+        Ok(Arc::new(Pd { number }))
+    })
+}
+
+/// This process, as the registry has it.
+pub(crate) fn own_pid() -> u64 {
+    user::own_pid().cast_unsigned().into()
+}
+
 fn free_pd(context: &Context, handle: u32) -> Result<(), Errno> {
-    context.destroy(handle, |pd: &Arc<Pd>| pd.release(&context.hca)).map(drop)
+    context.destroy(handle, |pd: &Arc<Pd>| pd.release(&context.hca))?;
+    context.registry.withdraw(registry::DOMAIN, handle, own_pid());
+    Ok(())
 }
 
 /// `PD_DESTROY`: 0 handle.

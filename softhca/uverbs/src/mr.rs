@@ -7,9 +7,11 @@ use crate::errno::Errno;
 use crate::hca::{Hca, Pinned};
 use crate::ioctl::Request;
 use crate::memlock::page_bytes;
-use crate::memory::{Pd, access_from_abi};
+use crate::memory::{Pd, access_from_abi, import_pd, own_pid};
+use crate::registry::{self, Shared};
 use crate::shared_file::SharedFile;
 use softhca::context::MkeyContext;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A memory region.
@@ -43,9 +45,25 @@ struct Region {
 
 /// How the device reaches it.
 enum Memory {
-    Pinned { _pinned: Pinned },
-    OnDemand { _opened: Opened },
-    File { _opened: Opened, _file: SharedFile },
+    Pinned {
+        _pinned: Pinned,
+    },
+    OnDemand {
+        _opened: Opened,
+    },
+    File {
+        _opened: Opened,
+        _file: SharedFile,
+    },
+    /// Another process has it.
+    Elsewhere {
+        _opened: Opened,
+    },
+}
+
+/// A number of the registry, as what it must be.
+fn narrow(number: u64) -> Result<u32, Errno> {
+    u32::try_from(number).map_err(|_| Errno::EINVAL)
 }
 
 /// A window of the device's, until this is dropped.
@@ -104,9 +122,46 @@ impl Mr {
     fn create(hca: &Hca, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Result<(Arc<Self>, u32), Errno> {
         let context = region.mkey(&pd, access)?;
         let key = hca.command(|device| device.create_mkey(context))?;
+        Ok((Self::with_key(key, region, access, pd, memory), key))
+    }
+
+    fn with_key(key: u32, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Arc<Self> {
         // Keys are kept by sizes of powers of two, and come with that many translations.
         let pages = region.pages().checked_next_power_of_two().unwrap_or(u64::MAX);
-        Ok((Arc::new(Self { state: Mutex::new(State { key, region, access, pd, memory, pages }) }), key))
+        Arc::new(Self { state: Mutex::new(State { key, region, access, pd, memory, pages }) })
+    }
+
+    /// Makes the region of another process again: the device finds it in a window, since it has an address only there.
+    fn import(context: &Context, object: &Shared) -> Result<Arc<Self>, Errno> {
+        /// Beyond all addresses of programs.
+        const ALIASES: u64 = 1 << 62;
+        static NEXT: AtomicU64 = AtomicU64::new(ALIASES);
+        let hca = &context.hca;
+        let pd = import_pd(context, narrow(object.domain)?)?;
+        let (pid, length) = (narrow(object.pid)?.cast_signed(), object.length);
+        if length > ALIASES {
+            // The whole address space, on demand: there is no room for a second one.
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let at = NEXT.fetch_add(length.next_multiple_of(page_bytes()), Ordering::Relaxed);
+        let opened = Opened::new(hca, Window { at, len: length, pid, address: object.start });
+        let region = Region { start: at, length, iova: object.iova };
+        let access = narrow(object.access)?;
+        let mkey = region.mkey(&pd, access)?;
+        // Its key, if it is free here.
+        let wanted = narrow(object.key)?;
+        let key = hca.command(|device| {
+            if device.create_mkey_as(wanted, mkey).is_ok() { Ok(wanted) } else { device.create_mkey(mkey) }
+        })?;
+        Ok(Self::with_key(key, region, access, pd, Memory::Elsewhere { _opened: opened }))
+    }
+
+    /// As other processes see it.
+    fn shared(&self, domain: u32) -> Shared {
+        let state = lock(&self.state);
+        let Region { start, length, iova } = state.region;
+        let (access, key) = (state.access.into(), state.key.into());
+        Shared { pid: own_pid(), domain: domain.into(), access, start, length, iova, key }
     }
 
     pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
@@ -152,6 +207,14 @@ impl State {
     }
 }
 
+/// Gives `mr` a handle by which other processes, too, know it.
+fn publish(context: &Context, mr: Arc<Mr>, pd_handle: u32) -> u32 {
+    let shared = mr.shared(pd_handle);
+    let handle = context.insert(mr);
+    context.registry.publish(registry::REGION, handle, &shared);
+    handle
+}
+
 /// `REG_MR`, the write command.
 pub(crate) fn write_reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let wanted: RegMr = request.core_in()?;
@@ -160,7 +223,8 @@ pub(crate) fn write_reg(context: &Arc<Context>, request: &Request) -> Result<(),
     let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
     let memory = region.memory(&context.hca, wanted.access_flags)?;
     let (mr, key) = Mr::create(&context.hca, region, wanted.access_flags, pd, memory)?;
-    request.core_out(&RegMrResp { mr_handle: context.insert(mr), lkey: key, rkey: key })
+    let mr_handle = publish(context, mr, wanted.pd_handle);
+    request.core_out(&RegMrResp { mr_handle, lkey: key, rkey: key })
 }
 
 /// `REREG_MR`: other memory, another domain, other rights, or some of these.
@@ -180,11 +244,12 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
     let access = if given(ACCESS) { wanted.access_flags } else { state.access };
     access_from_abi(access)?;
     let pd = if given(DOMAIN) { context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)? } else { state.pd.clone() };
-    if matches!(state.memory, Memory::File { .. }) {
+    if matches!(state.memory, Memory::File { .. } | Memory::Elsewhere { .. }) {
         // libibverbs lets nobody ask for it.
         return Err(Errno::EOPNOTSUPP);
     }
     state.change(&context.hca, region, pd, access)?;
+    context.registry.withdraw(registry::REGION, wanted.mr_handle, own_pid());
     request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
 }
 
@@ -255,13 +320,15 @@ fn reg_file(
 }
 
 fn answer(context: &Context, request: &Request, keys: Keys, (mr, key): (Arc<Mr>, u32)) -> Result<(), Errno> {
-    request.put_handle(0, context.insert(mr))?;
+    request.put_handle(0, publish(context, mr, request.handle(1)?))?;
     request.put(keys.lkey, &key)?;
     request.put(keys.rkey, &key)
 }
 
 fn dereg(context: &Context, handle: u32) -> Result<(), Errno> {
-    context.destroy(handle, |mr: &Arc<Mr>| mr.release(&context.hca)).map(drop)
+    context.destroy(handle, |mr: &Arc<Mr>| mr.release(&context.hca))?;
+    context.registry.withdraw(registry::REGION, handle, own_pid());
+    Ok(())
 }
 
 /// `MR_DESTROY`: 0 handle.
@@ -274,9 +341,9 @@ pub(crate) fn write_dereg(context: &Arc<Context>, request: &Request) -> Result<(
     dereg(context, request.core_in()?)
 }
 
-/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA.
+/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA. Also of a region that another process has made.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let mr: Arc<Mr> = context.get(request.handle(0)?)?;
+    let mr = context.import(registry::REGION, request.handle(0)?, |object| Mr::import(context, object))?;
     let state = lock(&mr.state);
     request.put(1, &state.key)?;
     request.put(2, &state.key)?;

@@ -64,8 +64,7 @@ mod offset {
     /// Pages allocated by themselves (`MLX5_IB_MMAP_OFFSET_START`).
     pub(super) const ALLOCATED: u64 = 9;
 
-    pub(super) fn encode(command: u64, index: u32) -> u64 {
-        let index = u64::from(index);
+    pub(super) fn encode(command: u64, index: u64) -> u64 {
         (index >> 8 << 16 | command << 8 | index & 0xff) << 12
     }
 
@@ -86,10 +85,10 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         WITH_BLUEFLAME | NON_CACHED => {}
         _ => return Err(Errno::EOPNOTSUPP),
     }
-    let place = |index| offset::encode(offset::ALLOCATED, index);
+    let place = |index| offset::encode(offset::ALLOCATED, context.first_uar() + u64::from(index));
     let index = allocate(context, kind == NON_CACHED, place)?;
     let handle = context.insert(Arc::new(UarPage { index }));
-    request.put(0x1002, &offset::encode(offset::ALLOCATED, index))?;
+    request.put(0x1002, &place(index))?;
     request.put(0x1003, &(PAGE_BYTES as u64))?;
     request.put(0x1004, &index)?;
     request.put_handle(0x1000, handle)
@@ -103,6 +102,7 @@ pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), E
 /// The page that a device file has at byte `at`.
 fn page_at(context: &Context, at: u64) -> Result<u32, Errno> {
     let (command, index) = offset::decode(at);
+    let index = if command == offset::ALLOCATED { index.wrapping_sub(context.first_uar()) } else { index };
     let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
     let uars = || context.static_uars.get().ok_or(Errno::EINVAL);
     match command {
@@ -202,7 +202,7 @@ impl StaticUars {
         let non_cached = context.hca.settings.no_write_combining;
         for index in 0..registers / REGISTERS_PER_PAGE {
             // As which libmlx5 maps them.
-            let place = |_| offset::encode(offset::REGULAR, index);
+            let place = |_| offset::encode(offset::REGULAR, index.into());
             match allocate(context, non_cached, place) {
                 Ok(page) => uars.pages.push(page),
                 Err(error) => {
@@ -245,7 +245,7 @@ impl StaticUars {
         if added.contains_key(&index) {
             return Err(Errno::EINVAL);
         }
-        let place = |_| offset::encode(offset::ALLOC_WRITE_COMBINING, index);
+        let place = |_| offset::encode(offset::ALLOC_WRITE_COMBINING, index.into());
         let page = allocate(context, false, place)?;
         added.insert(index, page);
         Ok(page)
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(offset::encode(offset::ALLOCATED, 0x123), 0x1_0923 << 12);
         for index in [0, 1, 0xff, 0x100, 0xffff] {
             let encoded = offset::encode(offset::ALLOCATED, index);
-            assert_eq!(offset::decode(encoded), (offset::ALLOCATED, index.into()));
+            assert_eq!(offset::decode(encoded), (offset::ALLOCATED, index));
         }
         // libmlx5: command 2, index 3.
         assert_eq!(offset::decode(0x203 << 12), (2, 3));

@@ -254,6 +254,14 @@ fn calls_are_answered_as_by_the_kernel() {
 }
 
 #[test]
+fn an_open_device_can_be_passed_to_another_process() {
+    let (_directory, program) = compiled("passed");
+    for options in [&[][..], STRICT] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(30)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];
