@@ -58,6 +58,7 @@ pub struct Device {
     variant: u8,
     /// By UAR page and offset of the half.
     pub(crate) copying: BTreeMap<(u32, usize), Copying>,
+    failed: bool,
 }
 
 impl Device {
@@ -113,6 +114,7 @@ impl Device {
             gsi: Gsi::default(),
             variant: 0,
             copying: BTreeMap::new(),
+            failed: false,
             config,
         })
     }
@@ -447,6 +449,14 @@ impl Device {
         self.host.port_is_up(port)
     }
 
+    /// Stops the device for good, as an internal error of its firmware does: it takes no doorbell and no packet any more, and
+    /// what is outstanding never completes. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed as before.
+    pub fn fail(&mut self) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.host.events.push_back(Event::DeviceFatal);
+        }
+    }
+
     /// Works for a bounded time: takes doorbells, then packets, lets each QP send, and hands packets to the wire. True
     /// if anything was done; the caller may then step again at once.
     ///
@@ -454,6 +464,9 @@ impl Device {
     pub fn step(&mut self, now: Duration) -> bool {
         self.host.now = self.host.now.max(now);
         let now = self.host.now;
+        if self.failed {
+            return false;
+        }
         let mut worked = self.scan_doorbells();
         for _ in 0..RECEIVE_BATCH {
             let Some(frame) = self.wire.recv() else { break };

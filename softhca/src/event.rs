@@ -38,6 +38,8 @@ pub enum Event {
         /// Packets can pass.
         up: bool,
     },
+    /// The device has stopped ([`crate::device::Device::fail`]): "local catastrophic error" of IBTA vol. 1, 11.6.3.
+    DeviceFatal,
 }
 
 /// Affiliated asynchronous events of a QP (IBTA vol. 1, 11.6.3).

@@ -273,3 +273,21 @@ fn objects_in_use_stay() {
     node.device.destroy_mkey(node.key).unwrap();
     node.device.free_pd(context.pd).unwrap();
 }
+
+#[test]
+fn a_device_that_failed_does_nothing_more() {
+    let mut lab = Lab::new(Options::default());
+    lab.a.post(&Wr::nop());
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    lab.a.device.fail();
+    lab.a.device.fail();
+    assert_eq!(lab.a.device.next_event(), Some(Event::DeviceFatal));
+    assert_eq!(lab.a.device.next_event(), None, "once");
+    lab.a.post(&Wr::nop());
+    lab.settle();
+    assert!(lab.a.poll_send().is_empty());
+    lab.b.post(&Wr::send().inline(b"nobody"));
+    lab.settle();
+    assert_eq!(lab.b.poll_send()[0].syndrome, 0x15, "retry exceeded");
+}

@@ -456,6 +456,7 @@ pub(crate) mod async_event {
     pub(crate) const QP_ACCESS_ERR: u32 = 3;
     pub(crate) const COMM_EST: u32 = 4;
     pub(crate) const SQ_DRAINED: u32 = 5;
+    pub(crate) const DEVICE_FATAL: u32 = 8;
     pub(crate) const PORT_ACTIVE: u32 = 9;
     pub(crate) const PORT_ERR: u32 = 10;
     pub(crate) const SRQ_ERR: u32 = 14;

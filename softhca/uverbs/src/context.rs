@@ -149,9 +149,11 @@ impl Context {
         Pinned::counted(&self.hca, address, len, locked)
     }
 
-    /// Makes `pipe` the file for asynchronous events of objects that name none, if it is the first.
+    /// Makes `pipe` the file for asynchronous events of objects that name none, and of no object, if it is the first.
     pub(crate) fn offer_async_events(&self, pipe: Arc<EventPipe>) {
-        let _ = self.default_events.set(pipe);
+        if self.default_events.set(pipe.clone()).is_ok() {
+            self.hca.listen(&pipe);
+        }
     }
 
     /// Where the asynchronous events of a new object go: to the file in attribute `id`, or to the default one.

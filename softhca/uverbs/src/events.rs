@@ -97,6 +97,11 @@ impl EventPipe {
         Ok((Self { event_len, ends: Mutex::new(ends) }, program))
     }
 
+    /// Puts an asynchronous event that is no queue's: of port `port`, or of the device.
+    pub(crate) fn unaffiliated(&self, port: u8, event_type: u32) {
+        self.put(AsyncEvent { element: port.into(), event_type, reserved: 0 }.as_bytes());
+    }
+
     fn put(&self, event: &[u8]) {
         let mut ends = lock(&self.ends);
         ends.waiting.push_back(event.to_vec());

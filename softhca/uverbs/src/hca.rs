@@ -6,7 +6,7 @@ use crate::context::lock;
 use crate::device::MAX_QUEUES;
 use crate::dma::{UserMemory, Windows};
 use crate::errno::Errno;
-use crate::events::Source;
+use crate::events::{EventPipe, Source};
 use crate::memlock::Locked;
 use crate::uar::PAGE_BYTES;
 use crate::{rdma_cm, report, strict};
@@ -31,7 +31,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// Trapped doorbells that can wait for the device. A thread waits for its own, so there is one per thread.
@@ -51,8 +51,6 @@ pub(crate) enum Origin {
     Qp(u32),
     /// An SRQ.
     Srq(u32),
-    /// A port, from 1.
-    Port(u8),
 }
 
 /// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
@@ -60,6 +58,8 @@ pub(crate) enum Origin {
 struct Core {
     device: Device,
     sources: HashMap<Origin, Arc<Source>>,
+    /// Where the events of ports and of the device itself go: to all that have it open.
+    listeners: Vec<Weak<EventPipe>>,
     rung: Arc<Rung>,
 }
 
@@ -82,8 +82,9 @@ impl Core {
             Event::CqError { cqn } => (Origin::Cq(cqn), async_event::CQ_ERR),
             Event::SrqLimit { srqn } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
             Event::SrqError { srqn } => (Origin::Srq(srqn), async_event::SRQ_ERR),
-            Event::Port { port, up: true } => (Origin::Port(port), async_event::PORT_ACTIVE),
-            Event::Port { port, up: false } => (Origin::Port(port), async_event::PORT_ERR),
+            Event::Port { port, up: true } => return self.tell_all(port, async_event::PORT_ACTIVE),
+            Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
+            Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),
             Event::Qp { qpn, kind } => {
                 let event_type = match kind {
                     QpEvent::CommunicationEstablished => async_event::COMM_EST,
@@ -99,6 +100,13 @@ impl Core {
         log::debug!("asynchronous event: {event:?}");
         if let Some(source) = self.sources.get(&origin) {
             source.asynchronous(event_type);
+        }
+    }
+
+    /// An event that is no queue's.
+    fn tell_all(&self, port: u8, event_type: u32) {
+        for pipe in self.listeners.iter().filter_map(Weak::upgrade) {
+            pipe.unaffiliated(port, event_type);
         }
     }
 
@@ -216,7 +224,7 @@ impl Hca {
             device.open_gsi(qpn);
         }
         let rung = Arc::new(Rung::default());
-        let core = Core { device, sources: HashMap::new(), rung: rung.clone() };
+        let core = Core { device, sources: HashMap::new(), listeners: Vec::new(), rung: rung.clone() };
         let core = Arc::new(DeviceMutex::new(core));
         let doorbells = Arc::new(DoorbellQueue::new(DOORBELLS, notify.clone()));
         let start = || {
@@ -264,6 +272,25 @@ impl Hca {
     /// From now on, `origin`'s events go to `source`.
     pub(crate) fn know(&self, origin: Origin, source: &Arc<Source>) {
         self.core.lock().sources.insert(origin, source.clone());
+    }
+
+    /// From now on, events that are no queue's go to `pipe`, too, as long as it is open.
+    pub(crate) fn listen(&self, pipe: &Arc<EventPipe>) {
+        let mut core = self.core.lock();
+        core.listeners.retain(|pipe| pipe.strong_count() > 0);
+        core.listeners.push(Arc::downgrade(pipe));
+    }
+
+    /// Whether the link of port `port`, from 1, is up.
+    pub(crate) fn port_is_up(&self, port: u8) -> bool {
+        self.core.lock().device.port_is_up(port)
+    }
+
+    /// Has the device do something that raises events, and delivers them.
+    pub(crate) fn provoke(&self, command: impl FnOnce(&mut Device) -> Result<(), Error>) -> Result<(), Errno> {
+        self.command(command)?;
+        self.settle();
+        Ok(())
     }
 
     /// `origins` are gone.

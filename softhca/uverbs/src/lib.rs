@@ -10,6 +10,8 @@
 //! A sink ([`softhca::config::DeviceConfig::sink`]) has no thread and no network: the program steps it by calling
 //! `softhca_step` ([`sink`]).
 //!
+//! [`control`] has what a program can have happen to a device: a link that goes down, a failure.
+//!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
 //!
@@ -26,6 +28,7 @@ mod abi_names;
 mod advise;
 mod ah;
 mod context;
+pub mod control;
 mod cq;
 mod device;
 mod device_file;

@@ -26,6 +26,8 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     let port = checked_port(hca, port)?;
     let link = hca.settings.link;
     let infiniband = link == Link::Infiniband;
+    // At most 2.
+    let up = hca.port_is_up(port as u8);
     Ok(QueryPortResp {
         // What a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
         port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
@@ -34,8 +36,8 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
         pkey_tbl_len: 1,
         lid: settings::lid(&hca.settings, hca.index, port),
         sm_lid: if infiniband { 1 } else { 0 },
-        // IB_PORT_ACTIVE.
-        state: 4,
+        // IB_PORT_ACTIVE, IB_PORT_DOWN.
+        state: if up { 4 } else { 1 },
         // 4096 bytes (enum ib_mtu).
         max_mtu: 5,
         active_mtu: 5,
@@ -44,8 +46,8 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
         // 4 lanes of EDR.
         active_width: 2,
         active_speed: 32,
-        // Link up.
-        phys_state: 5,
+        // Link up; polling, as with a cable that was pulled.
+        phys_state: if up { 5 } else { 2 },
         link_layer: if infiniband { 1 } else { 2 },
         // IB_UVERBS_QPF_GRH_REQUIRED.
         flags: if infiniband { 0 } else { 1 },

@@ -272,6 +272,14 @@ fn what_may_be_pinned_is_limited() {
 }
 
 #[test]
+fn events_of_ports_and_devices_reach_everybody() {
+    let (_directory, program) = compiled("events");
+    for options in [&[][..], STRICT, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn raw_packets_leave_as_they_were_posted() {
     let (_directory, program) = compiled("raw_packets");
     for inline_headers in ["none", "l2"] {

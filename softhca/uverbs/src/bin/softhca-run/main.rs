@@ -98,7 +98,10 @@ if CMD cannot be run, 2 for a wrong call.
 A sink is stepped by CMD itself: `int softhca_step(void)`, found with dlsym(RTLD_DEFAULT, \"softhca_step\"), takes all \
 doorbells rung so far (as the doorbell records tell), writes all CQEs on the calling thread, and returns how many \
 send requests have completed, or -1 if the device is no sink. QPs take the usual state changes and need no peer; \
-receives never complete, and the memory that READs and atomics name is left alone.";
+receives never complete, and the memory that READs and atomics name is left alone.
+
+CMD can have things happen to its devices, by functions found likewise: `int softhca_set_port(int device, int port, int up)` takes \
+a link down or up, `int softhca_fail(int device)` stops a device for good. Whoever has the device open in CMD gets the event.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LinkOption {
