@@ -2,15 +2,14 @@
 
 use core::ptr::NonNull;
 use core::time::Duration;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::Instant;
 
 use rdma_sys as sys;
 
 use super::device::Context;
 use super::error::{non_null, zero};
-use super::{CallError, Device, Error};
+use super::{Device, Error, wait};
 
 /// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue gets
 /// the CQE it was armed for. Cheap to clone; any number of completion queues may share one.
@@ -96,24 +95,7 @@ impl CompletionChannel {
     /// # Errors
     /// A failed call.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<CqEvent>, Error> {
-        let deadline = Instant::now().checked_add(timeout);
-        loop {
-            let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
-            let millis = left.as_nanos().div_ceil(1_000_000).try_into().unwrap_or(core::ffi::c_int::MAX);
-            let mut poll = libc::pollfd { fd: self.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one structure of ours, and the descriptor of a live channel.
-            match unsafe { libc::poll(&raw mut poll, 1, millis) } {
-                // The longest `poll` takes is less than a month.
-                0 if millis == core::ffi::c_int::MAX => {}
-                0 => return Ok(None),
-                1.. => return self.wait().map(Some),
-                _ => match CallError::last("poll") {
-                    // A signal came before an event did.
-                    error if error.errno == libc::EINTR => {}
-                    error => return Err(error.into()),
-                },
-            }
-        }
+        if wait::readable(self.as_fd(), timeout)? { self.wait().map(Some) } else { Ok(None) }
     }
 }
 

@@ -110,7 +110,7 @@ impl<'a> CqBuilder<'a> {
         self
     }
 
-    /// What its events carry ([`super::CqEvent::tag`]), to tell queues of one channel apart: libibverbs
+    /// What its events carry ([`super::CqEvent::tag`], [`super::AsyncEvent::CqError`]), to tell queues apart: libibverbs
     /// carries it in a pointer. Default 0.
     #[must_use]
     pub fn tag(mut self, tag: usize) -> Self {

@@ -278,6 +278,16 @@ pub const MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS: u64 = 1 << 0;
 /// Data never arrives in a CQE, always in the buffer.
 pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
 
+/// An asynchronous event (`struct ibv_async_event` of `verbs.h`). rdma-sys has it with a Rust enumeration for the type, which
+/// must not hold the number of a later library's event.
+#[repr(C)]
+pub struct IbvAsyncEvent {
+    /// What it happened to.
+    pub element: sys::ibv_async_event_element_t,
+    /// `enum ibv_event_type`.
+    pub event_type: u32,
+}
+
 /// What an allocator of a parent domain is asked for (`MLX5DV_RES_TYPE_*`: the driver's number in the upper half).
 const fn mlx5dv_res_type(number: u64) -> u64 {
     /// `RDMA_DRIVER_MLX5` of `rdma/ib_user_ioctl_verbs.h`.

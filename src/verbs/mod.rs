@@ -12,6 +12,8 @@
 //!     └── CompletionChannel               └───────────── Qp                      INIT, error
 //! ```
 //!
+//! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
+//!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
 //!
 //! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
@@ -24,6 +26,7 @@
 
 mod adopt;
 mod area;
+mod async_event;
 mod channel;
 mod connect;
 mod copy;
@@ -49,8 +52,10 @@ mod states;
 mod taken;
 mod teardown;
 mod thread_domain;
+mod wait;
 
 pub use adopt::{adopt_qp, adopt_qp_shared};
+pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
 pub use connect::{Endpoint, Path};
 pub use cq::{Cq, CqBuilder, OwnedCq, adopt_cq};

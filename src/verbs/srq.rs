@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::error::{in_range, non_null};
+use super::error::{in_range, non_null, zero};
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
 use super::{Error, Owned, ProtectionDomain};
@@ -49,6 +49,23 @@ impl Srq {
         self.handle.srqn
     }
 
+    /// Asks for [`SrqEvent::LimitReached`](super::SrqEvent::LimitReached), once, when fewer than `receives` are posted: at once if
+    /// it is so already. 0 takes the question back.
+    ///
+    /// # Errors
+    /// More than the queue holds, or a failed call.
+    pub fn arm_limit(&self, receives: u32) -> Result<(), Error> {
+        let mut attr = sys::ibv_srq_attr { max_wr: 0, max_sge: 0, srq_limit: 0 };
+        // SAFETY: alive; the structure is ours.
+        zero("ibv_query_srq", unsafe { sys::ibv_query_srq(self.as_raw(), &raw mut attr) })?;
+        in_range("limit of a shared receive queue", receives.into(), 0..=attr.max_wr.into())?;
+        attr.srq_limit = receives;
+        let mask = sys::ibv_srq_attr_mask::IBV_SRQ_LIMIT.0.cast_signed();
+        // SAFETY: as above.
+        zero("ibv_modify_srq", unsafe { sys::ibv_modify_srq(self.as_raw(), &raw mut attr, mask) })?;
+        Ok(())
+    }
+
     /// The raw shared receive queue; alive as long as `self`. Posting to it with libibverbs mixes up both.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_srq {
@@ -77,6 +94,9 @@ impl ProtectionDomain {
         // SAFETY: just made, by libmlx5.
         let raw = unsafe { parts::of_srq(handle.raw) }?;
         handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
+        // For its asynchronous events, which have the structure's address only: this field is the user's.
+        // SAFETY: just made; nothing of libibverbs reads or writes the field again.
+        unsafe { (*handle.raw.as_ptr()).srq_context = core::ptr::without_provenance_mut(raw.srqn as usize) };
         // Nothing was posted yet, so the last free WQE is the last there is; what libmlx5 allocates behind it is its own
         // ("wait queue" in `mlx5_alloc_srq_buf`).
         let wqe_cnt = raw.tail.saturating_add(1);

@@ -46,8 +46,7 @@ fn main() {
     pair.qp.to_init(&path).expect("INIT");
     pair.qp.connect(&path, &itself, &itself).expect("connect");
 
-    // SAFETY: the request names no memory of ours.
-    unsafe { pair.sq.post(&Write::to(remote).inline(b"beside another crate").signaled(WrId(1))) }.expect("room");
+    pair.sq.post(&Write::to(remote).inline(b"beside another crate").signaled(WrId(1))).expect("room");
     let begin = Instant::now();
     while cq.poll().map(|cqe| cqe.check().expect("a success")).is_none() {
         assert!(begin.elapsed() < Duration::from_secs(20), "no completion");

@@ -1,0 +1,217 @@
+//! Asynchronous events, of each kind that the software device has, through libibverbs as installed.
+//!
+//! What happens to ports and devices is done to `mlx5_1` and `mlx5_2`, so that other tests do not notice: run by
+//! `./run test`, or under `softhca-run --devices 3`.
+
+use std::ffi::{CStr, c_int};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use blueflame::types::{Psn, Qpn, Rkey, WrId};
+use blueflame::verbs::{
+    Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, OwnedCq, Path, Pool, PortEvent, PortState,
+    ProtectionDomain, Qp, QpEvent, QpState, QueuePair, SrqEvent,
+};
+use blueflame::wqe::{Rc, Send, Write};
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn open(name: &str) -> Device {
+    Device::open(name).unwrap_or_else(|error| {
+        panic!(
+            "{error}\nthese tests need the software device: run them by ./run test, or under softhca-run --devices 3"
+        )
+    })
+}
+
+fn memory(pd: &ProtectionDomain) -> Buffer {
+    Pool::new(pd, 4096, Access::ALL).expect("a pool").take(4096).expect("all of it")
+}
+
+fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<Rc> {
+    pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair")
+}
+
+fn connect(device: &Device, [a, b]: [&Qp; 2]) {
+    let path = Path::new(device.port(1).expect("port 1"), None);
+    let (at_a, at_b) = (a.endpoint(&path, Psn::truncate(1)), b.endpoint(&path, Psn::truncate(2)));
+    for qp in [a, b] {
+        qp.to_init(&path).expect("INIT");
+    }
+    a.connect(&path, &at_a, &at_b).expect("connect");
+    b.connect(&path, &at_b, &at_a).expect("connect");
+}
+
+fn send(pair: &mut QueuePair<Rc>, tag: u64) {
+    pair.sq.post(&Send::new().inline(b"hello").signaled(WrId(tag))).expect("room");
+}
+
+/// The next event of the queue pair `qpn`; it may have others that the test does not look for.
+fn event_of(events: &AsyncEvents, qpn: Qpn, wanted: QpEvent) {
+    while let Some(event) = events.wait_timeout(LONG).expect("asked") {
+        if event == (AsyncEvent::Qp { qpn, kind: wanted }) {
+            return;
+        }
+        // A packet that comes between RTR and RTS of a connection to oneself.
+        assert!(matches!(event, AsyncEvent::Qp { kind: QpEvent::CommunicationEstablished, .. }), "{event:?}");
+    }
+    panic!("no {wanted:?}");
+}
+
+fn function<F: Copy>(name: &CStr) -> F {
+    // SAFETY: a string.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    assert!(!address.is_null(), "{name:?}: the software device is not there");
+    assert_eq!(size_of::<F>(), size_of_val(&address));
+    // SAFETY: the callers name the function's type.
+    unsafe { std::mem::transmute_copy(&address) }
+}
+
+#[test]
+fn a_refused_request_is_an_event_of_the_queue_pair_that_refused() {
+    let device = open("mlx5_0");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let (mut a, b) = (pair(&pd, &cq), pair(&pd, &cq));
+    connect(&device, [&a.qp, &b.qp]);
+    let buffer = memory(&pd);
+    let mut remote = buffer.remote();
+    remote.rkey = Rkey(!remote.rkey.0);
+    a.sq.post(&Write::to(remote).inline(b"no").signaled(WrId(1))).expect("room");
+    event_of(&events, b.qp.qpn(), QpEvent::AccessError);
+    assert_eq!(b.qp.state().expect("asked"), QpState::Error);
+    // Acknowledged: nothing hangs.
+}
+
+#[test]
+fn an_overrun_completion_queue_tells_its_tag() {
+    let device = open("mlx5_0");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let small = device.completion_queue(1).tag(77).build().expect("a CQ");
+    let large = device.completion_queue(64).build().expect("a CQ");
+    let (mut a, mut b) = (pair(&pd, &small), pair(&pd, &large));
+    connect(&device, [&a.qp, &b.qp]);
+    let buffer = memory(&pd);
+    for tag in 0..4 {
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { b.rq.as_mut().expect("a receive queue").post(WrId(tag), &[buffer.sge()]) }.expect("room");
+        send(&mut a, tag);
+    }
+    let (mut overrun, mut fatal) = (None, None);
+    while overrun.is_none() || fatal.is_none() {
+        match events.wait_timeout(LONG).expect("asked") {
+            Some(AsyncEvent::CqError { tag }) => overrun = Some(tag),
+            Some(AsyncEvent::Qp { qpn, kind: QpEvent::Fatal }) => fatal = Some(qpn),
+            Some(AsyncEvent::Qp { kind: QpEvent::CommunicationEstablished, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((overrun, fatal), (Some(77), Some(a.qp.qpn())), "and the queue pair can complete nothing any more");
+    assert_eq!(a.qp.state().expect("asked"), QpState::Error);
+}
+
+#[test]
+fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
+    let device = open("mlx5_0");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
+    let handle = cq.handle().clone();
+    let mut a = pair(&pd, &cq);
+    let b = pd.queue_pair::<Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    connect(&device, [&a.qp, &b.qp]);
+    let buffer = memory(&pd);
+    for tag in 0..4 {
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { srq.post(WrId(tag), &[buffer.sge()]) }.expect("room");
+    }
+    let error = srq.handle().arm_limit(1 << 20).expect_err("more than it holds");
+    assert!(matches!(error, Error::OutOfRange { value: 0x10_0000, min: 0, .. }), "{error}");
+    srq.handle().arm_limit(3).expect("armed");
+    send(&mut a, 1);
+    send(&mut a, 2);
+    let srqn = srq.handle().srqn();
+    loop {
+        match events.wait_timeout(LONG).expect("asked") {
+            Some(AsyncEvent::Srq { srqn: number, kind }) => {
+                break assert_eq!((number, kind), (srqn, SrqEvent::LimitReached));
+            }
+            Some(AsyncEvent::Qp { kind: QpEvent::CommunicationEstablished, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let left = events.leave_shared_queue(&b.qp, LONG, |event| panic!("{event:?}")).expect("asked");
+    assert!(left, "the last WQE was reached");
+    // All that it took is in the completion queue by now.
+    let (mut receives, begin) = (0, Instant::now());
+    while receives < 2 && begin.elapsed() < LONG {
+        let Some(cqe) = cq.poll() else { continue };
+        if cqe.qpn() == b.qp.qpn() {
+            receives += 1;
+            srq.retire(&cqe).expect("posted");
+        }
+    }
+    assert_eq!((receives, srq.posted()), (2, 2));
+}
+
+#[test]
+fn events_of_a_queue_that_is_gone_are_gone() {
+    let device = open("mlx5_0");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
+    let (other, handle) = (pair(&pd, &cq), cq.handle());
+    let shared = pd.queue_pair::<Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    connect(&device, [&other.qp, &shared.qp]);
+    shared.qp.to_error().expect("ERR");
+    let mut poll =
+        libc::pollfd { fd: std::os::fd::AsRawFd::as_raw_fd(&events.as_fd()), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one structure of ours, and an open descriptor.
+    assert_eq!(unsafe { libc::poll(&raw mut poll, 1, 20_000) }, 1, "readable when there is an event");
+    drop((shared, other));
+    assert_eq!(events.wait_timeout(Duration::ZERO).expect("asked"), None);
+}
+
+#[test]
+fn a_link_goes_down_and_up() {
+    let set_port: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int = function(c"softhca_set_port");
+    let devices = [open("mlx5_1"), open("mlx5_1")];
+    let state = || devices[0].port(1).expect("port 1").state;
+    assert_eq!(state(), PortState::Active);
+    for (up, kind, now) in [(0, PortEvent::Error, PortState::Down), (1, PortEvent::Active, PortState::Active)] {
+        // SAFETY: numbers; so below.
+        assert_eq!(unsafe { set_port(1, 1, up) }, 0);
+        assert_eq!(unsafe { set_port(1, 1, up) }, 0, "no change, no event");
+        for device in &devices {
+            let event = device.async_events().wait_timeout(LONG).expect("asked");
+            assert_eq!(event, Some(AsyncEvent::Port { port: 1, kind }), "everybody who has it open");
+        }
+        assert_eq!(state(), now);
+    }
+    // SAFETY: as above.
+    assert_eq!(unsafe { (set_port(1, 2, 0), set_port(9, 1, 0), set_port(-1, -1, 0)) }, (-1, -1, -1));
+    assert_eq!(devices[0].async_events().wait_timeout(Duration::ZERO).expect("asked"), None);
+}
+
+#[test]
+fn a_device_that_fails_says_so_and_nothing_else() {
+    let fail: unsafe extern "C" fn(c_int) -> c_int = function(c"softhca_fail");
+    let device = open("mlx5_2");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let (mut a, b) = (pair(&pd, &cq), pair(&pd, &cq));
+    connect(&device, [&a.qp, &b.qp]);
+    let waiting = std::thread::spawn({
+        let events = events.clone();
+        move || events.wait()
+    });
+    // SAFETY: a number; so below.
+    assert_eq!(unsafe { fail(2) }, 0);
+    assert_eq!(waiting.join().expect("woken"), Ok(AsyncEvent::DeviceFatal));
+    assert_eq!(unsafe { (fail(2), fail(9)) }, (0, -1), "it fails once");
+    assert_eq!(events.wait_timeout(Duration::ZERO).expect("asked"), None);
+    send(&mut a, 1);
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(cq.poll().is_none());
+    drop((a, b, cq, pd));
+}
