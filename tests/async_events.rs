@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use blueflame::types::{Psn, Qpn, Rkey, WrId};
 use blueflame::verbs::{
     Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, OwnedCq, Path, Pool, PortEvent, PortState,
-    ProtectionDomain, Qp, QpEvent, QpState, QueuePair, SrqEvent,
+    ProtectionDomain, QpEvent, QpState, QueuePair, SrqEvent,
 };
 use blueflame::wqe::{Rc, Send, Write};
 
@@ -32,14 +32,14 @@ fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<Rc> {
     pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair")
 }
 
-fn connect(device: &Device, [a, b]: [&Qp; 2]) {
+fn connect(device: &Device, [a, b]: [&mut QueuePair<Rc>; 2]) {
     let path = Path::new(device.port(1).expect("port 1"), None);
-    let (at_a, at_b) = (a.endpoint(&path, Psn::truncate(1)), b.endpoint(&path, Psn::truncate(2)));
-    for qp in [a, b] {
+    let (at_a, at_b) = (a.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
+    for qp in [&a.qp, &b.qp] {
         qp.to_init(&path).expect("INIT");
     }
-    a.connect(&path, &at_a, &at_b).expect("connect");
-    b.connect(&path, &at_b, &at_a).expect("connect");
+    a.sq.connect(&path, &at_a, &at_b).expect("connect");
+    b.sq.connect(&path, &at_b, &at_a).expect("connect");
 }
 
 fn send(pair: &mut QueuePair<Rc>, tag: u64) {
@@ -72,8 +72,8 @@ fn a_refused_request_is_an_event_of_the_queue_pair_that_refused() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(64).build().expect("a CQ");
-    let (mut a, b) = (pair(&pd, &cq), pair(&pd, &cq));
-    connect(&device, [&a.qp, &b.qp]);
+    let (mut a, mut b) = (pair(&pd, &cq), pair(&pd, &cq));
+    connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
     let mut remote = buffer.remote();
     remote.rkey = Rkey(!remote.rkey.0);
@@ -90,7 +90,7 @@ fn an_overrun_completion_queue_tells_its_tag() {
     let small = device.completion_queue(1).tag(77).build().expect("a CQ");
     let large = device.completion_queue(64).build().expect("a CQ");
     let (mut a, mut b) = (pair(&pd, &small), pair(&pd, &large));
-    connect(&device, [&a.qp, &b.qp]);
+    connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
     for tag in 0..4 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
@@ -118,8 +118,8 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let handle = cq.handle().clone();
     let mut a = pair(&pd, &cq);
-    let b = pd.queue_pair::<Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
-    connect(&device, [&a.qp, &b.qp]);
+    let mut b = pd.queue_pair::<Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
     for tag in 0..4 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
@@ -160,9 +160,9 @@ fn events_of_a_queue_that_is_gone_are_gone() {
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(64).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let (other, handle) = (pair(&pd, &cq), cq.handle());
-    let shared = pd.queue_pair::<Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
-    connect(&device, [&other.qp, &shared.qp]);
+    let (mut other, handle) = (pair(&pd, &cq), cq.handle());
+    let mut shared = pd.queue_pair::<Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    connect(&device, [&mut other, &mut shared]);
     shared.qp.to_error().expect("ERR");
     let mut poll =
         libc::pollfd { fd: std::os::fd::AsRawFd::as_raw_fd(&events.as_fd()), events: libc::POLLIN, revents: 0 };
@@ -179,8 +179,9 @@ fn a_link_goes_down_and_up() {
     let state = || devices[0].port(1).expect("port 1").state;
     assert_eq!(state(), PortState::Active);
     for (up, kind, now) in [(0, PortEvent::Error, PortState::Down), (1, PortEvent::Active, PortState::Active)] {
-        // SAFETY: numbers; so below.
+        // SAFETY: numbers.
         assert_eq!(unsafe { set_port(1, 1, up) }, 0);
+        // SAFETY: numbers.
         assert_eq!(unsafe { set_port(1, 1, up) }, 0, "no change, no event");
         for device in &devices {
             let event = device.async_events().wait_timeout(LONG).expect("asked");
@@ -188,7 +189,7 @@ fn a_link_goes_down_and_up() {
         }
         assert_eq!(state(), now);
     }
-    // SAFETY: as above.
+    // SAFETY: numbers.
     assert_eq!(unsafe { (set_port(1, 2, 0), set_port(9, 1, 0), set_port(-1, -1, 0)) }, (-1, -1, -1));
     assert_eq!(devices[0].async_events().wait_timeout(Duration::ZERO).expect("asked"), None);
 }
@@ -199,15 +200,16 @@ fn a_device_that_fails_says_so_and_nothing_else() {
     let device = open("mlx5_2");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let mut cq = device.completion_queue(64).build().expect("a CQ");
-    let (mut a, b) = (pair(&pd, &cq), pair(&pd, &cq));
-    connect(&device, [&a.qp, &b.qp]);
+    let (mut a, mut b) = (pair(&pd, &cq), pair(&pd, &cq));
+    connect(&device, [&mut a, &mut b]);
     let waiting = std::thread::spawn({
         let events = events.clone();
         move || events.wait()
     });
-    // SAFETY: a number; so below.
+    // SAFETY: a number.
     assert_eq!(unsafe { fail(2) }, 0);
     assert_eq!(waiting.join().expect("woken"), Ok(AsyncEvent::DeviceFatal));
+    // SAFETY: numbers.
     assert_eq!(unsafe { (fail(2), fail(9)) }, (0, -1), "it fails once");
     assert_eq!(events.wait_timeout(Duration::ZERO).expect("asked"), None);
     send(&mut a, 1);

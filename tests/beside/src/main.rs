@@ -44,7 +44,7 @@ fn main() {
     let path = Path::new(port, device.default_gid(&port).ok());
     let itself = pair.qp.endpoint(&path, Psn::truncate(7));
     pair.qp.to_init(&path).expect("INIT");
-    pair.qp.connect(&path, &itself, &itself).expect("connect");
+    pair.sq.connect(&path, &itself, &itself).expect("connect");
 
     pair.sq.post(&Write::to(remote).inline(b"beside another crate").signaled(WrId(1))).expect("room");
     let begin = Instant::now();
