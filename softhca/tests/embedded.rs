@@ -48,7 +48,7 @@ fn pattern(len: usize) -> Vec<u8> {
 #[test]
 fn write_and_read_move_data() {
     let mut l = Loop::new(|_| ());
-    let (src, dst) = (l.hca.buffer(10_000).unwrap(), l.hca.buffer(10_000).unwrap());
+    let (mut src, dst) = (l.hca.buffer(10_000).unwrap(), l.hca.buffer(10_000).unwrap());
     src.write(0, &pattern(10_000));
     let remote = raddr(dst.addr(), dst.rkey());
     let segs = [data(4000, src.lkey(), src.addr()), data(6000, src.lkey(), src.addr() + 4000)];
@@ -86,7 +86,7 @@ fn send_with_immediate_fills_the_receive_wqe() {
 #[test]
 fn atomics_return_the_old_value() {
     let mut l = Loop::new(|_| ());
-    let buf = l.hca.buffer(64).unwrap();
+    let mut buf = l.hca.buffer(64).unwrap();
     buf.write(0, &40u64.to_ne_bytes());
     let remote = raddr(buf.addr(), buf.rkey());
     let result = data(8, buf.lkey(), buf.addr() + 8);
@@ -129,7 +129,7 @@ fn scatter_to_cqe() {
     let options = QpOptions { scatter_to_cqe_req: 64, scatter_to_cqe_res: 64, ..QpOptions::rc(cq.cqn) };
     let [a, b] = [(); 2].map(|()| hca.create_qp(options).unwrap());
     hca.connect_own(a.qpn, b.qpn, &ConnectOptions::default()).unwrap();
-    let (src, dst) = (hca.buffer(64).unwrap(), hca.buffer(64).unwrap());
+    let (mut src, dst) = (hca.buffer(64).unwrap(), hca.buffer(64).unwrap());
     src.write(0, &pattern(64));
     let (mut sq, mut cq) = (Sender::new(a), Poller::new(cq));
     sq.post(0x10, 0, &[&raddr(src.addr(), src.rkey()), &data(60, dst.lkey(), dst.addr())]);
@@ -351,7 +351,7 @@ fn two_devices_and_uc() {
     let a = x.create_qp(QpOptions::new(Transport::Uc, cq_x.cqn)).unwrap();
     let b = y.create_qp(QpOptions::new(Transport::Uc, cq_y.cqn)).unwrap();
     connect((&mut x, a.qpn), (&mut y, b.qpn), &ConnectOptions::default()).unwrap();
-    let (src, dst) = (x.buffer(9000).unwrap(), y.buffer(9000).unwrap());
+    let (mut src, dst) = (x.buffer(9000).unwrap(), y.buffer(9000).unwrap());
     src.write(0, &pattern(9000));
     let mut rq = Receiver::new(&b);
     rq.post(&[data(9000, dst.lkey(), dst.addr())]);

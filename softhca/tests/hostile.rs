@@ -86,7 +86,7 @@ proptest! {
             // Without end to RNR retries there would be no end to the run.
             hca.connect_own(a.qpn, b.qpn, &ConnectOptions { rnr_retry: 2, ..ConnectOptions::default() }).unwrap();
         }
-        let guard = hca.buffer(4096).unwrap();
+        let mut guard = hca.buffer(4096).unwrap();
         guard.write(0, &[0x77; 4096]);
         let rq = a.rq.unwrap();
         let places = [
@@ -139,7 +139,7 @@ fn nothing_is_lost_on_a_bad_network() {
         let b = y.create_qp(QpOptions::rc(cq_y.cqn)).unwrap();
         let options = ConnectOptions { path_mtu: 256, ..ConnectOptions::default() };
         connect((&mut x, a.qpn), (&mut y, b.qpn), &options).unwrap();
-        let (src, dst) = (x.buffer(3000).unwrap(), y.buffer(3000).unwrap());
+        let (mut src, dst) = (x.buffer(3000).unwrap(), y.buffer(3000).unwrap());
         let (mut sq, mut rq) = (Sender::new(a), Receiver::new(&b));
         let (mut cq_x, mut cq_y) = (Poller::new(cq_x), Poller::new(cq_y));
         for i in 0..100u16 {

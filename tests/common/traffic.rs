@@ -161,7 +161,7 @@ impl<T: Service> Traffic<T> {
         let options = ConnectOptions { path_mtu, psn: 0xff_fff0, timeout: 8, min_rnr_timer: 1, ..Default::default() };
         connect((&mut a, near.qpn), (&mut b, far.qpn), &options).expect("a connection");
         let source_bytes: Vec<u8> = (0..SOURCE as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        let source = a.buffer(SOURCE).expect("memory");
+        let mut source = a.buffer(SOURCE).expect("memory");
         source.write(0, &source_bytes);
         let landing = a.buffer(SLOT * shape.sq_wqebbs as usize).expect("memory");
         let window = b.buffer(WINDOW).expect("memory");

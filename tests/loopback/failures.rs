@@ -55,7 +55,7 @@ impl Lab {
         let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
         let (near, far) = (End::<Rc>::new(&mut a, shape), End::<Rc>::new(&mut b, shape));
         connect((&mut a, near.qpn), (&mut b, far.qpn), options).expect("a connection");
-        let (source, window) = (a.buffer(8192).expect("memory"), b.buffer(8192).expect("memory"));
+        let (mut source, window) = (a.buffer(8192).expect("memory"), b.buffer(8192).expect("memory"));
         source.write(0, &[0x77; 8192]);
         Self { near, far, a, b, source, window, sends: Vec::new(), receives: Vec::new() }
     }
@@ -72,6 +72,11 @@ impl Lab {
     fn good(&mut self, signaled: bool) -> u64 {
         let (to, data) = (remote(&self.window, 4096), Data::Inline(b"good".to_vec()));
         self.post(Kind::Write(to), data, signaled)
+    }
+
+    /// Posts a receive into so many bytes of the window.
+    fn receive_at(&mut self, at: usize, len: usize) -> u64 {
+        self.receive(&[sge(&self.window, at, len)])
     }
 
     fn receive(&mut self, sges: &[Sge]) -> u64 {
@@ -183,7 +188,7 @@ fn remote_access() {
         let mut lab = Lab::new(&SHAPE);
         let place = place(&mut lab);
         let kind = if write { Kind::Write(place) } else { Kind::Read(place) };
-        let posted: Vec<_> = (0..3).map(|n| lab.receive(&[sge(&lab.window.clone(), 64 * n, 64)])).collect();
+        let posted: Vec<_> = (0..3).map(|n| lab.receive_at(64 * n, 64)).collect();
         let data = lab.gather(8);
         let report = lab.fails(kind, data, KnownSyndrome::RemoteAccess);
         // The responder is in error, too, and gives its receives back.
@@ -225,9 +230,8 @@ fn local_protection() {
 fn message_longer_than_the_receive() {
     for len in [65, 6000] {
         let mut lab = Lab::new(&SHAPE);
-        let window = lab.window.clone();
-        let first = lab.receive(&[sge(&window, 0, 64)]);
-        let second = lab.receive(&[sge(&window, 64, 64)]);
+        let first = lab.receive_at(0, 64);
+        let second = lab.receive_at(64, 64);
         let data = lab.gather(len);
         let report = lab.fails(Kind::Send, data, KnownSyndrome::RemoteInvalReq);
         assert_eq!(report.receives, [(first, WcStatus::LocLenErr), (second, WcStatus::WrFlushErr)]);
@@ -240,8 +244,7 @@ fn receive_without_protection() {
     let mut lab = Lab::new(&SHAPE);
     let bad = Sge { lkey: Lkey(0x4242), ..sge(&lab.window, 0, 64) };
     let first = lab.receive(&[bad]);
-    let window = lab.window.clone();
-    let second = lab.receive(&[sge(&window, 64, 64)]);
+    let second = lab.receive_at(64, 64);
     let data = lab.gather(8);
     let report = lab.fails(Kind::SendImm(1), data, KnownSyndrome::RemoteOp);
     assert_eq!(report.receives, [(first, WcStatus::LocProtErr), (second, WcStatus::WrFlushErr)]);
@@ -278,10 +281,9 @@ fn peer_gone() {
 #[test]
 fn shared_receives_stay() {
     let mut lab = Lab::new(&Shape { shared_recv: true, ..SHAPE });
-    let window = lab.window.clone();
-    let first = lab.receive(&[sge(&window, 0, 16)]);
-    lab.receive(&[sge(&window, 16, 64)]);
-    lab.receive(&[sge(&window, 80, 64)]);
+    let first = lab.receive_at(0, 16);
+    lab.receive_at(16, 64);
+    lab.receive_at(80, 64);
     let data = lab.gather(17);
     let report = lab.fails(Kind::Send, data, KnownSyndrome::RemoteInvalReq);
     assert_eq!(report.receives, [(first, WcStatus::LocLenErr)]);

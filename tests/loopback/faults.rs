@@ -87,7 +87,7 @@ fn unreliable_connections_lose_whole_messages() {
     let (mut near, mut far) = (End::<Uc>::new(&mut a, &shape), End::<Uc>::new(&mut b, &shape));
     let options = ConnectOptions { path_mtu: 256, ..ConnectOptions::default() };
     connect((&mut a, near.qpn), (&mut b, far.qpn), &options).expect("a connection");
-    let (source, mailbox) = (a.buffer(1024).expect("memory"), b.buffer(1024 * 16).expect("memory"));
+    let (mut source, mailbox) = (a.buffer(1024).expect("memory"), b.buffer(1024 * 16).expect("memory"));
     let mut arrived = Vec::new();
     let mut next_slot = 0;
     for n in 0..2000_u32 {

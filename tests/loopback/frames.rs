@@ -48,7 +48,7 @@ fn sum(bytes: &[u8]) -> u16 {
 #[test]
 fn every_split_is_the_same_frame() {
     let (mut hca, mut end) = end::<RawPacket<InlineNone>>(16);
-    let buffer = hca.buffer(4096).expect("memory");
+    let mut buffer = hca.buffer(4096).expect("memory");
     let mut id = 0;
     for headers in [0, 18, 34, 42, 66, 130] {
         for len in [0, 1, 12, 13, 60, 200].map(|rest| (headers + rest).max(14)) {

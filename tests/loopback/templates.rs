@@ -51,7 +51,7 @@ fn of_an_entry() {
     let mut near = End::<Rc>::new(&mut a, &shape);
     let far = End::<Rc>::new(&mut b, &shape);
     softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
-    let (local, window) = (a.buffer(4096).expect("memory"), b.buffer(4096).expect("memory"));
+    let (local, mut window) = (a.buffer(4096).expect("memory"), b.buffer(4096).expect("memory"));
     window.write(64, b"what the peer has");
     let read = Read::from(remote(&window, 64)).scatter_len::<1>().signaled(WrId(5));
     let template = near.sq.template(read).expect("within the limits");

@@ -37,14 +37,14 @@ fn message(n: u64, from: u8) -> Vec<u8> {
 }
 
 /// Sends, and receives the answer, or the other way round; every byte is looked at.
-fn ping_pong(mut end: End<Rc>, buffer: &Buffer, first: bool) {
+fn ping_pong(mut end: End<Rc>, mut buffer: Buffer, first: bool) {
     let (me, other) = if first { (0x10, 0x20) } else { (0x20, 0x10) };
     let give_up = Instant::now() + PATIENCE;
-    let receive = |end: &mut End<Rc>, slot: u64| {
+    let receive = |end: &mut End<Rc>, buffer: &Buffer, slot: u64| {
         // SAFETY: the slot's last message has been looked at; the device outlives the queue.
         unsafe { end.rq.post(slot, &[sge(buffer, slot as usize * BYTES, BYTES)]) }.expect("room");
     };
-    (0..4).for_each(|slot| receive(&mut end, slot));
+    (0..4).for_each(|slot| receive(&mut end, &buffer, slot));
     // The first one begins; the other's n-th message answers the n-th it received.
     let turn = |received: u64| if first { received } else { received.saturating_sub(1) };
     let (mut sent, mut received, mut completed) = (0, 0, 0);
@@ -52,7 +52,7 @@ fn ping_pong(mut end: End<Rc>, buffer: &Buffer, first: bool) {
         if sent < MESSAGES && (first || received > 0) && sent == turn(received) && sent == completed {
             let at = 4 * BYTES;
             buffer.write(at, &message(sent, me));
-            let request = Send::new().gather([sge(buffer, at, BYTES)]).signaled(WrId(sent));
+            let request = Send::new().gather([sge(&buffer, at, BYTES)]).signaled(WrId(sent));
             // SAFETY: the bytes are written again when the request is complete.
             unsafe { end.sq.post_unchecked(&request) }.expect("room");
             sent += 1;
@@ -73,7 +73,7 @@ fn ping_pong(mut end: End<Rc>, buffer: &Buffer, first: bool) {
                 assert_eq!(slot, received % 4);
                 assert!(buffer.to_vec(slot as usize * BYTES, BYTES) == message(received, other), "message {received}");
                 received += 1;
-                receive(&mut end, slot);
+                receive(&mut end, &buffer, slot);
             }
         }
     }
@@ -92,8 +92,8 @@ fn two_devices_and_two_programs() {
         Runner::start(Arc::clone(device), wake, None, |event| panic!("{event:?}")).expect("a thread")
     });
     std::thread::scope(|scope| {
-        scope.spawn(|| ping_pong(near, &ours, true));
-        scope.spawn(|| ping_pong(far, &theirs, false));
+        scope.spawn(|| ping_pong(near, ours, true));
+        scope.spawn(|| ping_pong(far, theirs, false));
     });
     runners.into_iter().for_each(Runner::stop);
     assert_eq!((a.lock().complaints(), b.lock().complaints()), (Vec::new(), Vec::new()));

@@ -72,7 +72,20 @@ impl Drop for Allocation {
 
 /// Registered memory that outlives its use: the device holds it, too, until the key is destroyed or the device is
 /// dropped. Contents are copied in and out, since the device may write to it at any step.
-#[derive(Clone, Debug)]
+///
+/// One owner writes at a time. The device is no thread that Rust knows of; it copies as these methods do.
+///
+/// ```compile_fail,E0599
+/// fn race(buffer: softhca::embedded::Buffer) {
+///     let other = buffer.clone();
+/// }
+/// ```
+/// ```compile_fail,E0596
+/// fn race(buffer: &softhca::embedded::Buffer) {
+///     buffer.write(0, b"from two threads");
+/// }
+/// ```
+#[derive(Debug)]
 pub struct Buffer {
     pub(super) memory: Arc<Allocation>,
     pub(super) key: u32,
@@ -119,7 +132,7 @@ impl Buffer {
     ///
     /// # Panics
     /// If it does not fit.
-    pub fn write(&self, at: usize, data: &[u8]) {
+    pub fn write(&mut self, at: usize, data: &[u8]) {
         self.memory.write(at, data);
     }
 
