@@ -47,7 +47,7 @@
 //!   cqe.check()                                          done, or why not: syndrome, status  cq
 //!       │
 //!       v
-//!   CQ doorbell record: consumer index                   one store per call                  cq
+//!   CQ doorbell record: consumer index                   after each completion               cq
 //! ```
 //!
 //! # In code

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use blueflame::cq::layout::OpOwn;
 use blueflame::cq::{
     CompletionQueue, Conservative, CqError, CqParts, CqeCopy, CqeError, CqeFormat, CqeOpcode, InlineError, NoOverrun,
-    Notify, PollMode, Prefetch, Side, Standard, Syndrome, WcOpcode, WcStatus,
+    Notify, OncePerCall, PollMode, Prefetch, Publish, Side, Standard, Syndrome, WcOpcode, WcStatus,
 };
 use blueflame::types::{CqCi, Cqn, Qpn, Rkey};
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn many_passes<M: PollMode>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: u
         });
         assert_eq!(found as u32, seen - before);
         assert_eq!(found, per_call.min((written - before) as usize), "all that was there, up to the limit");
-        let ci = if M::PUBLISH { start.wrapping_add(seen) & 0x00ff_ffff } else { POISON };
+        let ci = if M::PUBLISH != Publish::Never { start.wrapping_add(seen) & 0x00ff_ffff } else { POISON };
         assert_eq!(device.record_words(), [ci, POISON]);
     }
     assert_eq!(cq.drain(1, |_| ()), 0, "the last pass's entries do not look new");
@@ -148,6 +148,7 @@ fn every_completion_is_seen_once_over_many_passes() {
                 many_passes::<Conservative>(cqe_cnt, cqe_size, 0, per_call);
                 many_passes::<NoOverrun>(cqe_cnt, cqe_size, 0, per_call);
                 many_passes::<Prefetch>(cqe_cnt, cqe_size, 0, per_call);
+                many_passes::<OncePerCall>(cqe_cnt, cqe_size, 0, per_call);
                 many_passes::<Prefetch<NoOverrun, 1>>(cqe_cnt, cqe_size, 0, per_call);
             }
         }
@@ -174,7 +175,9 @@ fn the_largest_queue_has_2_to_the_23_entries() {
     let layout = std::alloc::Layout::from_size_align(64 << 23, 64).unwrap();
     // SAFETY: not of size 0.
     let buf = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).expect("address space");
-    assert_eq!(build(CqParts { buf, cqe_cnt: 1 << 23, ..parts }), Ok(1 << 23));
+    let last = (1 << 23) - 1;
+    let zeros = Err(CqError::Cqe { slot: last, opcode: 0 });
+    assert_eq!(build(CqParts { buf, cqe_cnt: 1 << 23, ..parts }), zeros, "of the largest size");
     // SAFETY: allocated with this layout, and the queue is gone.
     unsafe { std::alloc::dealloc(buf.as_ptr(), layout) };
 }
@@ -522,7 +525,8 @@ fn a_panic_in_the_closure_consumes_what_it_was_given() {
             }));
             assert!(panicked.is_err());
             assert_eq!(cq.consumer_index(), CqCi::truncate(start).add(u32::from(fails) + 1));
-            assert_eq!(device.record_words()[0], POISON, "the next call tells the device");
+            let told = if fails == 0 { POISON } else { start.wrapping_add(fails.into()) & 0x00ff_ffff };
+            assert_eq!(device.record_words()[0], told, "of this one the next call tells the device");
             nth(&mut device, 3);
             cq.drain(4, |cqe| seen.push(cqe.wqe_counter()));
             assert_eq!(seen, [0, 1, 2, 3], "neither lost nor reported twice");
@@ -565,9 +569,9 @@ proptest! {
     ) {
         let (cqe_cnt, cqe_size) = if wide { (4, 128) } else { (8, 64) };
         let mut device = Device::new(cqe_cnt, cqe_size, ci);
+        let mut cq = device.queue::<Standard>();
         // SAFETY: the ring is 512 bytes either way.
         unsafe { device.ring.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        let mut cq = device.queue::<Standard>();
         // A slot whose bytes do not change looks new on one of two passes.
         let found = cq.drain(usize::MAX, |cqe| {
             look_at(&cqe);
@@ -616,7 +620,7 @@ fn forgotten<M: PollMode>(cqe_size: u32, start: u32, kinds: &[bool]) {
     assert_eq!(lent, gone, "each one, the newest first");
     let ci = start.wrapping_add(removed as u32) & 0x00ff_ffff;
     assert_eq!(cq.consumer_index().get(), ci);
-    let published = if M::PUBLISH && removed != 0 { ci } else { POISON };
+    let published = if M::PUBLISH != Publish::Never && removed != 0 { ci } else { POISON };
     assert_eq!(device.record_words(), [published, POISON]);
     let mut seen = Vec::new();
     // One more that the device writes afterwards, where it goes on.
@@ -692,6 +696,9 @@ proptest! {
         qpns in prop::collection::vec(0x10_u32..0x13, 8),
     ) {
         let mut device = Device::new(8, if wide { 128 } else { 64 }, ci);
+        let mut cq = device.queue::<Standard>();
+        let mut copy = Device::new(8, device.cqe_size, ci);
+        let mut other = copy.queue::<NoOverrun>();
         for slot in 0..8 {
             let cqe = device.cqe(slot);
             cqe[..32].copy_from_slice(&lines[slot as usize]);
@@ -699,14 +706,51 @@ proptest! {
             cqe[63] = op_own[slot as usize];
         }
         let mut all = Vec::new();
-        let mut copy = Device::new(8, device.cqe_size, ci);
         copy.ring.copy_from_slice(&device.ring);
-        copy.queue::<NoOverrun>().drain(8, |cqe| all.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
+        other.drain(8, |cqe| all.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
         let (gone, stay): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(qpn, ..)| qpn == GONE);
-        let mut cq = device.queue::<Standard>();
         prop_assert_eq!(cq.forget(Qpn::truncate(GONE)), gone.len());
         let mut seen = Vec::new();
         cq.drain(stay.len(), |cqe| seen.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
         prop_assert_eq!(seen, stay);
     }
+}
+
+/// What a queue over this ring is, whose CQEs are `op_own` of queue pair `qpn` each.
+fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, CqError> {
+    let mut device = Device::new(cqes.len() as u32, 64, ci);
+    for (slot, &(op_own, qpn)) in cqes.iter().enumerate() {
+        let cqe = device.cqe(slot as u32);
+        put32(cqe, 56, qpn);
+        cqe[63] = op_own;
+    }
+    // SAFETY: as in `Device::queue`.
+    let mut cq = unsafe { CompletionQueue::<Standard>::from_parts(device.parts()) }?;
+    Ok(cq.drain(8, |_| ()) as u32)
+}
+
+#[test]
+fn a_ring_that_was_never_initialised_is_refused() {
+    const INVALID: (u8, u32) = (0xf0, 0);
+    let refused = |slot, opcode| Err(CqError::Cqe { slot, opcode });
+    for ci in [0, 1, 4, 6, 0x00ff_fffc] {
+        assert_eq!(adopted(ci, &[(0, 0); 4]), refused((ci + 3) % 4, 0), "zeros, at {ci}");
+        assert_eq!(adopted(ci, &[INVALID; 4]), Ok(0));
+        assert_eq!(adopted(ci, &[(0xff, u32::MAX); 4]), Ok(0));
+        assert_eq!(adopted(ci, &[(0xa5, 0xa5a5_a5a5); 4]), refused((ci + 3) % 4, 0xa));
+    }
+    // In use: completions of sends, of receives, with errors, pending or of the pass before.
+    let (now, before) = ([0x00, 0x20, 0xd0, 0xe0].map(|op_own| (op_own, 7)), [(0x01, 7); 4]);
+    assert_eq!(adopted(0, &now), Ok(4));
+    assert_eq!(adopted(8, &before), Ok(0));
+    assert_eq!(adopted(0, &[now[0], now[1], INVALID, INVALID]), Ok(2));
+    assert_eq!(adopted(10, &now), Ok(2));
+    assert_eq!(adopted(10, &[(0x21, 7), now[1], now[2], now[3]]), Ok(3), "on into the next pass");
+    assert_eq!(adopted(2, &[now[0], now[1], INVALID, INVALID]), Ok(0), "polled");
+    // A completion behind one that is missing.
+    assert_eq!(adopted(0, &[now[0], INVALID, now[2], INVALID]), refused(1, 0xf));
+    assert_eq!(adopted(8, &[before[0], now[1], before[2], before[3]]), refused(0, 0));
+    // Of no queue pair; of no opcode that exists.
+    assert_eq!(adopted(0, &[now[0], (0x20, 0), INVALID, INVALID]), refused(1, 2));
+    assert_eq!(adopted(0, &[(0x70, 7), INVALID, INVALID, INVALID]), refused(0, 7));
 }

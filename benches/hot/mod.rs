@@ -32,7 +32,7 @@ macro_rules! hot {
     };
 }
 
-use blueflame::cq::{CompletionQueue, NoOverrun, Side};
+use blueflame::cq::{CompletionQueue, NoOverrun, OncePerCall, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::WrId;
@@ -183,6 +183,11 @@ hot! {
 
     /// Up to 16 completions, read in place.
     fn drain_sixteen(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
+        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// The same of a queue that is told once a call how far it may write.
+    fn drain_once_per_call(cq: &mut CompletionQueue<OncePerCall>, done: &mut Completed) -> usize {
         cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 

@@ -322,6 +322,9 @@ fn polls() -> Vec<Case> {
         case!("poll drain(16) fields", 16, full, drain_sixteen, |state, _n, drain| {
             drain(&mut state.0, &mut state.1);
         }),
+        case!("poll drain(16) fields, once per call", 16, full, drain_once_per_call, |state, _n, drain| {
+            drain(&mut state.0, &mut state.1);
+        }),
         case!("poll drain(16) fields, no overrun", 16, full, drain_no_overrun, |state, _n, drain| {
             drain(&mut state.0, &mut state.1);
         }),

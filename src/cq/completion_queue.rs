@@ -4,7 +4,8 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::error::CqError;
-use super::mode::{PollMode, Standard};
+use super::initial;
+use super::mode::{PollMode, Publish, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
 use super::view::{Cqe, CqeCopy, CqeView};
@@ -34,6 +35,17 @@ pub enum Notify {
 ///
 /// One thread polls at a time (`&mut self`); the queue may move between threads. The device's bytes are never trusted:
 /// whatever it writes, polling ends after at most as many CQEs as asked for, and every CQE is a value.
+///
+/// # Room
+///
+/// The queue must have room for everything that can complete: each request that is posted and not retired counts, signalled
+/// or not, for an error completes them all, and so does each receive. Of its [`capacity`](Self::capacity) one place stays
+/// free, as in verbs (libmlx5 makes queues of a power of two *greater* than what it is asked for, rdma-core
+/// `providers/mlx5/verbs.c`, `create_cq`). Sized so, it does not overrun, also if closures of [`drain`](Self::drain) retire
+/// requests and post others: while one completion is lent, the device knows that those before it are free. That one is
+/// counted twice, as a CQE and as the request that was posted in its place: hence the place.
+///
+/// [`OncePerCall`](super::OncePerCall) needs more room and saves stores.
 ///
 /// # Waiting for events
 ///
@@ -75,7 +87,10 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// # Errors
     ///
-    /// [`CqError`] names the part that cannot be.
+    /// [`CqError`] names the part that cannot be. Each CQE is looked at once: whoever makes the ring, and not libmlx5, must
+    /// have marked them as never written, by opcode 0xf (`op_own` 0xf0, rdma-core
+    /// `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`) before the device was told of it, for zeros read as completions
+    /// ([`CqError::Cqe`]). A queue in use may have completions pending from `ci` on.
     ///
     /// # Safety
     ///
@@ -105,13 +120,15 @@ impl<M: PollMode> CompletionQueue<M> {
         }
         // SAFETY: the caller promises the buffer; the numbers were checked.
         let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_size as usize, ci) };
+        // SAFETY: just made.
+        unsafe { initial::check(&ring, ci) }?;
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
         Ok(Self { next, ring, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
     }
 
-    /// Hands up to `max` completions to `f`, oldest first, then tells the device once how far it may write. Returns how
-    /// many there were.
+    /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how
+    /// many there were. `f` may retire requests and post others: see [Room](Self#room).
     ///
     /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
     #[inline(always)]
@@ -128,6 +145,12 @@ impl<M: PollMode> CompletionQueue<M> {
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
             f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
+            if const { matches!(M::PUBLISH, Publish::Each) } {
+                // What `f` posts for the next completion is stored after this (`SendQueue::publish`, `RecvBatch::ring`: a
+                // barrier, and then the doorbell), so the device sees that this place is free before it can complete it. As DPDK
+                // (`drivers/net/mlx5/mlx5_rx.c`, `cq_db` before `rq_db`).
+                walk.queue.store_record(RECORD_CI, walk.next.ci());
+            }
             left -= 1;
             if left == 0 {
                 break;
@@ -137,7 +160,7 @@ impl<M: PollMode> CompletionQueue<M> {
             tail = next;
         }
         walk.finish();
-        if M::PUBLISH {
+        if const { matches!(M::PUBLISH, Publish::Call) } {
             self.publish();
         }
         max - left
@@ -156,7 +179,7 @@ impl<M: PollMode> CompletionQueue<M> {
         let copy = unsafe { self.ring.fields(self.next) }.copy();
         // SAFETY: the only place there is.
         unsafe { self.ring.advance(&mut self.next) };
-        if M::PUBLISH {
+        if const { !matches!(M::PUBLISH, Publish::Never) } {
             self.publish();
         }
         Some(CqeView::new(tail, copy))
@@ -224,7 +247,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.cqn
     }
 
-    /// How many CQEs the queue holds.
+    /// How many CQEs the ring has. How many completions the queue is good for: [Room](Self#room).
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.ring.cqe_cnt()

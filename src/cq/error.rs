@@ -162,6 +162,13 @@ pub enum CqError {
     RecordAlignment(usize),
     /// The UAR page is not 8-byte aligned; the address.
     UarAlignment(usize),
+    /// A CQE is neither marked as never written (opcode 0xf), nor can the device have written it. Was the ring initialised?
+    Cqe {
+        /// Its place in the ring.
+        slot: u32,
+        /// Its opcode.
+        opcode: u8,
+    },
 }
 
 impl fmt::Display for CqError {
@@ -172,6 +179,11 @@ impl fmt::Display for CqError {
             Self::BufferAlignment(a) => write!(f, "CQE buffer at {a:#x} is not aligned to the size of a CQE"),
             Self::RecordAlignment(a) => write!(f, "CQ doorbell record at {a:#x} is not 8-byte aligned"),
             Self::UarAlignment(a) => write!(f, "UAR page at {a:#x} is not 8-byte aligned"),
+            Self::Cqe { slot, opcode } => write!(
+                f,
+                "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring initialised \
+                 (opcode 0xf in each CQE)?"
+            ),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Taking the completions of a queue pair that is gone out of the ring.
 use super::completion_queue::CompletionQueue;
-use super::mode::PollMode;
+use super::mode::{PollMode, Publish};
 use super::view::{Cqe, CqeView};
 use crate::arch;
 use crate::types::{CqCi, Qpn};
@@ -77,7 +77,7 @@ impl<M: PollMode> Drop for Sweep<'_, M> {
             return;
         }
         self.queue.next = self.queue.ring.begin_at(self.queue.later(self.removed));
-        if M::PUBLISH {
+        if M::PUBLISH != Publish::Never {
             // What moved must be in its new place before the device may write to the old one.
             arch::to_device();
             self.queue.publish();

@@ -7,13 +7,13 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+    so an old CQE never looks new
 //! ```
 //!
-//! [`CompletionQueue::drain`] lends each completion to a closure and stores the consumer index once at the end;
-//! [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
+//! [`CompletionQueue::drain`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
 //! is and which WQE it completes, decide on them, order the loads that follow, and never depend on reading a byte of
 //! device memory twice.
 mod completion_queue;
 mod error;
 mod forget;
+mod initial;
 pub mod layout;
 mod mode;
 mod opcode;
@@ -26,7 +26,7 @@ mod view;
 pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
 pub use layout::CqeFormat;
-pub use mode::{Conservative, NoOverrun, PollMode, Prefetch, Standard};
+pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};

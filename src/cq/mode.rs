@@ -10,15 +10,40 @@ pub trait PollMode: Sealed {
     /// Whether the owner bit is followed by [`from_device_conservative`](crate::arch::from_device_conservative) rather than
     /// [`from_device`](crate::arch::from_device).
     const CONSERVATIVE: bool;
-    /// Whether each poll call that found completions stores the consumer index in the doorbell record.
-    const PUBLISH: bool;
+    /// When the consumer index is stored in the doorbell record.
+    const PUBLISH: Publish;
     /// How many CQEs ahead of the one at hand the CPU is asked to fetch; 0 not to.
     const AHEAD: usize;
 }
 
-/// The choice for all but special cases: the light barrier, and one consumer-index store per poll call.
+/// When the device is told how far it may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publish {
+    /// After each completion, before the next is lent.
+    Each,
+    /// Once at the end of a poll call.
+    Call,
+    /// By [`publish`](super::CompletionQueue::publish) only.
+    Never,
+}
+
+/// The choice for all but special cases: the light barrier, and a consumer-index store after each completion, so that what a
+/// closure posts in its place cannot overrun the queue. See [`CompletionQueue`](super::CompletionQueue#room).
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {}
+
+/// As another mode, with one consumer-index store per poll call: `CompletionQueue::<OncePerCall>::from_parts(…)`. The queue
+/// must have room for as many more completions as a call of [`drain`](super::CompletionQueue::drain) may take, unless its
+/// closures post nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct OncePerCall<M: PollMode = Standard>(PhantomData<M>);
+
+impl<M: PollMode> Sealed for OncePerCall<M> {}
+impl<M: PollMode> PollMode for OncePerCall<M> {
+    const CONSERVATIVE: bool = M::CONSERVATIVE;
+    const PUBLISH: Publish = Publish::Call;
+    const AHEAD: usize = M::AHEAD;
+}
 
 /// rdma-core's barrier (`lfence` on x86) after each owner bit. For queue memory that is not ordinary write-back memory,
 /// or where the argument at [`from_device`](crate::arch::from_device) is not accepted.
@@ -59,27 +84,27 @@ pub struct Prefetch<M: PollMode = Standard, const AHEAD: usize = 8>(PhantomData<
 impl<M: PollMode, const AHEAD: usize> Sealed for Prefetch<M, AHEAD> {}
 impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
-    const PUBLISH: bool = M::PUBLISH;
+    const PUBLISH: Publish = M::PUBLISH;
     const AHEAD: usize = AHEAD;
 }
 
 impl Sealed for Standard {}
 impl PollMode for Standard {
     const CONSERVATIVE: bool = false;
-    const PUBLISH: bool = true;
+    const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
 }
 
 impl Sealed for Conservative {}
 impl PollMode for Conservative {
     const CONSERVATIVE: bool = true;
-    const PUBLISH: bool = true;
+    const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
 }
 
 impl Sealed for NoOverrun {}
 impl PollMode for NoOverrun {
     const CONSERVATIVE: bool = false;
-    const PUBLISH: bool = false;
+    const PUBLISH: Publish = Publish::Never;
     const AHEAD: usize = 0;
 }

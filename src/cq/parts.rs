@@ -8,7 +8,7 @@ use crate::types::{CqCi, Cqn};
 /// and says in its "Safety" section what cannot.
 #[derive(Clone, Copy, Debug)]
 pub struct CqParts {
-    /// The first CQE (`mlx5dv_cq::buf`), aligned to `cqe_size`.
+    /// The first CQE (`mlx5dv_cq::buf`), aligned to `cqe_size`. CQEs that the device has not written have opcode 0xf.
     pub buf: NonNull<u8>,
     /// How many CQEs the queue holds (`mlx5dv_cq::cqe_cnt`): a power of two, at most 2^23.
     pub cqe_cnt: u32,

@@ -270,16 +270,17 @@ hot_drain_and_retire:
     cmp w9, #119
     b.hi L9
     ldp x25, x24, [x0, #24]
-    mov w18, #30583
+    mov w3, #30583
     ldp w13, w14, [x1, #72]
-    ldp w26, w15, [x1, #84]
+    ldp w18, w15, [x1, #84]
     ldr w22, [x0, #8]
     ldr x23, [x2]
-    movk w18, #7, lsl #16
+    movk w3, #7, lsl #16
     ldr x16, [x1, #8]
     ldr x17, [x0, #16]
-    mov w3, #1
-    ldr w27, [x1, #80]
+    mov w4, #1
+    ldr x26, [x0, #48]
+    ldr w28, [x1, #80]
     mov w9, #1
 L1:
     dmb oshld
@@ -292,8 +293,8 @@ L1:
     cmp w9, #208
     b.ne L4
     lsr x9, x8, #2
-    lsl x9, x3, x9
-    and x9, x9, x18
+    lsl x9, x4, x9
+    and x9, x9, x3
     cbnz x9, L4
 L2:
     ldr w9, [x21, #56]
@@ -301,7 +302,7 @@ L2:
     cmp w9, #256
     b.hs L7
     lsr x10, x8, #16
-    sub w11, w27, w26
+    sub w11, w28, w18
     sub w9, w10, w11
     sub w11, w14, w11
     and w12, w9, #0xffff
@@ -311,26 +312,28 @@ L2:
     add x10, x16, x10
     ldr x11, [x10, #8]
     cbz x11, L4
-    add w9, w9, w27
+    add w9, w9, w28
     and w12, w8, #0xff
-    ldr x28, [x10]
+    ldr x27, [x10]
     add w9, w9, w11
     cmp w12, #12
-    and w27, w9, #0xffff
-    str w27, [x1, #80]
+    and w28, w9, #0xffff
+    str w28, [x1, #80]
     b.lo L3
     lsr x9, x8, #2
-    lsr x9, x18, x9
+    lsr x9, x3, x9
     tbz w9, #0, L8
 L3:
-    add x23, x23, x28
+    add x23, x23, x27
     str x23, [x2]
 L4:
     cmp x21, x25
     add w22, w22, #1
     b.eq L6
     add x21, x21, x24
+    rev w8, w22
     cmp x19, #16
+    str w8, [x26]
     b.eq L10
 L5:
     ldr w8, [x21, #60]
@@ -348,7 +351,9 @@ L6:
     and w22, w22, #0xffffff
     mov x21, x17
     str w20, [x0, #40]
+    rev w8, w22
     cmp x19, #16
+    str w8, [x26]
     b.ne L5
     b L10
 L7:
@@ -367,15 +372,17 @@ L8:
     mov w2, w9
     str w15, [sp, #28]
     stp x17, x16, [sp, #8]
+    str w18, [sp, #4]
     bl <blueflame::cq::error::CqeError>::new
     ldp x17, x16, [sp, #8]
-    mov w18, #30583
+    mov w3, #30583
     ldp w15, w14, [sp, #28]
     ldp x1, x0, [x29, #-32]
-    mov w3, #1
+    mov w4, #1
     ldurb w8, [x29, #-3]
+    ldr w18, [sp, #4]
+    movk w3, #7, lsl #16
     ldr w13, [sp, #36]
-    movk w18, #7, lsl #16
     ldr x2, [sp, #40]
     cmp w8, #7
     b.eq L3
@@ -384,11 +391,8 @@ L9:
     mov x19, xzr
     b L11
 L10:
-    ldr x8, [x0, #48]
-    rev w9, w22
     str x21, [x0]
     str w22, [x0, #8]
-    str w9, [x8]
 L11:
     mov x0, x19
     ldp x20, x19, [sp, #160]
@@ -520,105 +524,7 @@ L11:
     add sp, sp, #144
     ret
 
-hot_drain_one:
-    ldr x10, [x0]
-    ldr w8, [x10, #60]
-    ldr w9, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w9
-    ubfx w11, w8, #1, #7
-    orr w11, w11, w8, lsl #7
-    and w11, w11, #0xff
-    cmp w11, #119
-    b.hi L2
-    sub sp, sp, #96
-    stp x29, x30, [sp, #80]
-    add x29, sp, #80
-    ldr w12, [x0, #8]
-    dmb oshld
-    and w13, w8, #0xff
-    ldr x11, [x0, #32]
-    cmp w13, #11
-    b.hi L3
-    ldr w13, [x10, #56]
-    ldr w14, [x10, #44]
-L1:
-    rev w14, w14
-    and w13, w13, #0xffffff00
-    ldr x15, [x1]
-    rev w13, w13
-    add x8, x14, x8, lsr #16
-    add x13, x15, x13
-    add x8, x8, x13
-    str x8, [x1]
-    b L5
-L2:
-    mov x0, xzr
-    ret
-L3:
-    lsr x13, x8, #2
-    mov w14, #1
-    lsl x13, x14, x13
-    mov w14, #30583
-    movk w14, #7, lsl #16
-    tst x13, x14
-    b.eq L8
-    ldr wzr, [x10, #56]
-    ldr wzr, [x10, #44]
-L4:
-    ldr w8, [x1, #8]
-    add w8, w8, #1
-    str w8, [x1, #8]
-L5:
-    ldr x8, [x0, #24]
-    cmp x10, x8
-    add w8, w12, #1
-    b.eq L7
-    add x10, x10, x11
-L6:
-    ldr x9, [x0, #48]
-    str w8, [x0, #8]
-    rev w8, w8
-    str x10, [x0]
-    str w8, [x9]
-    mov w0, #1
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #96
-    ret
-L7:
-    ldr x10, [x0, #16]
-    eor w9, w9, #0x1
-    and w8, w8, #0xffffff
-    str w9, [x0, #40]
-    b L6
-L8:
-    ldrh w13, [x10, #54]
-    ldr w14, [x10, #56]
-    stp x1, x0, [x29, #-32]
-    sub x0, x29, #12
-    mov x1, x8
-    str x8, [sp, #8]
-    rev w3, w14
-    rev16 w2, w13
-    stur w9, [x29, #-36]
-    stp x10, x11, [sp, #24]
-    str w12, [sp, #20]
-    bl <blueflame::cq::error::CqeError>::new
-    ldp x10, x11, [sp, #24]
-    ldurb w15, [x29, #-3]
-    ldp x1, x0, [x29, #-32]
-    ldr w12, [sp, #20]
-    cmp w15, #7
-    ldur w9, [x29, #-36]
-    ldurb w8, [x29, #-12]
-    ldr w13, [x10, #56]
-    ldr w14, [x10, #44]
-    b.ne L4
-    cbnz w8, L4
-    ldr x8, [sp, #8]
-    b L1
-
-hot_drain_sixteen:
+hot_drain_once_per_call:
     sub sp, sp, #144
     stp x29, x30, [sp, #48]
     stp x28, x27, [sp, #64]
@@ -730,6 +636,231 @@ L10:
     str x22, [x0]
     str w23, [x0, #8]
     str w9, [x8]
+L11:
+    mov x0, x19
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
+hot_drain_one:
+    ldr x10, [x0]
+    ldr w8, [x10, #60]
+    ldr w9, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w9
+    ubfx w11, w8, #1, #7
+    orr w11, w11, w8, lsl #7
+    and w11, w11, #0xff
+    cmp w11, #119
+    b.hi L2
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    ldr w12, [x0, #8]
+    dmb oshld
+    and w13, w8, #0xff
+    ldr x11, [x0, #32]
+    cmp w13, #11
+    b.hi L3
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
+L1:
+    rev w14, w14
+    and w13, w13, #0xffffff00
+    ldr x15, [x1]
+    rev w13, w13
+    add x8, x14, x8, lsr #16
+    add x13, x15, x13
+    add x8, x8, x13
+    str x8, [x1]
+    b L5
+L2:
+    mov x0, xzr
+    ret
+L3:
+    lsr x13, x8, #2
+    mov w14, #1
+    lsl x13, x14, x13
+    mov w14, #30583
+    movk w14, #7, lsl #16
+    tst x13, x14
+    b.eq L8
+    ldr wzr, [x10, #56]
+    ldr wzr, [x10, #44]
+L4:
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
+L5:
+    ldr x8, [x0, #24]
+    cmp x10, x8
+    add w8, w12, #1
+    b.eq L7
+    add x10, x10, x11
+L6:
+    ldr x9, [x0, #48]
+    rev w11, w8
+    str w11, [x9]
+    str x10, [x0]
+    str w8, [x0, #8]
+    mov w0, #1
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
+    ret
+L7:
+    ldr x10, [x0, #16]
+    eor w9, w9, #0x1
+    and w8, w8, #0xffffff
+    str w9, [x0, #40]
+    b L6
+L8:
+    ldrh w13, [x10, #54]
+    ldr w14, [x10, #56]
+    stp x1, x0, [x29, #-32]
+    sub x0, x29, #12
+    mov x1, x8
+    str x8, [sp, #8]
+    rev w3, w14
+    rev16 w2, w13
+    stur w9, [x29, #-36]
+    stp x10, x11, [sp, #24]
+    str w12, [sp, #20]
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x10, x11, [sp, #24]
+    ldurb w15, [x29, #-3]
+    ldp x1, x0, [x29, #-32]
+    ldr w12, [sp, #20]
+    cmp w15, #7
+    ldur w9, [x29, #-36]
+    ldurb w8, [x29, #-12]
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
+    b.ne L4
+    cbnz w8, L4
+    ldr x8, [sp, #8]
+    b L1
+
+hot_drain_sixteen:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x26, x25, [x0, #24]
+    mov w13, #30583
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w12, #1
+    ldr x11, [x0, #16]
+    ldr x28, [x0, #48]
+    movk w13, #7, lsl #16
+    ldr w27, [x1, #8]
+    mov w9, #1
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #11
+    mov w20, w8
+    b.hi L3
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+L2:
+    rev w9, w9
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
+    b L5
+L3:
+    lsr x8, x20, #2
+    lsl x8, x12, x8
+    tst x8, x13
+    b.eq L8
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
+L4:
+    add w27, w27, #1
+    str w27, [x1, #8]
+L5:
+    cmp x22, x26
+    add w23, w23, #1
+    b.eq L7
+    add x22, x22, x25
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x28]
+    b.eq L10
+L6:
+    ldr w8, [x22, #60]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
+L7:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x28]
+    b.ne L6
+    b L10
+L8:
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #12
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w11, [x29, #-3]
+    ldp x1, x0, [sp, #16]
+    mov w13, #30583
+    ldurb w10, [x29, #-12]
+    mov w12, #1
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+    cmp w11, #7
+    ldr x11, [sp, #8]
+    movk w13, #7, lsl #16
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    str x22, [x0]
+    str w23, [x0, #8]
 L11:
     mov x0, x19
     ldp x20, x19, [sp, #128]

@@ -315,7 +315,7 @@ hot_drain_and_retire:
     mov r9d, dword ptr [r14 + 60]
     mov eax, dword ptr [rdi + 40]
     bswap r9d
-    mov dword ptr [rsp + 8], eax
+    mov dword ptr [rsp], eax
     xor r9d, eax
     mov eax, r9d
     ror al
@@ -324,20 +324,22 @@ hot_drain_and_retire:
     mov r15d, dword ptr [rdi + 8]
     mov r12, qword ptr [rdx]
     mov rax, qword ptr [rdi + 32]
-    mov qword ptr [rsp + 72], rax
-    mov eax, dword ptr [rsi + 72]
-    mov dword ptr [rsp + 20], eax
-    mov eax, dword ptr [rsi + 84]
-    mov dword ptr [rsp + 16], eax
-    mov eax, dword ptr [rsi + 76]
-    mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 88]
     mov qword ptr [rsp + 64], rax
+    mov eax, dword ptr [rsi + 72]
+    mov dword ptr [rsp + 12], eax
+    mov eax, dword ptr [rsi + 84]
+    mov dword ptr [rsp + 8], eax
+    mov eax, dword ptr [rsi + 76]
+    mov dword ptr [rsp + 4], eax
+    mov eax, dword ptr [rsi + 88]
+    mov qword ptr [rsp + 56], rax
     mov rbx, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 56], rax
+    mov qword ptr [rsp + 48], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 72], rax
     mov r13d, dword ptr [rsi + 80]
     mov ecx, 1
 L1:
@@ -357,21 +359,21 @@ L1:
     jne L4
 L2:
     mov ecx, dword ptr [r14 + 56]
-    xor ecx, dword ptr [rsp + 20]
+    xor ecx, dword ptr [rsp + 12]
     cmp ecx, 256
     jae L7
     mov ecx, r8d
     shr ecx, 16
     mov r11d, r13d
-    sub r11d, dword ptr [rsp + 16]
+    sub r11d, dword ptr [rsp + 8]
     mov r10d, ecx
     sub r10d, r11d
-    mov ebp, dword ptr [rsp + 12]
+    mov ebp, dword ptr [rsp + 4]
     sub ebp, r11d
     cmp r10w, bp
     jae L4
     shl ecx, 4
-    and ecx, dword ptr [rsp + 64]
+    and ecx, dword ptr [rsp + 56]
     mov r11, qword ptr [rbx + rcx + 8]
     test r11, r11
     je L4
@@ -395,13 +397,17 @@ L4:
     inc r15d
     cmp r14, qword ptr [rsp + 80]
     je L6
-    add r14, qword ptr [rsp + 72]
+    add r14, qword ptr [rsp + 64]
+L5:
+    mov ecx, r15d
+    bswap ecx
+    mov r8, qword ptr [rsp + 72]
+    mov dword ptr [r8], ecx
     cmp rax, 16
     je L10
-L5:
     mov r9d, dword ptr [r14 + 60]
     bswap r9d
-    xor r9d, dword ptr [rsp + 8]
+    xor r9d, dword ptr [rsp]
     mov r8d, r9d
     ror r8b
     lea rcx, [rax + 1]
@@ -410,14 +416,12 @@ L5:
     jmp L10
 L6:
     and r15d, 16777215
-    mov ecx, dword ptr [rsp + 8]
+    mov ecx, dword ptr [rsp]
     xor ecx, 1
-    mov dword ptr [rsp + 8], ecx
+    mov dword ptr [rsp], ecx
     mov dword ptr [rdi + 40], ecx
-    mov r14, qword ptr [rsp + 56]
-    cmp rax, 16
-    jne L5
-    jmp L10
+    mov r14, qword ptr [rsp + 48]
+    jmp L5
 L7:
     mov ecx, dword ptr [r14 + 56]
     jmp L4
@@ -426,18 +430,18 @@ L8:
     rol r9w, 8
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
-    mov qword ptr [rsp + 48], rdi
+    mov qword ptr [rsp + 40], rdi
     lea rdi, [rsp + 92]
-    mov qword ptr [rsp + 40], rsi
+    mov qword ptr [rsp + 32], rsi
     mov rsi, r8
-    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 24], rdx
     mov edx, r9d
-    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 16], rax
     call <blueflame::cq::error::CqeError>::new
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 40]
-    mov rdx, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 48]
+    mov rax, qword ptr [rsp + 16]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdx, qword ptr [rsp + 24]
+    mov rdi, qword ptr [rsp + 40]
     cmp byte ptr [rsp + 101], 7
     je L3
     jmp L4
@@ -447,9 +451,6 @@ L9:
 L10:
     mov qword ptr [rdi], r14
     mov dword ptr [rdi + 8], r15d
-    mov rcx, qword ptr [rdi + 48]
-    bswap r15d
-    mov dword ptr [rcx], r15d
 L11:
     add rsp, 104
     pop rbx
@@ -583,103 +584,7 @@ L11:
     pop rbp
     ret
 
-hot_drain_one:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 24
-    mov r14, qword ptr [rdi]
-    mov ebx, dword ptr [r14 + 60]
-    mov r15d, dword ptr [rdi + 40]
-    bswap ebx
-    xor ebx, r15d
-    mov eax, ebx
-    ror al
-    cmp al, 119
-    ja L2
-    mov ebp, dword ptr [rdi + 8]
-    mov r12, qword ptr [rdi + 32]
-    cmp bl, 11
-    ja L3
-    mov eax, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
-L1:
-    bswap ecx
-    and eax, -256
-    bswap eax
-    shr ebx, 16
-    add rcx, rbx
-    add rcx, qword ptr [rsi]
-    add rcx, rax
-    mov qword ptr [rsi], rcx
-    jmp L5
-L2:
-    xor eax, eax
-    jmp L7
-L3:
-    mov eax, ebx
-    shr al, 2
-    movzx eax, al
-    mov ecx, 489335
-    bt rcx, rax
-    jae L9
-    mov eax, dword ptr [r14 + 56]
-    mov eax, dword ptr [r14 + 44]
-L4:
-    inc dword ptr [rsi + 8]
-L5:
-    inc ebp
-    cmp r14, qword ptr [rdi + 24]
-    je L8
-    add r14, r12
-L6:
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], ebp
-    mov rax, qword ptr [rdi + 48]
-    bswap ebp
-    mov dword ptr [rax], ebp
-    mov eax, 1
-L7:
-    add rsp, 24
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-L8:
-    mov r14, qword ptr [rdi + 16]
-    and ebp, 16777215
-    xor r15d, 1
-    mov dword ptr [rdi + 40], r15d
-    jmp L6
-L9:
-    movzx edx, word ptr [r14 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r14 + 56]
-    bswap ecx
-    lea rax, [rsp + 12]
-    mov qword ptr [rsp], rdi
-    mov rdi, rax
-    mov r13, rsi
-    mov rsi, rbx
-    call <blueflame::cq::error::CqeError>::new
-    mov rsi, r13
-    mov rdi, qword ptr [rsp]
-    movzx edx, byte ptr [rsp + 12]
-    cmp byte ptr [rsp + 21], 7
-    mov eax, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
-    jne L4
-    test dl, dl
-    je L1
-    jmp L4
-
-hot_drain_sixteen:
+hot_drain_once_per_call:
     push rbp
     push r15
     push r14
@@ -795,6 +700,230 @@ L10:
     mov rcx, qword ptr [rdi + 48]
     bswap r12d
     mov dword ptr [rcx], r12d
+L11:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_drain_one:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 24
+    mov r14, qword ptr [rdi]
+    mov ebx, dword ptr [r14 + 60]
+    mov r15d, dword ptr [rdi + 40]
+    bswap ebx
+    xor ebx, r15d
+    mov eax, ebx
+    ror al
+    cmp al, 119
+    ja L2
+    mov ebp, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdi + 32]
+    cmp bl, 11
+    ja L3
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
+L1:
+    bswap ecx
+    and eax, -256
+    bswap eax
+    shr ebx, 16
+    add rcx, rbx
+    add rcx, qword ptr [rsi]
+    add rcx, rax
+    mov qword ptr [rsi], rcx
+    jmp L5
+L2:
+    xor eax, eax
+    jmp L7
+L3:
+    mov eax, ebx
+    shr al, 2
+    movzx eax, al
+    mov ecx, 489335
+    bt rcx, rax
+    jae L9
+    mov eax, dword ptr [r14 + 56]
+    mov eax, dword ptr [r14 + 44]
+L4:
+    inc dword ptr [rsi + 8]
+L5:
+    inc ebp
+    cmp r14, qword ptr [rdi + 24]
+    je L8
+    add r14, r12
+L6:
+    mov rax, qword ptr [rdi + 48]
+    mov ecx, ebp
+    bswap ecx
+    mov dword ptr [rax], ecx
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], ebp
+    mov eax, 1
+L7:
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov r14, qword ptr [rdi + 16]
+    and ebp, 16777215
+    xor r15d, 1
+    mov dword ptr [rdi + 40], r15d
+    jmp L6
+L9:
+    movzx edx, word ptr [r14 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    lea rax, [rsp + 12]
+    mov qword ptr [rsp], rdi
+    mov rdi, rax
+    mov r13, rsi
+    mov rsi, rbx
+    call <blueflame::cq::error::CqeError>::new
+    mov rsi, r13
+    mov rdi, qword ptr [rsp]
+    movzx edx, byte ptr [rsp + 12]
+    cmp byte ptr [rsp + 21], 7
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
+    jne L4
+    test dl, dl
+    je L1
+    jmp L4
+
+hot_drain_sixteen:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r12d, dword ptr [rdi + 8]
+    mov r13, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov r11, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 48], rax
+    mov ebx, dword ptr [rsi + 8]
+    mov edx, 1
+L1:
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 11
+    ja L3
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+L2:
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r14d, 16
+    add r14, r13
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov r13, r14
+    jmp L5
+L3:
+    mov ecx, r14d
+    shr cl, 2
+    movzx ecx, cl
+    mov edx, 489335
+    bt rdx, rcx
+    jae L8
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
+L4:
+    inc ebx
+    mov dword ptr [rsi + 8], ebx
+L5:
+    inc r12d
+    cmp r15, r10
+    je L7
+    add r15, r9
+L6:
+    mov ecx, r12d
+    bswap ecx
+    mov rdx, qword ptr [rsp + 48]
+    mov dword ptr [rdx], ecx
+    cmp rax, 16
+    je L10
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
+    ror r8b
+    lea rdx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r12d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r15, r11
+    jmp L6
+L8:
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 40], rdi
+    lea rdi, [rsp + 60]
+    mov qword ptr [rsp + 32], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 16], r9
+    mov qword ptr [rsp + 8], r10
+    mov qword ptr [rsp], r11
+    call <blueflame::cq::error::CqeError>::new
+    mov r11, qword ptr [rsp]
+    mov r10, qword ptr [rsp + 8]
+    mov r9, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 40]
+    movzx r8d, byte ptr [rsp + 60]
+    cmp byte ptr [rsp + 69], 7
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
+    xor eax, eax
+    jmp L11
+L10:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
 L11:
     add rsp, 72
     pop rbx

@@ -11,6 +11,7 @@ mod faults;
 mod frames;
 mod probe;
 mod retire;
+mod room;
 mod shapes;
 mod shared_receive;
 mod shared_register;

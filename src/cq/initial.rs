@@ -1,0 +1,38 @@
+//! Whether memory is the ring of a completion queue at all.
+use super::error::CqError;
+use super::opcode::CqeOpcode;
+use super::ring::Ring;
+use super::view::CqeView;
+use crate::types::CqCi;
+
+/// Checks that each CQE is marked as never written, or can have been written by the device: that it is of a queue pair (there
+/// is no number 0 for applications), and that those to be polled are next to each other, from `ci` on.
+///
+/// So memory that is all zeros is refused: it reads as completions. Completions that are pending are not, nor what the last
+/// pass over the ring has left, so a queue in use can be taken over. The device may write meanwhile: it writes in order, so that,
+/// looking from the last to the first, what precedes a completion found is one, too.
+///
+/// # Safety
+///
+/// The ring can be read (`Ring::new`).
+pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), CqError> {
+    let mut pending = false;
+    for n in (0..ring.cqe_cnt()).rev() {
+        let index = ci.add(n);
+        let tail = ring.tail_at(index);
+        let opcode = tail.op_own().opcode();
+        // SAFETY: in this ring; any bytes will do.
+        let cqe = CqeView::new(tail, unsafe { ring.fields(ring.place(index)) });
+        let written = opcode != INVALID;
+        let known = !matches!(CqeOpcode::new(opcode), CqeOpcode::Unknown(_));
+        let owned = tail.is_software_owned();
+        if written && (!known || cqe.qpn().get() == 0) || pending && !owned {
+            return Err(CqError::Cqe { slot: index.get() & (ring.cqe_cnt() - 1), opcode });
+        }
+        pending |= owned;
+    }
+    Ok(())
+}
+
+/// The opcode of a CQE never written (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_INVALID`).
+const INVALID: u8 = 0xf;

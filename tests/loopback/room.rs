@@ -1,0 +1,49 @@
+//! A completion queue of just the size that its documentation asks for, while the device completes what a closure posts before
+//! the closure returns.
+use blueflame::cq::Cqe;
+use blueflame::types::WrId;
+use blueflame::wqe::{Nop, Rc};
+use softhca::embedded::EmbeddedDevice;
+
+use crate::common::{End, Shape};
+
+/// Keeps `window` requests outstanding on a queue pair with `cqes` CQEs until so many have completed, posting from within the
+/// closure and letting the device work there.
+fn churn(cqes: u32, window: u64, per_call: usize) {
+    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let mut end = End::<Rc>::new(&mut hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::default() });
+    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &Default::default()).expect("connected");
+    for n in 0..window {
+        end.sq.post(&Nop::new().signaled(WrId(n))).expect("room");
+    }
+    assert!(hca.run_until_idle());
+    let (mut done, mut posted) = (0, window);
+    while done < 200 {
+        let End { sq, cq, .. } = &mut end;
+        let found = cq.drain(per_call, |cqe: Cqe<'_>| {
+            assert_eq!(sq.retire(&cqe).expect("outstanding").wr_id, WrId(done), "{:?}", cqe.check());
+            cqe.check().expect("success");
+            done += 1;
+            sq.post(&Nop::new().signaled(WrId(posted))).expect("room");
+            posted += 1;
+            hca.run_until_idle();
+        });
+        assert_ne!(found, 0, "the queue has overrun after {done}");
+    }
+    let mut left = window;
+    while let Some(cqe) = end.cq.poll() {
+        cqe.check().expect("success");
+        end.sq.retire(&cqe).expect("outstanding");
+        left -= 1;
+    }
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn posting_from_within_the_closure_does_not_overrun() {
+    for cqes in [2, 4, 16, 32] {
+        for per_call in [1, 3, 16, 64] {
+            churn(cqes, u64::from(cqes) - 1, per_call);
+        }
+    }
+}
