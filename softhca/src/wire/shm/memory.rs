@@ -1,11 +1,21 @@
-//! A file mapped by several processes. Everything in it may change at any moment, so it is only copied from, copied
-//! to and reached through atomics; no reference to its bytes is ever made.
+//! Memory that several processes have mapped. Everything in it may change at any moment, so it is only copied from,
+//! copied to and reached through atomics; no reference to its bytes is ever made.
+//!
+//! It has no name. Whoever makes it hands its descriptor to a peer, and seals it before: a process that touches a page
+//! behind the end of a file is killed by SIGBUS, so nobody may be able to move the end. Files in a directory cannot be
+//! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing").
 
-use std::{fs::File, io, mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU32};
+use std::{io, mem::MaybeUninit, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};
 
 use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{
+    FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, memfd_create,
+};
 
 use crate::shared_copy::{copy_in, copy_out};
+
+/// File system type of ordinary memory (`TMPFS_MAGIC`). Huge pages have another, and can run out when they are touched.
+const TMPFS_MAGIC: i64 = 0x0102_1994;
 
 /// A shared mapping.
 #[derive(Debug)]
@@ -14,12 +24,30 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Maps the first `len` bytes of the file, which must have that many (else touching them would raise SIGBUS).
-    pub(super) fn map(file: &File, len: usize) -> io::Result<Self> {
-        let have = file.metadata()?.len();
-        if have < len as u64 {
-            let what = format!("file of {have} bytes where {len} are needed");
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+    /// New memory of `len` bytes of zero, and its descriptor for peers. All of it is there: touching it cannot fail.
+    pub(super) fn create(len: usize) -> io::Result<(Self, OwnedFd)> {
+        let file = memfd_create(c"softhca fabric", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        fallocate(&file, FallocateFlags::empty(), 0, len as u64)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Ok((Self { map: MmapOptions::new().len(len).map_raw(&file)? }, file))
+    }
+
+    /// Memory that a peer has made, if it has `len` bytes and nobody can ever take any of them away. A peer may punch
+    /// holes into it: they read as zeros.
+    pub(super) fn of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
+        let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        let kind = fstatfs(file)?.f_type;
+        if i128::from(kind) != i128::from(TMPFS_MAGIC) {
+            return refused(format!("memory on a file system of type {kind:#x}"));
+        }
+        // The seals first: the size that is looked at afterwards can then only grow.
+        let seals = fcntl_get_seals(file)?;
+        if !seals.contains(SealFlags::SHRINK) {
+            return refused(format!("memory that can be cut off: its seals are {seals:?}"));
+        }
+        let have = fstat(file)?.st_size;
+        if i128::from(have) < len as i128 {
+            return refused(format!("memory of {have} bytes where {len} are needed"));
         }
         Ok(Self { map: MmapOptions::new().len(len).map_raw(file)? })
     }
@@ -65,12 +93,48 @@ impl Shared {
         // SAFETY: the destination is inside the mapping (checked), which is writable; `data` is private memory.
         unsafe { copy_in(data, self.bytes(at, data.len())) }
     }
+}
 
-    /// Copies `N` bytes out of the mapping.
-    pub(super) fn read_array<const N: usize>(&self, at: usize) -> [u8; N] {
-        let mut bytes = [MaybeUninit::uninit(); N];
-        self.read(at, &mut bytes);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn what_is_handed_out_cannot_be_cut_off() {
+        let (ours, file) = Shared::create(8192).unwrap();
+        let theirs = Shared::of_peer(&file, 8192).unwrap();
+        let file = File::from(file);
+        file.set_len(0).unwrap_err();
+        theirs.write(8184, b"the end!");
+        let mut end = [MaybeUninit::uninit(); 8];
+        ours.read(8184, &mut end);
         // SAFETY: `read` has initialised all of them.
-        bytes.map(|byte| unsafe { byte.assume_init() })
+        assert_eq!(end.map(|byte| unsafe { byte.assume_init() }), *b"the end!");
+    }
+
+    #[test]
+    fn what_could_be_cut_off_is_not_mapped() {
+        let refused = |file: OwnedFd| Shared::of_peer(&file, 4096).unwrap_err();
+        let on_disk = tempfile::tempfile().unwrap();
+        on_disk.set_len(4096).unwrap();
+        refused(on_disk.into());
+        let memory = |flags| File::from(memfd_create(c"test", flags).unwrap());
+        for flags in [MemfdFlags::CLOEXEC, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING] {
+            let unsealed = memory(flags);
+            unsealed.set_len(4096).unwrap();
+            assert!(refused(unsealed.into()).to_string().contains("cut off"));
+        }
+        let short = memory(MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        short.set_len(4095).unwrap();
+        fcntl_add_seals(&short, SealFlags::SHRINK).unwrap();
+        assert!(refused(short.into()).to_string().contains("4095 bytes"));
+        // A kernel may have none: then there is nothing to refuse.
+        if let Ok(huge) = memfd_create(c"test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB) {
+            let huge = File::from(huge);
+            huge.set_len(1 << 30).unwrap();
+            fcntl_add_seals(&huge, SealFlags::SHRINK).unwrap();
+            assert!(refused(huge.into()).to_string().contains("file system"));
+        }
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space; so
 //! processes that open "the same" device, with the same LID and GIDs, are told apart by QPN. Frames go through one
-//! ring per sender and receiver, made by the sender when it first has something to say.
+//! ring per sender and receiver, made by the sender when it first has something to say. Rings are memory without a name,
+//! sealed, and handed over by sockets in the directory: see `memory` and `slot`.
 //!
-//! Peers may die, stop or scribble on the shared memory at any moment. A dead peer's frames are still received;
-//! frames to it vanish. A peer that stops reading holds its senders up for [`HEAD_OF_QUEUE_LIFE`] at most, and
-//! loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of queue lifetime). What comes out of
-//! shared memory is checked, and a ring that cannot be right is given up. One thing cannot be defended against: a
-//! peer that truncates a file. Only processes of the same user can, and they could as well attach a debugger.
+//! Peers may die, stop or scribble on the shared memory at any moment, and do with the files of the fabric what they
+//! like. A dead peer's frames are still received; frames to it vanish. A peer that stops reading holds its senders up
+//! for [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
+//! queue lifetime). What comes out of shared memory is checked, and a ring that cannot be right is given up.
 //!
 //! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
 //! copy, the slot stays taken, even if the parent is gone.
@@ -24,7 +24,7 @@ use std::{
     ops::Range,
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::atomic::Ordering,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -32,31 +32,25 @@ use thiserror::Error;
 
 use self::{
     ring::{Reader, Writer},
-    slot::{Control, OwnSlot, Owner},
+    slot::{Connection, Control, Directory, OwnSlot, Received},
 };
 use super::{Address, Frame, Wire};
 use crate::{config::Gid, notify::Notify, packet::Packet};
 
-pub use slot::{MAX_ADDRESSES, SLOTS};
+pub use slot::SLOTS;
 
 /// How long a frame waits at most for a live receiver that does not read.
 pub const HEAD_OF_QUEUE_LIFE: Duration = Duration::from_secs(1);
-/// How often the sender of a full ring asks whether its receiver still lives.
-const LIFE_CHECK: Duration = Duration::from_millis(10);
+/// How often a sender asks the kernel whether its receiver still lives, and a receiver whether there are new senders.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+/// A receiver that is never without frames looks after so many.
+const LOOK_FRAMES: u32 = 256;
 /// Frames from the device to itself that wait at most.
 const LOOPBACK_FRAMES: usize = 1024;
 
 /// Why a fabric cannot be joined.
 #[derive(Debug, Error)]
 pub enum ShmError {
-    /// More addresses than a slot has room for.
-    #[error("{count} {what}: the limit is {MAX_ADDRESSES}")]
-    TooManyAddresses {
-        /// "LIDs" or "GIDs".
-        what: &'static str,
-        /// How many.
-        count: usize,
-    },
     /// All slots are taken.
     #[error("all {SLOTS} slots of the fabric at {} are taken", .0.display())]
     Full(PathBuf),
@@ -119,57 +113,53 @@ fn check_own(directory: &Path) -> Result<(), ShmError> {
 /// `None` if there is none, or its process is dead.
 #[must_use]
 pub fn life(directory: &Path, qpn: u32) -> Option<u32> {
-    slot::life(directory, qpn)
+    Directory::open(directory).ok()?.life(slot::slot_of(qpn))
 }
 
 /// A device instance's end of a fabric.
 #[derive(Debug)]
 pub struct ShmWire {
-    directory: PathBuf,
+    path: PathBuf,
+    directory: Arc<Directory>,
     slot: OwnSlot,
+    address: Address,
+    /// How long a full ring holds its sender up.
+    patience: Duration,
     /// By slot.
     peers: Vec<Option<Peer>>,
     loopback: VecDeque<Frame>,
     inbound: Vec<Inbound>,
-    /// Of `inbound`, whose turn it is.
+    /// Senders that have connected and not handed their rings over.
+    arriving: Vec<Connection>,
+    /// Of `inbound`, whose turn it is to be read.
     turn: usize,
-    /// Value of our `arrivals` when last looked at.
-    arrivals: u32,
+    /// Of `inbound`, whose turn it is to be asked whether it lives.
+    asked: usize,
+    /// When senders were last looked for, and frames received since.
+    looked: Option<Instant>,
+    received: u32,
 }
 
 /// A receiver as its sender sees it.
 #[derive(Debug)]
 struct Peer {
-    control: Control,
-    notify: Notify,
-    /// Of the owner that the rest is about.
-    generation: u32,
-    address: Address,
-    outbound: Outbound,
-}
-
-#[derive(Debug)]
-enum Outbound {
-    /// Nothing was sent yet.
-    None,
-    /// Frames flow, or wait for room.
-    Open { writer: Writer, stall: Option<Stall> },
-    /// Frames vanish until the slot has a new owner: it is dead, or the ring is unusable.
-    Closed,
-}
-
-/// A full ring.
-#[derive(Clone, Copy, Debug)]
-struct Stall {
-    since: Instant,
-    /// When the receiver was last known to live.
+    connection: Connection,
+    /// `None`: the ring is unusable, and frames vanish until the slot has a new owner.
+    writer: Option<Writer>,
+    /// What the owner has answered. Until it has, it finds our frames when it next looks for senders.
+    control: Option<(Control, Notify)>,
+    /// When it was last known to live.
     checked: Instant,
+    /// Since when the ring is full.
+    full_since: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Inbound {
-    from: Owner,
+    connection: Connection,
     reader: Reader,
+    /// The sender is gone: what it has sent is still delivered.
+    is_closed: bool,
 }
 
 impl ShmWire {
@@ -178,73 +168,91 @@ impl ShmWire {
     /// # Errors
     /// [`ShmError`]: [`ShmError::NotOurs`] if the directory is not, or no longer, this user's alone.
     pub fn join(directory: &Path, lids: &[u16], gids: &[Gid]) -> Result<Self, ShmError> {
-        for (what, count) in [("LIDs", lids.len()), ("GIDs", gids.len())] {
-            if count > MAX_ADDRESSES {
-                return Err(ShmError::TooManyAddresses { what, count });
-            }
-        }
-        check_own(directory)?;
-        let slot = OwnSlot::take(directory, lids, gids)
-            .map_err(|source| ShmError::Io { directory: directory.to_path_buf(), source })?
-            .ok_or_else(|| ShmError::Full(directory.to_path_buf()))?;
+        let path = directory.to_path_buf();
+        let fault = |source| ShmError::Io { directory: path.clone(), source };
+        check_own(&path)?;
+        let directory = Arc::new(Directory::open(&path).map_err(fault)?);
+        let slot = OwnSlot::take(&directory).map_err(fault)?.ok_or_else(|| ShmError::Full(path.clone()))?;
+        let address = Address { lids: lids.to_vec(), gids: gids.to_vec(), qpns: slot::qpns(slot.number) };
         Ok(Self {
-            directory: directory.to_path_buf(),
-            // A ring announced from now on changes the count.
-            arrivals: slot.control.arrivals().load(Ordering::Acquire).wrapping_sub(1),
+            path,
+            directory,
             slot,
+            address,
+            patience: HEAD_OF_QUEUE_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             loopback: VecDeque::new(),
             inbound: Vec::new(),
+            arriving: Vec::new(),
             turn: 0,
+            asked: 0,
+            looked: None,
+            received: 0,
         })
+    }
+
+    /// Waits for receivers that do not read as long as `life`, in place of [`HEAD_OF_QUEUE_LIFE`].
+    #[must_use]
+    pub fn with_head_of_queue_life(self, life: Duration) -> Self {
+        Self { patience: life, ..self }
     }
 
     /// The QPNs that this instance, and no other of the fabric, may use.
     #[must_use]
     pub fn qpns(&self) -> Range<u32> {
-        slot::qp_qpns(self.slot.owner.slot)
+        slot::qp_qpns(self.slot.number)
     }
 
     /// The number that stands for QP 1 of this instance, and of no other of the fabric.
     #[must_use]
     pub fn gsi_qpn(&self) -> u32 {
-        slot::gsi_qpn(self.slot.owner.slot)
+        slot::gsi_qpn(self.slot.number)
     }
 
-    /// What wakes whoever steps the device when a frame arrives.
+    /// What wakes whoever steps the device when a frame arrives. A sender's first frames wake nobody, since it does not yet
+    /// know how: they are found by who looks ([`Wire::recv`]) now and then.
     #[must_use]
     pub fn notify(&self) -> Notify {
         self.slot.control.notify()
     }
 
-    /// Opens the rings that were announced, and lets go of those that will never carry anything again.
-    fn look_for_rings(&mut self) {
-        let control = &self.slot.control;
-        let arrivals = control.arrivals().load(Ordering::Acquire);
-        if arrivals == self.arrivals {
-            return;
+    /// Lets in senders that have come, and lets go of one that will never send anything again.
+    fn look_for_senders(&mut self) {
+        while self.inbound.len() + self.arriving.len() < SLOTS as usize
+            && let Some(connection) = self.slot.accept()
+        {
+            self.arriving.push(connection);
         }
-        self.arrivals = arrivals;
-        // What a slot's former owner has sent is still delivered.
-        self.inbound.retain(|ring| {
-            ring.from.generation == control.inbound(ring.from.slot).load(Ordering::Acquire) || !ring.reader.is_empty()
-        });
-        for slot in 0..SLOTS {
-            let from = Owner { slot, generation: control.inbound(slot).load(Ordering::Acquire) };
-            if from.generation == 0 || self.inbound.iter().any(|ring| ring.from == from) {
-                continue;
-            }
-            let path = slot::ring_path(&self.directory, from, self.slot.owner);
-            match slot::open_shared(&path).and_then(|file| Reader::open(&file)) {
-                Ok(reader) => {
-                    self.inbound.push(Inbound { from, reader });
-                    // Both ends have it mapped: the name is no longer needed. Should it stay, it is removed later.
-                    let _ = std::fs::remove_file(&path);
+        for connection in std::mem::take(&mut self.arriving) {
+            match connection.receive() {
+                Received::Nothing => self.arriving.push(connection),
+                Received::Memory(memory) => {
+                    let reader = Reader::open(&memory);
+                    match reader.and_then(|reader| self.slot.answer(&connection).map(|()| reader)) {
+                        Ok(reader) => self.inbound.push(Inbound { connection, reader, is_closed: false }),
+                        Err(error) => log::warn!("a sender is not let in: {error}"),
+                    }
                 }
-                // Meant for a former owner of our slot, or already given up.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => log::warn!("ring {}: {error}", path.display()),
+                Received::Nonsense => log::warn!("a sender is not let in: it is of another version"),
+                Received::Closed => {}
             }
+        }
+        self.asked = if self.asked + 1 < self.inbound.len() { self.asked + 1 } else { 0 };
+        if let Some(inbound) = self.inbound.get_mut(self.asked) {
+            inbound.is_closed |= matches!(inbound.connection.receive(), Received::Closed);
+            if inbound.is_closed && inbound.reader.is_empty() {
+                self.inbound.swap_remove(self.asked);
+            }
+        }
+    }
+
+    /// Looks for senders if it is time to.
+    fn look_if_due(&mut self) {
+        let now = Instant::now();
+        if self.looked.is_none_or(|looked| now - looked >= LOOK_INTERVAL) {
+            self.looked = Some(now);
+            self.received = 0;
+            self.look_for_senders();
         }
     }
 
@@ -258,12 +266,25 @@ impl ShmWire {
                 Ok(Some(frame)) => return Some(frame),
                 Ok(None) => {}
                 Err(corrupt) => {
-                    let ring = self.inbound.swap_remove(self.turn);
-                    log::error!("ring from slot {} given up: {corrupt}", ring.from.slot);
+                    self.inbound.swap_remove(self.turn);
+                    log::error!("a sender's ring is given up: {corrupt}");
                 }
             }
         }
         None
+    }
+
+    /// The peer in a slot with its present owner; `None` if nobody is there.
+    fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
+        let place = &mut self.peers[slot as usize];
+        if place.as_mut().is_some_and(|peer| !peer.is_alive()) {
+            log::info!("the owner of slot {slot} is gone");
+            *place = None;
+        }
+        if place.is_none() {
+            *place = Peer::reach(&self.directory, slot)?;
+        }
+        Ok(place.as_mut())
     }
 }
 
@@ -271,8 +292,8 @@ impl Wire for ShmWire {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
         let slot = slot::slot_of(dest_qp);
-        if slot == self.slot.owner.slot {
-            if !self.slot.address.accepts(&frame.route, dest_qp) {
+        if slot == self.slot.number {
+            if !self.address.accepts(&frame.route, dest_qp) {
                 return Ok(());
             }
             if self.loopback.len() >= LOOPBACK_FRAMES {
@@ -281,103 +302,89 @@ impl Wire for ShmWire {
             self.loopback.push_back(frame);
             return Ok(());
         }
-        match Peer::find(&mut self.peers[slot as usize], &self.directory, slot) {
-            Ok(Some(peer)) if peer.address.accepts(&frame.route, dest_qp) => {
-                peer.send(&self.directory, self.slot.owner, Owner { slot, generation: peer.generation }, frame)
-            }
-            Ok(_) => {
-                log::debug!("no device for QP {dest_qp:#x} on {:?}", frame.route);
-                Ok(())
-            }
-            Err(error) => {
-                log::warn!("slot {slot} of {}: {error}", self.directory.display());
-                Ok(())
-            }
+        let patience = self.patience;
+        match self.peer(slot) {
+            Ok(Some(peer)) => return peer.send(frame, patience),
+            Ok(None) => log::debug!("no device for QP {dest_qp:#x}"),
+            Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
         }
+        Ok(())
     }
 
     fn recv(&mut self) -> Option<Frame> {
         if let Some(frame) = self.loopback.pop_front() {
             return Some(frame);
         }
-        self.look_for_rings();
+        self.received += 1;
+        if self.received >= LOOK_FRAMES {
+            self.look_if_due();
+        }
         loop {
-            let frame = self.next_inbound()?;
-            // Senders check, too; but one may have sent what was meant for the slot's former owner.
-            if Packet::dest_qp(&frame.packet).is_some_and(|qpn| self.slot.address.accepts(&frame.route, qpn)) {
+            let frame = match self.next_inbound() {
+                Some(frame) => frame,
+                None => {
+                    self.look_if_due();
+                    self.next_inbound()?
+                }
+            };
+            // Slots tell QPNs apart; here it is seen whether the addresses are ours, too.
+            if Packet::dest_qp(&frame.packet).is_some_and(|qpn| self.address.accepts(&frame.route, qpn)) {
                 return Some(frame);
             }
+            log::debug!("a frame for another device: {:?}", frame.route);
         }
     }
 }
 
 impl Peer {
-    /// The peer in this slot with its present owner; `None` if nobody answers.
-    fn find<'a>(place: &'a mut Option<Self>, directory: &Path, slot: u32) -> io::Result<Option<&'a mut Self>> {
-        let peer = match place {
-            Some(peer) => peer,
-            None => {
-                let control = match Control::of_peer(directory, slot) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                    other => other?,
-                };
-                let address = Address { lids: vec![], gids: vec![], qpns: 0..0 };
-                let notify = control.notify();
-                place.insert(Self { control, notify, generation: 0, address, outbound: Outbound::None })
-            }
-        };
-        let generation = peer.control.generation();
-        if generation != peer.generation {
-            // A new owner, who knows nothing of what was under way for the old one.
-            peer.generation = generation;
-            peer.address = peer.control.address(slot);
-            peer.outbound = Outbound::None;
-        }
-        Ok((generation != 0).then_some(peer))
+    /// Connects to the owner of a slot and hands it a ring; `None` if nobody is there.
+    fn reach(directory: &Directory, slot: u32) -> io::Result<Option<Self>> {
+        let Some(connection) = directory.connect(slot)? else { return Ok(None) };
+        let (writer, memory) = Writer::create()?;
+        connection.send(&memory)?;
+        Ok(Some(Self { connection, writer: Some(writer), control: None, checked: Instant::now(), full_since: None }))
     }
 
-    fn send(&mut self, directory: &Path, from: Owner, to: Owner, frame: Frame) -> Result<(), Frame> {
-        if matches!(self.outbound, Outbound::None) {
-            self.outbound = self.open(&slot::ring_path(directory, from, to), from);
+    /// Whether the owner is still there: by its own word, and now and then by the kernel's.
+    fn is_alive(&mut self) -> bool {
+        if self.control.as_ref().is_some_and(|(control, _)| !control.is_here()) {
+            return false;
         }
-        let Outbound::Open { writer, stall } = &mut self.outbound else { return Ok(()) };
+        let now = Instant::now();
+        if self.control.is_some() && now - self.checked < LOOK_INTERVAL {
+            return true;
+        }
+        self.checked = now;
+        match self.connection.receive() {
+            Received::Closed => return false,
+            Received::Memory(memory) if self.control.is_none() => match Control::of_peer(&memory) {
+                Ok(control) => self.control = Some((control.clone(), control.notify())),
+                Err(error) => log::warn!("a receiver's wake-up words: {error}"),
+            },
+            Received::Memory(_) | Received::Nonsense => log::warn!("a receiver says what it should not"),
+            Received::Nothing => {}
+        }
+        true
+    }
+
+    fn send(&mut self, frame: Frame, patience: Duration) -> Result<(), Frame> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
         match writer.push(&frame) {
             Ok(true) => {
-                *stall = None;
-                self.notify.wake();
+                self.full_since = None;
+                if let Some((_, notify)) = &self.control {
+                    notify.wake();
+                }
                 Ok(())
             }
             Ok(false) => {
                 let now = Instant::now();
-                let stall = stall.get_or_insert(Stall { since: now, checked: now });
-                if now - stall.checked >= LIFE_CHECK {
-                    stall.checked = now;
-                    if self.control.is_abandoned() {
-                        log::info!("slot {} is dead", to.slot);
-                        self.outbound = Outbound::Closed;
-                        return Ok(());
-                    }
-                }
-                if now - stall.since < HEAD_OF_QUEUE_LIFE { Err(frame) } else { Ok(()) }
+                if now - *self.full_since.get_or_insert(now) < patience { Err(frame) } else { Ok(()) }
             }
             Err(corrupt) => {
-                log::error!("ring to slot {} given up: {corrupt}", to.slot);
-                self.outbound = Outbound::Closed;
+                log::error!("a receiver's ring is given up: {corrupt}");
+                self.writer = None;
                 Ok(())
-            }
-        }
-    }
-
-    /// Makes a ring, and tells its reader.
-    fn open(&self, path: &Path, from: Owner) -> Outbound {
-        match slot::create_ring_file(path, ring::FILE_BYTES).and_then(|file| Writer::create(&file)) {
-            Ok(writer) => {
-                self.control.announce(from);
-                Outbound::Open { writer, stall: None }
-            }
-            Err(error) => {
-                log::error!("no ring {}, frames to it are lost: {error}", path.display());
-                Outbound::Closed
             }
         }
     }

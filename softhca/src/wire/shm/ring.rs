@@ -11,20 +11,21 @@
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
 
-use std::{fs::File, io, mem::MaybeUninit, sync::atomic::Ordering};
+use std::{io, mem::MaybeUninit, os::fd::OwnedFd, sync::atomic::Ordering};
 
 use thiserror::Error;
 
-use super::{memory::Shared, slot};
+use super::memory::Shared;
 use crate::{
+    config::GidType,
     packet::{MAX_HEADERS, MAX_PAYLOAD},
     wire::{Frame, Grh, Route},
 };
 
 /// Bytes of records that a ring holds.
 pub(super) const CAPACITY: u32 = 1 << 20;
-/// Bytes of a ring's file.
-pub(super) const FILE_BYTES: usize = RECORDS + CAPACITY as usize;
+/// Bytes of a ring's memory.
+const BYTES: usize = RECORDS + CAPACITY as usize;
 
 const MAGIC: u32 = 0x5248_4353;
 const MAGIC_AT: usize = 0;
@@ -66,7 +67,7 @@ fn used(head: u32, tail: u32) -> Result<u32, Corrupt> {
     if used > CAPACITY || !used.is_multiple_of(8) { Err(Corrupt::Index { head, tail, used }) } else { Ok(used) }
 }
 
-/// Offset in the file of the record byte that an index names, and how many bytes follow until the wrap.
+/// Offset in the memory of the record byte that an index names, and how many bytes follow until the wrap.
 fn place(index: u32) -> (usize, usize) {
     let at = (index & (CAPACITY - 1)) as usize;
     (RECORDS + at, CAPACITY as usize - at)
@@ -82,12 +83,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Lays out a new ring in a file of [`FILE_BYTES`] zeros.
-    pub(super) fn create(file: &File) -> io::Result<Self> {
-        let shared = Shared::map(file, FILE_BYTES)?;
+    /// A new ring, and its memory for the reader.
+    pub(super) fn create() -> io::Result<(Self, OwnedFd)> {
+        let (shared, memory) = Shared::create(BYTES)?;
         shared.word(CAPACITY_AT).store(CAPACITY, Ordering::Relaxed);
         shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
-        Ok(Self { shared, tail: 0, head: 0 })
+        Ok((Self { shared, tail: 0, head: 0 }, memory))
     }
 
     /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and
@@ -136,8 +137,8 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Opens a ring that a peer has laid out.
-    pub(super) fn open(file: &File) -> io::Result<Self> {
-        let shared = Shared::map(file, FILE_BYTES)?;
+    pub(super) fn open(memory: &OwnedFd) -> io::Result<Self> {
+        let shared = Shared::of_peer(memory, BYTES)?;
         let found = (shared.word(MAGIC_AT).load(Ordering::Acquire), shared.word(CAPACITY_AT).load(Ordering::Relaxed));
         if found != (MAGIC, CAPACITY) {
             let what = format!("ring with magic {:#x} and capacity {:#x}", found.0, found.1);
@@ -194,6 +195,20 @@ impl Reader {
     }
 }
 
+/// How a record says of which type a GID is; 0 is none.
+fn gid_type_code(kind: GidType) -> u8 {
+    match kind {
+        GidType::InfiniBand => 1,
+        GidType::RoceV1 => 2,
+        GidType::RoceV2 => 3,
+    }
+}
+
+/// What [`gid_type_code`] has made a number of.
+fn gid_type(code: u8) -> Option<GidType> {
+    [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2].into_iter().find(|&kind| gid_type_code(kind) == code)
+}
+
 fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
     let mut bytes = [0; RECORD_HEADER];
     let route = &frame.route;
@@ -202,7 +217,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
     bytes[6..8].copy_from_slice(&route.dlid.to_ne_bytes());
     bytes[8] = route.sl;
     if let Some(grh) = &route.grh {
-        bytes[9] = slot::gid_type_code(grh.kind);
+        bytes[9] = gid_type_code(grh.kind);
         bytes[10] = grh.traffic_class;
         bytes[11] = grh.hop_limit;
         bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
@@ -216,7 +231,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
 fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
     let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let grh = slot::gid_type(bytes[9]).map(|kind| Grh {
+    let grh = gid_type(bytes[9]).map(|kind| Grh {
         kind,
         sgid: array16(16),
         dgid: array16(32),
@@ -238,18 +253,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::GidType;
     use crate::wire::test_frames::{frame, numbered};
 
-    fn ring() -> (Writer, Reader, File) {
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(FILE_BYTES as u64).unwrap();
-        (Writer::create(&file).unwrap(), Reader::open(&file).unwrap(), file)
+    fn ring() -> (Writer, Reader) {
+        let (writer, memory) = Writer::create().unwrap();
+        (writer, Reader::open(&memory).unwrap())
     }
 
     #[test]
     fn frames_pass_over_many_wraps() {
-        let (mut writer, mut reader, _file) = ring();
+        let (mut writer, mut reader) = ring();
         let (mut pushed, mut popped) = (0, 0);
         while popped < 5000 {
             while pushed < 5000 && writer.push(&numbered(1, 2, (pushed * 37 % 4097) as usize, pushed)).unwrap() {
@@ -267,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_route_with_grh_passes() {
-        let (mut writer, mut reader, _file) = ring();
+        let (mut writer, mut reader) = ring();
         for kind in [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2] {
             let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
             let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
@@ -277,17 +290,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_too_short_or_no_ring_is_refused() {
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(FILE_BYTES as u64 - 1).unwrap();
-        assert_eq!(Reader::open(&file).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        file.set_len(FILE_BYTES as u64).unwrap();
-        assert_eq!(Reader::open(&file).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    fn memory_that_is_too_short_or_no_ring_is_refused() {
+        for len in [BYTES - 1, BYTES] {
+            let (_, memory) = Shared::create(len).unwrap();
+            assert_eq!(Reader::open(&memory).unwrap_err().kind(), io::ErrorKind::InvalidData, "{len}");
+        }
     }
 
     #[test]
     fn a_reader_that_lies_is_found_out() {
-        let (mut writer, reader, _file) = ring();
+        let (mut writer, reader) = ring();
         reader.shared.word(HEAD_AT).store(64, Ordering::Relaxed);
         while writer.tail < CAPACITY - 8192 {
             assert!(writer.push(&frame(1, 2, 4096)).unwrap());
@@ -305,7 +317,7 @@ mod tests {
             words in prop::collection::vec((0..CAPACITY / 4, any::<u32>()), 0..64),
             len in 0..5000u32,
         ) {
-            let (_writer, mut reader, _file) = ring();
+            let (_writer, mut reader) = ring();
             reader.shared.word(TAIL_AT).store(tail % (2 * CAPACITY), Ordering::Relaxed);
             reader.shared.write(RECORDS, &len.to_ne_bytes());
             for (at, word) in words {

@@ -1,38 +1,33 @@
-//! A slot: one device instance's place in the fabric's directory.
+//! A slot: one device instance's place in the fabric's directory, and how others reach it there.
 //!
-//! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process
-//! is dead. The file holds what the others must know of the owner:
-//!
-//! ```text
-//! 0    magic            4 last generation   8 generation while the owner is there, else 0
-//! 64   wake-up words    128 arrivals: counts rings announced
-//! 192  number of LIDs   196 number of GIDs  256 LIDs (u16)   512 types of GIDs (u8)   1024 GIDs
-//! 4096 per sending slot: generation of the sender that has made a ring to this owner, else 0
-//! ```
-//! The file is never removed or replaced, so a mapping of it stays good over all its owners; the generation tells
-//! them apart. It is part of the names of ring files, so rings of the dead are never mistaken for those of the
-//! living.
+//! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
+//! dead. It holds a number, the owner's generation, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at which the owner is found. A sender connects to it and
+//! hands over the memory of its ring; the owner answers with the memory of its wake-up words ([`Control`]). Nothing else
+//! is ever said, but both keep the connection: the kernel closes it when either is dead, however it died.
 
 use std::{
-    fs::{File, OpenOptions},
-    io,
+    fs::File,
+    io::{self, IoSlice, IoSliceMut},
+    mem::MaybeUninit,
     ops::Range,
-    os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
+
+use rustix::{
+    fs::{AtFlags, FlockOperation, Mode, OFlags, flock, open, openat, unlinkat},
+    io::Errno,
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, recvmsg, sendmsg,
+        socket_with,
     },
 };
 
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
-
 use super::memory::Shared;
-use crate::{
-    config::{Gid, GidType},
-    notify::Notify,
-    wire::Address,
-};
+use crate::notify::Notify;
 
 /// Slots of a fabric: 2^24 QPNs in shares of 2^14.
 pub const SLOTS: u32 = 1 << (24 - LOG_QPNS);
@@ -44,25 +39,11 @@ const RESERVED_QPNS: u32 = 0x40;
 /// The multicast QPN, no QP's.
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
-/// The most LIDs, and the most GIDs, of one instance.
-pub const MAX_ADDRESSES: usize = 128;
-
-const MAGIC: u32 = 0x4c53_4354;
-const MAGIC_AT: usize = 0;
-const LAST_GENERATION_AT: usize = 4;
-const GENERATION_AT: usize = 8;
-const NOTIFY_AT: usize = 64;
-const ARRIVALS_AT: usize = 128;
-const LID_COUNT_AT: usize = 192;
-const GID_COUNT_AT: usize = 196;
-const LIDS_AT: usize = 256;
-const GID_TYPES_AT: usize = 512;
-const GIDS_AT: usize = 1024;
-const INBOUND_AT: usize = 4096;
-const FILE_BYTES: usize = INBOUND_AT + SLOTS as usize * 4;
+/// What is said with a descriptor: the version of everything that is shared.
+const MESSAGE: [u8; 8] = *b"softhca2";
 
 /// The QPNs of a slot, reserved ones first.
-fn qpns(slot: u32) -> Range<u32> {
+pub(super) fn qpns(slot: u32) -> Range<u32> {
     slot << LOG_QPNS..((slot + 1) << LOG_QPNS).min(QPN_MULTICAST)
 }
 
@@ -77,229 +58,227 @@ pub(super) fn gsi_qpn(slot: u32) -> u32 {
     qpns(slot).start + 1
 }
 
-/// The life that the slot with `qpn` is in: its owner's generation, `None` if nobody is there.
-pub(super) fn life(directory: &Path, qpn: u32) -> Option<u32> {
-    let control = Control::of_peer(directory, slot_of(qpn)).ok()?;
-    let generation = control.generation();
-    (generation != 0 && !control.is_abandoned()).then_some(generation)
-}
-
 /// The slot that has a QPN of 24 bits.
 pub(super) fn slot_of(qpn: u32) -> u32 {
     (qpn >> LOG_QPNS) & (SLOTS - 1)
 }
 
-/// How shared memory says of which type a GID is; 0 is none.
-pub(super) fn gid_type_code(kind: GidType) -> u8 {
-    match kind {
-        GidType::InfiniBand => 1,
-        GidType::RoceV1 => 2,
-        GidType::RoceV2 => 3,
+/// A fabric's directory.
+#[derive(Debug)]
+pub(super) struct Directory(OwnedFd);
+
+impl Directory {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
+    }
+
+    /// Address of a slot's socket. By way of the descriptor, since an address has room for 107 bytes of path only.
+    fn address(&self, slot: u32) -> io::Result<SocketAddrUnix> {
+        Ok(SocketAddrUnix::new(format!("/proc/self/fd/{}/{}", self.0.as_raw_fd(), socket_name(slot)))?)
+    }
+
+    /// The file of a slot, made if `create` says so.
+    fn file(&self, slot: u32, create: OFlags) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | create;
+        Ok(openat(&self.0, format!("slot-{slot:04}"), flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    /// The generation of a slot's owner; `None` if nobody is there, or its process is dead.
+    pub(super) fn life(&self, slot: u32) -> Option<u32> {
+        let file = self.file(slot, OFlags::empty()).ok()?;
+        // The owner's lock is exclusive; one that we get goes with the file.
+        let is_taken = flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
+        is_taken.then(|| generation(&file))
+    }
+
+    /// A connection to the owner of a slot; `None` if nobody is there.
+    pub(super) fn connect(&self, slot: u32) -> io::Result<Option<Connection>> {
+        let socket = socket()?;
+        match connect(&socket, &self.address(slot)?) {
+            Ok(()) => Ok(Some(Connection(socket))),
+            // No socket, or that of somebody dead.
+            Err(Errno::NOENT | Errno::CONNREFUSED) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-/// What [`gid_type_code`] has made a number of.
-pub(super) fn gid_type(code: u8) -> Option<GidType> {
-    [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2].into_iter().find(|&kind| gid_type_code(kind) == code)
+/// What a slot's file says; 0 if nothing.
+fn generation(file: &File) -> u32 {
+    let mut number = [0; 4];
+    file.read_exact_at(&mut number, 0).map_or(0, |()| u32::from_ne_bytes(number))
 }
 
-/// One owner of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
-    pub(super) slot: u32,
-    /// Not 0.
-    pub(super) generation: u32,
+fn socket_name(slot: u32) -> String {
+    format!("slot-{slot:04}.socket")
 }
 
-/// Name of the ring's file from one owner to another.
-pub(super) fn ring_path(directory: &Path, from: Owner, to: Owner) -> PathBuf {
-    let [Owner { slot: a, generation: b }, Owner { slot: c, generation: d }] = [from, to];
-    directory.join(format!("ring-{a:04}.{b:08x}-{c:04}.{d:08x}"))
+fn socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// The slots that a ring's file name names.
-fn ring_ends(name: &str) -> Option<(u32, u32)> {
-    let (from, to) = name.strip_prefix("ring-")?.split_once('-')?;
-    Some((from.split_once('.')?.0.parse().ok()?, to.split_once('.')?.0.parse().ok()?))
+/// What has come over a connection.
+#[derive(Debug)]
+pub(super) enum Received {
+    /// Nothing yet.
+    Nothing,
+    /// Memory of the other end's.
+    Memory(OwnedFd),
+    /// Something that no peer of this version says.
+    Nonsense,
+    /// The other end is gone.
+    Closed,
 }
 
-/// Opens a file of the fabric that another device has made.
-pub(super) fn open_shared(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path)
-}
+/// A connection between a sender and the owner of a slot.
+#[derive(Debug)]
+pub(super) struct Connection(OwnedFd);
 
-/// Makes the file of a new ring, with all its memory, so that touching it cannot fail later.
-pub(super) fn create_ring_file(path: &Path, len: usize) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-    if let Err(error) = fallocate(&file, FallocateFlags::empty(), 0, len as u64) {
-        // Best effort: whoever takes one of the slots next removes it, too.
-        let _ = std::fs::remove_file(path);
-        return Err(error.into());
+impl Connection {
+    /// Hands memory over.
+    pub(super) fn send(&self, memory: &OwnedFd) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let descriptors = [memory.as_fd()];
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        sendmsg(&self.0, &[IoSlice::new(&MESSAGE)], &mut ancillary, flags)?;
+        Ok(())
     }
-    Ok(file)
+
+    /// Looks what has come.
+    pub(super) fn receive(&self) -> Received {
+        let mut message = [0; MESSAGE.len()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+        let received = match recvmsg(&self.0, &mut [IoSliceMut::new(&mut message)], &mut ancillary, flags) {
+            Ok(received) => received,
+            Err(Errno::AGAIN | Errno::INTR) => return Received::Nothing,
+            Err(_) => return Received::Closed,
+        };
+        let memory = ancillary.drain().find_map(|part| match part {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        });
+        match memory {
+            Some(memory) if message == MESSAGE => Received::Memory(memory),
+            // The end: nobody sends messages of no bytes.
+            None if received.bytes == 0 => Received::Closed,
+            _ => Received::Nonsense,
+        }
+    }
 }
 
-/// The shared page of a slot.
+/// The memory of a slot's owner that its senders need: whether it is still there, and how it is woken.
+///
+/// ```text
+/// 0 here: 1 until the owner leaves   64 wake-up words
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Control {
-    shared: Arc<Shared>,
-    /// To ask for the lock.
-    file: Arc<File>,
-}
+pub(super) struct Control(Arc<Shared>);
 
 impl Control {
-    fn path(directory: &Path, slot: u32) -> PathBuf {
-        directory.join(format!("slot-{slot:04}"))
+    const BYTES: usize = 4096;
+    const HERE_AT: usize = 0;
+    const NOTIFY_AT: usize = 64;
+
+    fn create() -> io::Result<(Self, OwnedFd)> {
+        let (shared, file) = Shared::create(Self::BYTES)?;
+        shared.word(Self::HERE_AT).store(1, Ordering::Release);
+        Ok((Self(Arc::new(shared)), file))
     }
 
-    fn open(file: File) -> io::Result<Self> {
-        Ok(Self { shared: Arc::new(Shared::map(&file, FILE_BYTES)?), file: Arc::new(file) })
+    /// That of a peer.
+    pub(super) fn of_peer(memory: &OwnedFd) -> io::Result<Self> {
+        Ok(Self(Arc::new(Shared::of_peer(memory, Self::BYTES)?)))
     }
 
-    /// The page of a slot that has had an owner; an error of kind `NotFound` if it never had one.
-    pub(super) fn of_peer(directory: &Path, slot: u32) -> io::Result<Self> {
-        let control = Self::open(open_shared(&Self::path(directory, slot))?)?;
-        if control.shared.word(MAGIC_AT).load(Ordering::Acquire) != MAGIC {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a slot of a fabric"));
-        }
-        Ok(control)
-    }
-
-    /// The owner's generation; 0 if nobody answers.
-    pub(super) fn generation(&self) -> u32 {
-        self.shared.word(GENERATION_AT).load(Ordering::Acquire)
-    }
-
-    /// Whether the owner's process is dead, or has left.
-    pub(super) fn is_abandoned(&self) -> bool {
-        // The owner's lock is exclusive; one that we get we give back at once.
-        let got = flock(&self.file, FlockOperation::NonBlockingLockShared).is_ok();
-        if got {
-            let _ = flock(&self.file, FlockOperation::Unlock);
-        }
-        got
-    }
-
-    /// Counts rings announced to the owner.
-    pub(super) fn arrivals(&self) -> &AtomicU32 {
-        self.shared.word(ARRIVALS_AT)
-    }
-
-    /// Generation of the sender that has made a ring from this slot, or 0.
-    pub(super) fn inbound(&self, from: u32) -> &AtomicU32 {
-        self.shared.word(INBOUND_AT + (from & (SLOTS - 1)) as usize * 4)
-    }
-
-    /// Tells the owner that `from` has made a ring to it.
-    pub(super) fn announce(&self, from: Owner) {
-        self.inbound(from.slot).store(from.generation, Ordering::Release);
-        self.arrivals().fetch_add(1, Ordering::Release);
+    /// Whether the owner has not left. One that was killed has not said so: only the connection tells.
+    pub(super) fn is_here(&self) -> bool {
+        self.0.word(Self::HERE_AT).load(Ordering::Acquire) != 0
     }
 
     /// What wakes the owner.
     pub(super) fn notify(&self) -> Notify {
-        let words = self.shared.address(NOTIFY_AT);
-        let owner: Arc<dyn std::any::Any + Send + Sync> = Arc::new(self.shared.clone());
+        let words = self.0.address(Self::NOTIFY_AT);
+        let owner: Arc<dyn std::any::Any + Send + Sync> = self.0.clone();
         // SAFETY: inside the mapping and aligned, both checked by `address`; the mapping lives as long as `owner`,
         // and every process accesses the words through `Notify` only.
         unsafe { Notify::at(words, owner) }
-    }
-
-    /// Whom the owner of `slot` answers for, as far as it says anything sensible.
-    pub(super) fn address(&self, slot: u32) -> Address {
-        let count = |at| (self.shared.word(at).load(Ordering::Relaxed) as usize).min(MAX_ADDRESSES);
-        let lid = |index: usize| u16::from_ne_bytes(self.shared.read_array(LIDS_AT + index * 2));
-        let gid = |index: usize| {
-            let [code] = self.shared.read_array(GID_TYPES_AT + index);
-            Some(Gid { raw: self.shared.read_array(GIDS_AT + index * 16), kind: gid_type(code)? })
-        };
-        Address {
-            lids: (0..count(LID_COUNT_AT)).map(lid).collect(),
-            gids: (0..count(GID_COUNT_AT)).filter_map(gid).collect(),
-            qpns: qpns(slot),
-        }
     }
 }
 
 /// A slot that is ours, until dropped or until the process dies.
 #[derive(Debug)]
 pub(super) struct OwnSlot {
-    pub(super) owner: Owner,
-    pub(super) address: Address,
+    pub(super) number: u32,
     pub(super) control: Control,
-    directory: PathBuf,
+    /// Of `control`, for senders.
+    memory: OwnedFd,
+    socket: OwnedFd,
+    directory: Arc<Directory>,
+    /// Closing it gives the lock up.
+    _lock: File,
     /// The process that took the slot: a forked child that drops its copy must not give the slot up.
     pid: u32,
 }
 
 impl OwnSlot {
     /// Takes the first free slot; `None` if there is none.
-    pub(super) fn take(directory: &Path, lids: &[u16], gids: &[Gid]) -> io::Result<Option<Self>> {
+    pub(super) fn take(directory: &Arc<Directory>) -> io::Result<Option<Self>> {
         for slot in 0..SLOTS {
-            let path = Control::path(directory, slot);
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-            let file = options.open(path)?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Self::set_up(directory, slot, file, lids, gids).map(Some),
-                Err(rustix::io::Errno::WOULDBLOCK) => {}
+            let lock = directory.file(slot, OFlags::CREATE)?;
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Self::set_up(directory, slot, lock).map(Some),
+                Err(Errno::WOULDBLOCK) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(None)
     }
 
-    fn set_up(directory: &Path, slot: u32, file: File, lids: &[u16], gids: &[Gid]) -> io::Result<Self> {
-        fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES as u64)?;
-        let control = Control::open(file)?;
-        let shared = &control.shared;
-        shared.word(GENERATION_AT).store(0, Ordering::Release);
-        let last = shared.word(LAST_GENERATION_AT).load(Ordering::Relaxed);
-        let generation = last.wrapping_add(1).max(1);
-        shared.word(LAST_GENERATION_AT).store(generation, Ordering::Relaxed);
-        remove_rings(directory, slot);
-        for from in 0..SLOTS {
-            control.inbound(from).store(0, Ordering::Relaxed);
+    fn set_up(directory: &Arc<Directory>, slot: u32, lock: File) -> io::Result<Self> {
+        lock.write_all_at(&generation(&lock).wrapping_add(1).max(1).to_ne_bytes(), 0)?;
+        let (control, memory) = Control::create()?;
+        remove_socket(directory, slot);
+        let socket = socket()?;
+        bind(&socket, &directory.address(slot)?)?;
+        listen(&socket, SLOTS as i32)?;
+        let (directory, pid) = (Arc::clone(directory), std::process::id());
+        Ok(Self { number: slot, control, memory, socket, directory, _lock: lock, pid })
+    }
+
+    /// The next sender that has connected.
+    pub(super) fn accept(&self) -> Option<Connection> {
+        match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+            Ok(connection) => Some(Connection(connection)),
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => None,
+            Err(error) => {
+                log::warn!("a sender cannot be let in: {error}");
+                None
+            }
         }
-        shared.word(LID_COUNT_AT).store(lids.len() as u32, Ordering::Relaxed);
-        shared.word(GID_COUNT_AT).store(gids.len() as u32, Ordering::Relaxed);
-        for (index, lid) in lids.iter().enumerate() {
-            shared.write(LIDS_AT + index * 2, &lid.to_ne_bytes());
-        }
-        for (index, gid) in gids.iter().enumerate() {
-            shared.write(GID_TYPES_AT + index, &[gid_type_code(gid.kind)]);
-            shared.write(GIDS_AT + index * 16, &gid.raw);
-        }
-        shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
-        shared.word(GENERATION_AT).store(generation, Ordering::Release);
-        let address = Address { lids: lids.to_vec(), gids: gids.to_vec(), qpns: qpns(slot) };
-        let owner = Owner { slot, generation };
-        Ok(Self { owner, address, control, directory: directory.to_path_buf(), pid: std::process::id() })
+    }
+
+    /// Tells a sender how we are woken.
+    pub(super) fn answer(&self, sender: &Connection) -> io::Result<()> {
+        sender.send(&self.memory)
     }
 }
 
 impl Drop for OwnSlot {
     fn drop(&mut self) {
         if self.pid == std::process::id() {
-            self.control.shared.word(GENERATION_AT).store(0, Ordering::Release);
-            // Announced rings that their reader has not opened yet must stay: only those to us go.
-            remove_files(&self.directory, |_, to| to == self.owner.slot);
+            self.control.0.word(Control::HERE_AT).store(0, Ordering::Release);
+            remove_socket(&self.directory, self.number);
         }
-        // Closing the file gives the lock up.
     }
 }
 
-/// Removes the files of all rings that former owners of the slot have left.
-fn remove_rings(directory: &Path, slot: u32) {
-    remove_files(directory, |from, to| from == slot || to == slot);
-}
-
-fn remove_files(directory: &Path, condemned: impl Fn(u32, u32) -> bool) {
-    // Best effort: a file that stays costs memory but is never opened again.
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().to_str().and_then(ring_ends).is_some_and(|(from, to)| condemned(from, to)) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
+/// Removes the socket of a slot that is ours, or that of its dead owner.
+fn remove_socket(directory: &Directory, slot: u32) {
+    // There may be none.
+    let _ = unlinkat(&directory.0, socket_name(slot), AtFlags::empty());
 }
