@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 
 static int failures;
 
@@ -172,20 +173,7 @@ static void timer(int rounds)
 	unmake(&interrupting);
 }
 
-static volatile sig_atomic_t faults;
-static sigset_t during;
-static char *closed;
-
-static void on_fault(int signal, siginfo_t *info, void *unused)
-{
-	(void)unused;
-	faults += signal == SIGSEGV && info->si_addr == closed + 7;
-	pthread_sigmask(SIG_BLOCK, NULL, &during);
-	mprotect(closed, 4096, PROT_READ | PROT_WRITE);
-}
-
-/* A thread that blocks all signals rings doorbells; the program's own faults go to its own handler, with the mask that
- * it has asked for. */
+/* A thread that blocks all signals rings doorbells. */
 static void masks(void)
 {
 	struct loop loop;
@@ -200,18 +188,6 @@ static void masks(void)
 	EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
 	EXPECT(pthread_sigmask(SIG_SETMASK, &before, &now) == 0);
 	EXPECT(sigismember(&now, SIGTERM) == 1 && sigismember(&before, SIGTERM) == 0);
-
-	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
-	sigaddset(&action.sa_mask, SIGUSR1);
-	EXPECT(sigaction(SIGSEGV, &action, NULL) == 0);
-	closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	((volatile char *)closed)[7] = 3;
-	EXPECT(faults == 1 && closed[7] == 3);
-	EXPECT(sigismember(&during, SIGUSR1) == 1 && sigismember(&during, SIGSEGV) == 1);
-	EXPECT(sigismember(&during, SIGUSR2) == 0 && sigismember(&during, SIGTRAP) == 0);
-	EXPECT(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0 && memcmp(&now, &before, sizeof(now)) == 0);
-	post(&loop);
-	EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
 	unmake(&loop);
 }
 
@@ -341,6 +317,54 @@ static void stores(void)
 	unmake(&ring.loop);
 }
 
+/* Rings with the first eight bytes of a WQE. */
+static void ring_by(char *half, const char *wqe)
+{
+	by_mov8(half, wqe, 8);
+	__asm__ volatile("sfence" : : : "memory");
+}
+
+static volatile sig_atomic_t faults;
+static sigset_t during;
+static char *closed;
+
+static void on_fault(int signal, siginfo_t *info, void *unused)
+{
+	(void)unused;
+	faults += signal == SIGSEGV && info->si_addr == closed + 7;
+	pthread_sigmask(SIG_BLOCK, NULL, &during);
+	mprotect(closed, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* The program's own faults go to its own handler, with the mask that it has asked for, also if they come right after a
+ * store, where strict mode looks what comes next. */
+static void own_faults(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	struct ring ring = {};
+	sigset_t before = {}, now = {};
+	make_ring(&ring, IBV_QPS_RTS);
+	EXPECT(pthread_sigmask(SIG_BLOCK, NULL, &before) == 0);
+	sigaddset(&action.sa_mask, SIGUSR1);
+	EXPECT(sigaction(SIGSEGV, &action, NULL) == 0);
+	closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 1; i <= 4; i++) {
+		char *wqe = place(&ring, 64), *half = next_half(&ring);
+		EXPECT(mprotect(closed, 4096, PROT_NONE) == 0);
+		if (i % 2)
+			ring_by(half, wqe);
+		else
+			__asm__ volatile("mov %0, (%1)" : : "r"(*(uint64_t *)wqe), "r"(half) : "memory");
+		((volatile char *)closed)[7] = i;
+		EXPECT(faults == i && closed[7] == i);
+		EXPECT(sigismember(&during, SIGUSR1) == 1 && sigismember(&during, SIGSEGV) == 1);
+		EXPECT(sigismember(&during, SIGUSR2) == 0 && sigismember(&during, SIGTRAP) == 0);
+		EXPECT(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0 && memcmp(&now, &before, sizeof(now)) == 0);
+		expect_completion(&ring);
+	}
+	unmake(&ring.loop);
+}
+
 static volatile sig_atomic_t breakpoints;
 
 static void on_breakpoint(int signal)
@@ -364,6 +388,25 @@ static void breakpoint(void)
 	unmake(&ring.loop);
 }
 
+/* Signals of strict mode's own number that somebody sends. */
+static void sent_traps(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTRAP };
+	struct itimerspec often = { .it_interval = { .tv_nsec = 100000 }, .it_value = { .tv_nsec = 100000 } };
+	struct loop loop = {};
+	timer_t timer;
+	make(&loop, IBV_QPS_RTS);
+	EXPECT(signal(SIGTRAP, on_breakpoint) == SIG_DFL);
+	EXPECT(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	EXPECT(timer_settime(timer, 0, &often, NULL) == 0);
+	for (int i = 0; i < 1000 || breakpoints < 100; i++) {
+		post(&loop);
+		EXPECT(wait_for(loop.cq).status == IBV_WC_SUCCESS);
+	}
+	EXPECT(timer_delete(timer) == 0);
+	unmake(&loop);
+}
+
 /* What is no plain store to a register is left out and named. */
 static void refused(void)
 {
@@ -381,13 +424,6 @@ static void refused(void)
 	by_mov8(next_half(&ring), wqe, 8);
 	expect_completion(&ring);
 	unmake(&ring.loop);
-}
-
-/* Rings with the first eight bytes of a WQE. */
-static void ring_by(char *half, const char *wqe)
-{
-	by_mov8(half, wqe, 8);
-	__asm__ volatile("sfence" : : : "memory");
 }
 
 /* The copy in the register is what a device executes, not the ring. */
@@ -482,7 +518,7 @@ int main(int argc, char **argv)
 	pd = NEED(ibv_alloc_pd(context));
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
 	const struct { const char *name; void (*run)(void); } others[] = {
-		{ "masks", masks }, { "breakpoint", breakpoint }, { "stores", stores }, { "refused", refused }, { "differs", differs },
+		{ "masks", masks }, { "own-faults", own_faults }, { "breakpoint", breakpoint }, { "sent-traps", sent_traps }, { "stores", stores }, { "refused", refused }, { "differs", differs },
 		{ "same-half", same_half }, { "before-rts", before_rts }, { "wrong-page", wrong_page }, { "overrun", overrun },
 	};
 	unsigned other = 0;

@@ -17,7 +17,8 @@
 //! passed without a store.
 //!
 //! Handlers take no lock of the program's and allocate nothing: the tables here are static. From a doorbell's first store
-//! until the device has it, and in the handlers, no other signal is delivered to the thread.
+//! until the device has it, and in the handlers, no other signal is delivered to the thread. The program never blocks the
+//! two signals, except in handlers of its own for them, which cannot ring doorbells.
 
 mod burst;
 mod refused;
@@ -150,8 +151,8 @@ struct Stepping {
     is_stepped: bool,
     /// The trap flag was set by the program, or its debugger, already.
     was_stepped: bool,
-    /// Signals that were blocked before the doorbell's first store.
-    blocked: libc::sigset_t,
+    /// Signals that were blocked before the doorbell's first store, as the kernel has them.
+    blocked: u64,
     elsewhere: Elsewhere,
 }
 
@@ -163,8 +164,7 @@ thread_local! {
             trailing: 0,
             is_stepped: false,
             was_stepped: false,
-            // SAFETY: an array of integers, for which all zeros is valid.
-            blocked: unsafe { std::mem::zeroed() },
+            blocked: 0,
             elsewhere: Elsewhere(UnsafeCell::new([0; 2 * LINE_BYTES])),
         })
     };

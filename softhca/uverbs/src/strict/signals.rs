@@ -168,14 +168,13 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
 /// Begins the stepping of a thread, or goes on with it: after the next instruction it traps. No handler of the program
 /// may run before.
 fn begin(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
-    let flags = &mut context.uc_mcontext.gregs[libc::REG_EFL as usize];
+    const FLAGS: usize = libc::REG_EFL as usize;
     if !stepping.is_stepped {
         stepping.is_stepped = true;
-        stepping.was_stepped = *flags & TRAP_FLAG != 0;
-        stepping.blocked = context.uc_sigmask;
-        context.uc_sigmask = all_but_ours();
+        stepping.was_stepped = context.uc_mcontext.gregs[FLAGS] & TRAP_FLAG != 0;
+        stepping.blocked = exchange_mask(context, ALL_BUT_OURS);
     }
-    *flags |= TRAP_FLAG;
+    context.uc_mcontext.gregs[FLAGS] |= TRAP_FLAG;
 }
 
 /// SIGTRAP: the end of a step?
@@ -184,8 +183,9 @@ fn trap(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_
         return false;
     }
     if info.si_code != libc::TRAP_TRACE {
-        // A breakpoint of the program's own, or a signal that a process has sent.
-        stepping.collect(&mut context.uc_mcontext.gregs);
+        // A breakpoint of the program's own, or a signal that a process has sent: what was to be executed next still is,
+        // after the program's handler.
+        stepping.restore(&mut context.uc_mcontext.gregs);
         finish(stepping, context);
         return false;
     }
@@ -201,23 +201,27 @@ fn trap(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_
 fn finish(stepping: &mut Stepping, context: &mut libc::ucontext_t) {
     stepping.flush();
     stepping.is_stepped = false;
-    context.uc_sigmask = stepping.blocked;
+    exchange_mask(context, stepping.blocked);
     if !stepping.was_stepped {
         context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
 }
 
+/// Bits of signals in the kernel's masks.
+const fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
 /// All signals but the two.
-fn all_but_ours() -> libc::sigset_t {
-    // SAFETY: an array of integers, for which all zeros is valid; the calls change nothing else.
-    unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut set);
-        for signal in SIGNALS {
-            libc::sigdelset(&mut set, signal);
-        }
-        set
-    }
+const ALL_BUT_OURS: u64 = !(bit(SIGNALS[0]) | bit(SIGNALS[1]));
+
+/// Has the thread block the signals of `mask` after the handler; gives what it was to block.
+///
+/// The kernel's mask has 64 bits. libc declares more, and where those would be the kernel has put the signal's information.
+fn exchange_mask(context: &mut libc::ucontext_t, mask: u64) -> u64 {
+    let place = (&raw mut context.uc_sigmask).cast::<u64>();
+    // SAFETY: the first 64 bits of a local of the kernel's, aligned as such.
+    unsafe { place.replace(mask) }
 }
 
 /// `set` without the signals that strict mode needs: the kernel ends a program that stores to a page while it blocks
@@ -240,7 +244,8 @@ fn chain(signal: c_int, info: *mut siginfo_t, context: &mut libc::ucontext_t) {
     let block = |action: &libc::sigaction| {
         // SAFETY: sets of integers, and the calling thread's mask; the kernel restores that when our handler returns.
         unsafe {
-            let mut mask = context.uc_sigmask;
+            let mut mask: libc::sigset_t = std::mem::zeroed();
+            (&raw mut mask).cast::<u64>().write((&raw const context.uc_sigmask).cast::<u64>().read());
             for other in 1..=libc::SIGRTMAX() {
                 let wanted = libc::sigismember(&action.sa_mask, other) == 1;
                 if wanted || other == signal && action.sa_flags & libc::SA_NODEFER == 0 {

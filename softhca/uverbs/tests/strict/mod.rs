@@ -38,7 +38,9 @@ fn handlers_of_the_program_ring_doorbells_at_any_moment() {
 fn signals_that_the_program_blocks_or_handles_are_its_own() {
     let (_directory, program) = compiled("strict");
     clean(&program, &["masks"]);
+    clean(&program, &["own-faults"]);
     clean(&program, &["breakpoint"]);
+    clean(&program, &["sent-traps"]);
 }
 
 #[test]
