@@ -93,6 +93,33 @@ fn what_the_register_received_is_executed() {
     }
 }
 
+/// How drivers find out which of the two was executed. Nothing else of a NOP, and nothing of another request, may differ.
+#[test]
+fn a_nop_may_ask_for_a_completion_in_the_register_only() {
+    let mut l = Loop::new(64, |_| ());
+    let (qpn, silent, flags) = (l.sq.parts.qpn, 0, 11);
+    let record = |l: &Loop| put(l.sq.parts.dbrec.cast(), 4, &u32::from(l.sq.pi).to_be_bytes());
+    let nop = |l: &mut Loop, change: fn(&mut [u8])| {
+        let (_, mut copy) = l.sq.place(0x00, silent, 0, &[]);
+        record(l);
+        change(&mut copy);
+        l.ring(&copy);
+        assert!(l.hca.run_until_idle());
+        l.hca.complaints()
+    };
+    assert_eq!(nop(&mut l, |copy| copy[11] = 0x08), []);
+    assert_eq!(summary(&l.cq.expect()), (0x00, qpn, 0, 0x00));
+    let solicited = nop(&mut l, |copy| copy[11] = 0x0a);
+    assert_eq!(solicited, [Complaint::CopyDiffers { qpn, index: 1, at: flags, copied: 0x0a, ring: silent }]);
+    l.cq.expect();
+    let remote = raddr(l.window.addr(), l.window.rkey());
+    let (_, mut write) = l.sq.place(0x08, silent, 0, &[&remote, &inline(b"data")]);
+    record(&l);
+    write[flags] = 0x08;
+    l.ring(&write);
+    assert_eq!(l.hca.complaints(), [Complaint::CopyDiffers { qpn, index: 2, at: flags, copied: 0x08, ring: silent }]);
+}
+
 #[test]
 fn several_copies_are_each_executed_in_their_turn() {
     let mut l = Loop::new(64, |_| ());

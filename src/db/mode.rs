@@ -7,7 +7,7 @@ use crate::arch;
 /// | mode | after an 8-byte doorbell | after a BlueFlame copy | whose choice | for |
 /// |---|---|---|---|---|
 /// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | all; the only one where threads take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
-/// | [`DoorbellFence`] | flush | [hint](arch::mmio_wc_hint) on AArch64, nothing on x86 | UCX `ib_mlx5.inl`, `UCT_IB_MLX5_MMIO_MODE_BF_POST` | one thread that posts small requests one by one: the copy fills its buffer, which leaves by itself |
+/// | [`DoorbellFence`] | flush | [hint](arch::mmio_wc_hint): `dgh` on AArch64, nothing on x86, elsewhere a flush | UCX `ib_mlx5.inl`, `UCT_IB_MLX5_MMIO_MODE_BF_POST` | one thread that posts small requests one by one: the copy fills its buffer, which leaves by itself |
 /// | [`OneFence`] | nothing | nothing | this crate | one thread that posts without pause, or calls `flush` before it goes idle |
 ///
 /// A flush is [`arch::mmio_flush_writes`]. [`SharedRegister`](super::SharedRegister) has no mode: it flushes before it
