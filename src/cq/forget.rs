@@ -2,6 +2,8 @@
 use super::completion_queue::CompletionQueue;
 use super::mode::{PollMode, Publish};
 use super::view::{Cqe, CqeView};
+#[cfg(feature = "verbs")]
+use super::{parts::CqParts, ring::Ring};
 use crate::arch;
 use crate::types::{CqCi, Qpn};
 
@@ -37,6 +39,26 @@ impl<M: PollMode> CompletionQueue<M> {
     fn later(&self, n: u32) -> CqCi {
         self.consumer_index().add(n)
     }
+}
+
+/// Whether completions of queue pair `qpn` that nobody has polled lie in the ring: from the consumer index in the record on.
+///
+/// For whoever makes a queue pair, while another thread may poll. A completion that is polled just now counts or not.
+///
+/// # Safety
+///
+/// As for [`CompletionQueue::from_parts`], but the queue may be polled meanwhile, by this crate; the parts have passed its checks.
+#[cfg(feature = "verbs")]
+pub(crate) unsafe fn holds(parts: &CqParts, qpn: Qpn) -> bool {
+    // SAFETY: the record's first word; volatile: others write it, and it is no memory of Rust's.
+    let ci = CqCi::truncate(u32::from_be(unsafe { parts.dbrec.read_volatile() }));
+    // SAFETY: the caller's.
+    let (ring, _) = unsafe { Ring::new(parts.buf, parts.cqe_cnt, parts.cqe_size as usize, ci) };
+    let written = (0..parts.cqe_cnt).map(|n| ci.add(n)).take_while(|&index| ring.tail_at(index).is_software_owned());
+    written.into_iter().any(|index| {
+        // SAFETY: in this ring. What is read may be of a later CQE by now, and then it is of no queue pair that is not there yet.
+        CqeView::new(ring.tail_at(index), unsafe { ring.fields(ring.place(index)) }).qpn() == qpn
+    })
 }
 
 /// A [`CompletionQueue::forget_with`] under way: from the newest CQE to the oldest, each one that stays moves up by as many

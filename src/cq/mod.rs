@@ -25,6 +25,8 @@ mod view;
 
 pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
+#[cfg(feature = "verbs")]
+pub(crate) use forget::holds;
 pub use layout::CqeFormat;
 pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};

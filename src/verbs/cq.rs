@@ -12,8 +12,8 @@ use super::parts::{self, fits, part};
 use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
-use crate::cq::{CompletionQueue, CqParts};
-use crate::types::{CqCi, Cqn};
+use crate::cq::{self, CompletionQueue, CqParts};
+use crate::types::{CqCi, Cqn, Qpn};
 
 /// Handle of a completion queue (`ibv_cq`): what queue pairs are made with. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct CqHandle {
     /// Whether it is ours to destroy.
     adopted: bool,
     cqn: Cqn,
+    /// Of the queue over it, once there is one.
+    parts: Option<CqParts>,
     /// That no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
@@ -39,7 +41,8 @@ pub(crate) struct CqHandle {
     _context: Option<Arc<Context>>,
 }
 
-// SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
+// SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks, and for reading the ring, which is the
+// device's memory.
 unsafe impl Send for CqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for CqHandle {}
@@ -61,6 +64,12 @@ impl Cq {
     #[must_use]
     pub fn cqn(&self) -> Cqn {
         self.handle.cqn
+    }
+
+    /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
+    pub(super) fn holds(&self, qpn: Qpn) -> bool {
+        // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
+        self.handle.parts.is_some_and(|parts| unsafe { cq::holds(&parts, qpn) })
     }
 
     /// The raw completion queue; alive as long as `self`. Polling or arming it with libibverbs mixes up both.
@@ -172,6 +181,7 @@ impl<'a> CqBuilder<'a> {
             raw: non_null("mlx5dv_create_cq", raw)?.cast(),
             adopted: false,
             cqn: Cqn::truncate(0),
+            parts: None,
             taken: None,
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
             _thread_domain: self.thread_domain.map(|domain| Arc::clone(domain.handle())),
@@ -198,6 +208,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         raw: cq,
         adopted: true,
         cqn: Cqn::truncate(0),
+        parts: None,
         taken: None,
         _channel: None,
         _thread_domain: None,
@@ -228,6 +239,8 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
         ci,
     };
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
-    unsafe { CompletionQueue::from_parts(parts) }
-        .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })
+    let queue = unsafe { CompletionQueue::from_parts(parts) }
+        .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+    handle.parts = Some(parts);
+    Ok(queue)
 }

@@ -114,6 +114,14 @@ pub enum Error {
         /// Address of the register.
         register: usize,
     },
+    /// New queue pairs got numbers of earlier ones, of which completions lie in a completion queue unpolled. They would pass for
+    /// the new ones'. Poll the queue until it is empty, or call [`forget`](crate::CompletionQueue::forget) on it.
+    StaleCompletions {
+        /// The number of one of them.
+        qpn: crate::types::Qpn,
+        /// The completion queue.
+        cqn: crate::types::Cqn,
+    },
     /// An object was to be made in a thread domain of another protection domain, or of another device.
     ForeignThreadDomain {
         /// Which object.
@@ -252,6 +260,13 @@ impl fmt::Display for Error {
                 f,
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
                  create the queue pairs with build_shared(), adopt them with adopt_qp_shared()"
+            ),
+            Self::StaleCompletions { qpn, cqn } => write!(
+                f,
+                "a new queue pair got the number {:#x} of an earlier one, of which completions lie unpolled in completion queue \
+                 {:#x}: poll it until it is empty, or let it forget that number",
+                qpn.get(),
+                cqn.get()
             ),
             Self::ForeignThreadDomain { object } => {
                 write!(

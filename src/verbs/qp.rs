@@ -142,6 +142,20 @@ impl Qp {
 }
 
 /// A queue pair: its handle, and its queues, which go their own ways from here on, to other threads for instance.
+///
+/// # Completions that outlive it
+///
+/// What it completed and nobody has polled stays in the completion queue when it is dropped, and the device gives its number out
+/// again. Dropping cannot take them out: the completion queue is another value, and may be another thread's. So:
+/// - Who has both takes them out by [`reset`](Self::reset) before dropping, or by
+///   [`CompletionQueue::forget`](crate::CompletionQueue::forget) after.
+/// - A new queue pair on completion queues of this crate never has a number of which they hold completions: the
+///   [builder](super::QpBuilder) looks, and takes another, or fails with [`Error::StaleCompletions`](super::Error::StaleCompletions).
+/// - Nobody looks for queue pairs made otherwise, that are adopted or that libibverbs itself makes on such a completion queue: call
+///   `forget` with their number before they post.
+///
+/// Completions in the hands of the application are its own: one that was polled and not yet given to
+/// [`retire`](crate::SendQueue::retire) is not found by any of these.
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
     /// The handle, for what is not posting.

@@ -1,6 +1,8 @@
 //! Making queue pairs.
 
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
 use std::rc;
 use std::sync::Arc;
 
@@ -9,13 +11,13 @@ use rdma_sys as sys;
 use super::error::{in_range, non_null};
 use super::pd::ParentDomain;
 use super::qp::{Domain, Under, VerbsTransport};
-use super::qp_parts::{Made, OBJECT, QP_SIGNATURE};
+use super::qp_parts::{Made, OBJECT, QP_SIGNATURE, numbers};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, parts};
 use crate::arch::copy::{BlockCopy, Usual};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
-use crate::types::{DS_BYTES, Ds, Wqebbs};
+use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
 
 /// What a queue pair is to be like.
 #[derive(Clone)]
@@ -231,9 +233,21 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             ..ffi::Mlx5dvQpInitAttr::default()
         };
         let context = self.pd.handle.context.raw();
-        // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
-        let raw = non_null("mlx5dv_create_qp", raw)?;
+        let mut unfit = Vec::new();
+        let raw = loop {
+            let mut attr = attr;
+            // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
+            let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
+            let made = Unfit(non_null("mlx5dv_create_qp", raw)?);
+            // SAFETY: just made, by libmlx5.
+            let numbers = unsafe { numbers(made.0) }?;
+            let Some((qpn, cq)) = left_behind(numbers, [self.send_cq, self.recv_cq]) else { break made.keep() };
+            unfit.push(made);
+            if unfit.len() == TRIES {
+                return Err(Error::StaleCompletions { qpn, cqn: cq.cqn() });
+            }
+        };
+        drop(unfit);
         let under = Under {
             domain,
             _send_cq: self.send_cq.clone(),
@@ -245,5 +259,31 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let mut made = unsafe { Made::new(raw, device, Some(under)) }?;
         made.bound(window, receives);
         Ok(made)
+    }
+}
+
+/// Queue pairs that are made for one with a number of which nothing is left.
+const TRIES: usize = 16;
+
+/// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
+/// completions of the new one.
+fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
+    numbers.into_iter().find_map(|qpn| Some((qpn, cqs.into_iter().find(|cq| cq.holds(qpn))?)))
+}
+
+/// A queue pair that may not be used, destroyed when dropped.
+struct Unfit(NonNull<sys::ibv_qp>);
+
+impl Unfit {
+    /// It may.
+    fn keep(self) -> NonNull<sys::ibv_qp> {
+        ManuallyDrop::new(self).0
+    }
+}
+
+impl Drop for Unfit {
+    fn drop(&mut self) {
+        // SAFETY: made by `mlx5dv_create_qp`, and never used.
+        unsafe { sys::ibv_destroy_qp(self.0.as_ptr()) };
     }
 }

@@ -198,6 +198,19 @@ fn type_name(kind: sys::ibv_qp_type::Type) -> String {
     }
 }
 
+/// The numbers that completions of sends and of receives carry: one for both, but for raw packets.
+///
+/// # Safety
+/// The queue pair is alive and of an mlx5 device.
+pub(super) unsafe fn numbers(raw: NonNull<sys::ibv_qp>) -> Result<[Qpn; 2], Error> {
+    // SAFETY: the caller's.
+    let parts = unsafe { parts::of_qp(raw) }?;
+    // SAFETY: as above; written once.
+    let number = unsafe { (*raw.as_ptr()).qp_num };
+    let qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
+    Ok([qpn, recv_number(&parts)?.unwrap_or(qpn)])
+}
+
 /// The number of the receive queue where it has its own, as those of raw packet queue pairs have: completions of receives carry
 /// it (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp`).
 fn recv_number(parts: &ffi::Mlx5dvQp) -> Result<Option<Qpn>, Error> {
