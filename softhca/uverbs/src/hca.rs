@@ -2,6 +2,7 @@
 //! program.
 
 use crate::abi::async_event;
+use crate::cables::Cables;
 use crate::context::lock;
 use crate::device::MAX_QUEUES;
 use crate::dma::{UserMemory, Windows};
@@ -60,6 +61,7 @@ struct Core {
     sources: HashMap<Origin, Arc<Source>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
+    cables: Cables,
     rung: Arc<Rung>,
 }
 
@@ -134,7 +136,13 @@ impl Step for Core {
     }
 
     fn step(&mut self, now: Duration) -> bool {
-        let worked = self.device.step(now);
+        let Self { device, cables, .. } = self;
+        cables.look(now, |port, up| {
+            if let Err(error) = device.set_port_up(port, up) {
+                log::error!("port {port}: {error}");
+            }
+        });
+        let worked = device.step(now);
         self.deliver_all();
         worked
     }
@@ -224,7 +232,10 @@ impl Hca {
             device.open_gsi(qpn);
         }
         let rung = Arc::new(Rung::default());
-        let core = Core { device, sources: HashMap::new(), listeners: Vec::new(), rung: rung.clone() };
+        let cables = Cables::new(&settings, index);
+        let mut core = Core { device, sources: HashMap::new(), listeners: Vec::new(), cables, rung: rung.clone() };
+        // What has been pulled before is not seen to happen.
+        core.step(Duration::ZERO);
         let core = Arc::new(DeviceMutex::new(core));
         let doorbells = Arc::new(DoorbellQueue::new(DOORBELLS, notify.clone()));
         let start = || {

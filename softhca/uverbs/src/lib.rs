@@ -27,6 +27,7 @@ mod abi_mlx5;
 mod abi_names;
 mod advise;
 mod ah;
+mod cables;
 mod context;
 pub mod control;
 mod cq;

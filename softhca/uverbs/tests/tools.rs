@@ -6,7 +6,7 @@ mod pair;
 mod rdma_cm;
 mod strict;
 
-use pair::{Device, launch, pair};
+use pair::{Device, launch, launch_on, pair};
 use std::time::Duration;
 use strict::STRICT;
 
@@ -258,6 +258,17 @@ fn an_open_device_can_be_passed_to_another_process() {
     let (_directory, program) = compiled("passed");
     for options in [&[][..], STRICT] {
         assert_eq!(launch(options, &[&program], Duration::from_secs(30)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
+fn a_cable_can_be_pulled_from_outside() {
+    let (_directory, program) = compiled("cable");
+    for options in [&[][..], STRICT] {
+        let device = Device::new(options);
+        let file = device.fabric.path().join("mlx5_0-1.down").display().to_string();
+        let end = launch_on(&device, &[&program, &file], Duration::from_secs(60));
+        assert_eq!(end, (Some(0), String::new()), "{options:?}");
     }
 }
 

@@ -87,8 +87,12 @@ impl Drop for Started {
 
 /// Runs one program; its exit code, `None` after `patience`, and output.
 pub(crate) fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
-    let fabric = tempfile::tempdir().expect("a directory for the network");
-    let mut started = Started::new(launcher(options, fabric.path(), command));
+    launch_on(&Device::new(options), command, patience)
+}
+
+/// Runs one program on `device`, likewise.
+pub(crate) fn launch_on(device: &Device, command: &[&str], patience: Duration) -> (Option<i32>, String) {
+    let mut started = Started::new(launcher(device.options, device.fabric.path(), command));
     let status = started.wait(Instant::now() + patience);
     (status.and_then(|status| status.code()), started.output())
 }
