@@ -10,6 +10,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -98,8 +99,7 @@ impl Runner {
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), notify });
         let work = Work { device, doorbells, on_event, shared: Arc::clone(&shared), events: Vec::new() };
-        let builder = thread::Builder::new().name("softhca".into());
-        let thread = without_signals(|| builder.spawn(move || work.run()))?;
+        let thread = spawn("softhca", move || work.run())?;
         Ok(Self { thread: Some(thread), shared, pid: std::process::id() })
     }
 
@@ -210,10 +210,30 @@ fn wake_on_time() {
     }
 }
 
+/// Starts a thread of this name that takes no signals but those that its own faults raise.
+///
+/// It runs, and has its part of libc's heap, when this returns. Programs that overwrite functions of libc to watch memory
+/// (UCX and libfabric do so with `munmap`) do it at a moment when they believe that nobody else is in there.
+///
+/// # Errors
+/// The system has no thread to give.
+pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let (running, has_begun) = mpsc::sync_channel(1);
+    let run = move || {
+        // The thread has freed memory before it got here, and so made its heap. Nobody listens if the caller has died.
+        let _ = running.send(());
+        run();
+    };
+    let thread = without_signals(|| thread::Builder::new().name(name.into()).spawn(run))?;
+    // An error would be that of a thread that is gone already.
+    let _ = has_begun.recv();
+    Ok(thread)
+}
+
 /// Runs `start` such that threads it starts have all signals blocked, except those that faults raise: signals of the
 /// process are the application's and must not run its handlers on our thread.
 #[cfg(unix)]
-pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: plain data, for which all zeros is valid.
     let [mut ours, mut before]: [libc::sigset_t; 2] = unsafe { std::mem::zeroed() };
     // SAFETY: the sets are valid, and only the calling thread's mask changes; it is restored below.
@@ -231,8 +251,7 @@ pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 }
 
 #[cfg(not(unix))]
-/// Runs `start`.
-pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     start()
 }
 

@@ -6,7 +6,7 @@ use super::manager::{self, Peer};
 use crate::context::lock;
 use crate::errno::Errno;
 use softhca::gsi::Mad;
-use softhca::runner::without_signals;
+use softhca::runner::spawn;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -24,9 +24,7 @@ pub(super) fn start() -> Result<(), Errno> {
         return Ok(());
     }
     let (sender, receiver) = channel();
-    let builder = std::thread::Builder::new().name("softhca-cm".into());
-    without_signals(|| builder.spawn(move || run(&receiver)))
-        .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+    spawn("softhca-cm", move || run(&receiver)).map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
     // Nobody else sets it: we are the one.
     let _ = INBOX.set(sender);
     Ok(())
