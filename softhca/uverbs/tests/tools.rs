@@ -232,7 +232,7 @@ fn compiled(name: &str) -> (tempfile::TempDir, String) {
     let program = directory.path().join(name).display().to_string();
     let source = &format!("{}/tests/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let arguments = ["-Wall", "-Wextra", "-O1", "-o", &program, source, "-libverbs", "-lmlx5", "-lpthread"];
+    let arguments = ["-Wall", "-Wextra", "-O1", "-o", &program, source, "-libverbs", "-lmlx5", "-lrdmacm", "-lpthread"];
     let compiled = std::process::Command::new(&compiler).args(arguments).status();
     assert!(compiled.is_ok_and(|status| status.success()), "{compiler} {arguments:?}");
     (directory, program)

@@ -192,7 +192,15 @@ impl Manager {
     fn answer(&mut self, message: &Message, from: Peer) {
         let number = if message.kind == Kind::SidrRep { message.local_id() } else { message.remote_id() };
         let talks = |id: &&mut Id| id.conversation.as_ref().is_some_and(|talk| talk.peer == from);
-        let id = self.talking.get(&number).and_then(|number| self.ids.get_mut(number)).filter(talks);
+        let id = match (number, message.kind) {
+            // Whoever takes a request back does not know our number yet.
+            (0, Kind::Rej) => self.ids.values_mut().filter(talks).find(|id| {
+                id.conversation
+                    .as_ref()
+                    .is_some_and(|talk| talk.phase == Phase::ReqReceived && talk.remote_id == message.local_id())
+            }),
+            _ => self.talking.get(&number).and_then(|number| self.ids.get_mut(number)).filter(talks),
+        };
         match (id, message.kind) {
             (Some(id), _) => id.answer(message),
             // Its id is gone, so it has agreed to the end.
