@@ -117,7 +117,7 @@ mod tests {
         process_memory::ProcessMemory,
         wire::{shm::ShmWire, test_frames},
     };
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     fn device(directory: &std::path::Path) -> (Device, u32) {
         let port = PortConfig::ethernet(1);
@@ -140,11 +140,14 @@ mod tests {
         let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
         a.send_mad(1, &path, redirected, &[7; MAD_BYTES]).unwrap();
         b.send_mad(1, &path, qp1, &[8; MAD_BYTES]).unwrap();
-        for _ in 0..3 {
+        let mut arrived = (None, None);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while (arrived.0.is_none() || arrived.1.is_none()) && Instant::now() < deadline {
             a.step(Duration::ZERO);
             b.step(Duration::ZERO);
+            arrived = (arrived.0.or_else(|| a.take_mad()), arrived.1.or_else(|| b.take_mad()));
         }
-        let (to_a, to_b) = (a.take_mad().unwrap(), b.take_mad().unwrap());
+        let (to_a, to_b) = (arrived.0.unwrap(), arrived.1.unwrap());
         assert_eq!((to_a.source_qp, to_a.bytes[0], to_b.source_qp, to_b.bytes[0]), (redirected, 8, qp1, 7));
         assert!(a.take_mad().is_none() && b.take_mad().is_none());
         assert!(a.send_mad(2, &path, qp1, &[0; MAD_BYTES]).is_err());
