@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Trapped doorbells that can wait for the device. A thread waits for its own, so there is one per thread.
 const DOORBELLS: usize = 1024;
@@ -373,21 +373,27 @@ impl Hca {
     /// Hands the device a doorbell that was trapped, and waits until it has looked at it: as long as the thread stands
     /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
     pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
-        /// Longer than a device that works ever takes; then the thread goes on.
-        const PATIENCE: u32 = 200_000;
+        /// Longer than a device that works takes, however busy the machine is; then the thread goes on.
+        const PATIENCE: Duration = Duration::from_secs(20);
+        if self.process != std::process::id() {
+            // A child of the program, which has no device.
+            return;
+        }
+        let begin = Instant::now();
         // Offsets are below 4096, and no doorbell is longer than half a register.
         let Some(doorbell) = Doorbell::new(page, offset as u16, stored) else { return };
         self.rung.pushed.fetch_add(1, Ordering::Relaxed);
         while self.doorbells.push(doorbell).is_err() {
+            if begin.elapsed() > PATIENCE {
+                self.rung.pushed.fetch_sub(1, Ordering::Relaxed);
+                return;
+            }
             // SAFETY: takes no arguments; allowed in signal handlers.
             unsafe { libc::sched_yield() };
         }
         // It looks at them in order: when it has looked at as many as there are now, ours is among them.
         let pushed = self.rung.pushed.load(Ordering::Relaxed);
-        for _ in 0..PATIENCE {
-            if self.rung.done.load(Ordering::Acquire) >= pushed {
-                return;
-            }
+        while self.rung.done.load(Ordering::Acquire) < pushed && begin.elapsed() < PATIENCE {
             // SAFETY: takes no arguments; allowed in signal handlers.
             unsafe { libc::sched_yield() };
         }
