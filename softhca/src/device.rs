@@ -5,9 +5,7 @@
 
 use crate::complaint::Complaints;
 use crate::config::{DeviceConfig, DoorbellSource, LinkLayer};
-use crate::context::{
-    CqContext, MkeyContext, QpAttr, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, Transport,
-};
+use crate::context::{CqContext, QpAttr, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, Transport};
 use crate::cq::Cq;
 use crate::doorbell::Copying;
 use crate::error::{Error, Object};
@@ -16,7 +14,6 @@ use crate::event::Event;
 use crate::gsi::Gsi;
 use crate::host::Host;
 use crate::memory::HostMemory;
-use crate::mkey::Mkey;
 use crate::packet::Packet;
 use crate::qp::{Qp, QpInfo};
 use crate::srq::{FaultClock, Srq};
@@ -26,6 +23,8 @@ use crate::wire::{Frame, Outbox, Wire};
 use crate::wqe::WQEBB_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
+
+mod keys;
 
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -197,66 +196,6 @@ impl Device {
     /// [`Error::NoSuch`]; [`Error::Busy`] while keys or queues belong to it.
     pub fn free_pd(&mut self, pd: u32) -> Result<(), Error> {
         self.pds.remove_unused(pd, |p| p.users).map(drop)
-    }
-
-    /// Creates a memory key; it serves as lkey and as rkey.
-    ///
-    /// # Errors
-    /// [`Error::NoSuch`] PD; [`Error::BadValue`] for a region that wraps around the address space, and for remote write
-    /// or atomic access without local write (IBTA vol. 1, 10.6.3.1); [`Error::Exhausted`].
-    pub fn create_mkey(&mut self, context: MkeyContext) -> Result<u32, Error> {
-        check_mkey(&context)?;
-        let pd = self.pds.find_mut(context.pd)?;
-        let index = self.host.mkeys.reserve()?;
-        pd.users += 1;
-        self.variant = self.variant.wrapping_add(1);
-        let key = index << 8 | u32::from(self.variant);
-        self.host.mkeys.insert(index, Mkey { key, context });
-        Ok(key)
-    }
-
-    /// What a memory key was created from, less what an invalidation took from it.
-    #[must_use]
-    pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
-        self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
-    }
-
-    /// Creates the memory key `key`.
-    ///
-    /// # Errors
-    /// As [`Self::create_mkey`]; [`Error::BadValue`] for a key whose index is in use, or is none.
-    pub fn create_mkey_as(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
-        check_mkey(&context)?;
-        check("key", key.into(), self.host.mkeys.is_free(key >> 8), "with a free index")?;
-        self.pds.find_mut(context.pd)?.users += 1;
-        self.host.mkeys.insert(key >> 8, Mkey { key, context });
-        Ok(())
-    }
-
-    /// Has a memory key name another region, for another protection domain or with other rights, from now on.
-    ///
-    /// # Errors
-    /// [`Error::NoSuch`]; as [`Self::create_mkey`].
-    pub fn modify_mkey(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
-        check_mkey(&context)?;
-        let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let before = self.mkey(key).ok_or(missing)?.pd;
-        self.pds.find_mut(context.pd)?.users += 1;
-        self.host.mkeys.insert(key >> 8, Mkey { key, context });
-        self.release_pd(before);
-        Ok(())
-    }
-
-    /// Destroys a memory key. Uses of it fail from now on.
-    ///
-    /// # Errors
-    /// [`Error::NoSuch`].
-    pub fn destroy_mkey(&mut self, key: u32) -> Result<(), Error> {
-        let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let pd = self.mkey(key).ok_or(missing)?.pd;
-        self.host.mkeys.remove(key >> 8);
-        self.release_pd(pd);
-        Ok(())
     }
 
     /// Creates a CQ; gives its number. The driver has marked all CQEs as invalid (opcode 15).
@@ -591,14 +530,6 @@ impl Device {
         }
         Ok(())
     }
-}
-
-/// What must be so of any memory key.
-fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
-    let access = context.access;
-    let writes = access.remote_write || access.remote_atomic;
-    check("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
-    check("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")
 }
 
 fn check(what: &'static str, value: u64, ok: bool, permitted: &'static str) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! Every operation of RC, its data and its completions.
 
 use crate::lab::*;
+use softhca::context::{Access, MkeyContext};
 use softhca::packet::Operation;
 
 #[test]
@@ -278,4 +279,36 @@ fn roce_and_global_routes_work() {
         assert_eq!(lab.a.poll_send().len(), 1);
         assert_eq!(lab.b.memory.read(dst, 10), b"over there");
     }
+}
+
+#[test]
+fn a_key_can_be_made_to_name_other_memory() {
+    let mut lab = Lab::new(Options::default());
+    let (key, other) = (lab.b.key, lab.b.alloc(4096));
+    let pd = lab.b.pd;
+    let access = Access { local_write: true, remote_write: true, ..Access::default() };
+    let elsewhere = MkeyContext { pd, iova: lab.b.data, addr: other, len: 8, access };
+    lab.b.device.modify_mkey(key, elsewhere).unwrap();
+    lab.a.post(&Wr::write(lab.b.data, key).inline(b"8 bytes!"));
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].opcode, REQ);
+    assert_eq!(lab.b.memory.read(other, 8), b"8 bytes!");
+
+    // A number of one's own choice, unless somebody has it; a wrong region changes nothing.
+    let wanted = key + 0x1_0000;
+    lab.b.device.create_mkey_as(wanted, elsewhere).unwrap();
+    assert!(lab.b.device.create_mkey_as(wanted + 1, elsewhere).is_err(), "its index is taken");
+    assert!(lab.b.device.create_mkey_as(0x100, elsewhere).is_err(), "no index of a key");
+    assert_eq!(lab.b.device.mkey(wanted), Some(&elsewhere));
+    assert!(lab.b.device.modify_mkey(wanted + 1, elsewhere).is_err());
+    assert!(lab.b.device.modify_mkey(wanted, MkeyContext { addr: u64::MAX, ..elsewhere }).is_err());
+    assert!(lab.b.device.modify_mkey(wanted, MkeyContext { pd: pd + 7, ..elsewhere }).is_err());
+    assert_eq!(lab.b.device.mkey(wanted), Some(&elsewhere));
+
+    // Its protection domain is busy as long as a key is in it.
+    let second = lab.b.device.alloc_pd().unwrap();
+    lab.b.device.modify_mkey(wanted, MkeyContext { pd: second, ..elsewhere }).unwrap();
+    assert!(lab.b.device.free_pd(second).is_err());
+    lab.b.device.modify_mkey(wanted, elsewhere).unwrap();
+    lab.b.device.free_pd(second).unwrap();
 }
