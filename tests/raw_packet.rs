@@ -30,7 +30,7 @@ fn completion(
         if let Some(cqe) = cq.poll() {
             let status = match cqe.check() {
                 Ok(_) => Ok(()),
-                Err(CqeError::Completion(error)) => Err(error.status()),
+                Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
                 Err(error) => panic!("{error}"),
             };
             return (status, retire(&cqe).expect("outstanding"));

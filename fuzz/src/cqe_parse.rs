@@ -89,7 +89,7 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
             assert!(bytes[63] >> 4 <= 4, "success of opcode {}", bytes[63] >> 4);
             format!("{side:?}")
         }
-        Err(CqeError::Completion(error)) => {
+        Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
             assert!(matches!(bytes[63] >> 4, 13 | 14));
             assert_eq!((error.syndrome.value(), error.vendor_err_synd), (bytes[55], bytes[54]));
             error.to_string()

@@ -3,7 +3,7 @@ use core::fmt;
 
 use super::layout::Tail;
 use super::opcode::{CqeOpcode, Side};
-use super::status::{Syndrome, WcStatus};
+use super::status::{KnownSyndrome, Syndrome, WcStatus};
 use crate::types::Qpn;
 
 /// What an error CQE says.
@@ -50,8 +50,16 @@ impl fmt::Display for ErrorCqe {
 /// Why a CQE is not the success of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqeError {
-    /// A request failed.
+    /// A request failed; its queue pair is in the error state, and what follows is flushed.
     Completion(ErrorCqe),
+    /// The device gave a request up (syndrome 0x22), and the queue pair lives on. Receives of a shared receive queue end so
+    /// when a page of memory registered on demand was not there (vendor syndrome 0x93), or when the WQE was taken for a packet
+    /// out of sequence (0x99): the sender repeats its message, and
+    /// [`SharedRecvQueue::repost`](crate::queue::SharedRecvQueue::repost) posts the buffer again.
+    ///
+    /// Sources: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`
+    /// (`uct_rc_mlx5_iface_check_rx_completion`).
+    Aborted(ErrorCqe),
     /// The CQE packs several completions. Create the queue without CQE compression: this crate does not expand it.
     Compressed,
     /// A data integrity check failed (opcode 12); signature offloads are not supported.
@@ -75,7 +83,11 @@ impl CqeError {
         let [vendor_err_synd, syndrome] = syndromes.to_be_bytes();
         let (qpn, wqe_counter) = (Qpn::truncate(opcode_and_qpn), tail.wqe_counter());
         let failed = |side| {
-            Self::Completion(ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter })
+            let error = ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter };
+            match error.syndrome {
+                Syndrome::Known(KnownSyndrome::RemoteAborted) => Self::Aborted(error),
+                _ => Self::Completion(error),
+            }
         };
         match CqeOpcode::new(tail.op_own().opcode()) {
             CqeOpcode::ReqErr => failed(Side::Requester),
@@ -97,7 +109,7 @@ impl CqeError {
 impl fmt::Display for CqeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Completion(error) => error.fmt(f),
+            Self::Completion(error) | Self::Aborted(error) => error.fmt(f),
             Self::Compressed => f.write_str("compressed CQE: the queue must be created without CQE compression"),
             Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
             Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): resizing a polled queue is not supported"),

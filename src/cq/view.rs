@@ -66,7 +66,7 @@ impl<S: Source> CqeView<S> {
     ///
     /// # Errors
     ///
-    /// [`CqeError::Completion`] if the request failed; the other values if this is no completion of a request.
+    /// [`CqeError::Completion`] if the request failed, [`CqeError::Aborted`] if the device gave it up; the other values if this is no completion of a request.
     #[inline(always)]
     pub fn check(&self) -> Result<Side, CqeError> {
         let op_own = self.op_own();

@@ -36,6 +36,11 @@ pub enum RetireError {
         /// The completion's index.
         wqe_counter: u16,
     },
+    /// It was to be posted again, and did not end by [`CqeError::Aborted`](crate::cq::CqeError::Aborted).
+    NotAborted {
+        /// The completion's index.
+        wqe_counter: u16,
+    },
     /// The index is of a WQE of a shared receive queue that is not posted.
     NotPosted {
         /// The completion's index.
@@ -95,6 +100,7 @@ impl fmt::Display for RetireError {
                 write!(f, "completion of WQE {wqe_counter}, outstanding are {oldest} to {newest}")
             }
             Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
+            Self::NotAborted { wqe_counter } => write!(f, "receive {wqe_counter} to post again was not aborted"),
             Self::NotPosted { wqe_counter } => {
                 write!(f, "completion of WQE {wqe_counter} of a shared receive queue, which is not posted")
             }

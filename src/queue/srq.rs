@@ -17,7 +17,7 @@ use static_assertions::const_assert_eq;
 use super::retire::{self, RetireError};
 use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::arch;
-use crate::cq::{CqeView, Side, Source};
+use crate::cq::{CqeError, CqeView, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::types::{Srqn, WrId};
 use crate::wqe::Sge;
@@ -173,7 +173,8 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed):
+    /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed; one
+    /// that is aborted and [posted again](Self::repost) has not completed):
     /// until then it stays registered, and nobody reads, writes, frees or reuses it.
     ///
     /// [`retire`](Self::retire) was given completions only of queue pairs that receive from this queue, each once: else the
@@ -238,6 +239,43 @@ impl SharedRecvQueue {
         self.tail = wqe_counter;
         self.posted -= 1;
         Ok(record.wr_id)
+    }
+
+    /// Posts the buffers of an aborted receive again, with its tag, which is returned; the device is told. Nothing was
+    /// received into them, and the queue pair lives on: see [`CqeError::Aborted`].
+    ///
+    /// They go into another WQE, as libmlx5 does it (rdma-core `providers/mlx5/srq.c`, `mlx5_complete_odp_fault`): the
+    /// device may still be looking at the aborted one, which cools down behind all that are free now.
+    ///
+    /// # Errors
+    ///
+    /// [`RetireError::NotAborted`] if the receive ended in another way, [`RetireError::NotPosted`] if no such WQE is posted;
+    /// nothing changes then.
+    #[cold]
+    pub fn repost<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        let wqe_counter = cqe.wqe_counter();
+        match cqe.check() {
+            Err(CqeError::Aborted(error)) if error.side == Side::Responder => {}
+            _ => return Err(RetireError::NotAborted { wqe_counter }),
+        }
+        // The list had a free WQE before, its tail at least: the head is not the one that is linked behind it now.
+        // SAFETY: that the completion is of this queue is what callers of `post` vouch for.
+        let wr_id = unsafe { self.retire_index(wqe_counter)? };
+        let head = self.head;
+        let entries = (1 << self.shift) - size_of::<NextSeg>();
+        // SAFETY: both indices are less than `wqe_cnt`, and both WQEs have `entries` bytes behind the link; they differ.
+        // Nobody else stores to either.
+        let next = unsafe {
+            let [from, to] = [wqe_counter, head].map(|index| self.wqe(index).add(size_of::<NextSeg>()).cast::<u64>());
+            for word in 0..entries / size_of::<u64>() {
+                to.add(word).write_volatile(from.add(word).read_volatile());
+            }
+            let next = self.load(head).next;
+            self.store(head, SrqRecord { wr_id, next });
+            next
+        };
+        SrqBatch { head: next, pushed: 1, queue: self }.ring();
+        Ok(wr_id)
     }
 
     /// The ring's address, which tells queues apart.

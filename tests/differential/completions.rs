@@ -51,7 +51,7 @@ pub(crate) fn of_view(cqe: &Cqe<'_>) -> Completion {
     };
     let side = match cqe.check() {
         Ok(side) => side,
-        Err(CqeError::Completion(error)) => {
+        Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
             return Completion {
                 status: error.status() as u32,
                 vendor_err: Some(error.vendor_err_synd.into()),

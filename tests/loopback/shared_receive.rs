@@ -1,10 +1,15 @@
 //! Shared receives that are given back in another order than they were posted in, as with several queue pairs.
 
+use blueflame::cq::CqeError;
+use blueflame::queue::{RetireError, SharedRecvQueue};
 use blueflame::types::WrId;
 use blueflame::wqe::{Rc, Send};
+use softhca::config::{DeviceConfig, PortConfig, SrqFaults};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect, run_until_idle};
+use softhca::wire::Address;
+use softhca::wire::in_process::Fabric;
 
-use crate::common::{End, Shape, sge};
+use crate::common::{End, Receives, Shape, sge};
 
 #[test]
 fn retired_out_of_order() {
@@ -43,4 +48,73 @@ fn retired_out_of_order() {
             free.push(slot);
         }
     }
+}
+
+fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
+    match receives {
+        Receives::Shared(queue) => queue,
+        _ => panic!("no shared receive queue"),
+    }
+}
+
+/// Receives that met a page fault, or were out of sequence, are posted again, also when the queue is full: no message and no
+/// buffer gets lost, and the connection lives.
+#[test]
+fn aborted_receives_are_posted_again() {
+    let fabric = Fabric::new();
+    let device = |lid, srq_faults| {
+        let config = DeviceConfig { srq_faults, ..DeviceConfig::with_port(PortConfig::infiniband(lid)) };
+        let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
+        let wire = fabric.attach(Address { lids: vec![lid], gids: vec![], qpns }).expect("an address of its own");
+        EmbeddedDevice::new(config, Box::new(wire)).expect("a device")
+    };
+    let mut a = device(1, SrqFaults::default());
+    let mut b = device(2, SrqFaults { page: 350, sequence: 150 });
+    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::default() };
+    let (mut near, mut far) = (End::<Rc>::new(&mut a, &shape), End::<Rc>::new(&mut b, &shape));
+    connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
+    let capacity = u64::from(far.rq.capacity());
+    let mailbox = b.buffer(capacity as usize * 64).expect("memory");
+    for slot in 0..capacity {
+        // SAFETY: the device, which owns the memory, outlives the queue.
+        unsafe { far.rq.post(slot, &[sge(&mailbox, slot as usize * 64, 64)]) }.expect("room");
+    }
+    let (mut aborted, mut vendors) = (0, Vec::new());
+    for round in 0..300_u64 {
+        near.sq.post(&Send::new().inline(&round.to_be_bytes()).signaled(WrId(round))).expect("room");
+        a.step();
+        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        near.cq.drain(8, |cqe| {
+            assert!(cqe.check().is_ok());
+            near.sq.retire(&cqe).expect("outstanding");
+        });
+        let mut free = Vec::new();
+        far.cq.drain(8, |cqe| match cqe.check() {
+            Ok(_) => {
+                let not_aborted = RetireError::NotAborted { wqe_counter: cqe.wqe_counter() };
+                assert_eq!(shared(&mut far.rq).repost(&cqe), Err(not_aborted));
+                free.push(far.rq.retire(&cqe));
+            }
+            Err(CqeError::Aborted(error)) => {
+                aborted += 1;
+                vendors.push(error.vendor_err_synd);
+                let queue = shared(&mut far.rq);
+                let posted = queue.posted();
+                queue.repost(&cqe).expect("a posted receive");
+                assert_eq!(queue.posted(), posted);
+                assert!(matches!(queue.repost(&cqe), Err(RetireError::NotPosted { .. })), "once");
+            }
+            Err(error) => panic!("{error}"),
+        });
+        assert_eq!(free.len(), 1, "each message arrives once");
+        for slot in free {
+            assert_eq!(mailbox.to_vec(slot as usize * 64, 8), round.to_be_bytes());
+            // SAFETY: as above; the slot is free.
+            unsafe { far.rq.post(slot, &[sge(&mailbox, slot as usize * 64, 64)]) }.expect("room");
+        }
+        assert_eq!(u64::from(far.rq.posted()), capacity, "no buffer is lost");
+    }
+    // Of the receives begun half fail, and as many more are begun.
+    assert!((290..=300).contains(&aborted), "{aborted}");
+    assert!(vendors.contains(&0x93) && vendors.contains(&0x99));
 }
