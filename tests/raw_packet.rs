@@ -9,7 +9,7 @@ use blueflame::cq::{CqeCopy, CqeError, WcStatus};
 use blueflame::queue::RetireError;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
-use blueflame::wqe::{Frame, RawPacket};
+use blueflame::wqe::{Frame, InlineIp, InlineL2, InlineMode, InlineTcpUdp, LegalOn, RawPacket};
 
 fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
@@ -88,4 +88,49 @@ fn receives_posted_early_are_kept() {
         let rq = pair.rq.as_mut().expect("a receive queue");
         assert_eq!(completion(&mut cq, |cqe| rq.retire(cqe)), (Err(WcStatus::WrFlushErr), WrId(tag)));
     }
+}
+
+/// What the device needs of the frame's headers, by the launcher's option: names of the modes, in their order.
+fn mode() -> usize {
+    let name = std::env::var("SOFTHCA_INLINE_HEADERS").expect("the software device");
+    ["none", "l2", "ip", "tcp_udp"].iter().position(|mode| *mode == name).expect("a mode")
+}
+
+#[test]
+fn packets_have_the_headers_that_the_device_needs() {
+    const UDP: [u8; 45] = [
+        2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 2, 8, 0, 0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1,
+        10, 0, 0, 2, 0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3,
+    ];
+    /// Posts the packet with its first `N` bytes inline, and tells what comes of it. In RTS again after an error.
+    fn post<M: InlineMode, const N: usize>() -> Result<(), WcStatus>
+    where
+        Frame<[u8; N]>: LegalOn<RawPacket<M>>,
+    {
+        let device = device();
+        let pd = device.protection_domain().expect("a PD");
+        let mut cq = device.completion_queue(64).build().expect("a CQ");
+        let handle = cq.handle().clone();
+        let builder = pd.queue_pair::<RawPacket<M>>(&handle, &handle);
+        let mut pair = builder.inline(100).build().expect("a raw packet queue pair");
+        pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
+        let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");
+        let frame = Frame::new().inline_headers(*headers).l3_checksum().l4_checksum().inline(rest);
+        pair.sq.post(&frame.signaled(WrId(1))).expect("room");
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = cq.poll() {
+                return match cqe.check() {
+                    Ok(_) => Ok(()),
+                    Err(CqeError::Completion(error)) => Err(error.status()),
+                    Err(error) => panic!("{error}"),
+                };
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        }
+    }
+    let expected = |enough: usize| if mode() <= enough { Ok(()) } else { Err(WcStatus::LocQpOpErr) };
+    assert_eq!(post::<InlineL2, 18>(), expected(1));
+    assert_eq!(post::<InlineIp, { InlineIp::LEAST }>(), expected(2));
+    assert_eq!(post::<InlineTcpUdp, { InlineTcpUdp::LEAST }>(), expected(3));
 }

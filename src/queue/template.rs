@@ -103,6 +103,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// Other queues whose transport has the operation can fire it, too.
     pub fn template<O: LegalOn<T>, H: Hole>(&self, request: Request<O, H>) -> Result<Template<O, H>, EncodeError> {
+        let () = O::FITS;
         request.payload().check(&self.limits())?;
         let ds = Template::<O, H>::DS;
         let mut preparation = Preparation { units: [Packed::new([0; 2]); PREPARED_UNITS], at: 0 };
@@ -148,6 +149,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         template: &Template<O, H>,
         data: &H::Data,
     ) -> Result<(), PostError> {
+        let () = O::FITS;
         if !H::is_legal(data) {
             return refuse::<H>(data);
         }

@@ -54,7 +54,7 @@ pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};
 pub use template::{GatherLen, Hole, InlineLen};
-pub use transport::{InlineL2, InlineMode, InlineNone, LegalOn, RawPacket, Rc, Transport, Uc};
+pub use transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, LegalOn, RawPacket, Rc, Transport, Uc};
 
 pub(crate) use sink::{InPlace, LINE_UNITS, Line, PackedLine, RingCursor, WordLine};
 

@@ -160,6 +160,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
 
     #[inline(always)]
     fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        let () = O::FITS;
         let units = 1 + O::UNITS + self.payload.units(limits)?;
         if units > Ds::MAX as usize {
             return Err(EncodeError::wqe_too_long(units));
@@ -174,6 +175,7 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
+        let () = O::FITS;
         self.encode_head(control, ds, sink);
         self.payload.encode(sink);
     }

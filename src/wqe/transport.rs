@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use super::ethernet::{Frame, InlineHeaders};
+use super::ethernet::{Frame, InlineHeaders, MIN_INLINE_HEADERS};
 use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendImm, SendInval, Write, WriteImm};
 use super::sealed::Sealed;
 
@@ -42,13 +42,33 @@ pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
 /// What a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
 /// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
 ///
-/// It is a least: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5.
-pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {}
+/// It is a least: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5; where it is more than
+/// [`InlineL2`], an administrator has made it so (`devlink dev eswitch set ... inline-mode`).
+///
+/// What a frame needs follows from its own headers, as Linux reckons (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// `mlx5e_calc_min_inline`). The compiler checks [`LEAST`](Self::LEAST) only: a frame with VLAN tags, options or IPv6 needs more,
+/// and if it has less, its completion says "local QP operation error".
+pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
+    /// Bytes of inline headers that this crate asks of every frame: what the shortest packet of the kind needs.
+    const LEAST: usize;
+    /// Bytes of inline headers that are enough for every frame with one VLAN tag at most and without IP options, extension headers
+    /// and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
+    const SUFFICIENT: usize;
+}
 
 /// The layer 2 headers: [`MIN_INLINE_HEADERS`](super::MIN_INLINE_HEADERS) bytes, 4 more for each VLAN tag past the
 /// first. ConnectX-4 and ConnectX-4 Lx need it; what libmlx5 assumes when the kernel does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineL2;
+
+/// The layer 2 headers, and of an IP packet the IP header: what an eSwitch needs that steers by addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineIp;
+
+/// The layer 2 headers, of an IP packet the IP header, and of a TCP or UDP packet that one, too: what an eSwitch needs that steers
+/// by ports.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineTcpUdp;
 
 /// Nothing: inline headers are optional. So are ConnectX-5 and later by default (DPDK `doc/guides/nics/mlx5.rst`,
 /// `txq_inline_min`).
@@ -56,9 +76,34 @@ pub struct InlineL2;
 pub struct InlineNone;
 
 impl Sealed for InlineL2 {}
+impl Sealed for InlineIp {}
+impl Sealed for InlineTcpUdp {}
 impl Sealed for InlineNone {}
-impl InlineMode for InlineL2 {}
-impl InlineMode for InlineNone {}
+
+/// Bytes of headers: Ethernet, without and with a VLAN tag; IP versions 4 and 6; UDP and TCP. All without options.
+const ETHERNET: usize = 14;
+const TAGGED: usize = MIN_INLINE_HEADERS;
+const IPV4: usize = 20;
+const IPV6: usize = 40;
+const UDP: usize = 8;
+const TCP: usize = 20;
+
+impl InlineMode for InlineNone {
+    const LEAST: usize = 0;
+    const SUFFICIENT: usize = 0;
+}
+impl InlineMode for InlineL2 {
+    const LEAST: usize = MIN_INLINE_HEADERS;
+    const SUFFICIENT: usize = TAGGED;
+}
+impl InlineMode for InlineIp {
+    const LEAST: usize = ETHERNET + IPV4;
+    const SUFFICIENT: usize = TAGGED + IPV6;
+}
+impl InlineMode for InlineTcpUdp {
+    const LEAST: usize = ETHERNET + IPV4 + UDP;
+    const SUFFICIENT: usize = TAGGED + IPV6 + TCP;
+}
 
 impl Sealed for Rc {}
 impl Sealed for Uc {}
@@ -128,6 +173,23 @@ impl<M: InlineMode> Transport for RawPacket<M> {}
 /// legal::<RawPacket, Frame>(); // no inline headers
 /// ```
 ///
+/// Where the device wants more headers inline, frames with fewer do not compile:
+///
+/// ```
+/// # use blueflame::{SendQueue, wqe::{Frame, InlineTcpUdp, RawPacket}};
+/// fn send(sq: &mut SendQueue<RawPacket<InlineTcpUdp>>, headers: &[u8; 42]) {
+///     let _ = sq.post(&Frame::new().inline_headers(headers).inline(b"an order"));
+/// }
+/// # let _ = send as fn(_, _);
+/// ```
+/// ```compile_fail,E0080
+/// # use blueflame::{SendQueue, wqe::{Frame, InlineTcpUdp, RawPacket}};
+/// # fn send(sq: &mut SendQueue<RawPacket<InlineTcpUdp>>, headers: &[u8; 34]) {
+/// let _ = sq.post(&Frame::new().inline_headers(headers).inline(b"an order"));
+/// # }
+/// # let _ = send as fn(_, _);
+/// ```
+///
 /// ```compile_fail,E0277
 /// # use blueflame::wqe::{Frame, LegalOn, Rc};
 /// # fn legal<T: blueflame::wqe::Transport, O: LegalOn<T>>() {}
@@ -138,7 +200,11 @@ impl<M: InlineMode> Transport for RawPacket<M> {}
     label = "READ, atomics and SEND with invalidate need a reliable connection",
     note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
 )]
-pub trait LegalOn<T: Transport>: Operation {}
+pub trait LegalOn<T: Transport>: Operation {
+    /// Does not compile if the operation is too small for the transport.
+    #[doc(hidden)]
+    const FITS: () = ();
+}
 
 impl<T: Transport> LegalOn<T> for Nop {}
 impl LegalOn<Rc> for Send {}
@@ -156,3 +222,9 @@ impl LegalOn<Rc> for CompareSwap {}
 impl<const N: usize> LegalOn<RawPacket> for Frame<[u8; N]> {}
 impl<const N: usize> LegalOn<RawPacket> for Frame<&[u8; N]> {}
 impl<H: InlineHeaders> LegalOn<RawPacket<InlineNone>> for Frame<H> {}
+impl<H: InlineHeaders> LegalOn<RawPacket<InlineIp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineIp::LEAST, "inline headers are at least 34 bytes here");
+}
+impl<H: InlineHeaders> LegalOn<RawPacket<InlineTcpUdp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineTcpUdp::LEAST, "inline headers are at least 42 bytes here");
+}

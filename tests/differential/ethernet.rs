@@ -98,6 +98,22 @@ fn inline_headers() {
     }
 }
 
+/// Of headers beyond L2 libmlx5 copies none: 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
+/// `eth_min_inline_size`), which is enough for these frames, for they are no IP packets.
+#[test]
+fn inline_headers_of_ip() {
+    if alone("inline_headers_of_ip", "ip") {
+        run::<RawPacket<InlineL2>>("inline", Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() }, 0);
+    }
+}
+
+#[test]
+fn inline_headers_of_tcp_and_udp() {
+    if alone("inline_headers_of_tcp_and_udp", "tcp_udp") {
+        run::<RawPacket<InlineL2>>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
+    }
+}
+
 /// Has libmlx5 write a large send of `frame`, of which `headers` bytes are inline headers, and take it back.
 fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize) {
     let (headers, data) = frame.split_at(headers);
