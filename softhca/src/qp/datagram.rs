@@ -3,10 +3,12 @@
 use super::common::Common;
 use super::receive::{Message, Receives};
 use super::responder::Fatal;
+use crate::config::GidType;
 use crate::cqe::{Datagram, ReceiveKind};
 use crate::host::Host;
 use crate::packet::{Packet, Tail};
 use crate::wire::{Grh, Route};
+use std::net::Ipv6Addr;
 
 /// Bytes that every datagram's receive buffer begins with, for a GRH.
 const GRH_BYTES: usize = 40;
@@ -14,6 +16,11 @@ const GRH_BYTES: usize = 40;
 /// IP version 6 in the GRH's first four bits, and the next header "IBA transport" (IBTA vol. 1, 8.3).
 const GRH_IP_VERSION: u32 = 6;
 const GRH_NEXT_HEADER: u8 = 0x1b;
+/// UDP, in IP headers; and the bytes of its header.
+const NEXT_HEADER_UDP: u8 = 17;
+const UDP_HEADER_BYTES: usize = 8;
+/// Bytes of an IPv4 header with no options.
+const IP4_HEADER_BYTES: usize = 20;
 
 /// Takes a datagram. What does not fit the QP is dropped; only a bad receive WQE stops the QP.
 pub(super) fn receive(
@@ -35,7 +42,7 @@ pub(super) fn receive(
         }
         if let Some(grh) = &route.grh {
             let len = packet.payload.len();
-            receives.put(qp, host, 0, &grh_bytes(grh, len), false)?;
+            receives.put(qp, host, 0, &network_header(grh, len), false)?;
         }
         receives.put(qp, host, GRH_BYTES as u64, packet.payload, false)?;
         Ok(true)
@@ -71,18 +78,54 @@ pub(super) fn receive(
     Ok(())
 }
 
-/// The GRH of a packet as it lies in memory.
-fn grh_bytes(grh: &Grh, payload_len: usize) -> [u8; GRH_BYTES] {
+/// The network header of a packet as it lies in memory: a GRH, or the IP header that RoCE v2 has in its place; an IPv4
+/// header in the last 20 bytes (IBTA annex A17.4.5.2).
+fn network_header(grh: &Grh, payload_len: usize) -> [u8; GRH_BYTES] {
+    // From BTH to the end of the invariant CRC: BTH 12, DETH 8, payload with its padding, CRC 4.
+    let transport_len = 12 + 8 + payload_len.next_multiple_of(4) + 4;
+    if grh.kind != GidType::RoceV2 {
+        return ip6_header(grh, transport_len, GRH_NEXT_HEADER);
+    }
+    let len = UDP_HEADER_BYTES + transport_len;
+    let ip4 = |gid: [u8; 16]| Ipv6Addr::from(gid).to_ipv4_mapped().map(|ip| ip.octets());
+    match (ip4(grh.sgid), ip4(grh.dgid)) {
+        (Some(source), Some(destination)) => ip4_header(grh, len, source, destination),
+        _ => ip6_header(grh, len, NEXT_HEADER_UDP),
+    }
+}
+
+/// A GRH has the form of an IPv6 header.
+fn ip6_header(grh: &Grh, len: usize, next_header: u8) -> [u8; GRH_BYTES] {
     let mut bytes = [0; GRH_BYTES];
     let first = GRH_IP_VERSION << 28 | u32::from(grh.traffic_class) << 20 | (grh.flow_label & 0x000f_ffff);
-    // From after the GRH to the end of the invariant CRC: BTH 12, DETH 8, payload with its padding, CRC 4.
-    let len = (12 + 8 + payload_len.next_multiple_of(4) + 4) as u16;
     bytes[..4].copy_from_slice(&first.to_be_bytes());
-    bytes[4..6].copy_from_slice(&len.to_be_bytes());
-    bytes[6] = GRH_NEXT_HEADER;
+    // No packet is longer than 4 KiB and its headers.
+    bytes[4..6].copy_from_slice(&(len as u16).to_be_bytes());
+    bytes[6] = next_header;
     bytes[7] = grh.hop_limit;
     bytes[8..24].copy_from_slice(&grh.sgid);
     bytes[24..].copy_from_slice(&grh.dgid);
+    bytes
+}
+
+fn ip4_header(grh: &Grh, len: usize, source: [u8; 4], destination: [u8; 4]) -> [u8; GRH_BYTES] {
+    const DO_NOT_FRAGMENT: u8 = 0x40;
+    let mut header = [0; IP4_HEADER_BYTES];
+    header[0] = 4 << 4 | (IP4_HEADER_BYTES / 4) as u8;
+    header[1] = grh.traffic_class;
+    header[2..4].copy_from_slice(&((IP4_HEADER_BYTES + len) as u16).to_be_bytes());
+    header[6] = DO_NOT_FRAGMENT;
+    header[8] = grh.hop_limit;
+    header[9] = NEXT_HEADER_UDP;
+    header[12..16].copy_from_slice(&source);
+    header[16..].copy_from_slice(&destination);
+    let sum = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u32>();
+    // Ten words: the carries fit after one addition, and the carry of that after another.
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    let mut bytes = [0; GRH_BYTES];
+    bytes[GRH_BYTES - IP4_HEADER_BYTES..].copy_from_slice(&header);
     bytes
 }
 
@@ -92,10 +135,22 @@ mod tests {
 
     #[test]
     fn grh_is_laid_out_as_the_specification_says() {
-        let kind = crate::config::GidType::RoceV1;
+        let kind = GidType::RoceV1;
         let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0xab, flow_label: 0xc_def0, hop_limit: 64 };
-        let bytes = grh_bytes(&grh, 5);
+        let bytes = network_header(&grh, 5);
         assert_eq!(bytes[..8], [0x6a, 0xbc, 0xde, 0xf0, 0, 32, 0x1b, 64]);
         assert_eq!((bytes[8], bytes[23], bytes[24], bytes[39]), (1, 1, 2, 2));
+    }
+    #[test]
+    fn roce_v2_has_ip_headers() {
+        let ip6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        let kind = GidType::RoceV2;
+        let grh = Grh { kind, sgid: ip6, dgid: ip6, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        assert_eq!(network_header(&grh, 5)[..8], [0x60, 0, 0, 0, 0, 40, 17, 64]);
+        let ip4 = |last| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, last];
+        let grh = Grh { sgid: ip4(1), dgid: ip4(2), traffic_class: 0x60, ..grh };
+        // The checksum by hand: 4560 + 003c + 4000 + 4011 + c000 + 0201 + c000 + 0202 = 249b0, so 49b2, inverted.
+        let expected = [0x45, 0x60, 0, 60, 0, 0, 0x40, 0, 64, 17, 0xb6, 0x4d, 192, 0, 2, 1, 192, 0, 2, 2];
+        assert_eq!(network_header(&grh, 5)[20..], expected);
     }
 }

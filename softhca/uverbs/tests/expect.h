@@ -31,7 +31,7 @@ static int failures;
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
-static char memory[1 << 16] __attribute__((aligned(4096)));
+static char memory[1 << 16] __attribute__((aligned(4096), unused));
 
 static inline struct ibv_qp *make_qp(struct ibv_pd *domain, struct ibv_cq *cq, struct ibv_srq *srq, enum ibv_qp_type type)
 {
@@ -79,7 +79,7 @@ static inline struct ibv_wc wait_for(struct ibv_cq *cq)
 }
 
 /* Opens the first device. */
-static void start(void)
+static inline void start(void)
 {
 	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
 	context = NEED(ibv_open_device(NEED(list[0])));
@@ -88,7 +88,7 @@ static void start(void)
 }
 
 /* Closes it; the exit code. */
-static int finish(void)
+static inline int finish(void)
 {
 	EXPECT(ibv_dealloc_pd(pd) == 0);
 	EXPECT(ibv_close_device(context) == 0);

@@ -3,40 +3,14 @@
  * (with the argument "hostile") commands and messages that make no sense.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#define _GNU_SOURCE
+#include "expect.h"
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                        \
-	do {                                                                                     \
-		if (!(condition)) {                                                              \
-			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failures++;                                                              \
-		}                                                                                \
-	} while (0)
-
-/* Without what this makes, nothing else can be tried. */
-#define NEED(condition)                                                                \
-	do {                                                                           \
-		errno = 0;                                                             \
-		if (!(condition)) {                                                    \
-			printf("line %d: %s: errno %d\n", __LINE__, #condition, errno); \
-			exit(1);                                                       \
-		}                                                                      \
-	} while (0)
 
 #define REFUSED(call, error) EXPECT((errno = 0, call) == -1 && errno == (error))
 
@@ -292,6 +266,44 @@ static void channels_can_be_polled(void)
 	EXPECT(!pthread_cancel(thread) && !pthread_join(thread, &end) && end == PTHREAD_CANCELED);
 }
 
+/* From an id's address to itself, by RoCE v2. */
+static struct ibv_ah_attr way_to_self(struct rdma_cm_id *id)
+{
+	struct ibv_ah_attr way = { .is_global = 1, .port_num = 1, .grh = { .hop_limit = 9 } };
+	union ibv_gid gid;
+	way.grh.dgid = id->route.addr.addr.ibaddr.dgid;
+	while (!ibv_query_gid(id->verbs, 1, way.grh.sgid_index, &gid) && memcmp(&gid, &way.grh.dgid, 16))
+		way.grh.sgid_index++;
+	way.grh.sgid_index++; /* the first is for RoCE v1 */
+	return way;
+}
+
+static void datagrams_say_where_they_come_from(void)
+{
+	struct rdma_cm_id *id = resolved(client, RDMA_PS_UDP);
+	struct ibv_qp_init_attr init = qp_attr();
+	init.qp_type = IBV_QPT_UD;
+	NEED(!rdma_create_qp(id, NULL, &init));
+	struct ibv_ah_attr way = way_to_self(id), back;
+	struct ibv_ah *ah;
+	NEED(ah = ibv_create_ah(id->pd, &way));
+	static char message[64];
+	struct ibv_mr *mr;
+	NEED(mr = ibv_reg_mr(id->pd, message, sizeof message, IBV_ACCESS_LOCAL_WRITE));
+	NEED(!rdma_post_recv(id, NULL, message, sizeof message, mr));
+	NEED(!rdma_post_ud_send(id, NULL, message, 4, mr, IBV_SEND_SIGNALED, ah, id->qp->qp_num));
+	struct ibv_wc wc;
+	while (!ibv_poll_cq(id->recv_cq, 1, &wc))
+		;
+	EXPECT(wc.status == IBV_WC_SUCCESS && wc.wc_flags & IBV_WC_GRH);
+	/* libibverbs tells from the header by which version of RoCE to answer. */
+	EXPECT(!ibv_init_ah_from_wc(id->verbs, 1, &wc, (struct ibv_grh *)message, &back));
+	EXPECT(back.grh.sgid_index == way.grh.sgid_index && !memcmp(&back.grh.dgid, &way.grh.dgid, 16));
+	ibv_dereg_mr(mr);
+	ibv_destroy_ah(ah);
+	bye(id);
+}
+
 /* Bytes that nobody has meant. */
 static uint32_t chance(void)
 {
@@ -338,12 +350,7 @@ static void messages_may_be_anything(void)
 	NEED(!rdma_create_qp(id, NULL, &init));
 	struct ibv_qp_attr attr = { .qkey = QKEY };
 	NEED(!ibv_modify_qp(id->qp, &attr, IBV_QP_QKEY));
-	struct ibv_ah_attr way = { .is_global = 1, .port_num = 1, .grh = { .hop_limit = 1 } };
-	way.grh.dgid = id->route.addr.addr.ibaddr.dgid;
-	union ibv_gid gid;
-	while (!ibv_query_gid(id->verbs, 1, way.grh.sgid_index, &gid) && memcmp(&gid, &way.grh.dgid, 16))
-		way.grh.sgid_index++;
-	way.grh.sgid_index++; /* RoCE v2 */
+	struct ibv_ah_attr way = way_to_self(id);
 	struct ibv_ah *ah;
 	NEED(ah = ibv_create_ah(id->pd, &way));
 	static uint8_t message[BYTES];
@@ -410,6 +417,7 @@ int main(int argc, char **argv)
 		requests_are_rejected();
 		calls_have_their_order_and_errors();
 		channels_can_be_polled();
+		datagrams_say_where_they_come_from();
 	}
 	tear_down();
 	return failures != 0;

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a pair may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a pair may take: on a busy machine, ten times what it takes alone.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {

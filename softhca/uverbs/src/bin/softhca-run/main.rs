@@ -95,6 +95,10 @@ const AFTER_HELP: &str = "\
 The exit code is that of CMD (128 + n if signal n ended it), 70 if strict mode has found something wrong, 126 or 127 \
 if CMD cannot be run, 2 for a wrong call.
 
+With `--link ethernet`, programs of librdmacm connect by the machine's IP addresses (rping -c -a 127.0.0.1), all of \
+which are port 1's of mlx5_0; each port of each device also has an address of its own, 10.95.DEVICE.PORT. Who listens \
+on which port is known within one network.
+
 A sink is stepped by CMD itself: `int softhca_step(void)`, found with dlsym(RTLD_DEFAULT, \"softhca_step\"), takes all \
 doorbells rung so far (as the doorbell records tell), writes all CQEs on the calling thread, and returns how many \
 send requests have completed, or -1 if the device is no sink. QPs take the usual state changes and need no peer; \
