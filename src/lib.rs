@@ -115,7 +115,9 @@
 //!
 //! Making a queue of raw parts is `unsafe` (`from_parts`): it takes rings and registers by address. Posting a request that
 //! names registered memory is `unsafe` (`post_unchecked` and its like, and receives): the device uses that memory until the
-//! request has completed, and no borrow lasts that long. A request that names none, inline or empty, is posted safely.
+//! request has completed, and no borrow lasts that long. A request that names none, inline or empty, is posted safely; and
+//! one whose buffer the queue owns until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
+//! [`OwningRecvQueue`](queue::OwningRecvQueue)).
 //!
 //! Everything else is safe, and does not trust what the device writes: no bytes in a CQE can make it read or write out of
 //! bounds, loop or panic. A queue takes back only what a completion of its own says is done

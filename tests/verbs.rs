@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::db::{OneFence, Register};
-use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::queue::{OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, LinkLayer, Mtu, Owned, OwnedCq, POOL_ALIGN, Path, Pool, ProtectionDomain, Qp,
@@ -548,4 +548,32 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 1000));
     a.completion();
     assert_eq!(b.bytes(1000), [0x5a; 1000]);
+}
+
+#[test]
+fn queues_that_own_their_buffers_give_them_back() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let (a, b) = connected::<Rc>(&device, &pd);
+    let mut pool = Pool::new(&pd, 1 << 13, Access::ALL).expect("a pool");
+    let mut page = || Box::new(pool.take(64).expect("room"));
+    let mut sq = OwningSendQueue::new(a.sq).expect("nothing is outstanding");
+    let mut rq = OwningRecvQueue::new(b.rq.expect("a receive queue")).expect("nothing is posted");
+    let (mut send_cq, mut recv_cq) = (a.cq, b.cq);
+    for n in 0..20_u8 {
+        let mut message = page();
+        message.fill(n);
+        rq.post(page()).expect("room");
+        sq.gather(Send::new(), message, 40).expect("room");
+        let begin = Instant::now();
+        let (mut sent, mut received) = (None, None);
+        while sent.is_none() || received.is_none() {
+            sent = sent.or_else(|| send_cq.poll().map(|cqe| sq.retire(&cqe).expect("outstanding").expect("a buffer")));
+            received = received.or_else(|| recv_cq.poll().map(|cqe| rq.retire(&cqe).expect("posted")));
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        }
+        let mut bytes = [0xff; 41];
+        received.expect("just seen").read(0, &mut bytes);
+        assert_eq!((&bytes[..40], bytes[40]), (&[n; 40][..], 0));
+    }
 }

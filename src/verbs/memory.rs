@@ -12,6 +12,7 @@
 
 use core::fmt;
 use core::mem::ManuallyDrop;
+use core::num::NonZeroU64;
 use core::ops::{BitOr, Range};
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use super::copy::{copy_in, copy_out};
 use super::error::{in_range, non_null};
 use super::pd::PdHandle;
 use super::{Error, ProtectionDomain};
+use crate::queue::DeviceBuffer;
 use crate::types::{Lkey, Rkey};
 use crate::wqe::{Remote, Sge};
 
@@ -175,6 +177,25 @@ impl fmt::Debug for Buffer {
             .field("lkey", &self.lkey())
             .field("rkey", &self.rkey())
             .finish()
+    }
+}
+
+// SAFETY: the box keeps the piece and its registration, and this piece's memory is nobody else's; a tag that is not turned
+// back leaks the box.
+unsafe impl DeviceBuffer for Box<Buffer> {
+    fn sge(&self) -> Sge {
+        Buffer::sge(self)
+    }
+
+    fn into_tag(self) -> NonZeroU64 {
+        let address = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
+        // SAFETY: an address of a value is not zero.
+        unsafe { NonZeroU64::new_unchecked(address) }
+    }
+
+    unsafe fn from_tag(tag: NonZeroU64) -> Self {
+        // SAFETY: the address of a box that `into_tag` has leaked, and nobody else's.
+        unsafe { Box::from_raw(core::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
     }
 }
 

@@ -4,6 +4,8 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
+use crate::queue::Holds;
+
 /// A queue of this crate over a verbs object: it derefs to the queue, and keeps the object, and everything that object
 /// needs, alive. `H` is the object's handle, to be cloned for the calls that set things up.
 ///
@@ -55,6 +57,21 @@ impl<Q, H> Drop for Owned<Q, H> {
 impl<Q: fmt::Debug, H: fmt::Debug> fmt::Debug for Owned<Q, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Owned").field("queue", &*self.queue).field("handle", &*self.handle).finish()
+    }
+}
+
+// SAFETY: the queue is a field; who holds this value by value reaches it by these two alone.
+unsafe impl<Q, H> Holds for Owned<Q, H> {
+    type Queue = Q;
+
+    #[inline(always)]
+    fn queue(&self) -> &Q {
+        self
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut Q {
+        self
     }
 }
 

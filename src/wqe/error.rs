@@ -14,11 +14,11 @@ pub enum EncodeError {
         /// `max_send_sge` of the queue.
         limit: u32,
     },
-    /// A scatter/gather entry of more than [`MAX_SGE_BYTES`].
+    /// A scatter/gather entry of more than [`MAX_SGE_BYTES`], or than the buffer has.
     SgeTooLong {
         /// Bytes of the entry.
         bytes: u32,
-        /// The most a data segment can say.
+        /// The most a data segment can say, or the bytes of the buffer.
         limit: u32,
     },
     /// A template with a scatter/gather entry of zero bytes: verbs leaves those out of a WQE, but a template's size is
@@ -76,7 +76,7 @@ impl fmt::Display for EncodeError {
                 write!(f, "{count} scatter/gather entries, the queue takes at most {limit}")
             }
             Self::SgeTooLong { bytes, limit } => {
-                write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} fit its data segment")
+                write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
             Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, a template's entries have at least 1"),
             Self::InlineTooLong { bytes, limit } => {

@@ -118,15 +118,20 @@ impl Receives {
     }
 }
 
+/// Private memory of the queues.
+pub(crate) struct Shadows {
+    _send: Vec<MaybeUninit<WqeRecord>>,
+    _recv: Vec<MaybeUninit<WrId>>,
+    _srq: Vec<MaybeUninit<SrqRecord>>,
+}
+
 /// One end: a queue pair and its completion queue.
 pub(crate) struct End<T: Transport, R: Register = ExclusiveRegister> {
     pub(crate) qpn: u32,
     pub(crate) sq: SendQueue<T, R>,
     pub(crate) rq: Receives,
     pub(crate) cq: CompletionQueue,
-    _send_shadow: Vec<MaybeUninit<WqeRecord>>,
-    _recv_shadow: Vec<MaybeUninit<WrId>>,
-    _srq_shadow: Vec<MaybeUninit<SrqRecord>>,
+    pub(crate) _shadows: Shadows,
 }
 
 impl<T: request::Service> End<T> {
@@ -176,9 +181,7 @@ impl<T: request::Service, R: Register> End<T, R> {
             sq,
             rq,
             cq: completion_queue(&cq_parts),
-            _send_shadow: send_shadow,
-            _recv_shadow: recv_shadow,
-            _srq_shadow: srq_shadow,
+            _shadows: Shadows { _send: send_shadow, _recv: recv_shadow, _srq: srq_shadow },
         }
     }
 }

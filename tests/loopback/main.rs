@@ -9,6 +9,7 @@ mod copies;
 mod failures;
 mod faults;
 mod frames;
+mod owning;
 mod probe;
 mod retire;
 mod room;

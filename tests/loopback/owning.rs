@@ -1,0 +1,175 @@
+//! Queues that own the buffers of their requests.
+use std::num::NonZeroU64;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use blueflame::queue::{
+    DeviceBuffer, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError, SendQueue,
+};
+use blueflame::types::{Wqebbs, WrId};
+use blueflame::wqe::{EncodeError, Rc, Read, Send, Sge};
+use softhca::context::{QpAttr, QpState};
+use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice};
+
+use crate::common::{End, Receives, Shadows, Shape, remote, sge};
+
+const BYTES: usize = 64;
+
+/// A buffer that is counted while it exists.
+struct Page {
+    buffer: Buffer,
+    live: Arc<AtomicUsize>,
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.live.fetch_sub(1, Relaxed);
+    }
+}
+
+// SAFETY: the box keeps the buffer, which nobody else has; the device keeps the memory for good.
+unsafe impl DeviceBuffer for Box<Page> {
+    fn sge(&self) -> Sge {
+        sge(&self.buffer, 0, BYTES)
+    }
+
+    fn into_tag(self) -> NonZeroU64 {
+        NonZeroU64::new(NonNull::from(Box::leak(self)).expose_provenance().get() as u64).expect("an address")
+    }
+
+    unsafe fn from_tag(tag: NonZeroU64) -> Self {
+        // SAFETY: of `into_tag`, used once.
+        unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
+    }
+}
+
+struct Side {
+    sq: OwningSendQueue<SendQueue<Rc>, Box<Page>>,
+    rq: OwningRecvQueue<RecvQueue, Box<Page>>,
+    cq: blueflame::CompletionQueue,
+    qpn: u32,
+    /// The queues' private memory.
+    _shadows: Shadows,
+}
+
+impl Side {
+    fn new(hca: &mut EmbeddedDevice) -> Self {
+        let End { sq, rq, cq, qpn, _shadows } = End::<Rc>::new(hca, &Shape { recv_wqes: 4, ..Shape::default() });
+        let Receives::Own(rq) = rq else { panic!("no receive queue") };
+        let (sq, rq) = (OwningSendQueue::new(sq), OwningRecvQueue::new(rq));
+        Self { sq: sq.expect("new"), rq: rq.expect("new"), cq, qpn, _shadows }
+    }
+}
+
+struct Lab {
+    hca: EmbeddedDevice,
+    near: Side,
+    far: Side,
+    live: Arc<AtomicUsize>,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let mut hca = EmbeddedDevice::standalone().expect("a device");
+        let (near, far) = (Side::new(&mut hca), Side::new(&mut hca));
+        hca.connect_own(near.qpn, far.qpn, &ConnectOptions::default()).expect("connected");
+        Self { hca, near, far, live: Arc::default() }
+    }
+
+    fn page(&mut self, byte: u8) -> Box<Page> {
+        let mut buffer = self.hca.buffer(BYTES).expect("memory");
+        buffer.write(0, &[byte; BYTES]);
+        self.live.fetch_add(1, Relaxed);
+        Box::new(Page { buffer, live: Arc::clone(&self.live) })
+    }
+}
+
+#[test]
+fn buffers_come_back_with_their_completions() {
+    let mut lab = Lab::new();
+    let (message, room, place) = (lab.page(7), lab.page(0), lab.page(0));
+    let source = remote(&room.buffer, 0);
+    lab.far.rq.post(room).expect("room");
+    lab.near.sq.gather(Send::new(), message, 48).expect("room");
+    lab.near.sq.read(Read::from(source), place, 64).expect("room");
+    // The tag of a request without a buffer is not taken for one.
+    lab.near.sq.post(Read::from(source).wr_id(WrId(u64::MAX))).expect("room");
+    assert!(lab.hca.run_until_idle());
+
+    let mut expected = [0; BYTES];
+    expected[..48].fill(7);
+    let arrived = lab.far.cq.poll().expect("a message");
+    assert!(matches!(lab.near.sq.retire(&arrived), Err(RetireError::WrongSide { .. })), "it is not the sender's");
+    let room = lab.far.rq.retire(&arrived).expect("posted");
+    assert_eq!(room.buffer.to_vec(0, BYTES), expected);
+
+    let sent = lab.near.cq.poll().expect("a completion");
+    let message = lab.near.sq.retire(&sent).expect("outstanding").expect("a buffer");
+    assert!(lab.near.sq.retire(&sent).is_err(), "once");
+    assert_eq!(message.buffer.to_vec(0, BYTES), [7; BYTES]);
+    let read = lab.near.cq.poll().expect("a completion");
+    let place = lab.near.sq.retire(&read).expect("outstanding").expect("a buffer");
+    assert_eq!(place.buffer.to_vec(0, BYTES), expected);
+    let empty = lab.near.cq.poll().expect("a completion");
+    assert!(lab.near.sq.retire(&empty).expect("outstanding").is_none());
+    assert_eq!(lab.live.load(Relaxed), 3);
+    drop((message, room, place));
+    assert_eq!(lab.live.load(Relaxed), 0);
+}
+
+#[test]
+fn what_is_refused_comes_back_at_once() {
+    let mut lab = Lab::new();
+    let page = lab.page(1);
+    let Err(Refused { error, buffer }) = lab.near.sq.gather(Send::new(), page, 65) else { panic!("64 bytes only") };
+    assert_eq!(error, PostError::Encode(EncodeError::SgeTooLong { bytes: 65, limit: 64 }));
+    let mut page = buffer;
+    let room = lab.near.sq.queue().free();
+    for _ in 0..room.0 {
+        lab.near.sq.gather(Send::new(), page, 1).expect("room");
+        page = lab.page(2);
+    }
+    let refused = lab.near.sq.gather(Send::new(), page, 1).expect_err("full");
+    assert_eq!(refused.error, PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) });
+    let mut page = refused.buffer;
+    for _ in 0..4 {
+        lab.near.rq.post(page).expect("room");
+        page = lab.page(3);
+    }
+    let refused = lab.near.rq.post(page).expect_err("full");
+    assert_eq!(refused.error, RecvError::Full(4));
+    assert_eq!(lab.live.load(Relaxed), usize::from(room.0) + 5);
+}
+
+#[test]
+fn an_error_gives_back_all_and_a_dropped_queue_none() {
+    let mut lab = Lab::new();
+    for n in 0..3 {
+        let (sent, received) = (lab.page(n), lab.page(n));
+        lab.near.rq.post(received).expect("room");
+        lab.near.sq.gather(Send::new(), sent, 1).expect("room");
+    }
+    assert_eq!(lab.live.load(Relaxed), 6);
+    let error = QpAttr { state: Some(QpState::Err), ..QpAttr::default() };
+    lab.hca.modify_qp(lab.near.qpn, &error).expect("ERR");
+    lab.hca.run_until_idle();
+    let Lab { near, .. } = &mut lab;
+    let mut back = 0;
+    near.cq.drain(16, |cqe| {
+        let buffer = match near.sq.retire(&cqe) {
+            Ok(buffer) => buffer.expect("each has one"),
+            Err(_) => near.rq.retire(&cqe).expect("of one of them"),
+        };
+        drop(buffer);
+        back += 1;
+    });
+    assert_eq!((back, lab.live.load(Relaxed)), (6, 0));
+
+    // A queue with something outstanding gives its buffers to nobody, and is taken by no other.
+    let page = lab.page(1);
+    lab.far.sq.gather(Send::new(), page, 1).expect("room");
+    let queue = lab.far.sq.into_inner();
+    assert!(OwningSendQueue::<_, Box<Page>>::new(queue).is_err());
+    assert_eq!(lab.live.load(Relaxed), 1, "leaked: the device may still read it");
+}
