@@ -363,8 +363,13 @@ fn every_last_byte_is_taken_apart_as_libmlx5_does() {
         for phase in 0..=1 {
             assert_eq!(OpOwn(byte).is_software_owned(phase), opcode != 15 && owner == phase, "{byte:#x}");
         }
-        assert_eq!(OpOwn(byte).is_success(), opcode <= 4 && format != 3, "{byte:#x}");
-        assert_eq!(OpOwn(byte).is_requester_success(), opcode == 0 && format != 3, "{byte:#x}");
+        assert_eq!(OpOwn(byte).is_success(), opcode <= 4 && format == 0, "{byte:#x}");
+        assert_eq!(OpOwn(byte).is_requester_success(), opcode == 0 && format == 0, "{byte:#x}");
+        if !OpOwn(byte).is_success() {
+            let [send, receive] = [Side::Requester, Side::Responder].map(|side| OpOwn(byte).ends_otherwise(side));
+            assert_eq!(send, opcode == 13 || opcode == 0 && format != 3, "{byte:#x}");
+            assert_eq!(receive, opcode == 14 || matches!(opcode, 1..=4) && format != 3, "{byte:#x}");
+        }
         assert_eq!(OpOwn(byte).solicited(), byte >> 1 & 1 == 1);
     }
 }
@@ -409,6 +414,13 @@ fn messages_inside_32_byte_formats() {
     };
     for op_own in [0x04, 0x24] {
         both!(op_own, fields, |cqe| {
+            let side = if op_own == 0x04 { Side::Requester } else { Side::Responder };
+            assert_eq!(
+                cqe.check(),
+                Err(CqeError::DataInCqe { side, qpn: cqe.qpn() }),
+                "never as if it were in the buffer"
+            );
+            assert_eq!(cqe.side(), Some(side), "and yet complete");
             let mut dst = [0xa5; 16];
             assert_eq!(cqe.copy_inline(&mut dst), Ok(13));
             assert_eq!(dst[..13], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);

@@ -518,8 +518,9 @@ fn objects_of_other_libraries_are_adopted() {
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 7));
     assert_eq!(a.completion().1, WrId(2));
     a.post_receive(3);
-    b.post(&Send::new().inline(b"both ways").signaled(WrId(4)));
-    assert_eq!(a.completion(), (Side::Responder, WrId(3), 9));
+    // Longer than what would come in the CQE.
+    b.post(&Send::new().inline(&[7; 40]).signaled(WrId(4)));
+    assert_eq!(a.completion(), (Side::Responder, WrId(3), 40));
     assert_eq!(b.completion().1, WrId(4));
     drop(a);
     // SAFETY: the adopting queues and handles are gone, and left both to their owner.

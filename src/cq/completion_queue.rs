@@ -100,7 +100,9 @@ impl<M: PollMode> CompletionQueue<M> {
     /// - nothing else in the process polls or arms this CQ (libibverbs included) or resizes it;
     /// - `ci` is the consumer index the next CQE will be written for;
     /// - with [`NoOverrun`](super::NoOverrun), the queue cannot overrun, as described there;
-    /// - on 32-bit CPUs, no two threads arm queues through the same UAR page at the same time: the doorbell is two stores.
+    /// - no reference to any of that memory lives;
+    /// - on 32-bit CPUs, where the doorbell that arms is two stores, nothing but this crate (which takes a lock) arms queues through
+    ///   the same UAR page from another thread, libmlx5 included.
     pub unsafe fn from_parts(parts: CqParts) -> Result<Self, CqError> {
         let CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn, ci } = parts;
         if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {

@@ -60,6 +60,15 @@ pub enum CqeError {
     /// Sources: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`
     /// (`uct_rc_mlx5_iface_check_rx_completion`).
     Aborted(ErrorCqe),
+    /// The request succeeded, but its data is in the CQE and not in the buffer ("scatter to CQE"):
+    /// [`CqeView::copy_inline`](super::CqeView::copy_inline) takes it. Queue pairs of other libraries are made so unless they ask
+    /// otherwise (rdma-core `providers/mlx5/verbs.c`, `use_scatter_to_cqe`); those of `verbs` are not.
+    DataInCqe {
+        /// The queue that the request belongs to.
+        side: Side,
+        /// The queue pair.
+        qpn: Qpn,
+    },
     /// The CQE packs several completions. Create the queue without CQE compression: this crate does not expand it.
     Compressed,
     /// A data integrity check failed (opcode 12); signature offloads are not supported.
@@ -99,7 +108,15 @@ impl CqeError {
             | CqeOpcode::RespWrImm
             | CqeOpcode::RespSend
             | CqeOpcode::RespSendImm
-            | CqeOpcode::RespSendInv => Self::Compressed,
+            | CqeOpcode::RespSendInv => {
+                if tail.op_own().ends_otherwise(Side::Requester) {
+                    Self::DataInCqe { side: Side::Requester, qpn }
+                } else if tail.op_own().ends_otherwise(Side::Responder) {
+                    Self::DataInCqe { side: Side::Responder, qpn }
+                } else {
+                    Self::Compressed
+                }
+            }
             CqeOpcode::Invalid => Self::UnknownOpcode(15),
             CqeOpcode::Unknown(opcode) => Self::UnknownOpcode(opcode),
         }
@@ -110,6 +127,16 @@ impl fmt::Display for CqeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Completion(error) | Self::Aborted(error) => error.fmt(f),
+            Self::DataInCqe { side, qpn } => write!(
+                f,
+                "the data of a {} request of queue pair {:#08x} is in the CQE and not in the buffer: take it by copy_inline, or \
+                 make the queue pair with MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE (or MLX5_SCATTER_TO_CQE=0 in the environment)",
+                match side {
+                    Side::Requester => "send",
+                    Side::Responder => "receive",
+                },
+                qpn.get()
+            ),
             Self::Compressed => f.write_str("compressed CQE: the queue must be created without CQE compression"),
             Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
             Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): resizing a polled queue is not supported"),

@@ -6,6 +6,8 @@ use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
+use super::opcode::Side;
+
 /// Bytes of a CQE that carry fields; a 128-byte CQE has them in its second half.
 pub const CQE64_BYTES: usize = size_of::<Cqe64>();
 
@@ -180,22 +182,33 @@ impl OpOwn {
         (self.0 ^ phase).rotate_right(1) < (0xf0 >> 1)
     }
 
-    /// Whether this is the success of a send queue's request: opcode 0, and any format but compressed.
+    /// Whether this is the success of a send queue's request, all its data in memory: opcode 0, format plain.
     #[inline(always)]
     #[must_use]
     pub const fn is_requester_success(self) -> bool {
-        self.0 < 0b11 << 2
+        self.0 < 1 << 2
     }
 
-    /// Whether this is the success of a request: opcode 0 to 4, and any format but compressed.
+    /// Whether this is the success of a request, all its data in memory: opcode 0 to 4, format plain.
     ///
-    /// One bit test: bit n of the table is for opcode and format, the upper six bits, equal to n.
+    /// One comparison: the rotation puts the format above the opcode. The owner bit and that of solicited events do not
+    /// matter.
     #[inline(always)]
     #[must_use]
     pub const fn is_success(self) -> bool {
-        const PER_OPCODE: u64 = 0b0111;
-        const TABLE: u64 = PER_OPCODE | PER_OPCODE << 4 | PER_OPCODE << 8 | PER_OPCODE << 12 | PER_OPCODE << 16;
-        TABLE >> (self.0 >> 2) & 1 != 0
+        (self.0 & !3).rotate_right(4) <= 4
+    }
+
+    /// Whether a request of `side` is complete, for a CQE that is not [`is_success`](Self::is_success): it failed, or its data is
+    /// in the CQE.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ends_otherwise(self, side: Side) -> bool {
+        let in_cqe = matches!(self.format(), CqeFormat::Inline32 | CqeFormat::Inline64);
+        match side {
+            Side::Requester => self.opcode() == 13 || self.opcode() == 0 && in_cqe,
+            Side::Responder => self.opcode() == 14 || self.opcode().wrapping_sub(1) < 4 && in_cqe,
+        }
     }
 
     /// Bits 7:4.

@@ -1,5 +1,6 @@
 //! What a completion says: a view whose fields are read when asked for.
 use core::fmt;
+use core::hint::cold_path;
 use core::mem::offset_of;
 
 use super::error::{CqeError, InlineError};
@@ -62,11 +63,13 @@ impl<S: Source> CqeView<S> {
         self.tail.op_own()
     }
 
-    /// Whether the request succeeded, and the queue it belongs to; otherwise what this CQE is instead.
+    /// Whether the request succeeded and its data is where it was asked for, and the queue it belongs to; otherwise what this CQE
+    /// is instead.
     ///
     /// # Errors
     ///
-    /// [`CqeError::Completion`] if the request failed, [`CqeError::Aborted`] if the device gave it up; the other values if this is no completion of a request.
+    /// [`CqeError::Completion`] if the request failed; [`CqeError::Aborted`] if the device gave it up; [`CqeError::DataInCqe`] if
+    /// it succeeded, but its data is here and not in the buffer; the other values if this is no completion of a request.
     #[inline(always)]
     pub fn check(&self) -> Result<Side, CqeError> {
         let op_own = self.op_own();
@@ -93,10 +96,20 @@ impl<S: Source> CqeView<S> {
         if op_own.is_success() {
             return Some(Side::Responder);
         }
-        match self.opcode() {
-            CqeOpcode::ReqErr => Some(Side::Requester),
-            CqeOpcode::RespErr => Some(Side::Responder),
-            _ => None,
+        [Side::Requester, Side::Responder].into_iter().find(|&side| op_own.ends_otherwise(side))
+    }
+
+    /// Whether [`side`](Self::side) is `side`, decided by one comparison where the request succeeded with its data in memory.
+    #[inline(always)]
+    pub(crate) fn is_of_side(&self, side: Side) -> bool {
+        let op_own = self.op_own();
+        let success = match side {
+            Side::Requester => op_own.is_requester_success(),
+            Side::Responder => op_own.is_success() && !op_own.is_requester_success(),
+        };
+        success || {
+            cold_path();
+            op_own.ends_otherwise(side)
         }
     }
 

@@ -37,7 +37,7 @@ impl ExclusiveRegister {
     /// Parts whose size or alignment cannot be.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
     /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
     /// register. If `size` is zero, others may store doorbells there: any on a 64-bit CPU, where each is one store; on a 32-bit
     /// CPU those of this crate only ([`arch::mmio_write64`] has the lock).

@@ -34,7 +34,7 @@ impl SharedRegister {
     /// Parts whose size or alignment cannot be.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, and nothing
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
     /// but this value may store there; if `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {

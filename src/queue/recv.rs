@@ -76,6 +76,7 @@ impl RecvQueue {
     /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
     ///   to nobody;
     /// - `shadow` is `wqe_cnt` tags of memory, aligned for them, that nothing else, and no device, touches;
+    /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
     /// - completions of other queue pairs that had or have the same number are kept away, as for
     ///   [`SendQueue::from_parts`](super::SendQueue::from_parts);

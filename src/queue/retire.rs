@@ -114,7 +114,7 @@ impl core::error::Error for RetireError {}
 /// [`CqeView::check`] before.
 #[inline(always)]
 pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(), RetireError> {
-    if cqe.side() == Some(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }
+    if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }
 }
 
 /// Whether a completion is of queue pair `queue`: a load and a comparison.

@@ -118,6 +118,7 @@ impl SharedRecvQueue {
     /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as this shared
     ///   receive queue's, or to nobody;
     /// - `shadow` is `wqe_cnt` records of memory, aligned for them, that nothing else, and no device, touches;
+    /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing is posted
     ///   at the start;
     /// - it was created without WQE signatures (libmlx5's `MLX5_SRQ_SIGNATURE`), which this crate does not compute.

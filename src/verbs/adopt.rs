@@ -5,13 +5,25 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+#[cfg(doc)]
+use super::Owned;
 use super::qp::VerbsTransport;
 use super::qp_parts::Made;
 use super::register::{self, Claim};
 use super::{Error, QueuePair};
 use crate::db::{ExclusiveRegister, SharedRegister};
+#[cfg(doc)]
+use crate::queue::SendQueue;
 
 /// Takes over a queue pair that another library made, with a register of its own.
+///
+/// Unless it was made otherwise, libmlx5 lets it have received messages of up to 32 bytes (64 with 128-byte CQEs) in the CQE and not
+/// in the buffer, and so with the results of READs and atomics if it signals all requests. The device does not say which queue
+/// pairs do (libmlx5 takes it from a flag of creation, or from `MLX5_SCATTER_TO_CQE`), but each CQE does:
+/// [`check`](crate::cq::CqeView::check) is [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe) then.
+///
+/// The queues take what libmlx5 would take (`max_send_wr`, `max_recv_wr`, as `ibv_query_qp` tells), and sends from RTS on: if
+/// somebody else connects it, call [`SendQueue::refresh`](Owned::refresh) then.
 ///
 /// # Errors
 /// If it is not libmlx5's, not of transport `T`, its parts are not what this crate can drive, or its register is in use by

@@ -202,6 +202,8 @@ impl<'a> CqBuilder<'a> {
 /// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
 /// - Nobody polls or arms it in any other way from here on, nor resizes it.
 /// - Nothing has polled or armed it before: its consumer index is 0.
+/// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there, under a lock
+///   of this crate.
 /// - Events of its channel are acknowledged by whoever takes them.
 pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
     let mut handle = CqHandle {

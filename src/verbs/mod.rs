@@ -34,6 +34,7 @@ mod cq;
 mod device;
 mod error;
 pub mod ffi;
+mod limits;
 mod memory;
 mod mlx5dv;
 mod owned;

@@ -37,9 +37,14 @@ impl Pool {
     /// for base pages registered [`Access::ON_DEMAND`].
     ///
     /// # Errors
-    /// No bytes asked for, or a failed `mmap` or registration.
+    /// [`Error::OutOfRange`] for no bytes, or more than the machine has, which can only be registered on demand; a failed `mmap`
+    /// or registration.
     pub fn new(pd: &ProtectionDomain, bytes: usize, access: Access) -> Result<Self, Error> {
-        in_range("bytes of a pool", bytes as u64, 1..=1 << 46)?;
+        if access.bits() & Access::ON_DEMAND.bits() != 0 {
+            in_range("bytes of a pool", bytes as u64, 1..=isize::MAX as u64)?;
+        } else {
+            in_range("bytes of a pool (this machine's memory)", bytes as u64, 1..=memory_bytes())?;
+        }
         let (memory, pages) = map(bytes)?;
         let buffer = pd.register(memory, access)?;
         Ok(Self { capacity: buffer.len(), rest: buffer, pages })
@@ -76,15 +81,27 @@ impl Pool {
     }
 }
 
+/// Bytes of memory that the machine has: all registered memory is present.
+fn memory_bytes() -> u64 {
+    // SAFETY: asks the C library for two numbers.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    match (u64::try_from(pages), u64::try_from(page)) {
+        (Ok(pages), Ok(page)) => pages.saturating_mul(page),
+        // Unknown: the kernel will say.
+        _ => isize::MAX as u64,
+    }
+}
+
 /// Maps anonymous memory; huge pages are present at once.
 pub(super) fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), CallError> {
-    let huge = bytes.next_multiple_of(1 << HUGE_PAGE_BITS);
+    // SAFETY: asks the C library for a number.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let too_much = CallError { call: "mmap", errno: libc::ENOMEM };
+    let huge = bytes.checked_next_multiple_of(1 << HUGE_PAGE_BITS).ok_or(too_much)?;
     // Fails with ENOMEM when fewer huge pages are free, EINVAL when the kernel has none of this size.
     if let Ok(memory) = memmap2::MmapOptions::new().len(huge).huge(Some(HUGE_PAGE_BITS)).populate().map_anon() {
         return Ok((memory, Pages::Huge));
     }
-    // SAFETY: asks the C library for a number.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let memory =
         memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(|e| failed("mmap", &e))?;
     // Before the first touch, which decides what lies underneath.

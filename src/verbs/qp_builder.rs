@@ -14,7 +14,7 @@ use super::qp::{Domain, Under, VerbsTransport};
 use super::qp_parts::{Made, OBJECT, QP_SIGNATURE, numbers};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
-use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, parts};
+use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, limits, parts};
 use crate::arch::copy::{BlockCopy, Usual};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
@@ -105,7 +105,8 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     }
 
     /// Lets small data arrive in the CQE in place of the buffer, which saves the device a write. Off by default, and then a
-    /// buffer always has its data; on, whoever polls must look at each CQE and copy.
+    /// buffer always has its data; on, [`check`](crate::cq::CqeView::check) tells of such completions by
+    /// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe), and whoever polls copies.
     #[must_use]
     pub fn scatter_to_cqe(mut self, on: bool) -> Self {
         self.scatter_to_cqe = on;
@@ -227,18 +228,26 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             Domain::Thread(thread) => thread.raw(),
             Domain::Protection => self.pd.as_raw(),
         };
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+        let mlx5 = ffi::Mlx5dvQpInitAttr {
             comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
             create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
             ..ffi::Mlx5dvQpInitAttr::default()
         };
         let context = self.pd.handle.context.raw();
-        let mut unfit = Vec::new();
-        let raw = loop {
-            let mut attr = attr;
+        let create = |sends, inline| {
+            let (mut attr, mut mlx5) = (attr, mlx5);
+            (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
             // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
             let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
-            let made = Unfit(non_null("mlx5dv_create_qp", raw)?);
+            non_null("mlx5dv_create_qp", raw).map(Unfit)
+        };
+        let mut unfit = Vec::new();
+        let raw = loop {
+            let made = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
+                let possible = |sends, inline| create(sends, inline).is_ok();
+                let past = || limits::past(cap.max_inline_data, cap.max_send_wr, possible);
+                (error.errno == libc::EINVAL).then(past).flatten().unwrap_or(error.into())
+            })?;
             // SAFETY: just made, by libmlx5.
             let numbers = unsafe { numbers(made.0) }?;
             let Some((qpn, cq)) = left_behind(numbers, [self.send_cq, self.recv_cq]) else { break made.keep() };

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use blueflame::cq::{CqeFormat, CqeOpcode, CqeView, Side, Source, WcOpcode};
+use blueflame::cq::{CqeError, CqeFormat, CqeOpcode, CqeView, Side, Source, WcOpcode};
 use blueflame::queue::PostError;
 use blueflame::types::Rkey;
 use blueflame::wqe::Fence;
@@ -96,8 +96,13 @@ struct Done {
 
 impl Done {
     fn new<S: Source>(cqe: &CqeView<S>) -> Self {
-        let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
-        let inline = (cqe.format() != CqeFormat::Plain).then(|| {
+        let (side, in_cqe) = match cqe.check() {
+            Ok(side) => (side, false),
+            Err(CqeError::DataInCqe { side, .. }) => (side, true),
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(in_cqe, cqe.format() != CqeFormat::Plain);
+        let inline = in_cqe.then(|| {
             let mut bytes = vec![0; 64];
             let len = cqe.copy_inline(&mut bytes).expect("data in the CQE");
             bytes.truncate(len);

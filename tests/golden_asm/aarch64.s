@@ -268,73 +268,66 @@ hot_drain_and_retire:
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
-    b.hi L9
-    ldp x25, x24, [x0, #24]
-    mov w3, #30583
-    ldp w13, w14, [x1, #72]
-    ldp w18, w15, [x1, #84]
+    b.hi L10
+    ldp x24, x13, [x0, #24]
+    mov w9, #1
+    ldp w14, w15, [x1, #72]
+    ldp w26, w16, [x1, #84]
     ldr w22, [x0, #8]
     ldr x23, [x2]
-    movk w3, #7, lsl #16
-    ldr x16, [x1, #8]
-    ldr x17, [x0, #16]
-    mov w4, #1
-    ldr x26, [x0, #48]
-    ldr w28, [x1, #80]
-    mov w9, #1
+    mov w3, #207
+    ldr x17, [x1, #8]
+    ldr x18, [x0, #16]
+    ldr x25, [x0, #48]
+    ldr w27, [x1, #80]
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
-    cmp w10, #12
+    cmp w10, #4
     mov w8, w8
-    b.lo L2
-    and w9, w8, #0xf0
-    cmp w9, #208
-    b.ne L4
-    lsr x9, x8, #2
-    lsl x9, x4, x9
-    and x9, x9, x3
-    cbnz x9, L4
+    b.hs L6
 L2:
     ldr w9, [x21, #56]
-    eor w9, w9, w13
+    eor w9, w9, w14
     cmp w9, #256
-    b.hs L7
+    b.hs L8
     lsr x10, x8, #16
-    sub w11, w28, w18
+    sub w11, w27, w26
     sub w9, w10, w11
-    sub w11, w14, w11
+    sub w11, w15, w11
     and w12, w9, #0xffff
     cmp w12, w11, uxth
     b.hs L4
-    and w10, w15, w10, lsl #4
-    add x10, x16, x10
+    and w10, w16, w10, lsl #4
+    add x10, x17, x10
     ldr x11, [x10, #8]
     cbz x11, L4
-    add w9, w9, w28
+    add w9, w9, w27
     and w12, w8, #0xff
-    ldr x27, [x10]
+    ldr x28, [x10]
     add w9, w9, w11
-    cmp w12, #12
-    and w28, w9, #0xffff
-    str w28, [x1, #80]
+    cmp w12, #4
+    and w27, w9, #0xffff
+    str w27, [x1, #80]
     b.lo L3
-    lsr x9, x8, #2
-    lsr x9, x3, x9
-    tbz w9, #0, L8
+    ubfx w9, w8, #4, #4
+    orr w9, w9, w8, lsl #4
+    and w9, w9, w3
+    cmp w9, #5
+    b.hs L9
 L3:
-    add x23, x23, x27
+    add x23, x23, x28
     str x23, [x2]
 L4:
-    cmp x21, x25
+    cmp x21, x24
     add w22, w22, #1
-    b.eq L6
-    add x21, x21, x24
+    b.eq L7
+    add x21, x21, x13
     rev w8, w22
     cmp x19, #16
-    str w8, [x26]
-    b.eq L10
+    str w8, [x25]
+    b.eq L11
 L5:
     ldr w8, [x21, #60]
     rev w8, w8
@@ -345,55 +338,61 @@ L5:
     cmp w9, #120
     add x9, x19, #1
     b.lo L1
-    b L10
+    b L11
 L6:
+    ubfx w9, w8, #4, #4
+    cmp w9, #13
+    b.eq L2
+    cbnz w9, L4
+    ubfx w9, w8, #2, #2
+    sub w9, w9, #1
+    cmp w9, #1
+    b.ls L2
+    b L4
+L7:
     eor w20, w20, #0x1
     and w22, w22, #0xffffff
-    mov x21, x17
+    mov x21, x18
     str w20, [x0, #40]
     rev w8, w22
     cmp x19, #16
-    str w8, [x26]
+    str w8, [x25]
     b.ne L5
-    b L10
-L7:
+    b L11
+L8:
     ldr wzr, [x21, #56]
     b L4
-L8:
+L9:
     ldrh w9, [x21, #54]
     ldr w10, [x21, #56]
     stp x1, x0, [x29, #-32]
-    sub x0, x29, #12
+    sub x0, x29, #16
     mov x1, x8
-    str x2, [sp, #40]
+    stp x13, x2, [sp, #32]
     rev16 w9, w9
     rev w3, w10
-    stp w14, w13, [sp, #32]
+    stp w15, w14, [sp, #24]
     mov w2, w9
-    str w15, [sp, #28]
-    stp x17, x16, [sp, #8]
-    str w18, [sp, #4]
+    str w16, [sp, #20]
+    stp x18, x17, [sp]
     bl <blueflame::cq::error::CqeError>::new
-    ldp x17, x16, [sp, #8]
-    mov w3, #30583
-    ldp w15, w14, [sp, #28]
+    ldp x18, x17, [sp]
+    mov w3, #207
+    ldp w16, w15, [sp, #20]
+    ldp x13, x2, [sp, #32]
+    ldurb w8, [x29, #-16]
     ldp x1, x0, [x29, #-32]
-    mov w4, #1
-    ldurb w8, [x29, #-3]
-    ldr w18, [sp, #4]
-    movk w3, #7, lsl #16
-    ldr w13, [sp, #36]
-    ldr x2, [sp, #40]
-    cmp w8, #7
+    ldr w14, [sp, #28]
+    cmp w8, #8
     b.eq L3
     b L4
-L9:
-    mov x19, xzr
-    b L11
 L10:
+    mov x19, xzr
+    b L12
+L11:
     str x21, [x0]
     str w22, [x0, #8]
-L11:
+L12:
     mov x0, x19
     ldp x20, x19, [sp, #160]
     ldp x22, x21, [sp, #144]
@@ -424,19 +423,17 @@ hot_drain_no_overrun:
     cmp w9, #119
     b.hi L9
     ldp x26, x25, [x0, #24]
-    mov w27, #30583
+    mov w9, #1
     ldr w23, [x0, #8]
     ldr x24, [x1]
-    mov w12, #1
+    mov w27, #207
     ldr x11, [x0, #16]
     ldr w28, [x1, #8]
-    movk w27, #7, lsl #16
-    mov w9, #1
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
-    cmp w10, #11
+    cmp w10, #3
     mov w20, w8
     b.hi L3
     ldr w8, [x22, #56]
@@ -451,10 +448,11 @@ L2:
     str x24, [x1]
     b L5
 L3:
-    lsr x8, x20, #2
-    lsl x8, x12, x8
-    tst x8, x27
-    b.eq L8
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w27
+    cmp w8, #4
+    b.hi L8
     ldr wzr, [x22, #56]
     ldr wzr, [x22, #44]
 L4:
@@ -490,19 +488,18 @@ L8:
     ldrh w8, [x22, #54]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
-    sub x0, x29, #12
+    sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
     bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-3]
+    ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
-    ldurb w10, [x29, #-12]
-    mov w12, #1
+    ldurb w10, [x29, #-15]
     ldr w8, [x22, #56]
     ldr w9, [x22, #44]
-    cmp w11, #7
+    cmp w11, #8
     ldr x11, [sp, #8]
     b.ne L4
     cbz w10, L2
@@ -544,19 +541,17 @@ hot_drain_once_per_call:
     cmp w9, #119
     b.hi L9
     ldp x26, x25, [x0, #24]
-    mov w27, #30583
+    mov w9, #1
     ldr w23, [x0, #8]
     ldr x24, [x1]
-    mov w12, #1
+    mov w27, #207
     ldr x11, [x0, #16]
     ldr w28, [x1, #8]
-    movk w27, #7, lsl #16
-    mov w9, #1
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
-    cmp w10, #11
+    cmp w10, #3
     mov w20, w8
     b.hi L3
     ldr w8, [x22, #56]
@@ -571,10 +566,11 @@ L2:
     str x24, [x1]
     b L5
 L3:
-    lsr x8, x20, #2
-    lsl x8, x12, x8
-    tst x8, x27
-    b.eq L8
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w27
+    cmp w8, #4
+    b.hi L8
     ldr wzr, [x22, #56]
     ldr wzr, [x22, #44]
 L4:
@@ -610,19 +606,18 @@ L8:
     ldrh w8, [x22, #54]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
-    sub x0, x29, #12
+    sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
     bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-3]
+    ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
-    ldurb w10, [x29, #-12]
-    mov w12, #1
+    ldurb w10, [x29, #-15]
     ldr w8, [x22, #56]
     ldr w9, [x22, #44]
-    cmp w11, #7
+    cmp w11, #8
     ldr x11, [sp, #8]
     b.ne L4
     cbz w10, L2
@@ -665,7 +660,7 @@ hot_drain_one:
     dmb oshld
     and w13, w8, #0xff
     ldr x11, [x0, #32]
-    cmp w13, #11
+    cmp w13, #3
     b.hi L3
     ldr w13, [x10, #56]
     ldr w14, [x10, #44]
@@ -683,13 +678,12 @@ L2:
     mov x0, xzr
     ret
 L3:
-    lsr x13, x8, #2
-    mov w14, #1
-    lsl x13, x14, x13
-    mov w14, #30583
-    movk w14, #7, lsl #16
-    tst x13, x14
-    b.eq L8
+    ubfx w13, w8, #4, #4
+    mov w14, #207
+    orr w13, w13, w8, lsl #4
+    and w13, w13, w14
+    cmp w13, #4
+    b.hi L8
     ldr wzr, [x10, #56]
     ldr wzr, [x10, #44]
 L4:
@@ -722,7 +716,7 @@ L8:
     ldrh w13, [x10, #54]
     ldr w14, [x10, #56]
     stp x1, x0, [x29, #-32]
-    sub x0, x29, #12
+    sub x0, x29, #16
     mov x1, x8
     str x8, [sp, #8]
     rev w3, w14
@@ -732,12 +726,12 @@ L8:
     str w12, [sp, #20]
     bl <blueflame::cq::error::CqeError>::new
     ldp x10, x11, [sp, #24]
-    ldurb w15, [x29, #-3]
+    ldurb w15, [x29, #-16]
     ldp x1, x0, [x29, #-32]
     ldr w12, [sp, #20]
-    cmp w15, #7
+    cmp w15, #8
     ldur w9, [x29, #-36]
-    ldurb w8, [x29, #-12]
+    ldurb w8, [x29, #-15]
     ldr w13, [x10, #56]
     ldr w14, [x10, #44]
     b.ne L4
@@ -765,20 +759,18 @@ hot_drain_sixteen:
     cmp w9, #119
     b.hi L9
     ldp x26, x25, [x0, #24]
-    mov w13, #30583
+    mov w9, #1
     ldr w23, [x0, #8]
     ldr x24, [x1]
-    mov w12, #1
+    mov w12, #207
     ldr x11, [x0, #16]
     ldr x28, [x0, #48]
-    movk w13, #7, lsl #16
     ldr w27, [x1, #8]
-    mov w9, #1
 L1:
     dmb oshld
     and w10, w8, #0xff
     mov x19, x9
-    cmp w10, #11
+    cmp w10, #3
     mov w20, w8
     b.hi L3
     ldr w8, [x22, #56]
@@ -793,10 +785,11 @@ L2:
     str x24, [x1]
     b L5
 L3:
-    lsr x8, x20, #2
-    lsl x8, x12, x8
-    tst x8, x13
-    b.eq L8
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w12
+    cmp w8, #4
+    b.hi L8
     ldr wzr, [x22, #56]
     ldr wzr, [x22, #44]
 L4:
@@ -836,22 +829,20 @@ L8:
     ldrh w8, [x22, #54]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
-    sub x0, x29, #12
+    sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
     bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-3]
+    ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
-    mov w13, #30583
-    ldurb w10, [x29, #-12]
-    mov w12, #1
+    ldurb w10, [x29, #-15]
+    mov w12, #207
     ldr w8, [x22, #56]
     ldr w9, [x22, #44]
-    cmp w11, #7
+    cmp w11, #8
     ldr x11, [sp, #8]
-    movk w13, #7, lsl #16
     b.ne L4
     cbz w10, L2
     b L4
@@ -1188,7 +1179,7 @@ L1:
     ldr x15, [x0, #48]
     str x13, [x0]
     rev w13, w14
-    cmp w12, #11
+    cmp w12, #3
     str w13, [x15]
     b.hi L4
 L2:
@@ -1208,13 +1199,12 @@ L3:
     add sp, sp, #80
     ret
 L4:
-    lsr x12, x8, #2
-    mov w13, #1
-    lsl x12, x13, x12
-    mov w13, #30583
-    movk w13, #7, lsl #16
-    tst x12, x13
-    b.eq L7
+    ubfx w12, w8, #4, #4
+    mov w13, #207
+    orr w12, w12, w8, lsl #4
+    and w12, w12, w13
+    cmp w12, #5
+    b.hs L7
 L5:
     ldr w8, [x1, #8]
     add w8, w8, #1
@@ -1234,7 +1224,7 @@ L6:
 L7:
     rev x2, x11
     rev w3, w10
-    sub x0, x29, #12
+    sub x0, x29, #16
     stur x1, [x29, #-24]
     mov x1, x8
     stp x8, x10, [sp, #24]
@@ -1242,13 +1232,13 @@ L7:
     str q0, [sp]
     bl <blueflame::cq::error::CqeError>::new
     ldp x8, x10, [sp, #24]
-    ldurb w11, [x29, #-3]
+    ldurb w11, [x29, #-16]
     ldr q0, [sp]
     ldr w9, [sp, #20]
     ldur x1, [x29, #-24]
-    cmp w11, #7
+    cmp w11, #8
     b.ne L5
-    ldurb w11, [x29, #-12]
+    ldurb w11, [x29, #-15]
     cbz w11, L2
     b L5
 
@@ -1284,7 +1274,7 @@ L1:
     ldr x15, [x0, #48]
     str x13, [x0]
     rev w13, w14
-    cmp w12, #12
+    cmp w12, #4
     str w13, [x15]
     b.hs L4
 L2:
@@ -1298,13 +1288,12 @@ L3:
     add sp, sp, #64
     ret
 L4:
-    lsr x12, x8, #2
-    mov w13, #1
-    lsl x12, x13, x12
-    mov w13, #30583
-    movk w13, #7, lsl #16
-    tst x12, x13
-    b.eq L7
+    ubfx w12, w8, #4, #4
+    mov w13, #207
+    orr w12, w12, w8, lsl #4
+    and w12, w12, w13
+    cmp w12, #5
+    b.hs L7
 L5:
     ldr w8, [x1, #8]
     add w8, w8, #1
@@ -1324,17 +1313,17 @@ L6:
 L7:
     rev x2, x11
     rev w3, w10
-    sub x0, x29, #12
+    sub x0, x29, #16
     stp x8, x1, [sp, #16]
     mov x1, x8
     str w9, [sp, #12]
     bl <blueflame::cq::error::CqeError>::new
     ldp x8, x1, [sp, #16]
-    ldurb w10, [x29, #-3]
+    ldurb w10, [x29, #-16]
     ldr w9, [sp, #12]
-    cmp w10, #7
+    cmp w10, #8
     b.ne L5
-    ldurb w10, [x29, #-12]
+    ldurb w10, [x29, #-15]
     cbz w10, L2
     b L5
 

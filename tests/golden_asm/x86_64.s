@@ -312,15 +312,15 @@ hot_drain_and_retire:
     push rbx
     sub rsp, 104
     mov r14, qword ptr [rdi]
-    mov r9d, dword ptr [r14 + 60]
+    mov ecx, dword ptr [r14 + 60]
     mov eax, dword ptr [rdi + 40]
-    bswap r9d
+    bswap ecx
     mov dword ptr [rsp], eax
-    xor r9d, eax
-    mov eax, r9d
+    xor ecx, eax
+    mov eax, ecx
     ror al
     cmp al, 119
-    ja L9
+    ja L10
     mov r15d, dword ptr [rdi + 8]
     mov r12, qword ptr [rdx]
     mov rax, qword ptr [rdi + 32]
@@ -333,70 +333,58 @@ hot_drain_and_retire:
     mov dword ptr [rsp + 4], eax
     mov eax, dword ptr [rsi + 88]
     mov qword ptr [rsp + 56], rax
-    mov rbx, qword ptr [rsi + 8]
+    mov r13, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 16]
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
     mov qword ptr [rsp + 72], rax
-    mov r13d, dword ptr [rsi + 80]
-    mov ecx, 1
+    mov ebx, dword ptr [rsi + 80]
+    mov r8d, 1
 L1:
-    mov rax, rcx
-    mov r8d, r9d
-    cmp r9b, 12
-    jb L2
-    mov ecx, r8d
-    shr cl, 2
-    mov r10d, 1
-    shl r10, cl
-    mov ecx, r9d
-    and cl, -16
-    cmp cl, -48
-    jne L4
-    and r10d, 489335
-    jne L4
+    mov rax, r8
+    cmp cl, 4
+    jae L6
 L2:
-    mov ecx, dword ptr [r14 + 56]
-    xor ecx, dword ptr [rsp + 12]
-    cmp ecx, 256
-    jae L7
-    mov ecx, r8d
-    shr ecx, 16
-    mov r11d, r13d
+    mov r8d, dword ptr [r14 + 56]
+    xor r8d, dword ptr [rsp + 12]
+    cmp r8d, 256
+    jae L8
+    mov r9d, ecx
+    mov r8d, r9d
+    shr r8d, 16
+    mov r11d, ebx
     sub r11d, dword ptr [rsp + 8]
-    mov r10d, ecx
+    mov r10d, r8d
     sub r10d, r11d
     mov ebp, dword ptr [rsp + 4]
     sub ebp, r11d
     cmp r10w, bp
     jae L4
-    shl ecx, 4
-    and ecx, dword ptr [rsp + 56]
-    mov r11, qword ptr [rbx + rcx + 8]
+    shl r8d, 4
+    and r8d, dword ptr [rsp + 56]
+    mov r11, qword ptr [r13 + r8 + 8]
     test r11, r11
     je L4
-    add r10d, r13d
+    add r10d, ebx
     add r10d, r11d
-    mov rbp, qword ptr [rbx + rcx]
-    movzx r13d, r10w
-    mov dword ptr [rsi + 80], r13d
-    cmp r9b, 12
+    mov rbp, qword ptr [r13 + r8]
+    movzx ebx, r10w
+    mov dword ptr [rsi + 80], ebx
+    cmp cl, 4
     jb L3
-    mov ecx, r8d
-    shr cl, 2
-    movzx ecx, cl
-    mov r9d, 489335
-    bt r9, rcx
-    jae L8
+    and cl, -4
+    rol cl, 4
+    cmp cl, 5
+    jae L9
 L3:
     add r12, rbp
     mov qword ptr [rdx], r12
 L4:
     inc r15d
     cmp r14, qword ptr [rsp + 80]
-    je L6
+    je L7
     add r14, qword ptr [rsp + 64]
 L5:
     mov ecx, r15d
@@ -404,17 +392,32 @@ L5:
     mov r8, qword ptr [rsp + 72]
     mov dword ptr [r8], ecx
     cmp rax, 16
-    je L10
-    mov r9d, dword ptr [r14 + 60]
-    bswap r9d
-    xor r9d, dword ptr [rsp]
-    mov r8d, r9d
-    ror r8b
-    lea rcx, [rax + 1]
-    cmp r8b, 120
+    je L11
+    mov ecx, dword ptr [r14 + 60]
+    bswap ecx
+    xor ecx, dword ptr [rsp]
+    mov r9d, ecx
+    ror r9b
+    lea r8, [rax + 1]
+    cmp r9b, 120
     jb L1
-    jmp L10
+    jmp L11
 L6:
+    mov r8d, ecx
+    shr r8b, 4
+    cmp r8b, 13
+    je L2
+    movzx r8d, r8b
+    test r8d, r8d
+    jne L4
+    mov r8d, ecx
+    shr r8b, 2
+    and r8b, 3
+    dec r8b
+    cmp r8b, 1
+    jbe L2
+    jmp L4
+L7:
     and r15d, 16777215
     mov ecx, dword ptr [rsp]
     xor ecx, 1
@@ -422,36 +425,36 @@ L6:
     mov dword ptr [rdi + 40], ecx
     mov r14, qword ptr [rsp + 48]
     jmp L5
-L7:
+L8:
     mov ecx, dword ptr [r14 + 56]
     jmp L4
-L8:
-    movzx r9d, word ptr [r14 + 54]
-    rol r9w, 8
+L9:
+    movzx r8d, word ptr [r14 + 54]
+    rol r8w, 8
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi
-    lea rdi, [rsp + 92]
+    lea rdi, [rsp + 88]
     mov qword ptr [rsp + 32], rsi
-    mov rsi, r8
+    mov rsi, r9
     mov qword ptr [rsp + 24], rdx
-    mov edx, r9d
+    mov edx, r8d
     mov qword ptr [rsp + 16], rax
     call <blueflame::cq::error::CqeError>::new
     mov rax, qword ptr [rsp + 16]
     mov rsi, qword ptr [rsp + 32]
     mov rdx, qword ptr [rsp + 24]
     mov rdi, qword ptr [rsp + 40]
-    cmp byte ptr [rsp + 101], 7
+    cmp byte ptr [rsp + 88], 8
     je L3
     jmp L4
-L9:
-    xor eax, eax
-    jmp L11
 L10:
+    xor eax, eax
+    jmp L12
+L11:
     mov qword ptr [rdi], r14
     mov dword ptr [rdi + 8], r15d
-L11:
+L12:
     add rsp, 104
     pop rbx
     pop r12
@@ -488,7 +491,7 @@ hot_drain_no_overrun:
 L1:
     mov rax, rdx
     mov r14d, ecx
-    cmp cl, 11
+    cmp cl, 3
     ja L3
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
@@ -504,12 +507,10 @@ L2:
     mov rbx, r14
     jmp L5
 L3:
-    mov ecx, r14d
-    shr cl, 2
-    movzx ecx, cl
-    mov edx, 489335
-    bt rdx, rcx
-    jae L8
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
     mov ecx, dword ptr [r15 + 56]
     mov ecx, dword ptr [r15 + 44]
 L4:
@@ -546,7 +547,7 @@ L8:
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 48], rdi
-    lea rdi, [rsp + 60]
+    lea rdi, [rsp + 56]
     mov qword ptr [rsp + 40], rsi
     mov rsi, r14
     mov qword ptr [rsp + 32], rax
@@ -560,8 +561,8 @@ L8:
     mov rax, qword ptr [rsp + 32]
     mov rsi, qword ptr [rsp + 40]
     mov rdi, qword ptr [rsp + 48]
-    movzx r8d, byte ptr [rsp + 60]
-    cmp byte ptr [rsp + 69], 7
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
     jne L4
@@ -611,7 +612,7 @@ hot_drain_once_per_call:
 L1:
     mov rax, rdx
     mov r14d, ecx
-    cmp cl, 11
+    cmp cl, 3
     ja L3
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
@@ -627,12 +628,10 @@ L2:
     mov rbx, r14
     jmp L5
 L3:
-    mov ecx, r14d
-    shr cl, 2
-    movzx ecx, cl
-    mov edx, 489335
-    bt rdx, rcx
-    jae L8
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
     mov ecx, dword ptr [r15 + 56]
     mov ecx, dword ptr [r15 + 44]
 L4:
@@ -669,7 +668,7 @@ L8:
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 48], rdi
-    lea rdi, [rsp + 60]
+    lea rdi, [rsp + 56]
     mov qword ptr [rsp + 40], rsi
     mov rsi, r14
     mov qword ptr [rsp + 32], rax
@@ -683,8 +682,8 @@ L8:
     mov rax, qword ptr [rsp + 32]
     mov rsi, qword ptr [rsp + 40]
     mov rdi, qword ptr [rsp + 48]
-    movzx r8d, byte ptr [rsp + 60]
-    cmp byte ptr [rsp + 69], 7
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
     jne L4
@@ -729,7 +728,7 @@ hot_drain_one:
     ja L2
     mov ebp, dword ptr [rdi + 8]
     mov r12, qword ptr [rdi + 32]
-    cmp bl, 11
+    cmp bl, 3
     ja L3
     mov eax, dword ptr [r14 + 56]
     mov ecx, dword ptr [r14 + 44]
@@ -748,11 +747,10 @@ L2:
     jmp L7
 L3:
     mov eax, ebx
-    shr al, 2
-    movzx eax, al
-    mov ecx, 489335
-    bt rcx, rax
-    jae L9
+    and al, -4
+    rol al, 4
+    cmp al, 4
+    ja L9
     mov eax, dword ptr [r14 + 56]
     mov eax, dword ptr [r14 + 44]
 L4:
@@ -790,7 +788,7 @@ L9:
     rol dx, 8
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
-    lea rax, [rsp + 12]
+    lea rax, [rsp + 8]
     mov qword ptr [rsp], rdi
     mov rdi, rax
     mov r13, rsi
@@ -798,8 +796,8 @@ L9:
     call <blueflame::cq::error::CqeError>::new
     mov rsi, r13
     mov rdi, qword ptr [rsp]
-    movzx edx, byte ptr [rsp + 12]
-    cmp byte ptr [rsp + 21], 7
+    movzx edx, byte ptr [rsp + 9]
+    cmp byte ptr [rsp + 8], 8
     mov eax, dword ptr [r14 + 56]
     mov ecx, dword ptr [r14 + 44]
     jne L4
@@ -836,7 +834,7 @@ hot_drain_sixteen:
 L1:
     mov rax, rdx
     mov r14d, ecx
-    cmp cl, 11
+    cmp cl, 3
     ja L3
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
@@ -852,12 +850,10 @@ L2:
     mov r13, r14
     jmp L5
 L3:
-    mov ecx, r14d
-    shr cl, 2
-    movzx ecx, cl
-    mov edx, 489335
-    bt rdx, rcx
-    jae L8
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
     mov ecx, dword ptr [r15 + 56]
     mov ecx, dword ptr [r15 + 44]
 L4:
@@ -896,7 +892,7 @@ L8:
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi
-    lea rdi, [rsp + 60]
+    lea rdi, [rsp + 56]
     mov qword ptr [rsp + 32], rsi
     mov rsi, r14
     mov qword ptr [rsp + 24], rax
@@ -910,8 +906,8 @@ L8:
     mov rax, qword ptr [rsp + 24]
     mov rsi, qword ptr [rsp + 32]
     mov rdi, qword ptr [rsp + 40]
-    movzx r8d, byte ptr [rsp + 60]
-    cmp byte ptr [rsp + 69], 7
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
     mov ecx, dword ptr [r15 + 56]
     mov edx, dword ptr [r15 + 44]
     jne L4
@@ -1234,7 +1230,7 @@ L1:
     mov rax, qword ptr [rdi + 48]
     bswap r8d
     mov dword ptr [rax], r8d
-    cmp bl, 11
+    cmp bl, 3
     ja L3
 L2:
     pshufd xmm0, xmm0, 255
@@ -1249,10 +1245,9 @@ L2:
     jmp L5
 L3:
     mov eax, ebx
-    shr al, 2
-    movzx eax, al
-    mov ecx, 489335
-    bt rcx, rax
+    and al, -4
+    rol al, 4
+    cmp al, 5
     jae L7
 L4:
     inc dword ptr [rsi + 8]
@@ -1276,16 +1271,16 @@ L7:
     bswap rdx
     mov ecx, r14d
     bswap ecx
-    lea rdi, [rsp + 4]
+    mov rdi, rsp
     mov r15, rsi
     mov rsi, rbx
     movdqa xmmword ptr [rsp + 16], xmm0
     call <blueflame::cq::error::CqeError>::new
     movdqa xmm0, xmmword ptr [rsp + 16]
     mov rsi, r15
-    cmp byte ptr [rsp + 13], 7
+    cmp byte ptr [rsp], 8
     jne L4
-    cmp byte ptr [rsp + 4], 0
+    cmp byte ptr [rsp + 1], 0
     je L2
     jmp L4
 
@@ -1320,7 +1315,7 @@ L1:
     mov rax, qword ptr [rdi + 48]
     bswap r9d
     mov dword ptr [rax], r9d
-    cmp bl, 12
+    cmp bl, 4
     jae L3
 L2:
     shr ebx, 16
@@ -1328,10 +1323,9 @@ L2:
     jmp L5
 L3:
     mov eax, ebx
-    shr al, 2
-    movzx eax, al
-    mov edi, 489335
-    bt rdi, rax
+    and al, -4
+    rol al, 4
+    cmp al, 5
     jae L7
 L4:
     inc dword ptr [rsi + 8]
@@ -1353,14 +1347,14 @@ L6:
 L7:
     bswap rdx
     bswap ecx
-    lea rdi, [rsp + 4]
+    mov rdi, rsp
     mov r14, rsi
     mov rsi, rbx
     call <blueflame::cq::error::CqeError>::new
     mov rsi, r14
-    cmp byte ptr [rsp + 13], 7
+    cmp byte ptr [rsp], 8
     jne L4
-    cmp byte ptr [rsp + 4], 0
+    cmp byte ptr [rsp + 1], 0
     je L2
     jmp L4
 

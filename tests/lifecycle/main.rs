@@ -3,6 +3,8 @@
 //!
 //! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
 
+mod adopted;
 mod end;
 mod states;
 mod teardown;
+mod texts;
