@@ -24,6 +24,11 @@ fn ack_timeout(code: u8) -> Option<Duration> {
 }
 
 /// Timers and retry counters of a reliable requester.
+///
+/// The two counters are apart: a loss counts as a transport retry, an RNR NAK as an RNR retry, and neither resets the
+/// other's. Only an acknowledgement of something new resets them, then both. Linux' rxe does the same (`rxe_comp.c`:
+/// `reset_retry_counters` for acknowledgements and answers, not for RNR NAKs). So a SEND that waits for its receiver for
+/// long, on a network that loses packets, can run out of transport retries; `rnr_retry` 7 does not save it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retry {
     /// When the oldest request is taken for lost; `None` while nothing is unacknowledged.

@@ -177,3 +177,40 @@ fn a_receiver_that_takes_nothing_holds_up_nobody_else() {
     assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
     assert_eq!(lab.now, start, "without waiting for anything");
 }
+
+/// Losses and RNR NAKs are counted apart, and only what is acknowledged resets the counts.
+#[test]
+fn losses_add_up_over_rnr_naks_until_something_is_acknowledged() {
+    // Of the SEND's transmissions every second is lost; the others meet a receiver that is not ready.
+    for (losses, syndrome) in [(3, 0), (4, 0x15)] {
+        let mut lab = Lab::new(Options { retry_cnt: 3, rnr_retry: 7, min_rnr_timer: 1, ..Options::default() });
+        for _ in 0..2 {
+            let (mut sent, mut lost) = (0, 0);
+            lab.a.script(move |_| {
+                sent += 1;
+                let is_lost = sent % 2 == 0 && lost < losses;
+                lost += u32::from(is_lost);
+                if is_lost { Fate::Drop } else { Fate::Deliver }
+            });
+            let before = lab.a.sent(Operation::Send).len();
+            lab.a.post(&Wr::send().inline(b"patience"));
+            while lab.a.sent(Operation::Send).len() < before + 2 * losses as usize && lab.a.poll_send().is_empty() {
+                lab.run();
+                match lab.a.device.next_deadline() {
+                    Some(at) => lab.now = at.max(lab.now),
+                    None => break,
+                }
+            }
+            lab.b.post_recv(&[(lab.b.data, 64)]);
+            lab.settle();
+            let done = lab.a.poll_send();
+            assert_eq!(done.last().map_or(syndrome, |cqe| cqe.syndrome), syndrome, "{losses} losses: {done:?}");
+            if syndrome != 0 {
+                assert_eq!(lab.a.state(), softhca::context::QpState::Err);
+                break;
+            }
+            // The acknowledgement has reset the count: the same once more.
+            assert_eq!((done.len(), lab.b.poll_recv().len()), (1, 1));
+        }
+    }
+}
