@@ -29,7 +29,8 @@ fn a_datagram_tells_where_it_came_from() {
 
 #[test]
 fn a_global_datagram_brings_its_grh() {
-    for link in [LinkLayer::InfiniBand, LinkLayer::Ethernet] {
+    // RoCE v2 has an IP header in the GRH's place: UDP follows, whose header counts.
+    for (link, len, next_header) in [(LinkLayer::InfiniBand, 28, 0x1b), (LinkLayer::Ethernet, 36, 17)] {
         let mut lab = Lab::new(Options { link, ..options() });
         lab.b.post_recv(&[(lab.b.data, 100)]);
         let (lid, gid, qpn) = lab.b.identity();
@@ -39,7 +40,7 @@ fn a_global_datagram_brings_its_grh() {
         assert_eq!((got[0].opcode, got[0].byte_cnt, got[0].imm), (RECV_IMM, 43, 0xabcd));
         assert_ne!(got[0].flags_rqpn >> 28 & 3, 0);
         let area = lab.b.memory.read(lab.b.data, 43);
-        assert_eq!(area[..8], [0x60, 0x90, 0x07, 0x77, 0, 28, 0x1b, 33]);
+        assert_eq!(area[..8], [0x60, 0x90, 0x07, 0x77, 0, len, next_header, 33]);
         assert_eq!(area[8..24], lab.a.identity().1);
         assert_eq!(area[24..40], gid);
         assert_eq!(&area[40..], b"far");
