@@ -74,7 +74,8 @@ impl ProtectionDomain {
 ///
 /// Where write combining does not work there are no such registers. From rdma-core 60 on, all thread domains then have the
 /// context's one register without BlueFlame; before, `ibv_alloc_td` fails, and queue pairs made without a thread domain have
-/// that register (`mlx5_get_qp_uar`). So this is done without one, too.
+/// that register (`mlx5_get_qp_uar`); so it is with kernels that give out registers with the context. So this is done without
+/// one, too, whatever the error was: what counts is the register that comes of it ([`check`](Self::check)).
 #[derive(Debug)]
 pub(crate) struct ParentDomain {
     parent: NonNull<sys::ibv_pd>,
@@ -93,10 +94,7 @@ impl ParentDomain {
         let pd = Arc::clone(&pd.handle);
         let context = pd.context.raw();
         // SAFETY: the context is open as long as `pd` lives.
-        let td = match non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) }) {
-            Err(error) if error.errno != libc::EOPNOTSUPP => return Err(error.into()),
-            td => td,
-        };
+        let td = non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) });
         let mut attr = sys::ibv_parent_domain_init_attr {
             pd: pd.raw(),
             td: td.map_or(core::ptr::null_mut(), NonNull::as_ptr),

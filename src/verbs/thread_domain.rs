@@ -22,7 +22,8 @@ use crate::db::{RegisterParts, ThreadRegister};
 ///   later, it allocates registers one by one, two to a page, as long as the device has pages. Before, a context had the number
 ///   that [`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs) tells, a few hundred. Either way, each page is
 ///   one more for the CPU to translate. Where write combining does not work, as in many virtual machines, all thread
-///   domains have the context's one register, which has no BlueFlame: that is one 8-byte store for each doorbell.
+///   domains have the context's one register, which has no BlueFlame: that is one 8-byte store for each doorbell. (With kernels
+///   before 5.7 there is not even that one, and the second queue pair of a thread domain is refused.)
 /// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
 ///   this domain alone.
 /// - **Rings on huge pages,** one behind the other, at all offsets of a page: of rings on pages of their own, equal
