@@ -358,7 +358,7 @@ static void messages_may_be_anything(void)
 	NEED(mr = ibv_reg_mr(id->pd, message, BYTES, 0));
 
 	for (int i = 0; i < 20000; i++) {
-		for (int byte = 0; byte < BYTES; byte++)
+		for (unsigned byte = 0; byte < BYTES; byte++)
 			message[byte] = chance() % 2 ? chance() : 0;
 		if (chance() % 16)
 			memcpy(message, (uint8_t[]){ 1, 7, 2, 3 }, 4);

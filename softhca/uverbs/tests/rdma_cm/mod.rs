@@ -3,6 +3,8 @@
 use crate::compiled;
 use crate::pair::{Device, both, free_port, launch, listens};
 use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 const ETHERNET: &[&str] = &["--link", "ethernet"];
@@ -16,11 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn manager_listens(device: &Device, port: u16) -> bool {
     const LISTENING: u32 = 1 << 3;
     ports(device).filter(|path| path.to_string_lossy().contains(&format!("-{port:05}-"))).any(|path| {
-        let record = fs::read(&path).unwrap_or_default();
-        let flags = record.get(4..8).and_then(|flags| flags.try_into().ok()).map_or(0, u32::from_ne_bytes);
-        // Whoever listens has locked it; the file of a dead process may be there still.
-        let owned = || fs::File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err());
-        flags & LISTENING != 0 && owned()
+        let Ok(file) = fs::File::open(path) else { return false };
+        let mut record = [0; 8];
+        let _ = file.read_exact_at(&mut record, 0);
+        let flags = u32::from_ne_bytes([record[4], record[5], record[6], record[7]]);
+        // Whoever has bound it holds its lock, unless they are dead.
+        // SAFETY: a descriptor that is open.
+        let is_held = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
+        is_held && flags & LISTENING != 0
     })
 }
 
