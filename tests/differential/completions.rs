@@ -50,7 +50,8 @@ pub(crate) fn of_view(cqe: &Cqe<'_>) -> Completion {
         addressing: None,
     };
     let side = match cqe.check() {
-        Ok(side) => side,
+        // The fields are the same where the data is.
+        Ok(side) | Err(CqeError::DataInCqe { side, .. }) => side,
         Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
             return Completion {
                 status: error.status() as u32,
