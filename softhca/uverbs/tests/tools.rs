@@ -164,6 +164,18 @@ fn pingpong_on_ethernet() {
     pingpongs(ethernet, cases);
 }
 
+/// The commonest mistake with RoCE: one end takes a GID of version 1, the other one of version 2.
+#[test]
+fn pingpong_between_versions_of_roce_fails() {
+    let device = Device::new(&["--link", "ethernet"]);
+    let port = pair::free_port().to_string();
+    let end = |gid| ["ibv_rc_pingpong", "-p", &port, "-g", gid];
+    let client = [&end("1")[..], &["127.0.0.1"]].concat();
+    let (ends, outputs) = pair::both(&device, &end("0"), &client, || pair::listens(port.parse().expect("a port")));
+    assert!(ends[1].is_some_and(|status| !status.success()), "{outputs:?}");
+    assert!(outputs[1].contains("transport retry counter exceeded"), "{outputs:?}");
+}
+
 #[test]
 fn pingpong_with_static_registers() {
     pingpongs(STATIC, RELIABLE_PINGPONGS);

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// How long a pair may take: on a busy machine, ten times what it takes alone.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How long the other end may go on after one has failed.
+const GRACE: Duration = Duration::from_secs(3);
+
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {
     pub(crate) options: &'a [&'a str],
@@ -166,6 +169,21 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
 
+/// Waits until both have ended. A ping-pong whose peer has failed waits forever: it is given [`GRACE`], and `None`.
+fn ends(pair: &mut [Started; 2], mut deadline: Instant) -> [Option<ExitStatus>; 2] {
+    loop {
+        let now = Instant::now();
+        let ends = pair.each_mut().map(|end| end.child.try_wait().expect("the launcher can be waited for"));
+        if ends.iter().all(Option::is_some) || now >= deadline {
+            return ends;
+        }
+        if ends.iter().flatten().any(|status| !status.success()) {
+            deadline = deadline.min(now + GRACE);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Runs a server and, when it is `ready`, a client: how they ended, if they did, and what they printed. One pair at a
 /// time: they take turns on few cores badly.
 pub(crate) fn both(
@@ -189,7 +207,7 @@ pub(crate) fn both(
         assert!(ended.is_none() && !late, "{server:?} does not listen:\n{}", listening.output());
         thread::sleep(Duration::from_millis(5));
     }
-    let mut connecting = start(client);
-    let ends = [listening.wait(deadline), connecting.wait(deadline)];
-    (ends, [listening.output(), connecting.output()])
+    let mut pair = [listening, start(client)];
+    let ends = ends(&mut pair, deadline);
+    (ends, pair.map(|mut end| end.output()))
 }
