@@ -1,17 +1,19 @@
 //! Tests of this program, run once more in a process of its own: for what libmlx5 and the device look at when they start.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::process::Command;
+
+/// The program that runs, also after cargo has put another one in its place: then [`std::env::current_exe`] names a file that is
+/// gone.
+const THIS: &str = "/proc/self/exe";
 
 /// Runs `tests` of this program with `environment` set.
 ///
 /// # Panics
 /// If not all of them have run and passed: a name that no test has runs none, and libtest calls that a success.
 pub(crate) fn run_again(tests: &[&str], environment: &[(&str, &str)]) {
-    let output = Command::new(std::env::current_exe().expect("this test"))
-        .arg("--exact")
-        .args(tests)
-        .envs(environment.iter().copied())
-        .output()
-        .expect("run");
+    let output = Command::new(THIS).arg("--exact").args(tests).envs(environment.iter().copied()).output().expect("run");
     let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let passed = format!("test result: ok. {} passed; 0 failed; 0 ignored;", tests.len());
     assert!(
@@ -26,4 +28,25 @@ fn none_run_is_no_success() {
     let renamed = std::panic::catch_unwind(|| run_again(&["again::no_such_test"], &[]));
     let said = renamed.expect_err("no test has run").downcast::<String>().expect("a text");
     assert!(said.contains("test result: ok. 0 passed"), "{said}");
+}
+
+/// Somebody builds the tests while they run.
+#[test]
+fn a_program_that_was_replaced_runs_again() {
+    let program = std::env::current_exe().expect("this test");
+    let link = program.with_extension(format!("replaced-{}", std::process::id()));
+    let linked = std::fs::hard_link(&program, &link).and_then(|()| File::open(&link));
+    let replaced = match &linked {
+        Ok(file) => {
+            std::fs::remove_file(&link).expect("removed");
+            format!("/proc/self/fd/{}", file.as_raw_fd())
+        }
+        // Somebody has indeed.
+        Err(error) => {
+            assert!(!program.exists(), "{error}");
+            THIS.into()
+        }
+    };
+    let output = Command::new(replaced).args(["--exact", "again::none_run_is_no_success"]).output().expect("run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -13,7 +13,7 @@ use crate::post::Way;
 use crate::request::{Data, Kind, Service, Wr};
 use crate::sends::{self, run};
 use crate::twin::{Link, Twins, ring};
-use crate::verbs::{Fabric, Geometry};
+use crate::verbs::{Fabric, Geometry, NO_ETHER_TYPE};
 
 /// What the software device is to be like, which it looks at when a program starts: Ethernet, and whether libmlx5 is told that
 /// headers must be inline (`l2`: it copies 18 bytes then).
@@ -49,6 +49,10 @@ where
                 Data::Inline(bytes) if bytes.len() < LEAST as usize => bytes.resize(LEAST as usize, 0x5a),
                 Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
                 _ => {}
+            }
+            // As in the fabric's memory: a random frame is an IP packet once in a while, whose headers must be inline, too.
+            if let Data::Inline(bytes) = &mut data {
+                bytes[12] |= NO_ETHER_TYPE;
             }
             let missing = LEAST.saturating_sub(sends::message_bytes(&data));
             if let Data::Sges(sges) = &mut data {

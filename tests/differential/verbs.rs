@@ -9,6 +9,10 @@ use rdma_sys as sys;
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 const WITH_RAW_WQE: u64 = 1 << 3;
 
+/// A bit that is clear in the first byte of the EtherTypes of IPv4, IPv6 and VLAN tags (0x0800, 0x86dd, 0x8100, 0x88a8): a frame
+/// that has it there has no headers beyond Ethernet's.
+pub(crate) const NO_ETHER_TYPE: u8 = 0x10;
+
 /// The device, a domain, and memory that requests may name.
 pub(crate) struct Fabric {
     pub(crate) device: Device,
@@ -30,7 +34,7 @@ impl Fabric {
         let memory = |bytes| Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let (mut buffer, victim) = (memory(1 << 20), memory(4096));
         // Bytes that tell their places, for what is copied from here into WQEs.
-        let places: Vec<u8> = (0..1_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13) as u8).collect();
+        let places: Vec<u8> = (0..1_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13) as u8 | NO_ETHER_TYPE).collect();
         buffer.write(0, &places);
         Self { device, pd, buffer, victim }
     }
