@@ -1,14 +1,18 @@
 //! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
 //! program asks.
+//!
+//! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy of this
+//! table after fork, and the very same table after vfork.
 
 use crate::context::{Context, lock};
 use crate::errno::Errno;
 use crate::events::EventPipe;
 use crate::rdma_cm::EventFile;
+use crate::user::own_pid;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Once};
 
 /// An open file of ours.
 #[derive(Clone)]
@@ -24,7 +28,21 @@ pub(crate) enum File {
 /// Descriptors from here on cannot be ours.
 const LIMIT: usize = 1 << 16;
 static OURS: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
-static FILES: LazyLock<Mutex<HashMap<RawFd, File>>> = LazyLock::new(Mutex::default);
+static FILES: LazyLock<Mutex<HashMap<RawFd, Entry>>> = LazyLock::new(Mutex::default);
+
+struct Entry {
+    file: File,
+    /// The process whose descriptor it is.
+    process: libc::pid_t,
+}
+
+/// This process, if it is the child of a fork.
+static FORKED: AtomicI32 = AtomicI32::new(0);
+
+/// Run in the child of a fork, but not of a vfork.
+extern "C" fn forked() {
+    FORKED.store(own_pid(), Ordering::Relaxed);
+}
 
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
     let fd = usize::try_from(fd).ok()?;
@@ -39,7 +57,13 @@ pub(crate) fn is_ours(fd: RawFd) -> bool {
 /// Makes `fd` ours.
 pub(crate) fn insert(fd: RawFd, file: File) -> Result<(), Errno> {
     let (word, bit) = bit(fd).ok_or(Errno::EMFILE)?;
-    let stale = lock(&FILES).insert(fd, file);
+    static WATCH_FORKS: Once = Once::new();
+    WATCH_FORKS.call_once(|| {
+        // If there is no memory for it, a forked child keeps stale entries.
+        // SAFETY: the function stores an integer.
+        let _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    });
+    let stale = lock(&FILES).insert(fd, Entry { file, process: own_pid() });
     // Without the lock: what goes with the last of an open file are descriptors of ours.
     drop(stale);
     word.fetch_or(bit, Ordering::Release);
@@ -48,14 +72,26 @@ pub(crate) fn insert(fd: RawFd, file: File) -> Result<(), Errno> {
 
 /// The file behind `fd`, if it is ours.
 pub(crate) fn get(fd: RawFd) -> Option<File> {
-    if is_ours(fd) { lock(&FILES).get(&fd).cloned() } else { None }
+    if is_ours(fd) { lock(&FILES).get(&fd).map(|entry| entry.file.clone()) } else { None }
 }
 
-/// Forgets `fd`, which is about to be closed.
+/// Those of ours from `first` to `last`.
+pub(crate) fn ours_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
+    // Descriptors below the limit are not negative.
+    (first..=last.min(LIMIT as u32 - 1)).map(|fd| fd as RawFd).filter(|&fd| is_ours(fd))
+}
+
+/// Forgets `fd`, which is about to be closed. What was behind it, for the process that opened it to end.
 pub(crate) fn remove(fd: RawFd) -> Option<File> {
-    let (word, bit) = bit(fd)?;
-    if word.fetch_and(!bit, Ordering::AcqRel) & bit == 0 {
+    if !is_ours(fd) {
         return None;
     }
-    lock(&FILES).remove(&fd)
+    let (word, bit) = bit(fd)?;
+    let mut files = lock(&FILES);
+    let (owner, process) = (files.get(&fd)?.process, own_pid());
+    if owner == process || FORKED.load(Ordering::Relaxed) == process {
+        word.fetch_and(!bit, Ordering::AcqRel);
+    }
+    // The child of a fork lets its copy be.
+    if owner == process { files.remove(&fd).map(|entry| entry.file) } else { None }
 }

@@ -5,7 +5,7 @@
 use crate::errno::Errno;
 use crate::fds::{self, File};
 use crate::{device_file, ioctl, rdma_cm, strict, uar};
-use libc::{c_char, c_int, c_ulong, c_void, mode_t, off_t, size_t};
+use libc::{c_char, c_int, c_uint, c_ulong, c_void, mode_t, off_t, size_t};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -73,6 +73,10 @@ pub(crate) mod real {
         mmap: fn(at: *mut c_void, len: size_t, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void;
         munmap: fn(at: *mut c_void, len: size_t) -> c_int;
         close: fn(fd: c_int) -> c_int;
+        close_range: fn(first: c_uint, last: c_uint, flags: c_int) -> c_int;
+        closefrom: fn(first: c_int) -> ();
+        dup2: fn(from: c_int, to: c_int) -> c_int;
+        dup3: fn(from: c_int, to: c_int, flags: c_int) -> c_int;
         socket: fn(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
         sigaction: fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
         signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
@@ -355,19 +359,79 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     unsafe { real::munmap(at, len) }
 }
 
+/// Ends what is behind `fd`, if it is ours, before the number can be another file's.
+fn end(fd: c_int) {
+    match fds::remove(fd) {
+        Some(File::Device(context)) => device_file::close(fd, &context),
+        Some(File::ConnectionManager(file)) => rdma_cm::close(&file),
+        Some(File::Events(_)) | None => {}
+    }
+}
+
 /// Closes our devices and event files.
 ///
 /// # Safety
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
-    match fds::remove(fd) {
-        Some(File::Device(context)) => device_file::close(fd, &context),
-        Some(File::ConnectionManager(file)) => rdma_cm::close(&file),
-        Some(File::Events(_)) | None => {}
-    }
+    end(fd);
     // SAFETY: the argument is passed on from the caller.
     unsafe { real::close(fd) }
+}
+
+/// Closes our devices and event files among others.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    // With a flag, descriptors stay, or stay with the other threads.
+    if flags == 0 {
+        fds::ours_in(first, last).for_each(end);
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::close_range(first, last, flags) }
+}
+
+/// Closes our devices and event files among others.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn closefrom(first: c_int) {
+    fds::ours_in(first.max(0).cast_unsigned(), c_uint::MAX).for_each(end);
+    // SAFETY: the argument is passed on from the caller.
+    unsafe { real::closefrom(first) }
+}
+
+/// Ends what is behind `to`, which is about to become a duplicate of `from`.
+fn end_before_dup(from: c_int, to: c_int) {
+    // SAFETY: takes no pointers.
+    if from != to && fds::is_ours(to) && unsafe { libc::fcntl(from, libc::F_GETFD) } >= 0 {
+        end(to);
+    }
+}
+
+/// Closes our devices and event files when another file takes their number.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+    end_before_dup(from, to);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::dup2(from, to) }
+}
+
+/// Closes our devices and event files when another file takes their number.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+    end_before_dup(from, to);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::dup3(from, to, flags) }
 }
 
 /// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.

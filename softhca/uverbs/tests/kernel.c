@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void identity(void)
@@ -175,6 +176,62 @@ static void closing(void)
 	EXPECT(descriptors() == before);
 }
 
+/* A child closes its descriptors; the device and its objects stay the parent's. */
+static void children(void)
+{
+	for (volatile int kind = 0; kind < 2; kind++) {
+		struct ibv_context *opened = NEED(ibv_open_device(context->device));
+		struct ibv_pd *domain = NEED(ibv_alloc_pd(opened));
+		struct ibv_comp_channel *channel = NEED(ibv_create_comp_channel(opened));
+		struct ibv_mr *mr = NEED(ibv_reg_mr(domain, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+		struct ibv_cq *cq = NEED(ibv_create_cq(opened, 4, NULL, channel, 0));
+		struct ibv_qp *qp = NEED(make_qp(domain, cq, NULL, IBV_QPT_RC));
+		connect_to(qp, qp);
+		pid_t child = kind == 0 ? vfork() : fork();
+		if (child == 0) {
+			close(channel->fd);
+			close(opened->cmd_fd);
+			/* The numbers are free for other files. (A child of vfork must not tell: its table is the parent's.) */
+			int on = 1, ends[2];
+			_exit(kind == 1 && (pipe(ends) != 0 || ioctl(ends[0], FIONBIO, &on) != 0));
+		}
+		int status = -1;
+		EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+		for (int round = 0; round < 3; round++) {
+			EXPECT(post_write(qp, mr, memory, memory + 4096, 64, IBV_SEND_SIGNALED) == 0);
+			EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+		}
+		EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
+		/* The channel's number, too, is known as before. */
+		cq = NEED(ibv_create_cq(opened, 4, NULL, channel, 0));
+		EXPECT(ibv_destroy_cq(cq) == 0 && ibv_destroy_comp_channel(channel) == 0);
+		EXPECT(ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(domain) == 0 && ibv_close_device(opened) == 0);
+	}
+}
+
+/* Another file behind the number of a device, whichever way it came there, is that file. */
+static void reused(void)
+{
+	for (int way = 0; way < 4; way++) {
+		int device = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC), ends[2], on = 1;
+		EXPECT(device >= 0 && pipe(ends) == 0);
+		EXPECT(dup2(device, device) == device && dup2(1023, device) == -1 && errno == EBADF);
+		EXPECT(ioctl(device, FIONBIO, &on) == -1 && errno == ENOTTY);
+		if (way == 0)
+			EXPECT(dup2(ends[0], device) == device);
+		else if (way == 1)
+			EXPECT(dup3(ends[0], device, O_CLOEXEC) == device);
+		else if (way == 2)
+			EXPECT(close_range(device, device, 0) == 0 && fcntl(ends[0], F_DUPFD, device) == device);
+		else
+			EXPECT(close(device) == 0 && fcntl(ends[0], F_DUPFD, device) == device);
+		EXPECT(ioctl(device, FIONBIO, &on) == 0);
+		close(device);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -184,6 +241,8 @@ int main(int argc, char **argv)
 	capacities(cq);
 	errors(cq);
 	closing();
+	children();
+	reused();
 	/* libmlx5 imports no context whose registers came with it. */
 	if (argc == 1)
 		imports();
