@@ -1,5 +1,8 @@
 //! The device against a hostile host and a hostile network: any contexts, any bytes in rings and records, any stores to its
 //! pages, any packets.
+//!
+//! Whatever they do, the device writes only where it may ([`super::guard`]), completes only what was posted, each WQE once
+//! and in order, and flushes all of it when a QP is in error ([`super::ledger`]).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,18 +16,31 @@ use softhca::context::{
 use softhca::device::Device;
 use softhca::wire::{Frame, Grh, Route, Wire};
 
-use super::memory::{Arena, BASE};
+use super::guard::Guarded;
+use super::ledger::Ledger;
+use super::memory::BASE;
 
 /// Bytes of host memory.
 const HOST: usize = 1 << 16;
 /// The send ring of QP n begins at n times this.
 const RING: usize = 0x1000;
-/// Where the receive ring of QP n begins, in its part of memory; the CQ follows, and the doorbell record.
+/// Where the receive ring of QP n begins, in its part of memory.
 const RECEIVES: usize = 0x400;
-const CQES: usize = 0x800;
-const RECORD: usize = 0xf00;
-/// Registered memory of everybody.
+/// The ring of the SRQ.
+const SHARED_RING: usize = 0x2000;
+/// The doorbell records: QP 0 with its CQ, QP 1 with its CQ, the SRQ; `RECORD_BYTES` each.
+const RECORDS: usize = 0x3000;
+const RECORD_BYTES: usize = 16;
+/// Where the rings of CQ n are: in a part of its own, so that no CQE lands where the host posts.
+const CQES: usize = 0x4000;
+const CQES_BYTES: usize = 0x2000;
+/// Memory with keys, `REGION_BYTES` for each; no key has the last 64 bytes of a region.
 const DATA: usize = 0x8000;
+const REGION_BYTES: usize = 0x2000;
+const REGIONS: usize = 4;
+
+/// Opcode of the last CQE in a ring that a CQ has left (`MLX5_CQE_RESIZE_CQ`).
+const RESIZE_CQ: u8 = 5;
 
 const TRANSPORTS: [Transport; 4] = [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket];
 
@@ -35,7 +51,7 @@ input_enum! {
         Store { at: u16, bytes: [u8; 64] },
         /// The host puts a control segment that makes sense, and `rest`, into the send ring of a QP at WQEBB `slot`.
         Wqe { qp: u8, slot: u8, opcode: u8, ds: u8, flags: u8, rest: [u8; 48] },
-        /// The host sets an index in a record: receive, send, consumer, arm.
+        /// The host sets an index in a record: receive, send, consumer, arm; or the SRQ's.
         Record { qp: u8, word: u8, value: u16 },
         /// The host stores to a page.
         Doorbell { uar: u8, offset: u16, bytes: [u8; 8] },
@@ -67,7 +83,8 @@ input_struct! {
         log_rq: u8,
         log_stride: u8,
         log_cq: u8,
-        /// Bits: 128-byte CQEs, signal all, shared receives, scatter-to-CQE (2 bits), overrun ignored.
+        /// Bits: 128-byte CQEs, signal all, shared receives, scatter-to-CQE (2 bits), overrun ignored, CQEs
+        /// consumed at once.
         flags: u8,
         /// Its peer.
         peer: u8,
@@ -126,15 +143,27 @@ impl Wire for Network {
     }
 }
 
+/// A memory key as the host created it.
+struct Key {
+    key: u32,
+    context: MkeyContext,
+    destroyed: bool,
+}
+
 struct Lab {
     device: Device,
-    host: Arena,
+    host: Guarded,
+    ledger: Ledger,
     network: Network,
     now: Duration,
     qps: Vec<u32>,
-    cqs: Vec<u32>,
+    /// CQs, with the part of memory where their rings are.
+    cqs: Vec<(u32, u64)>,
     uars: Vec<u32>,
-    key: u32,
+    /// PD of the queues.
+    pd: u32,
+    /// By region: everything, local writes, remote reads; and everything in another PD.
+    keys: Vec<Key>,
 }
 
 /// Does it all.
@@ -148,6 +177,7 @@ pub fn run(input: &Input) {
         lab.now += Duration::from_millis(100);
         lab.work();
     }
+    lab.finish();
 }
 
 /// What raw packets may have to hold.
@@ -156,7 +186,7 @@ const INLINE_HEADERS: [InlineHeaders; 4] =
 
 impl Lab {
     fn new(input: &Input) -> Self {
-        let (host, network) = (Arena::new(HOST, 0), Network::default());
+        let (host, network) = (Guarded::new(HOST), Network::default());
         let doorbells = [DoorbellSource::Calls, DoorbellSource::Registers, DoorbellSource::Records];
         let config = DeviceConfig {
             qpn_first: 2,
@@ -170,17 +200,28 @@ impl Lab {
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
         let (qps, cqs, uars) = (Vec::new(), Vec::new(), Vec::new());
-        let mut lab = Self { device, host, network, now: Duration::ZERO, qps, cqs, uars, key: 0 };
-        let pd = lab.device.alloc_pd().expect("a PD");
+        let (ledger, keys) = (Ledger::default(), Vec::new());
+        let mut lab = Self { device, host, ledger, network, now: Duration::ZERO, qps, cqs, uars, pd: 0, keys };
+        lab.pd = lab.device.alloc_pd().expect("a PD");
+        let pd = lab.pd;
+        let other = lab.device.alloc_pd().expect("a PD");
         let all = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
-        let addr = BASE + DATA as u64;
-        let context = MkeyContext { pd, iova: addr, addr, len: (HOST - DATA) as u64, access: all };
-        lab.key = lab.device.create_mkey(context).expect("a key");
-        let ring = BASE + 0x4000;
-        let rq = RqContext { buf: ring, log_size: input.shared_log & 7, log_stride: 5 };
-        let srq = lab.device.create_srq(SrqContext { pd, rq, dbr: ring + 0xf00, limit: 1 }).ok();
+        let local = Access { local_write: true, ..Access::default() };
+        let readable = Access { remote_read: true, ..Access::default() };
+        for (n, (pd, access)) in [(pd, all), (pd, local), (pd, readable), (other, all)].into_iter().enumerate() {
+            let addr = BASE + (DATA + n * REGION_BYTES) as u64;
+            let context = MkeyContext { pd, iova: addr, addr, len: REGION_BYTES as u64 - 64, access };
+            let key = lab.device.create_mkey(context).expect("a key");
+            lab.keys.push(Key { key, context, destroyed: false });
+        }
+        let rq = RqContext { buf: BASE + SHARED_RING as u64, log_size: input.shared_log & 7, log_stride: 5 };
+        let srq = SrqContext { pd, rq, dbr: record(2), limit: 1 };
+        let srqn = lab.device.create_srq(srq).ok();
+        if srqn.is_some() {
+            lab.ledger.add_srq(srq);
+        }
         for (n, qp) in [&input.first, &input.second].into_iter().enumerate() {
-            lab.create(n, qp, pd, srq, input.qps[n]);
+            lab.create(n, qp, srqn, input.qps[n]);
         }
         for (n, qp) in [&input.first, &input.second].into_iter().enumerate() {
             lab.connect(n, qp, all);
@@ -188,34 +229,41 @@ impl Lab {
         lab
     }
 
-    fn create(&mut self, n: usize, qp: &QpInput, pd: u32, srq: Option<u32>, uidx: u8) {
+    fn create(&mut self, n: usize, qp: &QpInput, srqn: Option<u32>, uidx: u8) {
         let part = BASE + (n * RING) as u64 + (u64::from(qp.shift) << 4);
         let Ok(uar) = self.device.alloc_uar() else { return };
         self.uars.push(uar);
+        let rings = BASE + (CQES + n * CQES_BYTES) as u64;
         let cq = CqContext {
-            buf: part + CQES as u64,
+            buf: rings + u64::from(qp.shift & 0xf) * 64,
             log_size: qp.log_cq,
             cqe_bytes: if qp.flags & 1 != 0 { 128 } else { 64 },
-            dbr: part + RECORD as u64 + 8,
+            dbr: record(n) + 8,
             uar,
             ignore_overrun: qp.flags & 32 != 0,
         };
-        let Ok(cqn) = self.device.create_cq(cq) else { return };
-        self.cqs.push(cqn);
+        self.host.permit_arm_word(Some(cq.dbr + 4));
+        let created = self.device.create_cq(cq);
+        self.host.permit_arm_word(None);
+        let Ok(cqn) = created else { return };
+        self.host.add_cq(cqn, cq, qp.flags & 64 != 0);
+        self.cqs.push((cqn, rings));
         let rq = RqContext { buf: part + RECEIVES as u64, log_size: qp.log_rq, log_stride: qp.log_stride };
         let scatter = [0, 32, 64, 33][usize::from(qp.flags >> 3 & 3)];
         let context = QpContext {
             transport: qp.transport(),
-            pd,
+            pd: self.pd,
             send_cqn: cqn,
-            recv_cqn: self.cqs[0],
+            recv_cqn: self.cqs[0].0,
             sq: Some(SqContext {
                 buf: part,
                 log_size: qp.log_sq,
                 inline_headers: INLINE_HEADERS[uidx as usize % INLINE_HEADERS.len()],
             }),
-            rq: srq.filter(|_| qp.flags & 4 != 0).map_or(ReceiveSource::Own(rq), |srqn| ReceiveSource::Shared { srqn }),
-            dbr: part + RECORD as u64,
+            rq: srqn
+                .filter(|_| qp.flags & 4 != 0)
+                .map_or(ReceiveSource::Own(rq), |srqn| ReceiveSource::Shared { srqn }),
+            dbr: record(n),
             uar,
             uidx: uidx.into(),
             signal_all: qp.flags & 2 != 0,
@@ -223,6 +271,7 @@ impl Lab {
             scatter_to_cqe_res: scatter,
         };
         if let Ok(qpn) = self.device.create_qp(context) {
+            self.ledger.add_qp(qpn);
             self.qps.push(qpn);
         }
     }
@@ -289,7 +338,7 @@ impl Lab {
                 self.host.scribble((sq.buf + at - BASE) as usize, &wqe);
             }
             Action::Record { qp, word, value } => {
-                let at = usize::from(*qp) % 2 * RING + RECORD + usize::from(word & 3) * 4;
+                let at = RECORDS + usize::from(*qp) % 3 * RECORD_BYTES + usize::from(word & 3) * 4;
                 self.host.scribble(at, &u32::from(*value).to_be_bytes());
             }
             Action::Doorbell { uar, offset, bytes } => {
@@ -330,15 +379,20 @@ impl Lab {
             }
             Action::Destroy { qp, key } => {
                 if *key {
-                    let _ = self.device.destroy_mkey(self.key);
+                    let key = &mut self.keys[usize::from(*qp) % REGIONS];
+                    key.destroyed |= self.device.destroy_mkey(key.key).is_ok();
                 } else if let Some(&qpn) = pick(&self.qps, *qp) {
                     let _ = self.device.destroy_qp(qpn);
                 }
             }
             Action::Resize { qp, at, log_size, wide } => {
-                if let Some(&cqn) = pick(&self.cqs, *qp) {
-                    let buf = BASE + u64::from(*at) * 64;
-                    let _ = self.device.resize_cq(cqn, buf, *log_size, if *wide { 128 } else { 64 });
+                let Some(&(cqn, part)) = pick(&self.cqs, *qp) else { return };
+                let (buf, cqe_bytes) = (part + u64::from(*at) % 64 * 64, if *wide { 128 } else { 64 });
+                let resized = self.device.resize_cq(cqn, buf, *log_size, cqe_bytes).is_ok();
+                let last: Vec<_> = self.host.take_cqes().iter().map(|cqe| (cqe.cqn, cqe.bytes[63] >> 4)).collect();
+                assert_eq!(last, if resized { vec![(cqn, RESIZE_CQ)] } else { Vec::new() }, "the old ring's last CQE");
+                if resized {
+                    self.host.move_cq(cqn, buf, *log_size, cqe_bytes);
                 }
             }
         }
@@ -352,7 +406,7 @@ impl Lab {
             if keep {
                 continue;
             }
-            let addr = self.addr(wqe[at + 15]);
+            let (addr, key) = self.place(wqe[at + 15]);
             if transport == Transport::RawPacket && at == 16 {
                 // The Ethernet segment: checksums, and up to 31 bytes of headers.
                 wqe[at..at + 4].fill(0);
@@ -361,13 +415,13 @@ impl Lab {
                 wqe[at + 13] &= 0x1f;
             } else if remote && at == 16 {
                 wqe[at..at + 8].copy_from_slice(&addr.to_be_bytes());
-                wqe[at + 8..at + 12].copy_from_slice(&self.key.to_be_bytes());
+                wqe[at + 8..at + 12].copy_from_slice(&key.to_be_bytes());
                 wqe[at + 12..at + 16].fill(0);
             } else if wqe[at] & 0x80 == 0 {
                 wqe[at] = 0;
                 wqe[at + 1] = 0;
                 wqe[at + 2] &= 0x0f;
-                wqe[at + 4..at + 8].copy_from_slice(&self.key.to_be_bytes());
+                wqe[at + 4..at + 8].copy_from_slice(&key.to_be_bytes());
                 wqe[at + 8..at + 16].copy_from_slice(&addr.to_be_bytes());
             } else {
                 wqe[at + 1] = 0;
@@ -379,15 +433,28 @@ impl Lab {
     /// The same for a packet's RETH.
     fn refer_to_window(&self, headers: &mut [u8; 28]) {
         if headers[0] & 0xc0 != 0xc0 {
-            let addr = self.addr(headers[7]);
+            let (addr, key) = self.place(headers[7]);
             headers[..8].copy_from_slice(&addr.to_be_bytes());
-            headers[8..12].copy_from_slice(&self.key.to_be_bytes());
+            headers[8..12].copy_from_slice(&key.to_be_bytes());
             headers[12..14].fill(0);
         }
     }
 
-    fn addr(&self, place: u8) -> u64 {
-        BASE + DATA as u64 + u64::from(place) * 128
+    /// An address, and the key of its region.
+    fn place(&self, place: u8) -> (u64, u32) {
+        let at = usize::from(place) * 128;
+        (BASE + (DATA + at) as u64, self.keys[at / REGION_BYTES].key)
+    }
+
+    /// What the keys permit at the moment. One that a SEND has invalidated names no bytes.
+    fn permit(&self) {
+        let lives = |key: &&Key| !key.destroyed && self.device.mkey(key.key).is_some_and(|mkey| mkey.len > 0);
+        let usable = self.keys.iter().filter(lives).map(|key| &key.context).filter(|context| context.pd == self.pd);
+        let regions = |permits: fn(&Access) -> bool| {
+            let permitting = usable.clone().filter(|context| permits(&context.access));
+            permitting.map(|context| context.addr..context.addr + context.len).collect()
+        };
+        self.host.permit(regions(|access| access.local_write), regions(|access| access.remote_atomic));
     }
 
     fn packet(&self, packet: Vec<u8>, flags: u8) {
@@ -397,19 +464,43 @@ impl Lab {
         self.network.push(Frame { route, packet });
     }
 
-    /// Lets the device work, for a bounded time: with a peer that is itself there can be no end to it.
-    fn work(&mut self) {
+    /// Lets the device work, for a bounded time: with a peer that is itself there can be no end to it. `true` if it came
+    /// to an end.
+    fn work(&mut self) -> bool {
+        self.ledger.observe(&mut self.device, &self.host);
+        let mut is_idle = false;
         for _ in 0..8 {
-            if !self.device.step(self.now) {
+            self.permit();
+            is_idle = !self.device.step(self.now);
+            self.ledger.observe(&mut self.device, &self.host);
+            if is_idle {
+                self.ledger.check_flushed(&self.device, &self.host);
                 break;
             }
         }
-        while self.device.next_event().is_some() {}
         self.device.complaints();
         let frames = self.device.take_frames();
         assert!(frames.iter().all(|frame| (14..=9216).contains(&frame.bytes.len())), "{frames:?}");
         let _ = self.device.next_deadline();
+        is_idle
     }
+
+    /// Moves all QPs to the error state, and looks at what is left.
+    fn finish(&mut self) {
+        self.host.poll_all();
+        for &qpn in &self.qps {
+            let _ = self.device.modify_qp(qpn, &QpAttr { state: Some(QpState::Err), ..QpAttr::default() });
+        }
+        // 16 steps flush more than a QP can have outstanding, and take more packets than there are.
+        assert!(self.work() || self.work(), "there is no end to a flush");
+        self.ledger.check_all_complete(&self.device);
+        self.host.check();
+    }
+}
+
+/// The doorbell record `n`.
+fn record(n: usize) -> u64 {
+    BASE + (RECORDS + n * RECORD_BYTES) as u64
 }
 
 fn pick<T>(from: &[T], n: u8) -> Option<&T> {

@@ -4,6 +4,8 @@
 pub mod encode;
 pub mod cqe_parse;
 pub mod device_fetch;
+pub mod guard;
+pub mod ledger;
 pub mod memory;
 pub mod queue_ops;
 #[expect(dead_code, reason = "shared with the tests, which use all of it")]

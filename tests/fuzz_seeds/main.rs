@@ -18,6 +18,8 @@ mod targets {
 
     pub mod cqe_parse;
     pub mod device_fetch;
+    pub mod guard;
+    pub mod ledger;
     pub mod memory;
     pub mod queue_ops;
     pub mod wqe_build;

@@ -259,9 +259,27 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
     packets.push(Action::Packet { bytes: vec![0x64; 40] });
     let mut changes = one(0x08, 3);
     changes.extend((0..7).map(|state| Action::Modify { qp: 0, state }));
-    changes.push(Action::Resize { qp: 0, at: 0x180, log_size: 2, wide: true });
+    changes.push(Action::Resize { qp: 0, at: 0x108, log_size: 2, wide: true });
     changes.extend([Action::Destroy { qp: 0, key: true }, Action::Destroy { qp: 0, key: false }]);
     let unreliable = Input { second: QpInput { flags: 4 | 8, ..qp(1, 0) }, ..input(1, send.clone()) };
+    // Answers into memory that no key permits: past a region's end, of one that may be read only, of another PD.
+    let answers = |place, len| {
+        let mut rest = rest;
+        (rest[18], rest[19], rest[16 + 15]) = (0, len, place);
+        let wqe = Action::Wqe { qp: 0, slot: 0, opcode: 0x10, ds: 3, flags: 8, rest };
+        vec![wqe, Action::Ring { qp: 0, index: 0, ds: 3 }, Action::Wait { time: 100 }]
+    };
+    // Sends with and without a CQE, and receives; then an error, before anything could be sent.
+    let mut flush: Vec<_> = (0..3)
+        .map(|slot| Action::Wqe { qp: 0, slot, opcode: 0x0a, ds: 2, flags: if slot == 1 { 0 } else { 8 }, rest })
+        .collect();
+    flush.push(Action::Record { qp: 0, word: 0, value: 3 });
+    flush.extend([Action::Ring { qp: 0, index: 2, ds: 2 }, Action::Modify { qp: 0, state: 6 }]);
+    let flush = Input { first: QpInput { stop_at: 2, flags: 64, ..qp(0, 1) }, ..input(0, flush) };
+    // One that succeeds and asks for no CQE; then some that find no receive, and are flushed.
+    let quiet = |slot, opcode, ds| Action::Wqe { qp: 0, slot, opcode, ds, flags: 0, rest };
+    let mut unsignaled = vec![quiet(0, 0x00, 1), Action::Ring { qp: 0, index: 0, ds: 1 }];
+    unsignaled.extend([quiet(1, 0x0a, 2), quiet(2, 0x0a, 2), Action::Ring { qp: 0, index: 2, ds: 2 }]);
     let doorbells = vec![
         Action::Doorbell { uar: 0, offset: 0x20, bytes: [0, 0, 0, 0, 0, 0, 0, 1] },
         Action::Doorbell { uar: 0, offset: 0x800, bytes: [0, 0, 0, 0x0a, 0, 0, 2, 2] },
@@ -279,6 +297,11 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         ("packets", input(0, packets)),
         ("changes", input(0, changes)),
         ("doorbells", input(0, doorbells)),
+        ("flush", flush),
+        ("unsignaled", input(0, unsignaled)),
+        ("past_the_end", input(0, answers(0x3f, 80))),
+        ("read_only", input(0, answers(0x80, 16))),
+        ("other_pd", input(0, answers(0xc0, 16))),
         ("raw_packet", input(3, one(0x0a, 3))),
         ("sink", Input { doorbells: 0xc2, ..input(0, one(0x0a, 3)) }),
         ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),

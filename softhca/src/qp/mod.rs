@@ -54,6 +54,10 @@ pub struct QpInfo {
     pub attr: QpAttr,
     /// In SQD: requests are still being completed.
     pub draining: bool,
+    /// WQEBB index of the next send WQE to be fetched (PRM, QPC.hw_sq_wqebb_counter).
+    pub hw_sq_wqebb_counter: u16,
+    /// WQEBB index up to which the doorbell has announced send WQEs (PRM, QPC.sw_sq_wqebb_counter).
+    pub sw_sq_wqebb_counter: u16,
 }
 
 /// A queue pair.
@@ -98,7 +102,9 @@ impl Qp {
         let sq_psn = attr.sq_psn.map(|_| self.requester.sent_end.get());
         let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
         let draining = state == QpState::Sqd && !self.requester.is_drained();
-        QpInfo { state, context, attr: QpAttr { sq_psn, rq_psn, ..attr }, draining }
+        let (hw_sq_wqebb_counter, sw_sq_wqebb_counter) = self.requester.wqebb_counters();
+        let attr = QpAttr { sq_psn, rq_psn, ..attr };
+        QpInfo { state, context, attr, draining, hw_sq_wqebb_counter, sw_sq_wqebb_counter }
     }
 
     /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no

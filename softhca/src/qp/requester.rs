@@ -88,6 +88,11 @@ impl Requester {
         }
     }
 
+    /// WQEBB indices: of the next WQE to fetch, and up to which WQEs are announced.
+    pub(super) fn wqebb_counters(&self) -> (u16, u16) {
+        (self.next_wqe, self.producer)
+    }
+
     /// There is a WQE that has not been fetched.
     pub(super) fn is_rung(&self) -> bool {
         self.producer != self.next_wqe
