@@ -20,7 +20,8 @@
 //! debugger does (`process_vm_readv`), so it must be permitted to, and the other one must still be there. Atomics in such a
 //! region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
 //!
-//! What cannot be taken over: devices opened before a fork (the child has no device thread).
+//! What cannot be taken over: devices opened before a fork (the child has no device thread). The child can close them, or start
+//! another program: they stay the parent's.
 
 mod abi;
 mod abi_mlx5;
