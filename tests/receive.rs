@@ -16,18 +16,22 @@ const POISON: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 struct Memory<T> {
     ring: Vec<u128>,
     record: Box<[u32; 2]>,
-    shadow: Vec<MaybeUninit<T>>,
+    shadow: Box<[MaybeUninit<T>]>,
     stride: usize,
 }
 
 impl<T> Memory<T> {
-    fn new(wqe_cnt: u32, stride: u32) -> Self {
+    fn new(wqe_cnt: u32, stride: u32, shadow_len: u32) -> Self {
         Self {
             ring: vec![POISON; (wqe_cnt * stride / 16) as usize],
             record: Box::new([0xa5a5_a5a5; 2]),
-            shadow: (0..wqe_cnt).map(|_| MaybeUninit::uninit()).collect(),
+            shadow: Box::new_uninit_slice(shadow_len as usize),
             stride: stride as usize,
         }
+    }
+
+    fn wqe_cnt(&self) -> u32 {
+        (self.ring.len() * 16 / self.stride) as u32
     }
 
     fn buf(&mut self) -> NonNull<u8> {
@@ -57,10 +61,14 @@ impl<T> Memory<T> {
     }
 }
 
-fn recv_queue(memory: &mut Memory<WrId>, head: u16) -> RecvQueue {
+fn recv_memory(wqe_cnt: u32, stride: u32) -> Memory<u64> {
+    Memory::new(wqe_cnt, stride, RqParts::shadow_words(wqe_cnt))
+}
+
+fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
     let parts = RqParts {
         buf: memory.buf(),
-        wqe_cnt: memory.shadow.len() as u32,
+        wqe_cnt: memory.wqe_cnt(),
         stride: memory.stride as u32,
         dbrec: memory.record(),
         qpn: Qpn::truncate(QPN),
@@ -92,7 +100,7 @@ fn expected(entries: &[Sge], max: usize) -> Vec<u8> {
 
 #[test]
 fn golden_bytes_of_a_receive_wqe() {
-    let mut memory = Memory::new(4, 64);
+    let mut memory = recv_memory(4, 64);
     let mut rq = recv_queue(&mut memory, 0);
     assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (4, 4, 0));
     let list = [sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7), sge(0x10, 0x7fff_ffff, 0x20)];
@@ -112,7 +120,7 @@ fn golden_bytes_of_a_receive_wqe() {
 
 #[test]
 fn bad_requests_leave_no_trace() {
-    let mut memory = Memory::new(2, 32);
+    let mut memory = recv_memory(2, 32);
     let mut rq = recv_queue(&mut memory, 0);
     let one = sge(1, 1, 1);
     // SAFETY: there is no device, here and below.
@@ -134,7 +142,7 @@ fn bad_requests_leave_no_trace() {
 
 #[test]
 fn a_batch_is_told_once_or_not_at_all() {
-    let mut memory = Memory::new(8, 16);
+    let mut memory = recv_memory(8, 16);
     let mut rq = recv_queue(&mut memory, 0xfffe);
     // SAFETY: there is no device, here and below.
     let push = |batch: &mut blueflame::queue::RecvBatch<'_>, id| unsafe { batch.push(WrId(id), &[sge(id, 1, 1)]) };
@@ -154,8 +162,9 @@ fn a_batch_is_told_once_or_not_at_all() {
     assert_eq!(rq.posted(), 3);
     // SAFETY: there is no device.
     let mut retire = |index| unsafe { rq.retire_index(index) };
-    let out_of_order = RetireError::NotOutstanding { wqe_counter: 0, oldest: 0xfffe, next: 1 };
-    assert_eq!(retire(0), Err(out_of_order));
+    for wqe_counter in [1, 2, 0x8000, 0xfffd] {
+        assert_eq!(retire(wqe_counter), Err(RetireError::NotOutstanding { wqe_counter, oldest: 0xfffe, next: 1 }));
+    }
     for (index, id) in [(0xfffe, 10), (0xffff, 11), (0, 12)] {
         assert_eq!(retire(index), Ok(WrId(id)));
         assert!(retire(index).is_err(), "reported twice");
@@ -164,8 +173,68 @@ fn a_batch_is_told_once_or_not_at_all() {
 }
 
 #[test]
+fn a_receive_done_early_keeps_its_place_until_the_older_ones_are_done() {
+    let mut memory = recv_memory(4, 16);
+    let mut rq = recv_queue(&mut memory, 0xfffe);
+    // SAFETY: there is no device, here and below.
+    let post = |rq: &mut RecvQueue, id| unsafe { rq.post(WrId(id), &[sge(id, 1, 1)]) };
+    // SAFETY: there is no device.
+    let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
+    for id in [u64::MAX, 0, 12, 13] {
+        post(&mut rq, id).unwrap();
+    }
+    assert_eq!(retire(&mut rq, 0), Ok(WrId(12)));
+    assert_eq!(retire(&mut rq, 0), Err(RetireError::CompletedTwice { wqe_counter: 0 }));
+    assert_eq!(retire(&mut rq, 0xffff), Ok(WrId(0)));
+    assert_eq!(rq.posted(), 2);
+    let ring = memory.ring.clone();
+    assert_eq!(post(&mut rq, 14), Err(RecvError::Full(4)), "the oldest holds the others' places");
+    assert_eq!(memory.ring, ring);
+    assert_eq!(retire(&mut rq, 0xfffe), Ok(WrId(u64::MAX)));
+    for wqe_counter in [0xfffe, 0xffff, 0] {
+        let gone = RetireError::NotOutstanding { wqe_counter, oldest: 1, next: 2 };
+        assert_eq!(retire(&mut rq, wqe_counter), Err(gone), "its place is free");
+    }
+    for id in 14..17 {
+        post(&mut rq, id).unwrap();
+    }
+    assert_eq!(post(&mut rq, 17), Err(RecvError::Full(4)));
+    for (index, id) in [(1, 13), (2, 14), (3, 15), (4, 16)] {
+        assert_eq!(retire(&mut rq, index), Ok(WrId(id)), "in order again");
+    }
+    assert_eq!(rq.posted(), 0);
+}
+
+#[test]
+fn a_window_counts_outstanding_receives_where_the_ring_is_larger() {
+    let mut memory = recv_memory(4, 16);
+    let mut rq = recv_queue(&mut memory, 0);
+    rq.set_window(2);
+    // SAFETY: there is no device, here and below.
+    let post = |rq: &mut RecvQueue| unsafe { rq.post(WrId(1), &[]) };
+    // SAFETY: there is no device.
+    let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
+    for (held, done) in [(0, 1), (1, 2)] {
+        while rq.posted() < 2 {
+            post(&mut rq).unwrap();
+        }
+        assert_eq!(post(&mut rq), Err(RecvError::Full(2 + held)));
+        retire(&mut rq, done).unwrap();
+    }
+    post(&mut rq).unwrap();
+    retire(&mut rq, 3).unwrap();
+    assert_eq!((rq.posted(), post(&mut rq)), (1, Err(RecvError::Full(4))), "the ring's end");
+    // SAFETY: there is no device.
+    unsafe { rq.reset() };
+    for index in 0..4 {
+        post(&mut rq).unwrap();
+        retire(&mut rq, index).expect("nothing of what was done before the reset is left");
+    }
+}
+
+#[test]
 fn parts_that_cannot_be_are_refused() {
-    let mut memory = Memory::<WrId>::new(4, 64);
+    let mut memory = recv_memory(4, 64);
     let parts = RqParts {
         buf: memory.buf(),
         wqe_cnt: 4,
@@ -200,7 +269,7 @@ fn link(memory: &mut Memory<SrqRecord>, from: u16, to: u16) {
 }
 
 fn srq_memory(wqe_cnt: u32, stride: u32) -> Memory<SrqRecord> {
-    let mut memory = Memory::new(wqe_cnt, stride);
+    let mut memory = Memory::new(wqe_cnt, stride, wqe_cnt);
     for index in 0..wqe_cnt as u16 - 1 {
         link(&mut memory, index, index + 1);
     }
@@ -210,7 +279,7 @@ fn srq_memory(wqe_cnt: u32, stride: u32) -> Memory<SrqRecord> {
 fn srq_parts(memory: &mut Memory<SrqRecord>, head: u32, tail: u32) -> SrqParts {
     SrqParts {
         buf: memory.buf(),
-        wqe_cnt: memory.shadow.len() as u32,
+        wqe_cnt: memory.wqe_cnt(),
         stride: memory.stride as u32,
         head,
         tail,
@@ -222,7 +291,7 @@ fn srq_parts(memory: &mut Memory<SrqRecord>, head: u32, tail: u32) -> SrqParts {
 }
 
 fn srq(memory: &mut Memory<SrqRecord>) -> SharedRecvQueue {
-    let tail = memory.shadow.len() as u32 - 1;
+    let tail = memory.wqe_cnt() - 1;
     // SAFETY: the memory outlives the queue in every test, and nobody else uses it.
     unsafe { SharedRecvQueue::from_parts(srq_parts(memory, 0, tail)) }.unwrap()
 }
@@ -357,11 +426,15 @@ fn entries(id: u64, lengths: &[u32]) -> Vec<Sge> {
 
 proptest! {
     #[test]
-    fn a_receive_queue_is_a_fifo(steps in steps(), log in 0_u32..4, head: u16) {
-        let mut memory = Memory::new(1 << log, 64);
+    fn a_receive_queue_takes_completions_in_any_order(
+        steps in steps(), log in 0_u32..8, window in 1_u32..200, head: u16, in_order in 0_u8..3,
+    ) {
+        let mut memory = recv_memory(1 << log, 64);
         let mut rq = recv_queue(&mut memory, head);
+        rq.set_window(window);
+        // The requests from the oldest outstanding one on, whose index is `oldest`; no tag if it is done.
         let mut model = std::collections::VecDeque::new();
-        let mut counter = head;
+        let (mut oldest, mut counter) = (head, head);
         let mut id = 0;
         for step in steps {
             match step {
@@ -371,13 +444,16 @@ proptest! {
                     for lengths in &requests {
                         id += 1;
                         let list = entries(id, lengths);
+                        let held = (model.len() + added.len()) as u32;
+                        let outstanding = (model.iter().flatten().count() + added.len()) as u32;
+                        let window = window.min(1 << log);
                         // SAFETY: there is no device.
-                        match unsafe { batch.push(WrId(id), &list) } {
-                            Ok(()) => added.push((id, list)),
-                            Err(error) => {
-                                prop_assert_eq!(error, RecvError::Full(1 << log));
-                                prop_assert_eq!(model.len() + added.len(), 1 << log);
-                            }
+                        let pushed = unsafe { batch.push(WrId(id), &list) };
+                        if held == 1 << log || outstanding >= window {
+                            prop_assert_eq!(pushed, Err(RecvError::Full(held)));
+                        } else {
+                            prop_assert_eq!(pushed, Ok(()));
+                            added.push((id, list));
                         }
                     }
                     if ring {
@@ -388,18 +464,30 @@ proptest! {
                             let want = expected(&list, 4);
                             let used = list.iter().filter(|entry| entry.bytes != 0).count().min(3) * 16 + 16;
                             prop_assert_eq!(&bytes[..used], &want[..used]);
-                            model.push_back(WrId(id));
+                            model.push_back(Some(WrId(id)));
                             counter = counter.wrapping_add(1);
                         }
                     }
                 }
-                Step::Complete(_) | Step::Hostile(_) => {
-                    let oldest = counter.wrapping_sub(model.len() as u16);
+                Step::Complete(which) | Step::Hostile(which) => {
+                    // Near the posted ones, or (`Hostile`) anywhere; mostly in order in a third of the runs.
+                    let near = if in_order == 0 && which % 8 != 0 { 0 } else { which % (model.len() as u16 + 2) };
+                    let index = if matches!(step, Step::Complete(_)) { oldest.wrapping_add(near) } else { which };
                     // SAFETY: there is no device.
-                    prop_assert_eq!(unsafe { rq.retire_index(oldest) }.ok(), model.pop_front());
+                    let retired = unsafe { rq.retire_index(index) };
+                    let place = model.get_mut(usize::from(index.wrapping_sub(oldest)));
+                    prop_assert_eq!(retired, match place.map(Option::take) {
+                        Some(Some(wr_id)) => Ok(wr_id),
+                        Some(None) => Err(RetireError::CompletedTwice { wqe_counter: index }),
+                        None => Err(RetireError::NotOutstanding { wqe_counter: index, oldest, next: counter }),
+                    });
+                    while model.front() == Some(&None) {
+                        model.pop_front();
+                        oldest = oldest.wrapping_add(1);
+                    }
                 }
             }
-            prop_assert_eq!(rq.posted() as usize, model.len());
+            prop_assert_eq!(rq.posted() as usize, model.iter().flatten().count());
             if counter != head {
                 prop_assert_eq!(memory.counter(), u32::from(counter));
             }

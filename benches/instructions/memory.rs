@@ -1,12 +1,11 @@
 //! Queues on memory of this process, with no device.
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use blueflame::cq::{CompletionQueue, CqParts, PollMode};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
-use blueflame::types::{CqCi, Cqn, Qpn, SqPi, WrId};
+use blueflame::types::{CqCi, Cqn, Qpn, SqPi};
 use blueflame::wqe::Transport;
 
 /// WQEBBs, receive WQEs or CQEs of a ring: more than is posted or polled while counting.
@@ -68,7 +67,7 @@ pub(crate) fn receive_queue() -> RecvQueue {
         dbrec: pages(PAGE_BYTES).cast(),
         qpn: Qpn::new(QPN).expect("24 bits"),
         head: 0,
-        shadow: pages(ENTRIES * size_of::<MaybeUninit<WrId>>()).cast(),
+        shadow: pages(RqParts::shadow_words(ENTRIES as u32) as usize * size_of::<u64>()).cast(),
     };
     // SAFETY: pages of its own, large enough, which stay; and there is no device.
     unsafe { RecvQueue::from_parts(parts) }.expect("a queue")

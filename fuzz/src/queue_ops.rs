@@ -34,7 +34,7 @@ input_enum! {
         RetireNth { n: u8 },
         /// Posts receives with so many entries each, and rings or drops the batch.
         Receive { counts: Vec<u8>, ring: bool },
-        /// A completion of the receive queue.
+        /// A completion of the oldest receive.
         RetireReceive {},
         /// As `Receive`, on the shared queue.
         SharedReceive { counts: Vec<u8>, ring: bool },
@@ -50,6 +50,8 @@ input_enum! {
         Stage { request: Request, ring: bool },
         /// Fires a prepared request of two WQEBBs with these bytes.
         Fire { bytes: [u8; 40] },
+        /// A completion of the n-th receive from the oldest, which may be none that is outstanding.
+        RetireReceiveNth { n: u8 },
     }
 }
 
@@ -75,7 +77,8 @@ struct Lab {
     areas: Vec<Arena>,
     /// Outstanding requests: index, WQEBBs, tag.
     sent: VecDeque<(u16, u16, u64)>,
-    received: VecDeque<u64>,
+    /// Tags of receives from the oldest outstanding on; none for those that are done.
+    received: VecDeque<Option<u64>>,
     /// The index of the oldest receive outstanding.
     next_receive: u16,
     /// Posted WQEs of the shared queue with their tags, and the free ones in order.
@@ -100,7 +103,7 @@ pub fn run(input: &Input) {
         areas[3].scribble(((slot + 1) * cqe_size - 1) as usize, &[0xf0]);
     }
     let mut send_shadow = vec![MaybeUninit::<WqeRecord>::uninit(); sends as usize];
-    let mut recv_shadow = vec![MaybeUninit::<WrId>::uninit(); receives as usize];
+    let mut recv_shadow = vec![MaybeUninit::<u64>::uninit(); RqParts::shadow_words(receives) as usize];
     let mut shared_shadow = vec![MaybeUninit::<SrqRecord>::uninit(); shared as usize];
     let record = |word: usize| {
         // SAFETY: within the 64 bytes of the records' area.
@@ -245,7 +248,7 @@ impl Lab {
                     let result = unsafe { batch.push(WrId(self.next_id), &sges(count)) };
                     let full = self.received.len() + put.len() == capacity;
                     if received(result, full, count, max) {
-                        put.push(self.next_id);
+                        put.push(Some(self.next_id));
                         self.next_id += 1;
                     }
                 }
@@ -254,12 +257,8 @@ impl Lab {
                     self.received.extend(put);
                 }
             }
-            Op::RetireReceive {} => {
-                let oldest = self.next_receive;
-                // SAFETY: no device acts on it, nor below.
-                let result = unsafe { self.rq.retire_index(oldest) };
-                self.check_receive(oldest, result);
-            }
+            Op::RetireReceive {} => self.retire_receive(0),
+            Op::RetireReceiveNth { n } => self.retire_receive(*n),
             Op::SharedReceive { counts, ring } => {
                 let max = self.srq.max_sge();
                 let mut put = Vec::new();
@@ -316,11 +315,26 @@ impl Lab {
         }
     }
 
+    fn retire_receive(&mut self, n: u8) {
+        let counter = self.next_receive.wrapping_add(n.into());
+        // SAFETY: as above.
+        let result = unsafe { self.rq.retire_index(counter) };
+        self.check_receive(counter, result);
+    }
+
     /// The same of the receive queue.
     fn check_receive(&mut self, counter: u16, result: Result<WrId, RetireError>) {
-        let expected = if counter == self.next_receive { self.received.pop_front() } else { None };
-        assert_eq!(result.ok().map(|id| id.0), expected);
-        self.next_receive = self.next_receive.wrapping_add(expected.is_some().into());
+        let place = self.received.get_mut(usize::from(counter.wrapping_sub(self.next_receive)));
+        match (result, place.map(Option::take)) {
+            (Ok(id), Some(Some(expected))) => assert_eq!(id.0, expected),
+            (Err(RetireError::CompletedTwice { wqe_counter }), Some(None)) => assert_eq!(wqe_counter, counter),
+            (Err(RetireError::NotOutstanding { .. }), None) => {}
+            (found, expected) => panic!("{found:?} for receive {counter}, which is {expected:?}"),
+        }
+        while let Some(None) = self.received.front() {
+            self.received.pop_front();
+            self.next_receive = self.next_receive.wrapping_add(1);
+        }
     }
 
     fn retire_shared(&mut self, index: u16) {
@@ -373,7 +387,7 @@ impl Lab {
     fn check(&self) {
         let used: u16 = self.sent.iter().map(|(_, wqebbs, _)| *wqebbs).sum();
         assert_eq!(self.sq.free().0 + used, self.sq.capacity().0);
-        assert_eq!(self.rq.posted() as usize, self.received.len());
+        assert_eq!(self.rq.posted() as usize, self.received.iter().flatten().count());
         assert_eq!(self.srq.posted() as usize, self.shared.len());
         assert_eq!(self.srq.capacity() as usize + 1, self.shared.len() + self.free.len());
     }

@@ -1,4 +1,15 @@
-//! The receive queue of a queue pair: buffers posted in order, consumed in order.
+//! The receive queue of a queue pair: buffers posted in order, and consumed in order unless the queue pair was made otherwise.
+//!
+//! ```text
+//!        tail                              head
+//!         |                                 |
+//!         v                                 v
+//!   free [5] [6: done] [7] [8: done] ... [12] free
+//! ```
+//!
+//! The device writes into a completion which WQE it consumed. As a rule that is the oldest one, at the tail. On a queue pair
+//! with out-of-order data placement (rdma-core's `MLX5DV_QP_CREATE_OOO_DP`) it can be any that is posted. Such a WQE is
+//! marked done, one bit in private memory, and is written again when all before it are done, too.
 //!
 //! It has a doorbell record and no register: the device reads the record when it needs a buffer.
 use core::mem::MaybeUninit;
@@ -36,8 +47,17 @@ pub struct RqParts {
     pub qpn: Qpn,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
     pub head: u16,
-    /// Private memory of at least `wqe_cnt` tags; its contents do not matter.
-    pub shadow: NonNull<MaybeUninit<WrId>>,
+    /// Private memory of at least [`shadow_words`](Self::shadow_words) words; its contents do not matter.
+    pub shadow: NonNull<MaybeUninit<u64>>,
+}
+
+impl RqParts {
+    /// Words of private memory for a ring of `wqe_cnt` WQEs: a tag for each, and a bit for each that says whether it completed
+    /// before an older one.
+    #[must_use]
+    pub const fn shadow_words(wqe_cnt: u32) -> u32 {
+        wqe_cnt + wqe_cnt.div_ceil(u64::BITS)
+    }
 }
 
 /// The receive queue of one queue pair.
@@ -45,16 +65,21 @@ pub struct RqParts {
 pub struct RecvQueue {
     buf: NonNull<u8>,
     record: DoorbellRecord,
-    shadow: NonNull<MaybeUninit<WrId>>,
+    /// The tags, then the bits of WQEs that are done.
+    shadow: NonNull<MaybeUninit<u64>>,
     /// Number of WQEs, less one.
     mask: u32,
-    /// How many may be posted at a time: at most the ring's.
+    /// How many may be outstanding at a time: at most the ring's.
     window: u32,
+    /// How far the head may be from the tail: `window` and `early`, but at most the ring's.
+    limit: u32,
     /// log2 of the stride in bytes.
     shift: u32,
-    /// Requests posted, and requests completed, ever; both count on modulo 2^32.
+    /// Requests posted ever, and those before the oldest outstanding one; both count on modulo 2^32.
     head: u32,
     tail: u32,
+    /// Requests behind the tail that are done. Theirs are the only bits set.
+    early: u32,
     /// The number that its completions carry.
     qpn: QpnInCqe,
 }
@@ -75,7 +100,7 @@ impl RecvQueue {
     /// For as long as the queue lives:
     /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
     ///   to nobody;
-    /// - `shadow` is `wqe_cnt` tags of memory, aligned for them, that nothing else, and no device, touches;
+    /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device, touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
     /// - completions of other queue pairs that had or have the same number are kept away, as for
@@ -90,7 +115,10 @@ impl RecvQueue {
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
-        Ok(Self { buf, record, shadow, mask, window: wqe_cnt, shift, head, tail: head, qpn: QpnInCqe::new(qpn) })
+        let qpn = QpnInCqe::new(qpn);
+        // SAFETY: the caller promises the memory.
+        unsafe { unmark_all(shadow, wqe_cnt) };
+        Ok(Self { buf, record, shadow, mask, window: wqe_cnt, limit: wqe_cnt, shift, head, tail: head, early: 0, qpn })
     }
 
     /// Posts one receive request and tells the device.
@@ -119,44 +147,96 @@ impl RecvQueue {
         RecvBatch { head: self.head, queue: self }
     }
 
-    /// Takes the oldest posted request off the queue, because it completed, successfully or not, and returns its tag.
+    /// Takes back the request that completed, successfully or not, and returns its tag.
     ///
-    /// Receives of one queue complete in the order they were posted.
+    /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data placement.
+    /// Then it may be any, and its place in the ring becomes free when all older ones have completed, too.
     ///
     /// # Errors
     ///
     /// See [`RetireError`]; the queue is as before then. It is the completion of a send or of another queue pair, or the index
-    /// in it is not the oldest request's: what the device writes is not trusted.
+    /// in it is not of an outstanding request: what the device writes is not trusted.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
-        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired, and given once more
-        // its index is behind the oldest.
+        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once more, its
+        // index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
         retire::check_side(cqe, Side::Responder)?;
         retire::check_qpn(cqe, self.qpn)?;
         // SAFETY: of a completion of this queue, as argued.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }
 
-    /// Takes the oldest posted request off the queue, if its index, counted from the first ever posted and modulo 2^16, is
-    /// `wqe_counter`.
+    /// Takes back the request whose index, counted from the first ever posted and modulo 2^16, is `wqe_counter`.
     ///
     /// # Errors
     ///
-    /// [`RetireError::NotOutstanding`]; the queue is as before then.
+    /// [`RetireError::NotOutstanding`], [`RetireError::CompletedTwice`]; the queue is as before then.
     ///
     /// # Safety
     ///
     /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
-    /// device may still be reading the WQE that the next request overwrites.
+    /// device may still be reading the WQE that a later request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
-        if self.tail == self.head || self.tail as u16 != wqe_counter {
-            return Err(RetireError::not_outstanding(wqe_counter, self.tail as u16, self.head as u16));
+        // One comparison for both: the oldest, and none behind it is done.
+        let unusual = (self.tail as u16 ^ wqe_counter) as u32 | self.early;
+        if self.tail == self.head || unusual != 0 {
+            return self.retire_any(wqe_counter);
         }
-        // SAFETY: the masked index is within `shadow`; slots from tail to head were written when they were posted.
-        let wr_id = unsafe { self.shadow.add((self.tail & self.mask) as usize).read().assume_init() };
+        // SAFETY: outstanding.
+        let wr_id = unsafe { self.tag(self.tail) };
         self.tail = self.tail.wrapping_add(1);
         Ok(wr_id)
+    }
+
+    /// As [`retire_index`](Self::retire_index), of a request that may not be the oldest.
+    #[cold]
+    fn retire_any(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+        let older = wqe_counter.wrapping_sub(self.tail as u16).into();
+        if older >= self.head.wrapping_sub(self.tail) {
+            return Err(RetireError::not_outstanding(wqe_counter, self.tail as u16, self.head as u16));
+        }
+        let index = self.tail.wrapping_add(older);
+        if !self.mark(index, true) {
+            return Err(RetireError::CompletedTwice { wqe_counter });
+        }
+        self.early += 1;
+        // The oldest is done: so are those behind it up to one that is not.
+        while self.early != 0 && self.mark(self.tail, false) {
+            self.early -= 1;
+            self.tail = self.tail.wrapping_add(1);
+        }
+        self.set_limit();
+        // SAFETY: between the tail and the head when this began.
+        Ok(unsafe { self.tag(index) })
+    }
+
+    /// The tag of the request at an index.
+    ///
+    /// # Safety
+    ///
+    /// It was posted, and no other to the same place since.
+    #[inline(always)]
+    unsafe fn tag(&self, index: u32) -> WrId {
+        // SAFETY: the masked index is within the tags; this one was written when the request was posted.
+        WrId(unsafe { self.shadow.add((index & self.mask) as usize).read().assume_init() })
+    }
+
+    /// Marks the WQE at an index as done, or as not done; `false` if it was so already.
+    fn mark(&mut self, index: u32, done: bool) -> bool {
+        let place = index & self.mask;
+        let bit = 1 << (place % u64::BITS);
+        // SAFETY: behind the tags there is a bit for each WQE; `unmark_all` has written them all.
+        let word = unsafe { self.shadow.add((self.capacity() + place / u64::BITS) as usize).cast::<u64>().as_mut() };
+        let changes = (*word & bit != 0) != done;
+        if changes {
+            *word ^= bit;
+        }
+        changes
+    }
+
+    fn set_limit(&mut self) {
+        self.limit = (self.window + self.early).min(self.capacity());
     }
 
     /// Begins anew at index 0, with nothing posted and a doorbell record of zero; the tags of what was posted are forgotten.
@@ -164,15 +244,22 @@ impl RecvQueue {
     /// # Safety
     /// As for [`SendQueue::reset`](super::SendQueue::reset).
     pub unsafe fn reset(&mut self) {
-        (self.head, self.tail) = (0, 0);
+        (self.head, self.tail, self.early) = (0, 0, 0);
+        self.set_limit();
+        // SAFETY: `from_parts` was promised the memory.
+        unsafe { unmark_all(self.shadow, self.capacity()) };
         // SAFETY: nothing is posted, and the device takes nothing in this state.
         unsafe { self.record.store(0) };
     }
 
-    /// Bounds how many requests may be posted at a time: posting beyond is [`RecvError::Full`]. A queue made of parts begins with
-    /// its whole ring, and no bound exceeds that. What is posted already stays so.
+    /// Bounds how many requests may be outstanding at a time: posting beyond is [`RecvError::Full`]. A queue made of parts begins
+    /// with its whole ring, and no bound exceeds that. What is posted already stays so.
+    ///
+    /// A ring of twice the bound is what libmlx5 makes for out-of-order data placement: there is room, then, although WQEs that
+    /// are done wait for an older one.
     pub fn set_window(&mut self, requests: u32) {
-        self.window = requests.min(self.mask + 1);
+        self.window = requests.min(self.capacity());
+        self.set_limit();
     }
 
     /// Tells the device once more what is posted, after something else has stored to the record.
@@ -203,7 +290,7 @@ impl RecvQueue {
     /// Requests posted and not completed.
     #[must_use]
     pub fn posted(&self) -> u32 {
-        self.head.wrapping_sub(self.tail)
+        self.head.wrapping_sub(self.tail) - self.early
     }
 
     /// Requests the ring holds.
@@ -217,6 +304,18 @@ impl RecvQueue {
     #[must_use]
     pub fn max_sge(&self) -> usize {
         (1 << self.shift) / SCATTER_BYTES
+    }
+}
+
+/// Marks no WQE as done.
+///
+/// # Safety
+///
+/// `shadow` is that of a queue of `wqe_cnt` WQEs, and nobody else uses it.
+unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
+    for word in wqe_cnt..RqParts::shadow_words(wqe_cnt) {
+        // SAFETY: within the shadow.
+        unsafe { shadow.add(word as usize).write(MaybeUninit::new(0)) };
     }
 }
 
@@ -242,16 +341,16 @@ impl RecvBatch<'_> {
     #[inline]
     pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let Self { queue, head } = self;
-        if head.wrapping_sub(queue.tail) >= queue.window {
-            return Err(RecvError::Full(queue.window));
+        if head.wrapping_sub(queue.tail) >= queue.limit {
+            return Err(RecvError::Full(queue.limit));
         }
         let max = queue.max_sge();
         scatter::check(sges, max)?;
         let index = (*head & queue.mask) as usize;
         // SAFETY: the masked index is within the ring, each WQE is `stride` = 16 * max bytes, and `sges` was checked.
         unsafe { scatter::write(queue.buf.add(index << queue.shift), sges, max) };
-        // SAFETY: the masked index is within `shadow`.
-        unsafe { queue.shadow.add(index).write(MaybeUninit::new(wr_id)) };
+        // SAFETY: the masked index is within the tags.
+        unsafe { queue.shadow.add(index).write(MaybeUninit::new(wr_id.0)) };
         *head = head.wrapping_add(1);
         Ok(())
     }

@@ -31,6 +31,11 @@ pub enum RetireError {
         /// The index to be posted next.
         next: u16,
     },
+    /// The receive has completed already; its place is not free yet, because an older one is outstanding.
+    CompletedTwice {
+        /// The completion's index.
+        wqe_counter: u16,
+    },
     /// The index is inside a WQE of a send queue, not at its start.
     InsideWqe {
         /// The completion's index.
@@ -99,6 +104,7 @@ impl fmt::Display for RetireError {
                 let newest = next.wrapping_sub(1);
                 write!(f, "completion of WQE {wqe_counter}, outstanding are {oldest} to {newest}")
             }
+            Self::CompletedTwice { wqe_counter } => write!(f, "second completion of receive {wqe_counter}"),
             Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
             Self::NotAborted { wqe_counter } => write!(f, "receive {wqe_counter} to post again was not aborted"),
             Self::NotPosted { wqe_counter } => {

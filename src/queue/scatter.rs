@@ -16,7 +16,8 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// As many are posted as the queue takes at a time; how many that is.
+    /// As many WQEs are in use as the queue takes at a time, which is this number. Where receives complete out of order, one
+    /// that is done stays in use until all older ones are done.
     Full(u32),
     /// More scatter entries than a WQE holds.
     TooManySges {

@@ -13,7 +13,7 @@ use super::thread_domain::ThreadDomainHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
-use crate::types::{Qpn, Wqebbs, WrId};
+use crate::types::{Qpn, Wqebbs};
 use crate::wqe::{Rc, Transport, Uc};
 
 /// A transport as verbs names it.
@@ -64,7 +64,7 @@ pub(super) struct QpHandle {
     pub(super) taken: Option<Taken>,
     // From here on: what must outlive the queue pair, dropped after `Drop` has destroyed it.
     pub(super) _sq_shadow: Shadow<WqeRecord>,
-    pub(super) _rq_shadow: Option<Shadow<WrId>>,
+    pub(super) _rq_shadow: Option<Shadow<u64>>,
     pub(super) _claim: Option<Claim>,
     pub(super) under: Option<Under>,
 }

@@ -155,7 +155,7 @@ impl<T: VerbsTransport> Made<T> {
         sq.set_window(window).map_err(|error| bad("send queue")(&error))?;
 
         let rq = if self.has_rq {
-            let shadow = Shadow::new(raw.rq.wqe_cnt);
+            let shadow = Shadow::new(RqParts::shadow_words(raw.rq.wqe_cnt));
             let rq = RqParts {
                 buf: part(OBJECT, "receive ring", raw.rq.buf)?,
                 wqe_cnt: raw.rq.wqe_cnt,

@@ -6,6 +6,7 @@ pub(crate) mod traffic;
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicPtr;
 
 use blueflame::cq::{CompletionQueue, CqParts, CqeView, Source};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
@@ -121,7 +122,7 @@ impl Receives {
 /// Private memory of the queues.
 pub(crate) struct Shadows {
     _send: Vec<MaybeUninit<WqeRecord>>,
-    _recv: Vec<MaybeUninit<WrId>>,
+    _recv: Vec<MaybeUninit<u64>>,
     _srq: Vec<MaybeUninit<SrqRecord>>,
 }
 
@@ -131,6 +132,8 @@ pub(crate) struct End<T: Transport, R: Register = ExclusiveRegister> {
     pub(crate) sq: SendQueue<T, R>,
     pub(crate) rq: Receives,
     pub(crate) cq: CompletionQueue,
+    /// The completion queue's ring. (A pointer that may go to another thread.)
+    pub(crate) cqes: AtomicPtr<u8>,
     pub(crate) _shadows: Shadows,
 }
 
@@ -170,7 +173,8 @@ impl<T: request::Service, R: Register> End<T, R> {
         let mut send_shadow = shadow(qp.sq.wqe_cnt);
         let mut sq = send_queue(&qp, shape, &mut send_shadow, ring_by(&qp));
         sq.set_blueflame_policy(shape.policy);
-        let (mut recv_shadow, mut srq_shadow) = (shadow(shape.recv_wqes), shadow(shape.recv_wqes));
+        let (mut recv_shadow, mut srq_shadow) =
+            (shadow(RqParts::shadow_words(shape.recv_wqes)), shadow(shape.recv_wqes));
         let rq = match srq {
             Some(parts) => Receives::Shared(shared_recv_queue(&parts, &mut srq_shadow)),
             None if qp.rq.is_none() => Receives::None,
@@ -181,6 +185,7 @@ impl<T: request::Service, R: Register> End<T, R> {
             sq,
             rq,
             cq: completion_queue(&cq_parts),
+            cqes: AtomicPtr::new(cq_parts.buf.as_ptr()),
             _shadows: Shadows { _send: send_shadow, _recv: recv_shadow, _srq: srq_shadow },
         }
     }
@@ -213,7 +218,7 @@ fn send_queue<T: Transport, R: Register>(
     unsafe { SendQueue::from_parts(parts, register) }.expect("a send queue")
 }
 
-fn recv_queue(qp: &QpParts, shadow: &mut [MaybeUninit<WrId>]) -> RecvQueue {
+fn recv_queue(qp: &QpParts, shadow: &mut [MaybeUninit<u64>]) -> RecvQueue {
     let ring = qp.rq.expect("a receive ring");
     let parts = RqParts {
         buf: ring.buf,

@@ -176,6 +176,18 @@ pub(crate) fn queue_ops() -> Vec<(&'static str, queue_ops::Input)> {
             ]),
         ),
         (
+            "receive_in_any_order",
+            input(vec![
+                Op::Receive { counts: vec![1, 1, 1, 1], ring: true },
+                Op::RetireReceiveNth { n: 2 },
+                Op::RetireReceiveNth { n: 2 },
+                Op::RetireReceive {},
+                Op::Receive { counts: vec![1, 1, 1, 1, 1, 1, 1, 1], ring: true },
+                Op::RetireReceive {},
+                Op::RetireReceive {},
+            ]),
+        ),
+        (
             "shared_receive",
             input(vec![
                 Op::SharedReceive { counts: vec![1, 2, 3, 1], ring: true },

@@ -1661,12 +1661,12 @@ L2:
     ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #36]
-    ldr w12, [x0, #28]
+    ldp w10, w9, [x0, #40]
+    ldr w12, [x0, #32]
     sub w9, w10, w9
     cmp w9, w12
     b.hs L1
-    ldr w12, [x0, #32]
+    ldr w12, [x0, #36]
     mov w11, #1
     lsl x9, x11, x12
     lsr x9, x9, #4
@@ -1747,7 +1747,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #36]
+    str w10, [x0, #40]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -2349,30 +2349,25 @@ L2:
     ret
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #36]
+    ldp w10, w9, [x0, #40]
     cmp w9, w10
     b.eq L1
-    and w11, w1, #0xffff
-    cmp w11, w9, uxth
-    b.ne L1
+    eor w10, w1, w9
+    ldr w11, [x0, #48]
+    and w10, w10, #0xffff
+    orr w10, w11, w10
+    cbnz w10, L1
     ldr w10, [x0, #24]
-    ldr x12, [x0, #16]
+    ldr x11, [x0, #16]
     str wzr, [x8]
     and w10, w10, w9
     add w9, w9, #1
-    ldr x10, [x12, w10, uxtw #3]
-    str w9, [x0, #40]
+    ldr x10, [x11, w10, uxtw #3]
+    str w9, [x0, #44]
     str x10, [x8, #8]
     ret
 L1:
-    mov w11, #2
-    strh w1, [x8, #6]
-    strb w11, [x8, #4]
-    mov w11, #1
-    strh w9, [x8, #8]
-    strh w10, [x8, #10]
-    str w11, [x8]
-    ret
+    b <blueflame::queue::recv::RecvQueue>::retire_any
 
 hot_retire_send:
     ldp w9, w10, [x0, #80]
@@ -2409,7 +2404,7 @@ L1:
     str w10, [x8]
     ret
 L2:
-    mov w9, #3
+    mov w9, #4
     mov w10, #1
     strh w1, [x8, #6]
     strb w9, [x8, #4]

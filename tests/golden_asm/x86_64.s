@@ -1724,13 +1724,13 @@ hot_post_receive:
     push rbx
     mov r9, rcx
     mov rax, rdi
-    mov r11d, dword ptr [rsi + 28]
-    mov edi, dword ptr [rsi + 36]
+    mov r11d, dword ptr [rsi + 32]
+    mov edi, dword ptr [rsi + 40]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 40]
+    sub ecx, dword ptr [rsi + 44]
     cmp ecx, r11d
     jae L1
-    mov ecx, dword ptr [rsi + 32]
+    mov ecx, dword ptr [rsi + 36]
     and ecx, 63
     mov r10d, 1
     shl r10, cl
@@ -1813,7 +1813,7 @@ L10:
     mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 36], edi
+    mov dword ptr [rsi + 40], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
@@ -2504,30 +2504,30 @@ L2:
     ret
 
 hot_retire_receive:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 36]
-    mov ecx, dword ptr [rsi + 40]
-    cmp ecx, edi
+    mov eax, dword ptr [rsi + 44]
+    cmp eax, dword ptr [rsi + 40]
     je L1
-    cmp dx, cx
+    mov ecx, edx
+    xor ecx, eax
+    movzx ecx, cx
+    or ecx, dword ptr [rsi + 48]
     jne L1
-    mov rdx, qword ptr [rsi + 16]
-    mov edi, dword ptr [rsi + 24]
-    and edi, ecx
-    mov rdx, qword ptr [rdx + 8*rdi]
-    inc ecx
-    mov dword ptr [rsi + 40], ecx
-    mov qword ptr [rax + 8], rdx
-    xor ecx, ecx
-    mov dword ptr [rax], ecx
+    mov rcx, qword ptr [rsi + 16]
+    mov edx, dword ptr [rsi + 24]
+    and edx, eax
+    mov rcx, qword ptr [rcx + 8*rdx]
+    inc eax
+    mov dword ptr [rsi + 44], eax
+    mov qword ptr [rdi + 8], rcx
+    mov dword ptr [rdi], 0
+    mov rax, rdi
     ret
 L1:
-    mov byte ptr [rax + 4], 2
-    mov word ptr [rax + 6], dx
-    mov word ptr [rax + 8], cx
-    mov word ptr [rax + 10], di
-    mov ecx, 1
-    mov dword ptr [rax], ecx
+    push rbx
+    mov rbx, rdi
+    call qword ptr [rip + <blueflame::queue::recv::RecvQueue>::retire_any@GOTPCREL]
+    mov rax, rbx
+    pop rbx
     ret
 
 hot_retire_send:
@@ -2569,7 +2569,7 @@ L1:
     mov dword ptr [rax], ecx
     ret
 L2:
-    mov byte ptr [rax + 4], 3
+    mov byte ptr [rax + 4], 4
     mov word ptr [rax + 6], cx
     mov ecx, 1
     mov dword ptr [rax], ecx
