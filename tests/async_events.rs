@@ -5,14 +5,18 @@
 
 use std::ffi::{CStr, c_int};
 use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use blueflame::types::{Psn, Qpn, Rkey, WrId};
 use blueflame::verbs::{
-    Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, OwnedCq, Path, Pool, PortEvent, PortState,
+    Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, GidEntry, OwnedCq, Path, Pool, Port, PortEvent, PortState,
     ProtectionDomain, QpEvent, QpState, QueuePair, SrqEvent,
 };
 use blueflame::wqe::{Rc, Send, Write};
+
+/// For tests that take the link of `mlx5_1` down.
+static LINK: Mutex<()> = Mutex::new(());
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -175,6 +179,7 @@ fn events_of_a_queue_that_is_gone_are_gone() {
 #[test]
 fn a_link_goes_down_and_up() {
     let set_port: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int = function(c"softhca_set_port");
+    let _link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
     let devices = [open("mlx5_1"), open("mlx5_1")];
     let state = || devices[0].port(1).expect("port 1").state;
     assert_eq!(state(), PortState::Active);
@@ -192,6 +197,38 @@ fn a_link_goes_down_and_up() {
     // SAFETY: numbers.
     assert_eq!(unsafe { (set_port(1, 2, 0), set_port(9, 1, 0), set_port(-1, -1, 0)) }, (-1, -1, -1));
     assert_eq!(devices[0].async_events().wait_timeout(Duration::ZERO).expect("asked"), None);
+}
+
+#[test]
+fn an_error_on_a_port_that_is_down_says_so() {
+    let set_port: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int = function(c"softhca_set_port");
+    let _link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = open("mlx5_1");
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let (a, b) = (pair(&pd, &cq), pair(&pd, &cq));
+    let port = device.port(1).expect("port 1");
+    let gid = device.default_gid(&port).expect("a GID");
+    // By an entry that the table does not have, RTR is refused, link or no link.
+    let path = Path::new(port, Some(GidEntry { index: 200, ..gid }));
+    let there = b.qp.endpoint(&path, Psn::truncate(1));
+    a.qp.to_init(&path).expect("INIT");
+    let try_all = || {
+        let empty = Port { gid_tbl_len: 0, ..device.port(1).expect("port 1") };
+        (a.qp.to_rtr(&path, &there), b.qp.to_rtr(&path, &there), device.default_gid(&empty).map(drop))
+    };
+    let no_transition = Err(Error::WrongState { is: QpState::Reset, to: QpState::ReadyToReceive });
+    let (refused, early, no_gid) = try_all();
+    assert!(matches!(refused, Err(Error::Call(_))), "{refused:?}");
+    assert_eq!((early, no_gid), (no_transition.clone(), Err(Error::NoGid { port: 1 })));
+    // SAFETY: numbers.
+    assert_eq!(unsafe { set_port(1, 1, 0) }, 0);
+    let down = try_all();
+    // SAFETY: numbers.
+    assert_eq!(unsafe { set_port(1, 1, 1) }, 0);
+    let not_active = Err(Error::PortNotActive { port: 1, state: PortState::Down });
+    assert_eq!(down, (not_active.clone(), no_transition, not_active));
+    assert_eq!(try_all().0, refused);
 }
 
 #[test]

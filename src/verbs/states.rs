@@ -152,7 +152,10 @@ impl Qp {
             attr.min_rnr_timer = path.min_rnr_timer;
             mask = mask | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
         }
-        self.modify(&mut attr, mask).map_err(|error| self.port_down(path.port.number).unwrap_or(error))
+        self.modify(&mut attr, mask).map_err(|error| match error {
+            Error::WrongState { .. } => error,
+            _ => self.port_down(path.port.number).unwrap_or(error),
+        })
     }
 
     /// To the error state: what is posted and has not completed completes with "flushed", and so does what is posted from here on.
