@@ -5,7 +5,8 @@
 use std::rc;
 use std::time::{Duration, Instant};
 
-use blueflame::db::ThreadRegister;
+use blueflame::arch::{self, copy::Usual};
+use blueflame::db::{DoorbellFence, FlushMode, OneFence, ThreadRegister, TwoFences};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi,
@@ -13,7 +14,7 @@ use blueflame::verbs::{
 use blueflame::wqe::{Rc, Write};
 use rdma_sys as sys;
 
-type Pair = QueuePair<Rc, rc::Rc<ThreadRegister>>;
+type Pair<F = TwoFences> = QueuePair<Rc, rc::Rc<ThreadRegister<F>>>;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
@@ -28,7 +29,7 @@ fn path(device: &Device) -> Path {
     Path::new(port, sgid)
 }
 
-fn pair(pd: &ProtectionDomain, domain: &ThreadDomain, cq: &OwnedCq) -> Pair {
+fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &OwnedCq) -> Pair<F> {
     let cq = cq.handle();
     pd.queue_pair(cq, cq).sends(32).receives(32).inline(28).build_in(domain).expect("a queue pair")
 }
@@ -60,7 +61,7 @@ fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
 }
 
 /// Connects the queue pair to itself.
-fn connect(device: &Device, pair: &mut Pair) {
+fn connect<F: FlushMode>(device: &Device, pair: &mut Pair<F>) {
     let path = path(device);
     let here = pair.qp.endpoint(&path, Psn::truncate(0x77));
     pair.qp.to_init(&path).expect("INIT");
@@ -68,7 +69,7 @@ fn connect(device: &Device, pair: &mut Pair) {
 }
 
 /// Writes a few bytes by each queue pair in turn, waits for all completions, and looks at the bytes.
-fn write_by_each(pairs: &mut [Pair], cq: &mut OwnedCq, buffer: &Buffer) {
+fn write_by_each<F: FlushMode>(pairs: &mut [Pair<F>], cq: &mut OwnedCq, buffer: &Buffer) {
     for (n, pair) in pairs.iter_mut().enumerate() {
         let number = (n as u64 + 1).to_le_bytes();
         let request = Write::to(buffer.remote().at(8 * n as u64)).inline(&number);
@@ -76,6 +77,8 @@ fn write_by_each(pairs: &mut [Pair], cq: &mut OwnedCq, buffer: &Buffer) {
         unsafe { pair.sq.post_unchecked(&request.signaled(WrId(n as u64))) }.expect("post");
         pair.sq.prefetch();
     }
+    // The doorbells of `OneFence` may wait in the CPU until the next one.
+    arch::mmio_flush_writes();
     let (begin, mut done) = (Instant::now(), 0);
     while done < pairs.len() {
         cq.drain(16, |cqe| {
@@ -145,6 +148,29 @@ fn queues_of_a_thread_domain_work() {
     for _ in 0..=parts(&pairs[0]).sq.wqe_cnt {
         write_by_each(&mut pairs, &mut cq, &buffer);
     }
+}
+
+fn works_with<F: FlushMode>() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let domain = pd.thread_domain_with::<F, _>(Usual::default()).expect("a thread domain");
+    let mut cq = device.completion_queue(64).thread_domain(&domain).build().expect("a completion queue");
+    let mut pairs: Vec<_> = (0..3).map(|_| pair(&pd, &domain, &cq)).collect();
+    let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
+    let buffer = pool.take(PAGE).expect("all of it");
+    for pair in &mut pairs {
+        connect(&device, pair);
+    }
+    for _ in 0..4 {
+        write_by_each(&mut pairs, &mut cq, &buffer);
+    }
+}
+
+#[test]
+fn queues_of_a_thread_domain_work_in_each_flush_mode() {
+    works_with::<TwoFences>();
+    works_with::<DoorbellFence>();
+    works_with::<OneFence>();
 }
 
 #[test]

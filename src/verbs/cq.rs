@@ -12,7 +12,9 @@ use super::parts::{self, fits, part};
 use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
+use crate::arch::copy::BlockCopy;
 use crate::cq::{self, CompletionQueue, CqParts};
+use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn, Qpn};
 
 /// Handle of a completion queue (`ibv_cq`): what queue pairs are made with. Cheap to clone.
@@ -88,7 +90,7 @@ pub struct CqBuilder<'a> {
     channel: Option<&'a CompletionChannel>,
     tag: usize,
     comp_vector: u32,
-    thread_domain: Option<&'a ThreadDomain>,
+    thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
 }
 
 impl Device {
@@ -136,8 +138,8 @@ impl<'a> CqBuilder<'a> {
 
     /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
     #[must_use]
-    pub fn thread_domain(mut self, domain: &'a ThreadDomain) -> Self {
-        self.thread_domain = Some(domain);
+    pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
+        self.thread_domain = Some(domain.handle());
         self
     }
 
@@ -163,11 +165,11 @@ impl<'a> CqBuilder<'a> {
         };
         let context = &self.device.context;
         if let Some(domain) = self.thread_domain {
-            if !Arc::ptr_eq(&domain.handle().pd().context, context) {
+            if !Arc::ptr_eq(&domain.pd().context, context) {
                 return Err(Error::ForeignThreadDomain { object: OBJECT });
             }
             attr.comp_mask = sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
-            attr.parent_domain = domain.handle().raw();
+            attr.parent_domain = domain.raw();
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
             comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
@@ -184,7 +186,7 @@ impl<'a> CqBuilder<'a> {
             parts: None,
             taken: None,
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
-            _thread_domain: self.thread_domain.map(|domain| Arc::clone(domain.handle())),
+            _thread_domain: self.thread_domain.map(Arc::clone),
             _context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).

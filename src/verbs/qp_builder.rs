@@ -174,7 +174,10 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
-    pub fn build_in(self, domain: &ThreadDomain) -> Result<QueuePair<T, rc::Rc<ThreadRegister>>, Error> {
+    pub fn build_in<F: FlushMode, C: BlockCopy>(
+        self,
+        domain: &ThreadDomain<F, C>,
+    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
         if !Arc::ptr_eq(domain.handle().pd(), &self.pd.handle) {
             return Err(Error::ForeignThreadDomain { object: OBJECT });
         }

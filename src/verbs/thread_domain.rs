@@ -11,7 +11,8 @@ use super::pd::{ParentDomain, PdHandle};
 use super::placement::Placement;
 use super::register::{Claim, bad_register};
 use super::{Error, ProtectionDomain};
-use crate::db::{RegisterParts, ThreadRegister};
+use crate::arch::copy::{BlockCopy, Usual};
+use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 
 /// What the queues of one thread share (`ibv_td`): a doorbell register, and the memory of their doorbell records and rings.
 ///
@@ -54,10 +55,11 @@ use crate::db::{RegisterParts, ThreadRegister};
 ///
 /// Rings take huge pages, 2 MiB at a time; place is reused when queues are dropped, and given back with the last of the
 /// domain's objects.
-pub struct ThreadDomain {
+pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
     handle: Arc<ThreadDomainHandle>,
+    copy: C,
     /// Known when the first queue pair is made.
-    register: OnceCell<Rc<ThreadRegister>>,
+    register: OnceCell<Rc<ThreadRegister<F, C>>>,
 }
 
 /// The part that every object made in the domain keeps alive.
@@ -82,7 +84,7 @@ impl ThreadDomainHandle {
     }
 }
 
-impl fmt::Debug for ThreadDomain {
+impl<F: FlushMode, C: BlockCopy> fmt::Debug for ThreadDomain<F, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadDomain").field("handle", &self.handle).finish_non_exhaustive()
     }
@@ -94,13 +96,23 @@ impl ProtectionDomain {
     /// # Errors
     /// A failed call: of `ibv_alloc_td` if no register is left.
     pub fn thread_domain(&self) -> Result<ThreadDomain, Error> {
+        self.thread_domain_with(Usual::default())
+    }
+
+    /// As [`thread_domain`](Self::thread_domain), with doorbells of another flush mode, and another
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `thread_domain_with::<OneFence, _>(Usual::default())`.
+    /// [`FlushMode`] has the table of which mode is for whom.
+    ///
+    /// # Errors
+    /// As [`thread_domain`](Self::thread_domain).
+    pub fn thread_domain_with<F: FlushMode, C: BlockCopy>(&self, copy: C) -> Result<ThreadDomain<F, C>, Error> {
         let parent = ParentDomain::new(self, Some(Arc::new(Placement::new())))?;
         let handle = Arc::new(ThreadDomainHandle { claim: OnceLock::new(), parent });
-        Ok(ThreadDomain { handle, register: OnceCell::new() })
+        Ok(ThreadDomain { handle, copy, register: OnceCell::new() })
     }
 }
 
-impl ThreadDomain {
+impl<F: FlushMode, C: BlockCopy> ThreadDomain<F, C> {
     pub(super) fn handle(&self) -> &Arc<ThreadDomainHandle> {
         &self.handle
     }
@@ -109,7 +121,7 @@ impl ThreadDomain {
     ///
     /// # Safety
     /// The parts are those of such a queue pair, mapped as long as the domain's handle lives.
-    pub(super) unsafe fn register(&self, parts: RegisterParts) -> Result<Rc<ThreadRegister>, Error> {
+    pub(super) unsafe fn register(&self, parts: RegisterParts) -> Result<Rc<ThreadRegister<F, C>>, Error> {
         let address = parts.reg.addr().get();
         if let Some(register) = self.register.get() {
             return if self.handle.claim.get().is_some_and(|claim| claim.address() == address) {
@@ -123,7 +135,8 @@ impl ThreadDomain {
         // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that nobody got it before; or it has
         // no BlueFlame, and others store 8-byte doorbells there, too. The claim and the mapping stay with the handle, which every
         // queue pair of the domain holds.
-        let register = Rc::new(unsafe { ThreadRegister::from_parts(parts) }.map_err(bad_register)?);
+        let register = unsafe { ThreadRegister::from_parts(parts) }.map_err(bad_register)?;
+        let register = Rc::new(register.with_copy(self.copy));
         // Both are empty: they are filled here only, by the one thread that has `self`.
         let _ = self.handle.claim.set(claim);
         Ok(Rc::clone(self.register.get_or_init(|| register)))
