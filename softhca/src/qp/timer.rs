@@ -7,6 +7,14 @@ use crate::context::QpAttr;
 /// `rnr_retry` that never gives up.
 const RNR_WITHOUT_END: u8 = 7;
 
+/// Retries of the same request after which the transport timer runs [`LATE_FACTOR`] times as long.
+const EARLY_RETRIES: u8 = 2;
+
+/// How much longer the later retries wait. A device may take up to four times what the timeout code says (IBTA vol. 1,
+/// 9.7.6.1.3). The early ones do not, so that a loss costs little; the later ones do, so that a peer whose process does
+/// not get the CPU for a while is not taken for dead.
+const LATE_FACTOR: u32 = 4;
+
 /// RNR timer codes 0 to 31 in units of 10 us (IBTA vol. 1, table 45).
 const RNR_TIMER: [u32; 32] = [
     65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096,
@@ -43,15 +51,21 @@ impl Retry {
     /// Something was sent: the transport timer runs if it did not.
     pub(super) fn sent(&mut self, attr: &QpAttr, now: Duration) {
         if self.lost_at.is_none() {
-            self.lost_at = deadline(attr, now);
+            self.lost_at = self.lost_after(attr, now);
         }
+    }
+
+    /// When a request that is sent at `now` is taken for lost.
+    fn lost_after(&self, attr: &QpAttr, now: Duration) -> Option<Duration> {
+        let factor = if self.retries < EARLY_RETRIES { 1 } else { LATE_FACTOR };
+        ack_timeout(attr.timeout.unwrap_or(0)).map(|wait| now.saturating_add(wait * factor))
     }
 
     /// The peer acknowledged something new. `outstanding`: something still waits for its acknowledgement.
     pub(super) fn progress(&mut self, attr: &QpAttr, outstanding: bool, now: Duration) {
         self.retries = 0;
         self.rnr_retries = 0;
-        self.lost_at = if outstanding { deadline(attr, now) } else { None };
+        self.lost_at = if outstanding { self.lost_after(attr, now) } else { None };
     }
 
     /// A transport retry is about to happen; `false` if there has been one too many.
@@ -95,10 +109,6 @@ impl Retry {
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.not_ready_until.or(self.lost_at)
     }
-}
-
-fn deadline(attr: &QpAttr, now: Duration) -> Option<Duration> {
-    ack_timeout(attr.timeout.unwrap_or(0)).map(|wait| now.saturating_add(wait))
 }
 
 #[cfg(test)]
