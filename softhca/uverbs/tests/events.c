@@ -3,28 +3,15 @@
  * of a queue pair hold up its destruction until they are acknowledged. Prints what went otherwise than expected; the exit
  * code is 1 then.
  */
-#define _GNU_SOURCE
+#include "check.h"
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                        \
-	do {                                                                                     \
-		if (!(condition)) {                                                              \
-			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failures++;                                                              \
-		}                                                                                \
-	} while (0)
 
 static struct ibv_context *open_first(void)
 {

@@ -1,33 +1,8 @@
-/* What the C programs here have in common: checks that go on when they fail, and the usual objects. */
-#define _GNU_SOURCE
-#include <errno.h>
+/* What programs of libibverbs' objects have in common besides: the usual ones, on the first device. */
+#include "check.h"
 #include <infiniband/verbs.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failures++;                                                           \
-		}                                                                             \
-	} while (0)
-
-/* Without what this makes, nothing else can be tried. */
-#define NEED(pointer)                                                             \
-	({                                                                        \
-		errno = 0;                                                        \
-		__typeof__(pointer) made = (pointer);                             \
-		if (!made) {                                                      \
-			printf("line %d: %s: errno %d\n", __LINE__, #pointer, errno); \
-			exit(1);                                                  \
-		}                                                                 \
-		made;                                                             \
-	})
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;

@@ -2,40 +2,15 @@
  * A sink, stepped by this program: queues are posted to and polled through libmlx5 and by hand.
  * Prints what went otherwise than expected; the exit code is 1 then. With the argument "times", how long things take.
  */
-#define _GNU_SOURCE
+#include "check.h"
 #include <dlfcn.h>
 #include <endian.h>
-#include <errno.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                        \
-	do {                                                                                     \
-		if (!(condition)) {                                                              \
-			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failures++;                                                              \
-		}                                                                                \
-	} while (0)
-
-/* Without what this makes, nothing else can be tried. */
-#define NEED(pointer)                                                                 \
-	({                                                                            \
-		errno = 0;                                                            \
-		__typeof__(pointer) made = (pointer);                                 \
-		if (!made) {                                                          \
-			printf("line %d: %s: errno %d\n", __LINE__, #pointer, errno); \
-			exit(1);                                                      \
-		}                                                                     \
-		made;                                                                 \
-	})
 
 enum { QUEUES = 1024, DEEPEST = 32768 };
 

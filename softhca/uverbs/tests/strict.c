@@ -1,43 +1,18 @@
 /*
  * Programs that are hard on strict mode. Prints what went otherwise than expected; the exit code is 1 then.
  */
-#define _GNU_SOURCE
+#include "check.h"
 #include <endian.h>
-#include <errno.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                        \
-	do {                                                                                     \
-		if (!(condition)) {                                                              \
-			printf("line %d: not so: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failures++;                                                              \
-		}                                                                                \
-	} while (0)
-
-/* Without what this makes, nothing else can be tried. */
-#define NEED(pointer)                                                                 \
-	({                                                                            \
-		errno = 0;                                                            \
-		__typeof__(pointer) made = (pointer);                                 \
-		if (!made) {                                                          \
-			printf("line %d: %s: errno %d\n", __LINE__, #pointer, errno); \
-			exit(1);                                                      \
-		}                                                                     \
-		made;                                                                 \
-	})
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
