@@ -1,8 +1,8 @@
 //! Queues that own the buffers of their requests.
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use blueflame::queue::{
     DeviceBuffer, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError, SendQueue,
@@ -15,6 +15,9 @@ use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice};
 use crate::common::{End, Receives, Shadows, Shape, remote, sge};
 
 const BYTES: usize = 64;
+
+/// The pages that queues have. A dropped queue leaks its own on purpose: here LeakSanitizer finds them.
+static WITH_QUEUES: Mutex<Vec<NonZeroU64>> = Mutex::new(Vec::new());
 
 /// A buffer that is counted while it exists.
 struct Page {
@@ -35,10 +38,14 @@ unsafe impl DeviceBuffer for Box<Page> {
     }
 
     fn into_tag(self) -> NonZeroU64 {
-        NonZeroU64::new(NonNull::from(Box::leak(self)).expose_provenance().get() as u64).expect("an address")
+        let page = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
+        let tag = NonZeroU64::new(page).expect("an address");
+        WITH_QUEUES.lock().expect("no panic").push(tag);
+        tag
     }
 
     unsafe fn from_tag(tag: NonZeroU64) -> Self {
+        WITH_QUEUES.lock().expect("no panic").retain(|with| *with != tag);
         // SAFETY: of `into_tag`, used once.
         unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
     }
