@@ -53,7 +53,7 @@ pub unsafe trait Holds {
     fn queue_mut(&mut self) -> &mut Self::Queue;
 }
 
-// SAFETY: itself.
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
 unsafe impl<T: Transport, R: Register> Holds for SendQueue<T, R> {
     type Queue = Self;
 
@@ -68,7 +68,7 @@ unsafe impl<T: Transport, R: Register> Holds for SendQueue<T, R> {
     }
 }
 
-// SAFETY: itself.
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
 unsafe impl Holds for RecvQueue {
     type Queue = Self;
 
