@@ -12,10 +12,10 @@ use crate::error::{Error, Object};
 use crate::ethernet::{FrameLog, SentFrame};
 use crate::event::Event;
 use crate::gsi::Gsi;
-use crate::host::Host;
 use crate::memory::HostMemory;
 use crate::packet::Packet;
 use crate::qp::{Qp, QpInfo};
+use crate::resources::Resources;
 use crate::srq::{FaultClock, Srq};
 use crate::table::Table;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
@@ -46,7 +46,7 @@ struct Pd {
 /// A software mlx5 device.
 pub struct Device {
     config: DeviceConfig,
-    pub(crate) host: Host,
+    pub(crate) resources: Resources,
     pub(crate) uars: Table<Uar>,
     uar_memory: UarMemory,
     pds: Table<Pd>,
@@ -85,7 +85,7 @@ impl Device {
         check("max_mkeys", mkeys, (1..0xff_0000).contains(&mkeys), "1 to 2^24-2^16-1")?;
         let rates = u64::from(config.srq_faults.page) + u64::from(config.srq_faults.sequence);
         check("faults of receives, per mille", rates, rates <= 1000, "0 to 1000")?;
-        let host = Host {
+        let resources = Resources {
             memory,
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, limits.max_mkeys),
             cqs: Table::new(Object::Cq, 1, limits.max_objects),
@@ -104,7 +104,7 @@ impl Device {
             stranded: Vec::new(),
         };
         Ok(Self {
-            host,
+            resources,
             uars: Table::new(Object::Uar, 1, limits.max_objects),
             uar_memory: UarMemory::new()?,
             pds: Table::new(Object::Pd, 1, limits.max_objects),
@@ -126,13 +126,13 @@ impl Device {
 
     /// Host memory, to map and unmap what objects refer to.
     pub fn memory(&mut self) -> &mut dyn HostMemory {
-        &mut *self.host.memory
+        &mut *self.resources.memory
     }
 
     /// Host memory as the device reaches it.
     #[must_use]
     pub fn host_memory(&self) -> &dyn HostMemory {
-        &*self.host.memory
+        &*self.resources.memory
     }
 
     /// Allocates a UAR page; gives its index.
@@ -205,15 +205,15 @@ impl Device {
     /// [`Error::Exhausted`].
     pub fn create_cq(&mut self, context: CqContext) -> Result<u32, Error> {
         self.check_cq(&context)?;
-        self.host.memory.load_be32(context.dbr)?;
+        self.resources.memory.load_be32(context.dbr)?;
         self.uars.find(context.uar)?;
-        let cqn = self.host.cqs.reserve()?;
+        let cqn = self.resources.cqs.reserve()?;
         let mut cq = Cq::new(context);
         if self.config.doorbells == DoorbellSource::Records {
-            cq.poison_arm_word(&*self.host.memory)?;
+            cq.poison_arm_word(&*self.resources.memory)?;
         }
         self.uars.find_mut(context.uar)?.users += 1;
-        self.host.cqs.insert(cqn, cq);
+        self.resources.cqs.insert(cqn, cq);
         Ok(cqn)
     }
 
@@ -224,10 +224,10 @@ impl Device {
     /// [`Error::NoSuch`]; [`Error::BadValue`], also if the CQEs that the host has not consumed do not fit;
     /// [`Error::Dma`].
     pub fn resize_cq(&mut self, cqn: u32, buf: u64, log_size: u8, cqe_bytes: u32) -> Result<(), Error> {
-        let context = CqContext { buf, log_size, cqe_bytes, ..*self.host.cqs.find(cqn)?.context() };
+        let context = CqContext { buf, log_size, cqe_bytes, ..*self.resources.cqs.find(cqn)?.context() };
         self.check_cq(&context)?;
-        let now = self.host.now;
-        self.host.cqs.find_mut(cqn)?.resize(context, &*self.host.memory, now)
+        let now = self.resources.now;
+        self.resources.cqs.find_mut(cqn)?.resize(context, &*self.resources.memory, now)
     }
 
     /// Destroys a CQ.
@@ -235,9 +235,9 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.
     pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
-        let cq = self.host.cqs.remove_unused(cqn, |c| c.users)?;
+        let cq = self.resources.cqs.remove_unused(cqn, |c| c.users)?;
         self.release_uar(cq.context().uar);
-        self.host
+        self.resources
             .events
             .retain(|e| !matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n } if n == cqn));
         Ok(())
@@ -250,11 +250,11 @@ impl Device {
     pub fn create_srq(&mut self, context: SrqContext) -> Result<u32, Error> {
         check("SRQ stride log", context.rq.log_stride.into(), context.rq.log_stride >= 5, "at least 5 (32 bytes)")?;
         self.check_rq(&context.rq)?;
-        self.host.memory.load_be32(context.dbr)?;
+        self.resources.memory.load_be32(context.dbr)?;
         let pd = self.pds.find_mut(context.pd)?;
-        let srqn = self.host.srqs.reserve()?;
+        let srqn = self.resources.srqs.reserve()?;
         pd.users += 1;
-        self.host.srqs.insert(srqn, Srq::new(context));
+        self.resources.srqs.insert(srqn, Srq::new(context));
         Ok(srqn)
     }
 
@@ -263,7 +263,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::BadValue`] past the ring's size.
     pub fn modify_srq_limit(&mut self, srqn: u32, limit: u16) -> Result<(), Error> {
-        let srq = self.host.srqs.find_mut(srqn)?;
+        let srq = self.resources.srqs.find_mut(srqn)?;
         check("SRQ limit", limit.into(), u32::from(limit) <= 1 << srq.context().rq.log_size, "up to the ring's size")?;
         srq.set_limit(limit);
         Ok(())
@@ -274,7 +274,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn query_srq_limit(&self, srqn: u32) -> Result<u16, Error> {
-        Ok(self.host.srqs.find(srqn)?.limit())
+        Ok(self.resources.srqs.find(srqn)?.limit())
     }
 
     /// Destroys an SRQ.
@@ -282,9 +282,9 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.
     pub fn destroy_srq(&mut self, srqn: u32) -> Result<(), Error> {
-        let srq = self.host.srqs.remove_unused(srqn, |s| s.users)?;
+        let srq = self.resources.srqs.remove_unused(srqn, |s| s.users)?;
         self.release_pd(srq.context().pd);
-        self.host
+        self.resources
             .events
             .retain(|e| !matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));
         Ok(())
@@ -309,14 +309,14 @@ impl Device {
         for bytes in [context.scatter_to_cqe_req, context.scatter_to_cqe_res] {
             check("scatter-to-CQE bytes", bytes.into(), matches!(bytes, 0 | 32 | 64), "0, 32 or 64")?;
         }
-        self.host.memory.load_be32(context.dbr)?;
-        self.host.memory.load_be32(context.dbr.wrapping_add(4))?;
+        self.resources.memory.load_be32(context.dbr)?;
+        self.resources.memory.load_be32(context.dbr.wrapping_add(4))?;
         self.pds.find(context.pd)?;
-        self.host.cqs.find(context.send_cqn)?;
-        self.host.cqs.find(context.recv_cqn)?;
+        self.resources.cqs.find(context.send_cqn)?;
+        self.resources.cqs.find(context.recv_cqn)?;
         self.uars.find(context.uar)?;
         if let ReceiveSource::Shared { srqn } = context.rq {
-            self.host.srqs.find(srqn)?;
+            self.resources.srqs.find(srqn)?;
         }
         self.uars.find_mut(context.uar)?.begin_anew();
         let qpn = self.qps.reserve()?;
@@ -339,7 +339,7 @@ impl Device {
     /// [`Error::NoSuch`], [`Error::BadTransition`], [`Error::MissingAttr`], [`Error::UnexpectedAttr`],
     /// [`Error::BadValue`].
     pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
-        self.qps.find_mut(qpn)?.qp.modify(&mut self.host, attr)
+        self.qps.find_mut(qpn)?.qp.modify(&mut self.resources, attr)
     }
 
     /// State and attributes of a QP.
@@ -359,7 +359,7 @@ impl Device {
         if let Some(entry) = self.qps.remove(qpn) {
             self.count_qp(&entry.context, |users| *users -= 1);
         }
-        self.host.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
+        self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
         Ok(())
     }
 
@@ -371,13 +371,13 @@ impl Device {
     /// [`Error::BadValue`] if there is no such port.
     pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
         let index = usize::from(port).checked_sub(1);
-        let state = index.and_then(|index| self.host.ports_up.get_mut(index)).ok_or(Error::BadValue {
+        let state = index.and_then(|index| self.resources.ports_up.get_mut(index)).ok_or(Error::BadValue {
             what: "port",
             value: port.into(),
             permitted: "1 to the number of ports",
         })?;
         if std::mem::replace(state, up) != up {
-            self.host.events.push_back(Event::Port { port, up });
+            self.resources.events.push_back(Event::Port { port, up });
         }
         Ok(())
     }
@@ -385,14 +385,14 @@ impl Device {
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
     pub fn port_is_up(&self, port: u8) -> bool {
-        self.host.port_is_up(port)
+        self.resources.port_is_up(port)
     }
 
     /// Stops the device for good, as an internal error of its firmware does: it takes no doorbell and no packet any more, and
     /// what is outstanding never completes. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed as before.
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
-            self.host.events.push_back(Event::DeviceFatal);
+            self.resources.events.push_back(Event::DeviceFatal);
         }
     }
 
@@ -401,8 +401,8 @@ impl Device {
     ///
     /// `now` is a clock of the caller's that never goes back.
     pub fn step(&mut self, now: Duration) -> bool {
-        self.host.now = self.host.now.max(now);
-        let now = self.host.now;
+        self.resources.now = self.resources.now.max(now);
+        let now = self.resources.now;
         if self.failed {
             return false;
         }
@@ -413,51 +413,51 @@ impl Device {
             self.receive(&frame, now);
         }
         for (_, entry) in self.qps.iter_mut() {
-            worked |= entry.qp.step(&mut self.host, now);
+            worked |= entry.qp.step(&mut self.resources, now);
         }
-        for qpn in std::mem::take(&mut self.host.stranded) {
+        for qpn in std::mem::take(&mut self.resources.stranded) {
             if let Some(entry) = self.qps.get_mut(qpn) {
-                entry.qp.strand(&mut self.host);
+                entry.qp.strand(&mut self.resources);
             }
         }
-        let Host { cqs, memory, events, .. } = &mut self.host;
+        let Resources { cqs, memory, events, .. } = &mut self.resources;
         for (cqn, cq) in cqs.iter_mut() {
             if let Some(event) = cq.due_event(cqn, &**memory, now) {
                 events.push_back(event);
                 worked = true;
             }
         }
-        worked | self.host.outbox.flush(&mut *self.wire)
+        worked | self.resources.outbox.flush(&mut *self.wire)
     }
 
     /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.
     #[must_use]
     pub fn sends_completed(&self) -> u64 {
-        self.host.sends_completed
+        self.resources.sends_completed
     }
 
     /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let qps = self.qps.iter().filter_map(|(_, entry)| entry.qp.deadline());
-        qps.chain(self.host.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
+        qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
     }
 
     /// Whether packets wait for later steps though nothing else is left to do: the wire holds some back, or has no room.
     #[must_use]
     pub fn has_packets_waiting(&self) -> bool {
-        !self.host.outbox.is_empty() || self.wire.is_holding()
+        !self.resources.outbox.is_empty() || self.wire.is_holding()
     }
 
     /// The next event, in the order they were raised.
     pub fn next_event(&mut self) -> Option<Event> {
-        self.host.events.pop_front()
+        self.resources.events.pop_front()
     }
 
     /// The Ethernet frames that raw packet QPs have sent since the last call, in order; of more than
     /// [`crate::ethernet::FRAMES_KEPT`] the latest.
     pub fn take_frames(&mut self) -> Vec<SentFrame> {
-        self.host.frames.take()
+        self.resources.frames.take()
     }
 
     /// Hands a packet to the QP it is for. Packets that make no sense are dropped, as a port does.
@@ -468,7 +468,7 @@ impl Device {
         };
         let qpn = packet.headers.bth.dest_qp;
         match self.qps.get_mut(qpn) {
-            Some(entry) => entry.qp.receive(&mut self.host, &frame.route, &packet, now),
+            Some(entry) => entry.qp.receive(&mut self.resources, &frame.route, &packet, now),
             None if self.gsi.receive(&frame.route, &packet) => {}
             None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
         }
@@ -477,14 +477,14 @@ impl Device {
     /// Applies `count` to the use counts of everything that a QP refers to.
     fn count_qp(&mut self, c: &QpContext, count: impl Fn(&mut u32)) {
         let srq = match c.rq {
-            ReceiveSource::Shared { srqn } => self.host.srqs.get_mut(srqn).map(|s| &mut s.users),
+            ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
             _ => None,
         };
         let pd = self.pds.get_mut(c.pd).map(|p| &mut p.users);
         let uar = self.uars.get_mut(c.uar).map(|u| &mut u.users);
         [srq, pd, uar].into_iter().flatten().for_each(&count);
         for cqn in [c.send_cqn, c.recv_cqn] {
-            self.host.cqs.get_mut(cqn).map(|cq| &mut cq.users).into_iter().for_each(&count);
+            self.resources.cqs.get_mut(cqn).map(|cq| &mut cq.users).into_iter().for_each(&count);
         }
     }
 
@@ -526,7 +526,7 @@ impl Device {
     fn check_ring(&self, what: &'static str, addr: u64, len: u64, align: u64) -> Result<(), Error> {
         check(what, addr, addr.is_multiple_of(align), "multiples of 64 (send, CQ) or 16 (receive)")?;
         for at in [addr, addr.wrapping_add(len - 1)] {
-            self.host.memory.read(at, &mut [0])?;
+            self.resources.memory.read(at, &mut [0])?;
         }
         Ok(())
     }

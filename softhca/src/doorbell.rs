@@ -106,14 +106,14 @@ impl Device {
     fn scan_records(&mut self) {
         for (_, entry) in self.qps.iter_mut().filter(|(_, e)| e.context.sq.is_some()) {
             // A record that cannot be read is no doorbell. One that has not changed is none, either; the QP knows.
-            if let Ok(word) = self.host.memory.load_be32(entry.context.dbr.wrapping_add(4)) {
+            if let Ok(word) = self.resources.memory.load_be32(entry.context.dbr.wrapping_add(4)) {
                 entry.qp.send_doorbell((word & 0xffff) as u16);
             }
         }
         let mut bad = Vec::new();
         let due = self.arm_due();
-        for (cqn, cq) in self.host.cqs.iter_mut() {
-            if let Err(word) = cq.poll_arm_word(&*self.host.memory, due) {
+        for (cqn, cq) in self.resources.cqs.iter_mut() {
+            if let Err(word) = cq.poll_arm_word(&*self.resources.memory, due) {
                 bad.push(Complaint::BadArmWord { cqn, word });
             }
         }
@@ -125,9 +125,9 @@ impl Device {
     /// have armed.
     fn arm_due(&self) -> Duration {
         match self.config().doorbells {
-            DoorbellSource::Registers => self.host.now,
-            DoorbellSource::Records if self.config().sink => self.host.now,
-            DoorbellSource::Records | DoorbellSource::Calls => self.host.now + LATE_ARM,
+            DoorbellSource::Registers => self.resources.now,
+            DoorbellSource::Records if self.config().sink => self.resources.now,
+            DoorbellSource::Records | DoorbellSource::Calls => self.resources.now + LATE_ARM,
         }
     }
 
@@ -136,11 +136,11 @@ impl Device {
         let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
         let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
         let due = self.arm_due();
-        let Some(cq) = self.host.cqs.get_mut(cqn) else {
+        let Some(cq) = self.resources.cqs.get_mut(cqn) else {
             return self.complain(Complaint::NoSuchCq { uar, cqn });
         };
         let expected = cq.context().uar;
-        let record = self.host.memory.load_be32(cq.context().dbr.wrapping_add(4));
+        let record = self.resources.memory.load_be32(cq.context().dbr.wrapping_add(4));
         if let Err(word) = cq.arm(word, due) {
             self.complain(Complaint::BadArmWord { cqn, word });
         }
@@ -178,7 +178,7 @@ impl Device {
         if in_order && self.uars.get_mut(uar).is_some_and(|uar| uar.repeats_half(offset)) {
             self.complain(Complaint::SameHalf { uar, qpn, offset });
         }
-        let record = match self.host.memory.load_be32(target.dbr.wrapping_add(4)) {
+        let record = match self.resources.memory.load_be32(target.dbr.wrapping_add(4)) {
             Ok(word) => (word & 0xffff) as u16,
             Err(fault) => {
                 self.complain(Complaint::Unreachable { number: qpn, fault });
@@ -212,7 +212,7 @@ impl Device {
         let mut control = [0; DOORBELL_BYTES];
         let mut ring = [0; BLUEFLAME_HALF_BYTES];
         let ring = &mut ring[..stored.len()];
-        let memory = &*self.host.memory;
+        let memory = &*self.resources.memory;
         let read = copy_from_ring(&target.sq, index, 0, &mut control, memory)
             .and_then(|()| copy_from_ring(&target.sq, index, at, ring, memory));
         if let Err(fault) = read {
@@ -232,11 +232,11 @@ impl Device {
 
     /// What was found wrong since the last call.
     pub fn complaints(&mut self) -> Vec<Complaint> {
-        self.host.complaints.take()
+        self.resources.complaints.take()
     }
 
     fn complain(&mut self, complaint: Complaint) {
-        self.host.complaints.add(complaint);
+        self.resources.complaints.add(complaint);
     }
 }
 

@@ -81,7 +81,7 @@ impl Device {
     pub fn send_mad(&mut self, port: u8, path: &Path, dest_qp: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Error> {
         let src_qp = self.gsi.qpn.ok_or(Error::Unsupported("management datagrams"))?;
         let bad = |what, value, permitted| Error::BadValue { what, value, permitted };
-        let config = usize::from(port).checked_sub(1).and_then(|index| self.host.ports.get(index)).ok_or(bad(
+        let config = usize::from(port).checked_sub(1).and_then(|index| self.resources.ports.get(index)).ok_or(bad(
             "port",
             port.into(),
             "1 up to the number of ports",
@@ -101,8 +101,8 @@ impl Device {
         headers.deth = Some(Deth { qkey: QKEY, src_qp });
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
-        if self.host.port_is_up(port) {
-            self.host.outbox.push(src_qp, Frame { route, packet: draft.finish() });
+        if self.resources.port_is_up(port) {
+            self.resources.outbox.push(src_qp, Frame { route, packet: draft.finish() });
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Receive WQEs: a QP's own ring, or an SRQ's, behind one call.
 
 use crate::context::{ReceiveSource, RqContext};
-use crate::host::Host;
 use crate::memory::HostMemory;
+use crate::resources::Resources;
 use crate::wqe::{DATA_SEG_BYTES, DataSeg, INVALID_LKEY, WqeFault, data_seg};
 
 /// A receive WQE.
@@ -44,11 +44,11 @@ impl RecvQueue {
     /// # Errors
     /// [`WqeFault`] if the record or the ring is not as it must be, so that there is no telling which WQE is next. A
     /// fault of an SRQ has raised its event.
-    pub fn take(&mut self, host: &mut Host) -> Result<Option<RecvWqe>, WqeFault> {
+    pub fn take(&mut self, resources: &mut Resources) -> Result<Option<RecvWqe>, WqeFault> {
         match self {
             Self::None => Ok(None),
-            Self::Own(rq) => rq.take(&*host.memory),
-            Self::Shared { srqn } => host.take_shared(*srqn),
+            Self::Own(rq) => rq.take(&*resources.memory),
+            Self::Shared { srqn } => resources.take_shared(*srqn),
         }
     }
 }

@@ -6,9 +6,9 @@
 use crate::config::SrqFaults;
 use crate::context::SrqContext;
 use crate::event::Event;
-use crate::host::Host;
 use crate::memory::HostMemory;
 use crate::qp::Failure;
+use crate::resources::Resources;
 use crate::rq::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
 
@@ -102,7 +102,7 @@ impl FaultClock {
     }
 }
 
-impl Host {
+impl Resources {
     /// Consumes the next WQE of an SRQ, raising the limit event or the error event where due.
     pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
         let srq = self.srqs.get_mut(srqn).ok_or(WqeFault::NoSrq(srqn))?;

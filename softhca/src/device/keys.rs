@@ -14,18 +14,18 @@ impl Device {
     pub fn create_mkey(&mut self, context: MkeyContext) -> Result<u32, Error> {
         check_mkey(&context)?;
         let pd = self.pds.find_mut(context.pd)?;
-        let index = self.host.mkeys.reserve()?;
+        let index = self.resources.mkeys.reserve()?;
         pd.users += 1;
         self.variant = self.variant.wrapping_add(1);
         let key = index << 8 | u32::from(self.variant);
-        self.host.mkeys.insert(index, Mkey { key, context });
+        self.resources.mkeys.insert(index, Mkey { key, context });
         Ok(key)
     }
 
     /// What a memory key was created from, less what an invalidation took from it.
     #[must_use]
     pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
-        self.host.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
+        self.resources.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
     }
 
     /// Creates the memory key `key`.
@@ -34,9 +34,9 @@ impl Device {
     /// As [`Self::create_mkey`]; [`Error::BadValue`] for a key whose index is in use, or is none.
     pub fn create_mkey_as(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
         check_mkey(&context)?;
-        check("key", key.into(), self.host.mkeys.is_free(key >> 8), "with a free index")?;
+        check("key", key.into(), self.resources.mkeys.is_free(key >> 8), "with a free index")?;
         self.pds.find_mut(context.pd)?.users += 1;
-        self.host.mkeys.insert(key >> 8, Mkey { key, context });
+        self.resources.mkeys.insert(key >> 8, Mkey { key, context });
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Device {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
         let before = self.mkey(key).ok_or(missing)?.pd;
         self.pds.find_mut(context.pd)?.users += 1;
-        self.host.mkeys.insert(key >> 8, Mkey { key, context });
+        self.resources.mkeys.insert(key >> 8, Mkey { key, context });
         self.release_pd(before);
         Ok(())
     }
@@ -61,7 +61,7 @@ impl Device {
     pub fn destroy_mkey(&mut self, key: u32) -> Result<(), Error> {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
         let pd = self.mkey(key).ok_or(missing)?.pd;
-        self.host.mkeys.remove(key >> 8);
+        self.resources.mkeys.remove(key >> 8);
         self.release_pd(pd);
         Ok(())
     }

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use super::common::Common;
 use super::failure::Failure;
 use super::psn::Psn;
+use super::qp_core::QpCore;
 use super::requester::{Broken, Requester};
-use crate::host::Host;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet};
+use crate::resources::Resources;
 use crate::wqe::SendOp;
 
 impl Requester {
     /// Takes a response. One that answers nothing outstanding is a ghost of an earlier transmission and is ignored.
     pub(super) fn respond(
         &mut self,
-        qp: &Common,
-        host: &mut Host,
+        qp: &QpCore,
+        resources: &mut Resources,
         packet: &Packet<'_>,
         now: Duration,
     ) -> Result<(), Broken> {
@@ -32,61 +32,73 @@ impl Requester {
             Some(AethSyndrome::Reserved(_)) if !is_answer => return Ok(()),
             _ => psn,
         };
-        let complete = self.acknowledge(qp, host, covered)?;
+        let complete = self.acknowledge(qp, resources, covered)?;
         if self.unacked != before {
             self.note_progress(qp, now);
         }
         if !complete {
-            return self.answer_is_missing(qp, host);
+            return self.answer_is_missing(qp, resources);
         }
         if is_answer {
-            return self.take_answer(qp, host, packet, now);
+            return self.take_answer(qp, resources, packet, now);
         }
         match syndrome {
-            Some(AethSyndrome::RnrNak(code)) => self.responder_not_ready(qp, host, code, now),
-            Some(AethSyndrome::Nak(code)) => self.refused(qp, host, code),
+            Some(AethSyndrome::RnrNak(code)) => self.responder_not_ready(qp, resources, code, now),
+            Some(AethSyndrome::Nak(code)) => self.refused(qp, resources, code),
             _ => Ok(()),
         }
     }
 
-    fn note_progress(&mut self, qp: &Common, now: Duration) {
+    fn note_progress(&mut self, qp: &QpCore, now: Duration) {
         let outstanding = self.unacked != self.sent_end;
         self.retry.progress(&qp.attr, outstanding, now);
     }
 
     /// A later request has been answered, so the answer to the oldest one was lost ("implied NAK"). What is still on
     /// its way will say the same many times: the queue goes back once, and then it is for the timer.
-    fn answer_is_missing(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+    fn answer_is_missing(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         if self.gone_back || self.is_back() {
             return Ok(());
         }
-        self.try_again(qp, host)?;
+        self.try_again(qp, resources)?;
         self.gone_back = true;
         Ok(())
     }
 
     /// RNR NAK: the same request again, when the responder's timer has run.
-    fn responder_not_ready(&mut self, qp: &Common, host: &mut Host, code: u8, now: Duration) -> Result<(), Broken> {
+    fn responder_not_ready(
+        &mut self,
+        qp: &QpCore,
+        resources: &mut Resources,
+        code: u8,
+        now: Duration,
+    ) -> Result<(), Broken> {
         if self.retry.is_waiting() {
             return Ok(());
         }
         if !self.retry.not_ready(&qp.attr, code, now) {
-            return Err(self.fail_front(qp, host, Failure::RNR_RETRY));
+            return Err(self.fail_front(qp, resources, Failure::RNR_RETRY));
         }
         self.go_back();
         Ok(())
     }
 
-    fn refused(&mut self, qp: &Common, host: &mut Host, code: NakCode) -> Result<(), Broken> {
+    fn refused(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode) -> Result<(), Broken> {
         if let Some(failure) = Failure::of_nak(code) {
-            return Err(self.fail_front(qp, host, failure));
+            return Err(self.fail_front(qp, resources, failure));
         }
         // A second copy of the NAK finds the queue already back, or waiting for the responder to be ready.
-        if code == NakCode::PSN_SEQUENCE && !self.is_back() { self.try_again(qp, host) } else { Ok(()) }
+        if code == NakCode::PSN_SEQUENCE && !self.is_back() { self.try_again(qp, resources) } else { Ok(()) }
     }
 
     /// READ response or atomic acknowledgement with the oldest PSN.
-    fn take_answer(&mut self, qp: &Common, host: &mut Host, packet: &Packet<'_>, now: Duration) -> Result<(), Broken> {
+    fn take_answer(
+        &mut self,
+        qp: &QpCore,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+        now: Duration,
+    ) -> Result<(), Broken> {
         let unacked = self.unacked;
         let Some(front) = self.requests.front_mut() else { return Ok(()) };
         if !front.is_answered() {
@@ -94,17 +106,17 @@ impl Requester {
         }
         let index = unacked.after(front.first);
         match answer(qp, front.len(), index, &front.wqe.op, packet) {
-            None => return Err(self.fail_front(qp, host, Failure::BAD_RESPONSE)),
+            None => return Err(self.fail_front(qp, resources, Failure::BAD_RESPONSE)),
             Some(Answer { offset, data }) => {
                 let signaled = front.wqe.signaled || qp.context.signal_all;
-                if let Err(failure) = front.scatter_answer(qp, host, offset, data.as_ref(), signaled) {
-                    return Err(self.fail_front(qp, host, failure));
+                if let Err(failure) = front.scatter_answer(qp, resources, offset, data.as_ref(), signaled) {
+                    return Err(self.fail_front(qp, resources, failure));
                 }
             }
         }
         self.pass(1);
         self.note_progress(qp, now);
-        self.retire(qp, host)
+        self.retire(qp, resources)
     }
 }
 
@@ -129,7 +141,7 @@ impl AsRef<[u8]> for Data<'_> {
 }
 
 /// The bytes of packet `index` of the answer to `op`, of `len` bytes in all; `None` if `packet` is not that.
-fn answer<'a>(qp: &Common, len: u32, index: u32, op: &SendOp, packet: &Packet<'a>) -> Option<Answer<'a>> {
+fn answer<'a>(qp: &QpCore, len: u32, index: u32, op: &SendOp, packet: &Packet<'a>) -> Option<Answer<'a>> {
     let headers = &packet.headers;
     if headers.aeth.is_some_and(|aeth| !matches!(aeth.syndrome, AethSyndrome::Ack(_))) {
         return None;

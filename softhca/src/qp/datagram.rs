@@ -1,12 +1,12 @@
 //! UD: receiving datagrams (IBTA vol. 1, 9.8.3 and 11.4.2.1). Sending is [`super::request`]'s, as for any packet.
 
-use super::common::Common;
+use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::responder::Fatal;
 use crate::config::GidType;
 use crate::cqe::{Datagram, ReceiveKind};
-use crate::host::Host;
 use crate::packet::{Packet, Tail};
+use crate::resources::Resources;
 use crate::wire::{Grh, Route};
 use std::net::Ipv6Addr;
 
@@ -24,9 +24,9 @@ const IP4_HEADER_BYTES: usize = 20;
 
 /// Takes a datagram. What does not fit the QP is dropped; only a bad receive WQE stops the QP.
 pub(super) fn receive(
-    qp: &Common,
+    qp: &QpCore,
     receives: &mut Receives,
-    host: &mut Host,
+    resources: &mut Resources,
     route: &Route,
     packet: &Packet<'_>,
 ) -> Result<(), Fatal> {
@@ -36,30 +36,30 @@ pub(super) fn receive(
         return Ok(());
     }
     let byte_cnt = GRH_BYTES + packet.payload.len();
-    let taken = receives.take(qp, host).and_then(|taken| {
+    let taken = receives.take(qp, resources).and_then(|taken| {
         if !taken || receives.capacity() < byte_cnt as u64 || packet.payload.len() > qp.mtu as usize {
             return Ok(false);
         }
         if let Some(grh) = &route.grh {
             let len = packet.payload.len();
-            receives.put(qp, host, 0, &network_header(grh, len), false)?;
+            receives.put(qp, resources, 0, &network_header(grh, len), false)?;
         }
-        receives.put(qp, host, GRH_BYTES as u64, packet.payload, false)?;
+        receives.put(qp, resources, GRH_BYTES as u64, packet.payload, false)?;
         Ok(true)
     });
     match taken {
         Ok(true) => {}
         Ok(false) => return Ok(()),
         Err(failure) => {
-            receives.fail(qp, host, failure);
+            receives.fail(qp, resources, failure);
             return Err(Fatal);
         }
     }
-    let lid = qp.port(host).map_or(0, |port| port.lid);
+    let lid = qp.port(resources).map_or(0, |port| port.lid);
     let has_imm = packet.headers.bth.opcode.tail() == Tail::Immediate;
     receives.complete(
         qp,
-        host,
+        resources,
         Message {
             kind: if has_imm { ReceiveKind::SendImm } else { ReceiveKind::Send },
             byte_cnt: byte_cnt as u32,

@@ -8,16 +8,16 @@
 //! ```
 //!
 //! A QP never waits and never sends by itself: `Qp::receive` takes what the wire brought, `Qp::step` does a bounded
-//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Host::outbox`]. States are in
+//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Resources::outbox`]. States are in
 //! `state` and `modify`; timers in `timer`.
 
 mod acknowledge;
-mod common;
 mod datagram;
 mod failure;
 mod link;
 mod modify;
 mod psn;
+mod qp_core;
 mod receive;
 mod replies;
 mod request;
@@ -31,16 +31,16 @@ use std::time::Duration;
 pub(crate) use failure::Failure;
 pub(crate) use link::route;
 
-use common::Common;
 use psn::Psn;
+use qp_core::QpCore;
 use receive::Receives;
 use requester::{Broken, Requester};
 use responder::{Fatal, Responder};
 
 use crate::context::{QpAttr, QpContext, QpState, Transport};
 use crate::event::QpEvent;
-use crate::host::Host;
 use crate::packet::Packet;
+use crate::resources::Resources;
 use crate::wire::Route;
 
 /// What a query of a QP tells.
@@ -63,7 +63,7 @@ pub struct QpInfo {
 /// A queue pair.
 #[derive(Debug)]
 pub struct Qp {
-    common: Common,
+    core: QpCore,
     requester: Requester,
     responder: Responder,
     receives: Receives,
@@ -76,7 +76,7 @@ pub struct Qp {
 impl Qp {
     /// A QP in the reset state.
     pub(crate) fn new(qpn: u32, context: QpContext) -> Self {
-        let common = Common {
+        let core = QpCore {
             qpn,
             context,
             state: QpState::Reset,
@@ -85,9 +85,9 @@ impl Qp {
             pkey: 0,
             mtu: crate::packet::MAX_PAYLOAD as u32,
         };
-        let receives = Receives::new(&common);
+        let receives = Receives::new(&core);
         Self {
-            common,
+            core,
             requester: Requester::default(),
             responder: Responder::new(Psn::default()),
             receives,
@@ -98,7 +98,7 @@ impl Qp {
 
     /// State and attributes.
     pub(crate) fn query(&self) -> QpInfo {
-        let Common { state, context, attr, .. } = self.common;
+        let QpCore { state, context, attr, .. } = self.core;
         let sq_psn = attr.sq_psn.map(|_| self.requester.sent_end.get());
         let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
         let draining = state == QpState::Sqd && !self.requester.is_drained();
@@ -110,58 +110,58 @@ impl Qp {
     /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no
     /// ring to speak of.
     pub(crate) fn send_doorbell(&mut self, pi: u16) {
-        if self.common.state != QpState::Reset {
-            self.requester.ring(&self.common, pi);
+        if self.core.state != QpState::Reset {
+            self.requester.ring(&self.core, pi);
         }
     }
 
     /// The register received the whole of the WQE at WQEBB `index`, which the doorbell has announced: `wqe`.
     pub(crate) fn pushed(&mut self, index: u16, wqe: &[u8]) {
-        if self.common.state != QpState::Reset {
+        if self.core.state != QpState::Reset {
             self.requester.pushed(index, wqe);
         }
     }
 
     /// State.
     pub(crate) fn state(&self) -> QpState {
-        self.common.state
+        self.core.state
     }
 
     /// Does a bounded piece of what is to be done. `true` if there was anything.
-    pub(crate) fn step(&mut self, host: &mut Host, now: Duration) -> bool {
-        match self.common.state {
+    pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
+        match self.core.state {
             QpState::Reset | QpState::Init => false,
             QpState::Err => {
-                let sends = self.requester.flush(&self.common, host);
-                let receives = self.receives.flush(&self.common, host);
+                let sends = self.requester.flush(&self.core, resources);
+                let receives = self.receives.flush(&self.core, resources);
                 sends || receives
             }
-            QpState::Sqe => self.requester.flush(&self.common, host),
-            QpState::Rtr => self.reply(host),
+            QpState::Sqe => self.requester.flush(&self.core, resources),
+            QpState::Rtr => self.reply(resources),
             QpState::Rts | QpState::Sqd => {
-                let replied = self.reply(host);
+                let replied = self.reply(resources);
                 // The reply may have been a refusal.
-                if self.common.state == QpState::Err {
+                if self.core.state == QpState::Err {
                     return true;
                 }
-                let sent = self.send(host, now);
-                let drained = self.report_drained(host);
+                let sent = self.send(resources, now);
+                let drained = self.report_drained(resources);
                 replied || sent || drained
             }
         }
     }
 
-    fn reply(&mut self, host: &mut Host) -> bool {
-        let replied = self.responder.reply(&self.common, host);
+    fn reply(&mut self, resources: &mut Resources) -> bool {
+        let replied = self.responder.reply(&self.core, resources);
         if replied == Err(Fatal) {
             self.enter_error();
         }
         replied.unwrap_or(true)
     }
 
-    fn send(&mut self, host: &mut Host, now: Duration) -> bool {
-        let timed = self.requester.check_timers(&self.common, host, now);
-        let sent = timed.and_then(|timed| Ok(self.requester.transmit(&self.common, host, now)? || timed));
+    fn send(&mut self, resources: &mut Resources, now: Duration) -> bool {
+        let timed = self.requester.check_timers(&self.core, resources, now);
+        let sent = timed.and_then(|timed| Ok(self.requester.transmit(&self.core, resources, now)? || timed));
         if sent == Err(Broken) {
             self.stop_sending();
         }
@@ -169,34 +169,34 @@ impl Qp {
     }
 
     /// Takes a packet that the wire brought for this QP. One that is not for it to take is dropped.
-    pub(crate) fn receive(&mut self, host: &mut Host, route: &Route, packet: &Packet<'_>, now: Duration) {
+    pub(crate) fn receive(&mut self, resources: &mut Resources, route: &Route, packet: &Packet<'_>, now: Duration) {
         let bth = &packet.headers.bth;
-        let state = self.common.state;
+        let state = self.core.state;
         if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
-            || !self.common.is_linked(host)
-            || bth.opcode.transport() != self.common.transport()
-            || !link::pkeys_match(bth.pkey, self.common.pkey)
-            || self.common.route.is_some_and(|to| !link::is_way_back(&to, route))
+            || !self.core.is_linked(resources)
+            || bth.opcode.transport() != self.core.transport()
+            || !link::pkeys_match(bth.pkey, self.core.pkey)
+            || self.core.route.is_some_and(|to| !link::is_way_back(&to, route))
         {
-            log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.common.qpn, packet.headers);
+            log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.core.qpn, packet.headers);
             return;
         }
         if state == QpState::Rtr && !self.established {
             self.established = true;
-            self.common.raise(host, QpEvent::CommunicationEstablished);
+            self.core.raise(resources, QpEvent::CommunicationEstablished);
         }
-        let (common, receives) = (&self.common, &mut self.receives);
+        let (core, receives) = (&self.core, &mut self.receives);
         if bth.opcode.operation().is_response() {
             if matches!(state, QpState::Rts | QpState::Sqd)
-                && self.requester.respond(common, host, packet, now) == Err(Broken)
+                && self.requester.respond(core, resources, packet, now) == Err(Broken)
             {
                 self.stop_sending();
             }
             return;
         }
-        let taken = match common.transport() {
-            Transport::Ud => datagram::receive(common, receives, host, route, packet),
-            Transport::Rc | Transport::Uc => self.responder.request(common, receives, host, packet),
+        let taken = match core.transport() {
+            Transport::Ud => datagram::receive(core, receives, resources, route, packet),
+            Transport::Rc | Transport::Uc => self.responder.request(core, receives, resources, packet),
             // No packet has this transport.
             Transport::RawPacket => return,
         };
@@ -207,31 +207,31 @@ impl Qp {
 
     /// When [`Qp::step`] has something to do although nothing happens.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        match self.common.state {
+        match self.core.state {
             QpState::Rts | QpState::Sqd => self.requester.retry.deadline(),
             _ => None,
         }
     }
 
     /// A completion could not be reported.
-    pub(crate) fn strand(&mut self, host: &mut Host) {
-        if !matches!(self.common.state, QpState::Reset | QpState::Err) {
+    pub(crate) fn strand(&mut self, resources: &mut Resources) {
+        if !matches!(self.core.state, QpState::Reset | QpState::Err) {
             self.enter_error();
-            self.common.raise(host, QpEvent::Fatal);
+            self.core.raise(resources, QpEvent::Fatal);
         }
     }
 
     /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1).
     fn stop_sending(&mut self) {
-        match self.common.transport() {
+        match self.core.transport() {
             Transport::Rc => self.enter_error(),
-            Transport::Uc | Transport::Ud | Transport::RawPacket => self.common.state = QpState::Sqe,
+            Transport::Uc | Transport::Ud | Transport::RawPacket => self.core.state = QpState::Sqe,
         }
     }
 
     /// Everything that is posted will be flushed, a piece at each step.
     fn enter_error(&mut self) {
-        self.common.state = QpState::Err;
+        self.core.state = QpState::Err;
         self.responder = Responder::new(Psn::default());
     }
 }

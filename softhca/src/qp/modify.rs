@@ -8,7 +8,7 @@ use crate::config::LinkLayer;
 use crate::context::{Path, QpAttr, QpState, Transport};
 use crate::error::Error;
 use crate::event::QpEvent;
-use crate::host::Host;
+use crate::resources::Resources;
 use crate::wire::Route;
 
 /// Path MTUs there are, in bytes (IBTA vol. 1, 9.6).
@@ -24,28 +24,28 @@ impl Qp {
     /// # Errors
     /// A transition that does not exist, an attribute that it lacks or does not permit, or a value out of range.
     /// Nothing has changed then.
-    pub(crate) fn modify(&mut self, host: &mut Host, a: &QpAttr) -> Result<(), Error> {
-        let from = self.common.state;
-        let to = state::check(self.common.context.transport, from, a)?;
-        let merged = merge(&self.common.attr, a);
-        check_values(host, a, &merged)?;
-        let route = merged.path.map(|path| resolve(host, &merged, &path)).transpose()?;
+    pub(crate) fn modify(&mut self, resources: &mut Resources, a: &QpAttr) -> Result<(), Error> {
+        let from = self.core.state;
+        let to = state::check(self.core.context.transport, from, a)?;
+        let merged = merge(&self.core.attr, a);
+        check_values(resources, a, &merged)?;
+        let route = merged.path.map(|path| resolve(resources, &merged, &path)).transpose()?;
 
         if to == QpState::Reset {
-            *self = Self::new(self.common.qpn, self.common.context);
+            *self = Self::new(self.core.qpn, self.core.context);
             return Ok(());
         }
-        let port = merged.port.and_then(|port| host.ports.get(usize::from(port) - 1));
+        let port = merged.port.and_then(|port| resources.ports.get(usize::from(port) - 1));
         if let Some(port) = port {
             let index = usize::from(merged.pkey_index.unwrap_or(0));
-            self.common.pkey = port.pkeys.get(index).copied().unwrap_or(0);
-            self.common.mtu = match self.common.context.transport {
+            self.core.pkey = port.pkeys.get(index).copied().unwrap_or(0);
+            self.core.mtu = match self.core.context.transport {
                 Transport::Ud | Transport::RawPacket => port.active_mtu,
                 Transport::Rc | Transport::Uc => merged.path_mtu.unwrap_or(port.active_mtu),
             };
         }
-        self.common.attr = merged;
-        self.common.route = route;
+        self.core.attr = merged;
+        self.core.route = route;
         if let Some(psn) = a.rq_psn {
             self.responder = Responder::new(Psn::new(psn));
         }
@@ -56,22 +56,22 @@ impl Qp {
             (QpState::Err, QpState::Err) => {}
             (_, QpState::Err) => self.enter_error(),
             // What was posted before the error is flushed even when the host is faster than the flush.
-            (QpState::Sqe, QpState::Rts) => self.requester.recover(&self.common, host),
+            (QpState::Sqe, QpState::Rts) => self.requester.recover(&self.core, resources),
             _ => {}
         }
         if to == QpState::Sqd && from != QpState::Sqd {
             self.drain_reported = !a.sqd_event.unwrap_or(false);
         }
-        self.common.state = to;
+        self.core.state = to;
         Ok(())
     }
 
     /// Raises the event of a drained send queue once it is drained. `true` if it did.
-    pub(super) fn report_drained(&mut self, host: &mut Host) -> bool {
-        let due = self.common.state == QpState::Sqd && !self.drain_reported && self.requester.is_drained();
+    pub(super) fn report_drained(&mut self, resources: &mut Resources) -> bool {
+        let due = self.core.state == QpState::Sqd && !self.drain_reported && self.requester.is_drained();
         if due {
             self.drain_reported = true;
-            self.common.raise(host, QpEvent::SqDrained);
+            self.core.raise(resources, QpEvent::SqDrained);
         }
         due
     }
@@ -102,13 +102,13 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
 }
 
 /// Whether the values that `a` sets are in range; `merged` has the port they refer to.
-fn check_values(host: &Host, a: &QpAttr, merged: &QpAttr) -> Result<(), Error> {
+fn check_values(resources: &Resources, a: &QpAttr, merged: &QpAttr) -> Result<(), Error> {
     let most = |what, value: Option<u64>, limit: u64, permitted| match value {
         Some(value) if value > limit => Err(Error::BadValue { what, value, permitted }),
         _ => Ok(()),
     };
-    let limit = u64::from(host.limits.max_rd_atomic);
-    most("port", a.port.map(u64::from), host.ports.len() as u64, "1 to the number of ports")?;
+    let limit = u64::from(resources.limits.max_rd_atomic);
+    most("port", a.port.map(u64::from), resources.ports.len() as u64, "1 to the number of ports")?;
     if a.port == Some(0) {
         return Err(Error::BadValue { what: "port", value: 0, permitted: "1 to the number of ports" });
     }
@@ -123,7 +123,7 @@ fn check_values(host: &Host, a: &QpAttr, merged: &QpAttr) -> Result<(), Error> {
         return Err(Error::BadValue { what: "path_mtu", value: mtu.into(), permitted: "256, 512, 1024, 2048 or 4096" });
     }
     if let (Some(index), Some(port)) = (merged.pkey_index, merged.port) {
-        let pkeys = host.ports.get(usize::from(port) - 1).map_or(0, |port| port.pkeys.len());
+        let pkeys = resources.ports.get(usize::from(port) - 1).map_or(0, |port| port.pkeys.len());
         if usize::from(index) >= pkeys {
             return Err(Error::BadValue {
                 what: "pkey_index",
@@ -136,10 +136,10 @@ fn check_values(host: &Host, a: &QpAttr, merged: &QpAttr) -> Result<(), Error> {
 }
 
 /// The route along `path`.
-fn resolve(host: &Host, attr: &QpAttr, path: &Path) -> Result<Route, Error> {
+fn resolve(resources: &Resources, attr: &QpAttr, path: &Path) -> Result<Route, Error> {
     let bad_port = Error::BadValue { what: "port", value: 0, permitted: "1 to the number of ports" };
     let number = usize::from(attr.port.unwrap_or(0)).checked_sub(1).ok_or_else(|| bad_port.clone())?;
-    let port = host.ports.get(number).ok_or(bad_port)?;
+    let port = resources.ports.get(number).ok_or(bad_port)?;
     if port.link == LinkLayer::Ethernet && path.grh.is_none() {
         return Err(Error::BadValue { what: "path without a GRH", value: 0, permitted: "with a GRH on Ethernet" });
     }

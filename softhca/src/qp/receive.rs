@@ -1,11 +1,11 @@
 //! Receive WQEs of a QP: taken one at a time, filled packet by packet, completed once.
 
-use super::common::Common;
 use super::failure::Failure;
+use super::qp_core::QpCore;
 use crate::context::{ReceiveSource, Transport};
 use crate::cqe::{Completion, Datagram, ReceiveKind};
 use crate::event::QpEvent;
-use crate::host::Host;
+use crate::resources::Resources;
 use crate::rq::{RecvQueue, RecvWqe};
 
 /// Receive WQEs flushed in one step at most.
@@ -41,25 +41,25 @@ pub(super) struct Receives {
 
 impl Receives {
     /// The receive queue that the context names.
-    pub(super) fn new(qp: &Common) -> Self {
+    pub(super) fn new(qp: &QpCore) -> Self {
         let queue = RecvQueue::new(qp.context.rq, qp.context.dbr);
         Self { queue, current: None, inline: None, unreadable: false, last_wqe_reported: false }
     }
 
     /// Takes the next receive WQE, unless one is already at hand. `false` if none is posted.
-    pub(super) fn take(&mut self, qp: &Common, host: &mut Host) -> Result<bool, Failure> {
+    pub(super) fn take(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Failure> {
         if self.current.is_some() {
             return Ok(true);
         }
         if self.unreadable {
             return Err(Failure::BAD_RECEIVE_WQE);
         }
-        match self.queue.take(host) {
+        match self.queue.take(resources) {
             Ok(wqe) => self.current = wqe,
             Err(fault) => {
                 log::warn!("QP {:#x}: receive queue: {fault}", qp.qpn);
                 self.unreadable = true;
-                qp.raise(host, QpEvent::Fatal);
+                qp.raise(resources, QpEvent::Fatal);
                 return Err(Failure::BAD_RECEIVE_WQE);
             }
         }
@@ -79,7 +79,7 @@ impl Receives {
     }
 
     /// Whether the WQEs come from an SRQ.
-    pub(super) fn are_shared(&self, qp: &Common) -> bool {
+    pub(super) fn are_shared(&self, qp: &QpCore) -> bool {
         matches!(qp.context.rq, ReceiveSource::Shared { .. })
     }
 
@@ -92,8 +92,8 @@ impl Receives {
     /// Writes a part of the message. `is_whole`: it is all of it, so that it may go into the CQE.
     pub(super) fn put(
         &mut self,
-        qp: &Common,
-        host: &Host,
+        qp: &QpCore,
+        resources: &Resources,
         offset: u64,
         data: &[u8],
         is_whole: bool,
@@ -103,20 +103,22 @@ impl Receives {
             return Ok(());
         }
         let in_cqe = is_whole && qp.transport() != Transport::Ud;
-        let room = host.inline_capacity(qp.context.recv_cqn).min(qp.context.scatter_to_cqe_res as usize);
+        let room = resources.inline_capacity(qp.context.recv_cqn).min(qp.context.scatter_to_cqe_res as usize);
         if in_cqe && data.len() <= room {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
-        host.scatter(host.receive_pd(&qp.context), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
+        resources
+            .scatter(resources.receive_pd(&qp.context), segs, offset, data)
+            .map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.
-    pub(super) fn complete(&mut self, qp: &Common, host: &mut Host, message: Message) {
+    pub(super) fn complete(&mut self, qp: &QpCore, resources: &mut Resources, message: Message) {
         let inline = self.inline.take();
         let Some(wqe) = self.current.take() else { return };
         let Message { kind, byte_cnt, imm, solicited, datagram } = message;
-        host.complete(
+        resources.complete(
             qp.context.recv_cqn,
             &Completion::Receive {
                 qpn: qp.qpn,
@@ -133,10 +135,10 @@ impl Receives {
     }
 
     /// Completes the WQE at hand in error; nothing if there is none.
-    pub(super) fn fail(&mut self, qp: &Common, host: &mut Host, failure: Failure) {
+    pub(super) fn fail(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) {
         self.inline = None;
         let Some(wqe) = self.current.take() else { return };
-        host.complete(
+        resources.complete(
             qp.context.recv_cqn,
             &Completion::Error {
                 qpn: qp.qpn,
@@ -152,23 +154,23 @@ impl Receives {
 
     /// Completes WQEs as flushed, as many as one step may: the one at hand, and all of an own ring. The WQEs of an SRQ
     /// stay for other QPs, and the host is told once that this QP takes no more. `true` if anything was done.
-    pub(super) fn flush(&mut self, qp: &Common, host: &mut Host) -> bool {
+    pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let shared = self.are_shared(qp);
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             if self.current.is_none() && !shared && !self.unreadable {
                 // A WQE that makes no sense is flushed like any other.
-                let _ = self.take(qp, host);
+                let _ = self.take(qp, resources);
             }
             if self.current.is_none() {
                 break;
             }
-            self.fail(qp, host, Failure::RECEIVE_FLUSH);
+            self.fail(qp, resources, Failure::RECEIVE_FLUSH);
             flushed = true;
         }
         if shared && !self.last_wqe_reported {
             self.last_wqe_reported = true;
-            qp.raise(host, QpEvent::LastWqeReached);
+            qp.raise(resources, QpEvent::LastWqeReached);
             flushed = true;
         }
         flushed

@@ -6,12 +6,12 @@
 
 use std::collections::VecDeque;
 
-use super::common::Common;
 use super::psn::Psn;
+use super::qp_core::QpCore;
 use crate::context::Transport;
-use crate::host::Host;
 use crate::mkey::KeyFault;
 use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
+use crate::resources::Resources;
 
 /// Packets of answers sent in one step at most.
 const PACKETS_PER_STEP: usize = 32;
@@ -117,21 +117,21 @@ impl Replies {
     }
 
     /// Sends what one step may. `msn` and `expected` are the responder's.
-    pub(super) fn send(&mut self, qp: &Common, host: &mut Host, msn: u32, expected: Psn) -> Sent {
+    pub(super) fn send(&mut self, qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn) -> Sent {
         let mut sent = Sent::Nothing;
         for _ in 0..PACKETS_PER_STEP {
-            if !qp.may_send(host) {
+            if !qp.may_send(resources) {
                 return sent;
             }
             let Some(answer) = self.answers.front_mut() else {
                 return match self.verdict.take() {
                     None => sent,
-                    Some(verdict) => conclude(qp, host, msn, expected, verdict),
+                    Some(verdict) => conclude(qp, resources, msn, expected, verdict),
                 };
             };
-            match answer.packet(qp, host, msn) {
+            match answer.packet(qp, resources, msn) {
                 Ok((packet, done)) => {
-                    qp.send_to_peer(host, packet);
+                    qp.send_to_peer(resources, packet);
                     if done {
                         self.answers.pop_front();
                     }
@@ -157,7 +157,7 @@ struct Gone;
 
 impl Answer {
     /// The next packet, and whether it was the last.
-    fn packet(&mut self, qp: &Common, host: &Host, msn: u32) -> Result<(Vec<u8>, bool), Gone> {
+    fn packet(&mut self, qp: &QpCore, resources: &Resources, msn: u32) -> Result<(Vec<u8>, bool), Gone> {
         let aeth = Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn };
         match &mut self.content {
             Content::Atomic(original) => {
@@ -178,8 +178,9 @@ impl Answer {
                 let opcode = Opcode::of(Transport::Rc, Operation::ReadResponse, place, Tail::None);
                 let mut headers = Headers::new(bth(qp, opcode.unwrap_or(Opcode::RC_ACKNOWLEDGE), self.psn));
                 headers.aeth = (place != Place::Middle).then_some(aeth);
-                let packet =
-                    build(&headers, len as usize, |out| host.remote_read(qp.context.pd, left.rkey, left.addr, out))?;
+                let packet = build(&headers, len as usize, |out| {
+                    resources.remote_read(qp.context.pd, left.rkey, left.addr, out)
+                })?;
                 self.begun = true;
                 self.psn = self.psn.plus(1);
                 left.addr = left.addr.wrapping_add(u64::from(len));
@@ -190,7 +191,7 @@ impl Answer {
     }
 }
 
-fn conclude(qp: &Common, host: &mut Host, msn: u32, expected: Psn, verdict: Verdict) -> Sent {
+fn conclude(qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn, verdict: Verdict) -> Sent {
     let (syndrome, psn) = match verdict {
         Verdict::Ack => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous()),
         Verdict::Again(syndrome) => (syndrome, expected),
@@ -199,12 +200,12 @@ fn conclude(qp: &Common, host: &mut Host, msn: u32, expected: Psn, verdict: Verd
     let mut headers = Headers::new(bth(qp, Opcode::RC_ACKNOWLEDGE, psn));
     headers.aeth = Some(Aeth { syndrome, msn });
     if let Ok(packet) = build(&headers, 0, |_| Ok(())) {
-        qp.send_to_peer(host, packet);
+        qp.send_to_peer(resources, packet);
     }
     if matches!(verdict, Verdict::Refuse(..)) { Sent::Refusal } else { Sent::Some }
 }
 
-fn bth(qp: &Common, opcode: Opcode, psn: Psn) -> Bth {
+fn bth(qp: &QpCore, opcode: Opcode, psn: Psn) -> Bth {
     Bth {
         opcode,
         solicited: false,

@@ -1,13 +1,13 @@
 //! One request of the send queue: its place in the PSN space, and its packets.
 
-use super::common::Common;
 use super::failure::Failure;
 use super::link;
 use super::psn::Psn;
+use super::qp_core::QpCore;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES};
-use crate::host::Host;
 use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
+use crate::resources::Resources;
 use crate::wire::Frame;
 use crate::wqe::{Checksums, Payload, Remote, SendOp, SendWqe, UdAddress};
 
@@ -41,7 +41,7 @@ pub(super) struct Request {
 
 impl Request {
     /// The request of `wqe`, of which the first packet has PSN `first`.
-    pub(super) fn new(wqe: SendWqe, first: Psn, qp: &Common) -> Self {
+    pub(super) fn new(wqe: SendWqe, first: Psn, qp: &QpCore) -> Self {
         let len = wqe.payload.len() + wqe.headers.len() as u64;
         let is_frame = matches!(wqe.op, SendOp::Frame(_));
         let failure = if is_frame && !FRAME_BYTES.contains(&len) {
@@ -108,7 +108,7 @@ impl Request {
     }
 
     /// Its packet `index`; of a READ the request for what follows the first `index` packets of the answer.
-    pub(super) fn frame(&self, qp: &Common, host: &Host, index: u32) -> Result<Frame, Failure> {
+    pub(super) fn frame(&self, qp: &QpCore, resources: &Resources, index: u32) -> Result<Frame, Failure> {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
@@ -149,11 +149,11 @@ impl Request {
 
         let payload_len = if answered { 0 } else { left.min(qp.mtu) as usize };
         let mut draft = headers.build(payload_len).map_err(|_| Failure::BAD_WQE)?;
-        self.gather(qp, host, offset, draft.payload_mut())?;
+        self.gather(qp, resources, offset, draft.payload_mut())?;
         let route = match address {
             None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
             Some(address) => {
-                let port = qp.port(host).ok_or(Failure::BAD_ADDRESS)?;
+                let port = qp.port(resources).ok_or(Failure::BAD_ADDRESS)?;
                 link::route(port, &address.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
             }
         };
@@ -161,23 +161,28 @@ impl Request {
     }
 
     /// The Ethernet frame of a raw packet.
-    pub(super) fn ethernet_frame(&self, qp: &Common, host: &Host, checksums: Checksums) -> Result<Vec<u8>, Failure> {
+    pub(super) fn ethernet_frame(
+        &self,
+        qp: &QpCore,
+        resources: &Resources,
+        checksums: Checksums,
+    ) -> Result<Vec<u8>, Failure> {
         let mut frame = self.wqe.headers.clone();
         let headers = frame.len();
         frame.resize(self.len as usize, 0);
-        self.gather(qp, host, 0, &mut frame[headers..])?;
+        self.gather(qp, resources, 0, &mut frame[headers..])?;
         ethernet::fill_checksums(&mut frame, checksums);
         Ok(frame)
     }
 
     /// Copies the message from `offset` on into `out`.
-    fn gather(&self, qp: &Common, host: &Host, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    fn gather(&self, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
         if out.is_empty() {
             return Ok(());
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                host.gather(qp.context.pd, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
+                resources.gather(qp.context.pd, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
             }
             Payload::Inline(bytes) => {
                 let start = offset as usize;
@@ -191,8 +196,8 @@ impl Request {
     /// Puts `data`, which begins at byte `offset` of the answer, where the WQE wants it.
     pub(super) fn scatter_answer(
         &mut self,
-        qp: &Common,
-        host: &mut Host,
+        qp: &QpCore,
+        resources: &mut Resources,
         offset: u64,
         data: &[u8],
         signaled: bool,
@@ -201,14 +206,14 @@ impl Request {
             return Ok(());
         }
         let whole = offset == 0 && data.len() == self.len as usize;
-        let room = host.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
+        let room = resources.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
         if whole && signaled && data.len() <= room {
             self.inline_result = Some(data.to_vec());
             return Ok(());
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                host.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
+                resources.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
             }
             Payload::Inline(_) => Err(Failure::BAD_WQE),
         }
@@ -232,6 +237,6 @@ fn is_answered(op: &SendOp) -> bool {
     matches!(op, SendOp::Read(_) | SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. })
 }
 
-fn qkey(qp: &Common, address: &UdAddress) -> u32 {
+fn qkey(qp: &QpCore, address: &UdAddress) -> u32 {
     if address.qkey & PRIVILEGED_QKEY != 0 { qp.attr.qkey.unwrap_or(0) } else { address.qkey }
 }

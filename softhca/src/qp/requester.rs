@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::common::Common;
 use super::failure::Failure;
 use super::psn::{HALF, Psn};
+use super::qp_core::QpCore;
 use super::request::Request;
 use super::timer::Retry;
 use crate::context::{QpState, Transport};
 use crate::cqe::Completion;
-use crate::host::Host;
+use crate::resources::Resources;
 use crate::wqe::{self, Fence, SendOp};
 
 /// Request packets that may be on their way without an acknowledgement.
@@ -70,7 +70,7 @@ impl Requester {
     }
 
     /// A doorbell was rung: WQEs up to `producer` are in the ring. An index that the ring cannot have is not believed.
-    pub(super) fn ring(&mut self, qp: &Common, producer: u16) {
+    pub(super) fn ring(&mut self, qp: &QpCore, producer: u16) {
         let Some(sq) = qp.context.sq else { return };
         let ahead = producer.wrapping_sub(self.next_wqe);
         if u32::from(ahead) <= 1 << sq.log_size {
@@ -104,40 +104,40 @@ impl Requester {
     }
 
     /// Sends what may be sent, within the budget of one step. `true` if anything was done.
-    pub(super) fn transmit(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<bool, Broken> {
+    pub(super) fn transmit(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
         for _ in 0..PACKETS_PER_STEP {
-            if self.in_flight >= WINDOW_PACKETS || !qp.may_send(host) || self.retry.is_waiting() {
+            if self.in_flight >= WINDOW_PACKETS || !qp.may_send(resources) || self.retry.is_waiting() {
                 break;
             }
-            if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, host)) {
+            if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, resources)) {
                 break;
             }
             if !self.may_send_next(qp) {
                 break;
             }
             worked = true;
-            self.send_next(qp, host, now)?;
+            self.send_next(qp, resources, now)?;
         }
         // The one at the front may have failed without having been sent.
-        self.retire(qp, host)?;
+        self.retire(qp, resources)?;
         Ok(worked)
     }
 
     /// Fetches the next WQE, if there is one and room for it.
-    fn fetch(&mut self, qp: &Common, host: &Host) -> bool {
+    fn fetch(&mut self, qp: &QpCore, resources: &Resources) -> bool {
         let Some(sq) = &qp.context.sq else { return false };
         let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
         if !self.is_rung() || self.requests.len() >= MAX_REQUESTS || blocked {
             return false;
         }
-        let (index, memory) = (self.next_wqe, &*host.memory);
+        let (index, memory) = (self.next_wqe, &*resources.memory);
         let fetched = match self.copies.get(&index) {
             Some(copy) => wqe::fetch_copy(sq, qp.qpn, qp.transport(), index, self.producer, copy),
             None => wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory),
         };
         let request = match fetched {
-            Ok(wqe) if host.sink => Request::new(wqe, self.next_psn, qp).sunk(),
+            Ok(wqe) if resources.sink => Request::new(wqe, self.next_psn, qp).sunk(),
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
                 log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
@@ -158,7 +158,7 @@ impl Requester {
 
     /// Whether the request under the cursor may go out now: nothing failed, the fence and the limit of outstanding
     /// READs and atomics permit, and a draining queue starts nothing new.
-    fn may_send_next(&self, qp: &Common) -> bool {
+    fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
         let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
         let limit = u32::from(qp.attr.max_rd_atomic.unwrap_or(0));
@@ -168,12 +168,12 @@ impl Requester {
     }
 
     /// Sends the packet under the cursor and moves the cursor on.
-    fn send_next(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<(), Broken> {
+    fn send_next(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<(), Broken> {
         let request = &mut self.requests[self.cursor];
         request.started = true;
         if request.span == 0 {
             self.cursor += 1;
-            return self.retire(qp, host);
+            return self.retire(qp, resources);
         }
         let answered = request.is_answered();
         // What is left of a READ is asked for from the first missing packet of its answer on.
@@ -181,18 +181,18 @@ impl Requester {
         let request = &mut self.requests[self.cursor];
         let sent = match request.wqe.op {
             SendOp::Frame(checksums) => {
-                let frame = request.ethernet_frame(qp, host, checksums);
+                let frame = request.ethernet_frame(qp, resources, checksums);
                 frame.map(|frame| {
-                    if qp.is_linked(host) {
-                        host.frames.push(qp.qpn, frame)
+                    if qp.is_linked(resources) {
+                        resources.frames.push(qp.qpn, frame)
                     }
                 })
             }
-            _ => request.frame(qp, host, index).map(|frame| qp.send(host, frame)),
+            _ => request.frame(qp, resources, index).map(|frame| qp.send(resources, frame)),
         };
         if let Err(failure) = sent {
             request.failure = Some(failure);
-            return self.retire(qp, host);
+            return self.retire(qp, resources);
         }
         let after = if answered { request.end() } else { request.first.plus(index + 1) };
         if after.after(self.unacked) > self.sent_end.after(self.unacked) {
@@ -212,7 +212,7 @@ impl Requester {
         // Nobody acknowledges: what was sent is done.
         self.unacked = self.sent_end;
         self.in_flight = 0;
-        self.retire(qp, host)
+        self.retire(qp, resources)
     }
 
     /// How many PSNs of request `at` have been acknowledged: only the front one can have any.
@@ -222,7 +222,7 @@ impl Requester {
 
     /// Everything before `end` has been acknowledged, save answers that have not come: stops in front of those, and
     /// tells by `false`.
-    pub(super) fn acknowledge(&mut self, qp: &Common, host: &mut Host, end: Psn) -> Result<bool, Broken> {
+    pub(super) fn acknowledge(&mut self, qp: &QpCore, resources: &mut Resources, end: Psn) -> Result<bool, Broken> {
         while self.unacked != end {
             let Some(front) = self.requests.front() else { break };
             if front.is_answered() {
@@ -230,7 +230,7 @@ impl Requester {
             }
             let step = end.after(self.unacked).min(front.end().after(self.unacked));
             self.pass(step);
-            self.retire(qp, host)?;
+            self.retire(qp, resources)?;
         }
         Ok(true)
     }
@@ -250,19 +250,19 @@ impl Requester {
     }
 
     /// Completes the requests at the front of which nothing is left to do.
-    pub(super) fn retire(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+    pub(super) fn retire(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         while let Some(front) = self.requests.front() {
             if let Some(failure) = front.failure {
-                return Err(self.fail_front(qp, host, failure));
+                return Err(self.fail_front(qp, resources, failure));
             }
             if !front.started || self.unacked.after(front.first) < front.span {
                 break;
             }
             let Some(done) = self.pop_front() else { break };
-            host.sends_completed += 1;
+            resources.sends_completed += 1;
             if done.wqe.signaled || qp.context.signal_all {
                 let byte_cnt = if done.is_answered() { done.len() } else { 0 };
-                host.complete(
+                resources.complete(
                     qp.context.send_cqn,
                     &Completion::Request {
                         qpn: qp.qpn,
@@ -293,10 +293,10 @@ impl Requester {
     }
 
     /// The oldest request completes in error, whether it asked for a CQE or not.
-    pub(super) fn fail_front(&mut self, qp: &Common, host: &mut Host, failure: Failure) -> Broken {
+    pub(super) fn fail_front(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) -> Broken {
         if let Some(failed) = self.pop_front() {
             log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
-            complete_in_error(qp, host, failed.wqe.index, failed.wqe.opcode, failure);
+            complete_in_error(qp, resources, failed.wqe.index, failed.wqe.opcode, failure);
         }
         Broken
     }
@@ -320,38 +320,43 @@ impl Requester {
 
     /// Goes back after the transport timer has run out or a packet turned out to be lost, if that has not happened
     /// too often.
-    pub(super) fn try_again(&mut self, qp: &Common, host: &mut Host) -> Result<(), Broken> {
+    pub(super) fn try_again(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         if !self.retry.may_retry(&qp.attr) {
-            return Err(self.fail_front(qp, host, Failure::TRANSPORT_RETRY));
+            return Err(self.fail_front(qp, resources, Failure::TRANSPORT_RETRY));
         }
         self.go_back();
         Ok(())
     }
 
     /// Lets the timers run. `true` if one ran out.
-    pub(super) fn check_timers(&mut self, qp: &Common, host: &mut Host, now: Duration) -> Result<bool, Broken> {
+    pub(super) fn check_timers(
+        &mut self,
+        qp: &QpCore,
+        resources: &mut Resources,
+        now: Duration,
+    ) -> Result<bool, Broken> {
         if self.retry.end_wait(now) {
             return Ok(true);
         }
         if self.retry.is_lost(now) {
-            self.try_again(qp, host)?;
+            self.try_again(qp, resources)?;
             return Ok(true);
         }
         Ok(false)
     }
 
     /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
-    pub(super) fn flush(&mut self, qp: &Common, host: &mut Host) -> bool {
+    pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             if let Some(request) = self.pop_front() {
-                complete_in_error(qp, host, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
+                complete_in_error(qp, resources, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
             } else if let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) {
                 self.copies.clear();
                 let index = self.next_wqe;
-                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*host.memory);
+                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*resources.memory);
                 self.next_wqe = index.wrapping_add(wqebbs);
-                complete_in_error(qp, host, index, opcode, Failure::SEND_FLUSH);
+                complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
             } else {
                 break;
             }
@@ -361,15 +366,15 @@ impl Requester {
     }
 
     /// After an error: flushes everything, and is ready for new requests. They begin after the last packet sent.
-    pub(super) fn recover(&mut self, qp: &Common, host: &mut Host) {
-        while self.flush(qp, host) {}
+    pub(super) fn recover(&mut self, qp: &QpCore, resources: &mut Resources) {
+        while self.flush(qp, resources) {}
         self.start_at(self.sent_end);
     }
 }
 
-fn complete_in_error(qp: &Common, host: &mut Host, wqe_counter: u16, opcode: u8, failure: Failure) {
-    host.sends_completed += 1;
-    host.complete(
+fn complete_in_error(qp: &QpCore, resources: &mut Resources, wqe_counter: u16, opcode: u8, failure: Failure) {
+    resources.sends_completed += 1;
+    resources.complete(
         qp.context.send_cqn,
         &Completion::Error {
             qpn: qp.qpn,

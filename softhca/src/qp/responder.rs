@@ -3,18 +3,18 @@
 
 use std::collections::VecDeque;
 
-use super::common::Common;
 use super::failure::Failure;
 use super::psn::{HALF, Psn};
+use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::replies::{Content, Replies, Sent, Verdict};
 use super::request::MAX_MESSAGE;
 use crate::context::{Access, Transport};
 use crate::cqe::ReceiveKind;
 use crate::event::QpEvent;
-use crate::host::Host;
 use crate::mkey::Need;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail};
+use crate::resources::Resources;
 
 /// Why a request is not executed.
 #[derive(Clone, Copy, Debug)]
@@ -82,13 +82,13 @@ impl Responder {
     /// Takes a request packet of the peer.
     pub(super) fn request(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
     ) -> Result<(), Fatal> {
         if qp.transport() == Transport::Uc {
-            return self.unreliable(qp, receives, host, packet);
+            return self.unreliable(qp, receives, resources, packet);
         }
         if self.refused {
             return Ok(());
@@ -104,13 +104,13 @@ impl Responder {
                 return Ok(());
             }
             _ => {
-                if let Err(refusal) = self.duplicate(qp, host, packet, psn) {
-                    self.refuse(qp, receives, host, refusal, psn);
+                if let Err(refusal) = self.duplicate(qp, resources, packet, psn) {
+                    self.refuse(qp, receives, resources, refusal, psn);
                 }
                 return Ok(());
             }
         }
-        match self.execute(qp, receives, host, packet) {
+        match self.execute(qp, receives, resources, packet) {
             Ok(psns) => {
                 self.expected = psn.plus(psns);
                 // A NAK for it that has not gone out yet must not, and an answer acknowledges by itself.
@@ -120,46 +120,46 @@ impl Responder {
                     self.replies.conclude(Verdict::Ack);
                 }
             }
-            Err(refusal) => self.refuse(qp, receives, host, refusal, psn),
+            Err(refusal) => self.refuse(qp, receives, resources, refusal, psn),
         }
         Ok(())
     }
 
     /// Sends what is to be said, as much as one step may. `true` if that was anything.
-    pub(super) fn reply(&mut self, qp: &Common, host: &mut Host) -> Result<bool, Fatal> {
-        match self.replies.send(qp, host, self.msn, self.expected) {
+    pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
+        match self.replies.send(qp, resources, self.msn, self.expected) {
             Sent::Nothing => Ok(false),
             Sent::Some => Ok(true),
             Sent::Refusal => Err(Fatal),
             Sent::Unreadable(psn) => {
                 self.replies.give_up_answers();
-                self.nak(qp, host, NakCode::REMOTE_ACCESS, psn);
+                self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn);
                 Ok(true)
             }
         }
     }
 
     /// Refuses the request with PSN `psn`.
-    fn refuse(&mut self, qp: &Common, receives: &mut Receives, host: &mut Host, refusal: Refusal, psn: Psn) {
+    fn refuse(&mut self, qp: &QpCore, receives: &mut Receives, resources: &mut Resources, refusal: Refusal, psn: Psn) {
         match refusal {
             Refusal::NotReady => {
                 self.asked_again = true;
                 let timer = qp.attr.min_rnr_timer.unwrap_or(0);
                 self.replies.conclude(Verdict::Again(AethSyndrome::RnrNak(timer)));
             }
-            Refusal::Wrong(code) => self.nak(qp, host, code, psn),
+            Refusal::Wrong(code) => self.nak(qp, resources, code, psn),
             Refusal::WrongReceive(code, failure) => {
-                receives.fail(qp, host, failure);
-                self.nak(qp, host, code, psn);
+                receives.fail(qp, resources, failure);
+                self.nak(qp, resources, code, psn);
             }
         }
     }
 
-    fn nak(&mut self, qp: &Common, host: &mut Host, code: NakCode, psn: Psn) {
+    fn nak(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode, psn: Psn) {
         log::debug!("QP {:#x}: refuses PSN {psn:?} with NAK code {}", qp.qpn, code.0);
         match code {
-            NakCode::INVALID_REQUEST => qp.raise(host, QpEvent::RequestError),
-            NakCode::REMOTE_ACCESS => qp.raise(host, QpEvent::AccessError),
+            NakCode::INVALID_REQUEST => qp.raise(resources, QpEvent::RequestError),
+            NakCode::REMOTE_ACCESS => qp.raise(resources, QpEvent::AccessError),
             // The receive WQE's CQE tells.
             _ => {}
         }
@@ -171,9 +171,9 @@ impl Responder {
     /// peer is told nothing. Only a bad receive WQE stops the QP.
     fn unreliable(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
     ) -> Result<(), Fatal> {
         let psn = Psn::new(packet.headers.bth.psn);
@@ -181,9 +181,9 @@ impl Responder {
             self.arriving = Arriving::None;
         }
         self.expected = psn.plus(1);
-        match self.execute(qp, receives, host, packet) {
+        match self.execute(qp, receives, resources, packet) {
             Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)) => {
-                receives.fail(qp, host, failure);
+                receives.fail(qp, resources, failure);
                 Err(Fatal)
             }
             Err(_) => {
@@ -195,14 +195,14 @@ impl Responder {
     }
 
     /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1).
-    fn duplicate(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>, psn: Psn) -> Result<(), Refusal> {
+    fn duplicate(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>, psn: Psn) -> Result<(), Refusal> {
         match packet.headers.bth.opcode.operation() {
             Operation::ReadRequest => {
                 let reth = packet.headers.reth.ok_or(INVALID)?;
                 if self.expected.after(psn) < qp.packets(reth.len) {
                     return Ok(());
                 }
-                check_remote(qp, host, &reth, Need::RemoteRead)?;
+                check_remote(qp, resources, &reth, Need::RemoteRead)?;
                 self.replies.answer_again(psn, Content::Read(reth), self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd => {
@@ -218,9 +218,9 @@ impl Responder {
     /// Executes the request; gives the PSNs it takes.
     fn execute(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
     ) -> Result<u32, Refusal> {
         let opcode = packet.headers.bth.opcode;
@@ -240,10 +240,10 @@ impl Responder {
             return Err(INVALID);
         }
         match opcode.operation() {
-            Operation::Send => self.send(qp, receives, host, packet)?,
-            Operation::Write => self.write(qp, receives, host, packet)?,
-            Operation::ReadRequest => return self.read(qp, host, packet),
-            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, host, packet)?,
+            Operation::Send => self.send(qp, receives, resources, packet)?,
+            Operation::Write => self.write(qp, receives, resources, packet)?,
+            Operation::ReadRequest => return self.read(qp, resources, packet),
+            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, resources, packet)?,
             _ => return Err(INVALID),
         }
         Ok(1)
@@ -251,38 +251,39 @@ impl Responder {
 
     fn send(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
     ) -> Result<(), Refusal> {
         let place = packet.headers.bth.opcode.place();
         let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
-        take_receive(qp, receives, host)?;
+        take_receive(qp, receives, resources)?;
         let end = offset + packet.payload.len() as u64;
         if end > receives.capacity().min(MAX_MESSAGE) {
             return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
         }
         receives
-            .put(qp, host, offset, packet.payload, place == Place::Only)
+            .put(qp, resources, offset, packet.payload, place == Place::Only)
             .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
         if !place.ends() {
             self.arriving = Arriving::Send(end);
             return Ok(());
         }
         if let Some(key) = packet.headers.ieth {
-            host.invalidate(qp.context.pd, key.0)
+            resources
+                .invalidate(qp.context.pd, key.0)
                 .map_err(|_| Refusal::WrongReceive(NakCode::REMOTE_ACCESS, Failure::BAD_INVALIDATE))?;
         }
-        self.complete_receive(qp, receives, host, packet, end as u32);
+        self.complete_receive(qp, receives, resources, packet, end as u32);
         Ok(())
     }
 
     fn write(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
     ) -> Result<(), Refusal> {
         let opcode = packet.headers.bth.opcode;
@@ -290,7 +291,7 @@ impl Responder {
         let (mut left, whole) = match (self.arriving, packet.headers.reth) {
             (Arriving::Write(left, whole), _) => (left, whole),
             (_, Some(reth)) => {
-                check_remote(qp, host, &reth, Need::RemoteWrite)?;
+                check_remote(qp, resources, &reth, Need::RemoteWrite)?;
                 (reth, reth.len)
             }
             _ => return Err(INVALID),
@@ -300,29 +301,29 @@ impl Responder {
             return Err(INVALID);
         }
         if opcode.tail() == Tail::Immediate {
-            take_receive(qp, receives, host)?;
+            take_receive(qp, receives, resources)?;
         }
-        host.remote_write(qp.context.pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
+        resources.remote_write(qp.context.pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
         left.len -= len;
         match (place.ends(), opcode.tail()) {
             (false, _) => self.arriving = Arriving::Write(left, whole),
-            (true, Tail::Immediate) => self.complete_receive(qp, receives, host, packet, whole),
+            (true, Tail::Immediate) => self.complete_receive(qp, receives, resources, packet, whole),
             (true, _) => self.complete_message(),
         }
         Ok(())
     }
 
-    fn read(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>) -> Result<u32, Refusal> {
+    fn read(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
         let reth = packet.headers.reth.ok_or(INVALID)?;
         self.check_resources(qp)?;
-        check_remote(qp, host, &reth, Need::RemoteRead)?;
+        check_remote(qp, resources, &reth, Need::RemoteRead)?;
         self.complete_message();
         self.replies.answer(self.expected, Content::Read(reth));
         Ok(qp.packets(reth.len))
     }
 
-    fn atomic(&mut self, qp: &Common, host: &Host, packet: &Packet<'_>) -> Result<(), Refusal> {
+    fn atomic(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
         let request = packet.headers.atomic.ok_or(INVALID)?;
         self.check_resources(qp)?;
         if !access(qp).remote_atomic || !request.addr.is_multiple_of(8) {
@@ -335,7 +336,7 @@ impl Responder {
             false => old.wrapping_add(request.swap_add),
         };
         let original =
-            host.remote_atomic(qp.context.pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
+            resources.remote_atomic(qp.context.pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
         if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
             self.atomics.pop_front();
         }
@@ -346,7 +347,7 @@ impl Responder {
     }
 
     /// The peer may have `max_dest_rd_atomic` READs and atomics outstanding.
-    fn check_resources(&self, qp: &Common) -> Result<(), Refusal> {
+    fn check_resources(&self, qp: &QpCore) -> Result<(), Refusal> {
         let limit = usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0));
         if self.replies.waiting() < limit { Ok(()) } else { Err(INVALID) }
     }
@@ -358,9 +359,9 @@ impl Responder {
 
     fn complete_receive(
         &mut self,
-        qp: &Common,
+        qp: &QpCore,
         receives: &mut Receives,
-        host: &mut Host,
+        resources: &mut Resources,
         packet: &Packet<'_>,
         byte_cnt: u32,
     ) {
@@ -374,18 +375,18 @@ impl Responder {
         };
         let imm = headers.imm.map(|imm| imm.0).or(headers.ieth.map(|key| key.0)).unwrap_or(0);
         let solicited = headers.bth.solicited;
-        receives.complete(qp, host, Message { kind, byte_cnt, imm, solicited, datagram: None });
+        receives.complete(qp, resources, Message { kind, byte_cnt, imm, solicited, datagram: None });
     }
 }
 
-fn take_receive(qp: &Common, receives: &mut Receives, host: &mut Host) -> Result<(), Refusal> {
+fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources) -> Result<(), Refusal> {
     let begins = !receives.has_begun();
-    match receives.take(qp, host) {
+    match receives.take(qp, resources) {
         Ok(true) if begins && receives.are_shared(qp) && qp.transport() == Transport::Rc => {
-            match host.srq_faults.tick() {
+            match resources.srq_faults.tick() {
                 None => Ok(()),
                 Some(failure) => {
-                    receives.fail(qp, host, failure);
+                    receives.fail(qp, resources, failure);
                     Err(Refusal::NotReady)
                 }
             }
@@ -396,13 +397,13 @@ fn take_receive(qp: &Common, receives: &mut Receives, host: &mut Host) -> Result
     }
 }
 
-fn access(qp: &Common) -> Access {
+fn access(qp: &QpCore) -> Access {
     qp.attr.access.unwrap_or_default()
 }
 
 /// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
 /// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
-fn check_remote(qp: &Common, host: &Host, reth: &Reth, need: Need) -> Result<(), Refusal> {
+fn check_remote(qp: &QpCore, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
     let permitted = match need {
         Need::RemoteRead => access(qp).remote_read,
         _ => access(qp).remote_write,
@@ -410,7 +411,7 @@ fn check_remote(qp: &Common, host: &Host, reth: &Reth, need: Need) -> Result<(),
     if !permitted || u64::from(reth.len) > MAX_MESSAGE {
         return Err(INVALID);
     }
-    host.check_remote(qp.context.pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+    resources.check_remote(qp.context.pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
 }
 
 fn is_answered(packet: &Packet<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! Everything of the device that a QP works with besides itself: memory and keys, CQs, SRQs, events, packets to send.
 //!
-//! It is apart from the QP table so that a QP and its host can be borrowed at once.
+//! It is apart from the QP table, so that a QP and its resources can be borrowed at once.
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{Limits, PortConfig};
@@ -39,7 +39,7 @@ pub enum LocalFault {
 }
 
 /// What QPs share.
-pub struct Host {
+pub struct Resources {
     /// Host memory by DMA.
     pub memory: Box<dyn HostMemory>,
     /// Memory keys by index (the key without its lowest byte).
@@ -74,7 +74,7 @@ pub struct Host {
     pub stranded: Vec<u32>,
 }
 
-impl Host {
+impl Resources {
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
     pub fn port_is_up(&self, port: u8) -> bool {

@@ -3,12 +3,12 @@
 use crate::config::PortConfig;
 use crate::context::{QpAttr, QpContext, QpState, Transport};
 use crate::event::{Event, QpEvent};
-use crate::host::Host;
+use crate::resources::Resources;
 use crate::wire::{Frame, Route};
 
 /// Identity, context and attributes of a QP, with what follows from them.
 #[derive(Debug)]
-pub(super) struct Common {
+pub(super) struct QpCore {
     /// Number.
     pub(super) qpn: u32,
     /// As created.
@@ -25,15 +25,15 @@ pub(super) struct Common {
     pub(super) mtu: u32,
 }
 
-impl Common {
+impl QpCore {
     /// Transport service.
     pub(super) fn transport(&self) -> Transport {
         self.context.transport
     }
 
     /// The port that the QP was bound to.
-    pub(super) fn port<'a>(&self, host: &'a Host) -> Option<&'a PortConfig> {
-        host.ports.get(usize::from(self.attr.port?).checked_sub(1)?)
+    pub(super) fn port<'a>(&self, resources: &'a Resources) -> Option<&'a PortConfig> {
+        resources.ports.get(usize::from(self.attr.port?).checked_sub(1)?)
     }
 
     /// Packets that carry `len` bytes: one at least.
@@ -42,31 +42,31 @@ impl Common {
     }
 
     /// Whether there is room for more packets on their way to the wire.
-    pub(super) fn may_send(&self, host: &Host) -> bool {
-        host.outbox.has_room(self.qpn)
+    pub(super) fn may_send(&self, resources: &Resources) -> bool {
+        resources.outbox.has_room(self.qpn)
     }
 
     /// Whether the link of the port that the QP was bound to is up.
-    pub(super) fn is_linked(&self, host: &Host) -> bool {
-        self.attr.port.is_some_and(|port| host.port_is_up(port))
+    pub(super) fn is_linked(&self, resources: &Resources) -> bool {
+        self.attr.port.is_some_and(|port| resources.port_is_up(port))
     }
 
     /// Sends a packet to the peer of a connected QP.
-    pub(super) fn send_to_peer(&self, host: &mut Host, packet: Vec<u8>) {
+    pub(super) fn send_to_peer(&self, resources: &mut Resources, packet: Vec<u8>) {
         if let Some(route) = self.route {
-            self.send(host, Frame { route, packet });
+            self.send(resources, Frame { route, packet });
         }
     }
 
     /// Sends a frame; lost if the link is down.
-    pub(super) fn send(&self, host: &mut Host, frame: Frame) {
-        if self.is_linked(host) {
-            host.outbox.push(self.qpn, frame);
+    pub(super) fn send(&self, resources: &mut Resources, frame: Frame) {
+        if self.is_linked(resources) {
+            resources.outbox.push(self.qpn, frame);
         }
     }
 
     /// Raises an asynchronous event.
-    pub(super) fn raise(&self, host: &mut Host, kind: QpEvent) {
-        host.events.push_back(Event::Qp { qpn: self.qpn, kind });
+    pub(super) fn raise(&self, resources: &mut Resources, kind: QpEvent) {
+        resources.events.push_back(Event::Qp { qpn: self.qpn, kind });
     }
 }
