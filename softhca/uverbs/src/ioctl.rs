@@ -3,7 +3,7 @@
 use crate::abi::{self, ATTR_MANDATORY, ATTR_VALID_OUTPUT, AttrWire, IoctlHdr, command, object, write};
 use crate::context::Context;
 use crate::errno::Errno;
-use crate::{advise, ah, cq, device, events, memory, mr, port, qp, qp_state, srq, uar, user};
+use crate::{advise, ah, cq, device, events, memory, mr, port, qp, qp_state, srq, tally, uar, user};
 use std::sync::Arc;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -213,6 +213,7 @@ const COMMANDS: &[Command] = {
 
 /// Answers the request at `address`.
 pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
+    tally::count();
     let (header, request) = Request::parse(address)?;
     let (object, method) = (header.object_id, header.method_id);
     let Some(entry) = METHODS.iter().find(|entry| (entry.object, entry.method) == (object, method)) else {

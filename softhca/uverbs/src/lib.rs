@@ -10,7 +10,7 @@
 //! A sink ([`softhca::config::DeviceConfig::sink`]) has no thread and no network: the program steps it by calling
 //! `softhca_step` ([`sink`]).
 //!
-//! [`control`] has what a program can have happen to a device: a link that goes down, a failure.
+//! [`control`] has what a program can have happen to a device: a link that goes down, a failure. [`tally`] counts its commands.
 //!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
@@ -58,5 +58,6 @@ mod strict;
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "strict_unsupported.rs"]
 mod strict;
+pub mod tally;
 mod uar;
 mod user;

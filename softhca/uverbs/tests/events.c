@@ -120,14 +120,18 @@ int main(void)
 {
 	int (*set_port)(int, int, int) = (int (*)(int, int, int))dlsym(RTLD_DEFAULT, "softhca_set_port");
 	int (*fail)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "softhca_fail");
+	unsigned long long (*commands)(void) = (unsigned long long (*)(void))dlsym(RTLD_DEFAULT, "softhca_commands");
 	struct ibv_context *contexts[2] = { open_first(), open_first() };
 
-	if (!set_port || !fail) {
+	if (!set_port || !fail || !commands) {
 		printf("not on the software device\n");
 		return 1;
 	}
 	last_wqe(contexts[0]);
 
+	unsigned long long before = commands();
+	EXPECT(port_state(contexts[0]) == IBV_PORT_ACTIVE);
+	EXPECT(commands() == before + 1);
 	EXPECT(port_state(contexts[0]) == IBV_PORT_ACTIVE);
 	EXPECT(set_port(0, 1, 0) == 0);
 	expect_port(contexts[0], IBV_EVENT_PORT_ERR);

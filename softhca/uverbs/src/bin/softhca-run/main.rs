@@ -105,7 +105,8 @@ send requests have completed, or -1 if the device is no sink. QPs take the usual
 receives never complete, and the memory that READs and atomics name is left alone.
 
 CMD can have things happen to its devices, by functions found likewise: `int softhca_set_port(int device, int port, int up)` takes \
-a link down or up, `int softhca_fail(int device)` stops a device for good. Whoever has the device open in CMD gets the event.
+a link down or up, `int softhca_fail(int device)` stops a device for good. Whoever has the device open in CMD gets the event. \
+`unsigned long long softhca_commands(void)` returns how many commands the calling thread has given to devices.
 
 From outside, a file in the directory of --fabric pulls a cable: while there is one named mlx5_0-1.down, the link of port 1 of \
 mlx5_0 is down in every program.";
