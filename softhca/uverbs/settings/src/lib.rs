@@ -3,7 +3,7 @@
 
 mod local_address;
 
-pub use local_address::{LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
+pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -263,9 +263,6 @@ pub const DEVICE_ID: u32 = 0x1017;
 pub const BOARD_ID: &str = "SFT0000000001";
 /// Firmware version: major, minor, sub-minor.
 pub const FIRMWARE: [u16; 3] = [16, 35, 4030];
-
-/// Bytes in a GID.
-pub type Gid = [u8; 16];
 
 /// What a GID table entry is (`enum ib_uverbs_gid_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! The machine's IP addresses. A kernel gives an Ethernet port GIDs for the addresses of its network interface; here
 //! port 1 of the first device stands for all interfaces.
 
-use crate::Gid;
 use std::net::IpAddr;
+
+/// Bytes in a GID.
+pub type Gid = [u8; 16];
 
 /// Most addresses that get GIDs.
 pub const MAX_LOCAL_ADDRESSES: usize = 48;

@@ -1,0 +1,406 @@
+//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it.
+//!
+//! What counts is what a file names with a path: `use` of any shape, `crate::…`, `super::…`, `child::…`, inside macros, too.
+//! A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it (`mod child;`),
+//! nor does handing on its names (`pub use child::…`). Calls of methods are unseen. Tests inside files (`cfg(test)`) do not
+//! count.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Crates, by their root files, and the rooms of each that have no circle: folders or files, below the repository's root.
+/// Whoever takes the circle out of a room adds it.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("src/lib.rs", &["src/cq", "src/db"]),
+    (
+        "softhca/src/lib.rs",
+        &[
+            "softhca/src/embedded",
+            "softhca/src/packet.rs",
+            "softhca/src/packet",
+            "softhca/src/qp",
+            "softhca/src/runner.rs",
+            "softhca/src/wire",
+        ],
+    ),
+    ("softhca/uverbs/settings/src/lib.rs", &["softhca/uverbs/settings/src"]),
+    ("softhca/uverbs/src/bin/softhca-run/main.rs", &["softhca/uverbs/src/bin/softhca-run"]),
+];
+
+/// A module, as the names from the crate's root to it.
+type Module = Vec<String>;
+
+/// A crate's modules and what they name.
+#[derive(Default)]
+struct Crate {
+    /// All modules, also those inside of files, and the file that each is in.
+    modules: BTreeMap<Module, PathBuf>,
+    /// What each module defines.
+    defined: BTreeSet<(Module, String)>,
+    /// What each module imports, by the name that it has there.
+    imported: BTreeMap<(Module, String), Vec<String>>,
+    /// Modules all of whose names a module imports.
+    globs: Vec<(Module, Vec<String>)>,
+    /// Paths, with the module that names them.
+    paths: Vec<(Module, Vec<String>)>,
+    /// Of those, paths of children's names that a module hands on.
+    handed_on: BTreeSet<(Module, Vec<String>)>,
+}
+
+impl Crate {
+    /// The crate whose root is `file`; `source` gives a file's text.
+    fn read(file: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Self {
+        let mut found = Self::default();
+        found.read_file(file, Module::new(), file.parent().unwrap_or(Path::new("")), source);
+        found
+    }
+
+    fn read_file(&mut self, file: &Path, module: Module, children: &Path, source: &dyn Fn(&Path) -> Option<String>) {
+        let text = source(file).unwrap_or_else(|| panic!("{} cannot be read", file.display()));
+        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        self.modules.insert(module.clone(), file.to_owned());
+        let mut declared = Vec::new();
+        self.scan(tokens, &module, file, &mut declared);
+        for (child, given) in declared {
+            let name = child.last().expect("a child has a name");
+            let flat = children.join(format!("{name}.rs"));
+            let folder = children.join(name);
+            let nested = folder.join("mod.rs");
+            let path = match given {
+                Some(path) => file.parent().unwrap_or(Path::new("")).join(path),
+                None if source(&flat).is_some() => flat,
+                None => nested,
+            };
+            self.read_file(&path, child, &folder, source);
+        }
+    }
+
+    /// Takes in `tokens`, which are in `module`; adds the modules that have files of their own to `declared`.
+    fn scan(
+        &mut self,
+        tokens: TokenStream,
+        module: &Module,
+        file: &Path,
+        declared: &mut Vec<(Module, Option<String>)>,
+    ) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        let mut place = None;
+        while at < tokens.len() {
+            match &tokens[at] {
+                TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                    if let Some(TokenTree::Group(attribute)) = tokens.get(at + 1) {
+                        let text = attribute.stream().to_string().replace(' ', "");
+                        place =
+                            text.strip_prefix("path=\"").map(|path| path.trim_end_matches('"').to_owned()).or(place);
+                        if text == "cfg(test)" {
+                            at = end_of_item(&tokens, at + 2);
+                            continue;
+                        }
+                    }
+                    at += 1;
+                }
+                TokenTree::Ident(word) if word == "use" => {
+                    let end = (at..tokens.len()).find(|&at| is_punct(&tokens[at], ';')).unwrap_or(tokens.len());
+                    let before = self.paths.len();
+                    self.import(&tokens[at + 1..end], Vec::new(), module);
+                    if is_public(&tokens[..at]) {
+                        self.handed_on.extend(self.paths[before..].iter().cloned());
+                    }
+                    at = end;
+                }
+                TokenTree::Ident(word) if word == "mod" && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_))) => {
+                    let child: Module = module.iter().cloned().chain([tokens[at + 1].to_string()]).collect();
+                    if let Some(TokenTree::Group(body)) = tokens.get(at + 2) {
+                        self.modules.insert(child.clone(), file.to_owned());
+                        let mut inner = Vec::new();
+                        self.scan(body.stream(), &child, file, &mut inner);
+                        assert!(inner.is_empty(), "{}: a file declared inside of `mod {{}}`", file.display());
+                    } else {
+                        declared.push((child, place.take()));
+                    }
+                    at += 3;
+                }
+                TokenTree::Ident(word) => {
+                    const DEFINING: &[&str] =
+                        &["struct", "enum", "union", "trait", "fn", "const", "static", "type", "macro_rules"];
+                    if DEFINING.iter().any(|&defining| word == defining) {
+                        let name = tokens[at + 1..]
+                            .iter()
+                            .find(|token| matches!(token, TokenTree::Ident(name) if name != "mut"));
+                        self.defined.extend(name.map(|name| (module.clone(), name.to_string())));
+                    }
+                    let (path, end) = path_at(&tokens, at);
+                    if path.len() > 1 {
+                        self.paths.push((module.clone(), path));
+                    }
+                    at = end;
+                }
+                TokenTree::Group(group) => {
+                    self.scan(group.stream(), module, file, declared);
+                    at += 1;
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// Takes in a part of a `use` that follows `before`.
+    fn import(&mut self, tokens: &[TokenTree], before: Vec<String>, module: &Module) {
+        let mut path = before;
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            match token {
+                TokenTree::Ident(word) if word == "as" => {
+                    let name = tokens.get(at + 1).map(ToString::to_string).unwrap_or_default();
+                    self.imported.insert((module.clone(), name), path.clone());
+                    self.paths.push((module.clone(), path));
+                    return;
+                }
+                TokenTree::Ident(word) => path.push(word.to_string()),
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                    let parts: Vec<TokenTree> = group.stream().into_iter().collect();
+                    parts.split(|token| is_punct(token, ',')).for_each(|part| self.import(part, path.clone(), module));
+                    return;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == '*' => {
+                    self.globs.push((module.clone(), path.clone()));
+                    self.paths.push((module.clone(), path));
+                    return;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        if path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        if let Some(name) = path.last().cloned() {
+            self.imported.insert((module.clone(), name), path.clone());
+            self.paths.push((module.clone(), path));
+        }
+    }
+
+    /// The module that `path`, written in `module`, names (and true), or the one that defines what it names; `None` for what
+    /// is no part of the crate. `depth` ends what goes round.
+    fn home(&self, module: &Module, path: &[String], depth: u32) -> Option<(Module, bool)> {
+        let (first, mut rest) = path.split_first()?;
+        let mut now = match first.as_str() {
+            "crate" => Module::new(),
+            "self" => module.clone(),
+            "super" => module.split_last()?.1.to_vec(),
+            _ => {
+                // Another crate's name, or one that the language brings, is nobody's here.
+                self.step(module, first, depth)?;
+                rest = path;
+                module.clone()
+            }
+        };
+        for name in rest {
+            match self.step(&now, name, depth) {
+                _ if name == "super" => drop(now.pop()),
+                Some((next, true)) => now = next,
+                Some((next, false)) => return Some((next, false)),
+                // What a macro defines, or a variant.
+                None => return Some((now, false)),
+            }
+        }
+        Some((now, true))
+    }
+
+    /// What `name` of `module` is: a module (and true), or something of the module that is given.
+    fn step(&self, module: &Module, name: &str, depth: u32) -> Option<(Module, bool)> {
+        let child: Module = module.iter().cloned().chain([name.to_owned()]).collect();
+        if self.modules.contains_key(&child) {
+            return Some((child, true));
+        }
+        if self.defined.contains(&(module.clone(), name.to_owned())) {
+            return Some((module.clone(), false));
+        }
+        let deeper = depth.checked_sub(1)?;
+        if let Some(path) = self.imported.get(&(module.clone(), name.to_owned())) {
+            return self.home(module, path, deeper);
+        }
+        let globs = self.globs.iter().filter(|(importer, _)| importer == module);
+        globs
+            .filter_map(|(_, path)| self.home(module, path, deeper))
+            .find_map(|(other, _)| self.step(&other, name, deeper))
+    }
+
+    /// Which files each file needs, and by which path.
+    fn arrows(&self) -> BTreeMap<&Path, BTreeMap<&Path, String>> {
+        let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        let is_child = |module: &Module, name: &String| {
+            self.modules.contains_key(&module.iter().chain([name]).cloned().collect::<Module>())
+        };
+        let needed =
+            self.paths.iter().filter(|needed| !self.handed_on.contains(needed) || !is_child(&needed.0, &needed.1[0]));
+        for (module, path) in needed {
+            let from = self.modules[module].as_path();
+            if let Some(to) = self.home(module, path, 8).map(|(home, _)| self.modules[&home].as_path())
+                && from != to
+            {
+                arrows.entry(from).or_default().entry(to).or_insert_with(|| path.join("::"));
+            }
+        }
+        arrows
+    }
+
+    /// The files that need each other, a line for each arrow among them.
+    fn circles(&self) -> Vec<(BTreeSet<&Path>, Vec<String>)> {
+        let arrows = self.arrows();
+        let reached = |from| {
+            let mut reached = BTreeSet::new();
+            let mut next = vec![from];
+            while let Some(file) = next.pop() {
+                next.extend(arrows.get(file).into_iter().flat_map(BTreeMap::keys).filter(|&&to| reached.insert(to)));
+            }
+            reached
+        };
+        let reach: BTreeMap<&Path, BTreeSet<&Path>> = arrows.keys().map(|&from| (from, reached(from))).collect();
+        let mut circles = BTreeSet::new();
+        for (from, to) in &reach {
+            let circle: BTreeSet<&Path> =
+                to.iter().copied().filter(|other| reach.get(other).is_some_and(|back| back.contains(from))).collect();
+            if !circle.is_empty() {
+                circles.insert(circle);
+            }
+        }
+        let lines = |circle: &BTreeSet<&Path>| {
+            let inside = circle.iter().flat_map(|from| arrows[from].iter().map(move |(to, name)| (from, to, name)));
+            inside
+                .filter(|(_, to, _)| circle.contains(*to))
+                .map(|(from, to, name)| format!("{} -> {} ({name})", from.display(), to.display()))
+                .collect()
+        };
+        circles.into_iter().map(|circle| (circle.clone(), lines(&circle))).collect()
+    }
+}
+
+fn is_punct(token: &TokenTree, wanted: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
+}
+
+/// Whether what follows these tokens is `pub`, or `pub(…)`.
+fn is_public(before: &[TokenTree]) -> bool {
+    let is_pub = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "pub");
+    match before {
+        [.., word, TokenTree::Group(whom)] if whom.delimiter() == Delimiter::Parenthesis => is_pub(word),
+        [.., word] => is_pub(word),
+        [] => false,
+    }
+}
+
+/// The path that begins at `at`, and where it ends.
+fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
+    let mut path = vec![tokens[at].to_string()];
+    at += 1;
+    while let [colon, other, TokenTree::Ident(word), ..] = &tokens[at..]
+        && is_punct(colon, ':')
+        && is_punct(other, ':')
+    {
+        path.push(word.to_string());
+        at += 3;
+    }
+    (path, at)
+}
+
+/// Where the item that begins at `at` ends: after its body, or its semicolon.
+fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        token => is_punct(token, ';'),
+    };
+    (at..tokens.len()).find(|&at| ends(&tokens[at])).map_or(tokens.len(), |at| at + 1)
+}
+
+#[test]
+fn no_file_needs_one_that_needs_it() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tools is a folder of the repository");
+    let source = |file: &Path| std::fs::read_to_string(repository.join(file)).ok();
+    let mut found = Vec::new();
+    for (root, rooms) in ROOMS {
+        let files = Crate::read(Path::new(root), &source);
+        for room in *rooms {
+            assert!(files.modules.values().any(|file| file.starts_with(room)), "{room} is no part of {root}");
+        }
+        for (circle, lines) in files.circles() {
+            if circle.iter().any(|file| rooms.iter().any(|room| file.starts_with(room))) {
+                found.push(format!("a circle of {} files:\n  {}", circle.len(), lines.join("\n  ")));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The circles of a crate of these files.
+fn planted(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    let source =
+        |file: &Path| files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
+    let found = Crate::read(Path::new("lib.rs"), &source);
+    found.circles().into_iter().map(|(_, lines)| lines).collect()
+}
+
+#[test]
+fn a_planted_circle_is_found_however_it_is_written() {
+    let mods = "mod a; mod b;";
+    for (a, b, of_a, of_b) in [
+        ("use crate::b::B; pub struct A;", "use crate::a::A; pub struct B;", "crate::b::B", "crate::a::A"),
+        ("use super::{b::{self, B}}; pub struct A;", "fn f() { crate::a::g() }", "super::b", "crate::a::g"),
+        (
+            "fn f() -> super::b::B { todo!() }",
+            "macro_rules! m { () => { $crate::a::f() } }",
+            "super::b::B",
+            "crate::a::f",
+        ),
+        (
+            "pub mod inner { use super::super::b as c; }",
+            "use crate::a::inner::*;",
+            "super::super::b",
+            "crate::a::inner",
+        ),
+    ] {
+        let expected = [format!("a.rs -> b.rs ({of_a})"), format!("b.rs -> a.rs ({of_b})")];
+        assert_eq!(planted(&[("lib.rs", mods), ("a.rs", a), ("b.rs", b)]), [expected]);
+    }
+}
+
+#[test]
+fn what_a_module_hands_on_counts_for_whoever_defines_it() {
+    let hall = ("hall/mod.rs", "mod a; mod b; pub use a::A; pub use b::*;");
+    let b = ("hall/b.rs", "pub struct B;");
+    let lib = ("lib.rs", "mod hall;");
+    assert!(planted(&[lib, hall, b, ("hall/a.rs", "use super::B; pub struct A;")]).is_empty());
+    let circle = planted(&[
+        lib,
+        hall,
+        ("hall/b.rs", "use crate::hall::A; pub struct B;"),
+        ("hall/a.rs", "use super::B; pub struct A;"),
+    ]);
+    assert_eq!(circle, [["hall/a.rs -> hall/b.rs (super::B)", "hall/b.rs -> hall/a.rs (crate::hall::A)"]]);
+    // What it defines itself is its own; children may need that, but not if it needs them.
+    assert!(
+        planted(&[
+            lib,
+            ("hall/mod.rs", "mod a; pub(crate) use a::A; struct Own;"),
+            ("hall/a.rs", "use super::Own; pub struct A;")
+        ])
+        .is_empty()
+    );
+    let circle = planted(&[
+        lib,
+        ("hall/mod.rs", "mod a; use a::A; struct Own;"),
+        ("hall/a.rs", "use super::Own; pub struct A;"),
+    ]);
+    assert_eq!(circle, [["hall/a.rs -> hall/mod.rs (super::Own)", "hall/mod.rs -> hall/a.rs (a::A)"]]);
+    let circle = planted(&[("lib.rs", "mod a; pub struct Own; fn f() { a::g() }"), ("a.rs", "use crate::Own;")]);
+    assert_eq!(circle, [["a.rs -> lib.rs (crate::Own)", "lib.rs -> a.rs (a::g)"]]);
+}
+
+#[test]
+fn tests_text_and_other_crates_make_no_circle() {
+    let a = "use crate::b::B; pub struct A; #[cfg(test)] mod tests { use super::*; } use std::b::C;";
+    let b = "//! See [`crate::a::A`].\npub struct B; const T: &str = \"crate::a::A\"; #[cfg(test)] use crate::a::A;";
+    assert!(planted(&[("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", b)]).is_empty());
+}
