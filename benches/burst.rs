@@ -1,7 +1,7 @@
 //! Posting many requests by one doorbell, and polling what they complete; see `common`.
 mod common;
 
-use blueflame::wqe::Write;
+use blueflame::wqe;
 
 use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Player, Timed};
@@ -95,11 +95,11 @@ fn batch<const N: usize, const S: usize>() -> impl Contestant {
                 let mut batch = ours.sq.batch();
                 for n in first..first + N as u64 {
                     let m = MESSAGES.get(n);
-                    let request = Write::to(remote(m)).inline(&m.payload).signaled_if(is_signaled::<S>(n), tag(n));
+                    let request = wqe::write(remote(m)).inline(&m.payload).signaled_if(is_signaled::<S>(n), tag(n));
                     // SAFETY: inline data names no memory of this side.
                     unsafe { batch.push_unchecked(&request) }.expect("space");
                 }
-                batch.ring();
+                batch.ring_doorbell();
             }
         },
         |ours: &mut Ours<_>, count| match S {

@@ -101,7 +101,7 @@ fn ring<F: FlushMode, C: BlockCopy, S: Stored>(copy: C, store: impl Fn(Half<'_, 
             arch::to_device();
             // SAFETY: the request is in the ring.
             unsafe { record.store(floor.sq.pi()) };
-            register.ring(|half| store(half, &wqe));
+            register.ring_doorbell(|half| store(half, &wqe));
         }
     };
     let poll = |doorbell: &mut Rings<F, C>, count| doorbell.floor.cq.poll::<1>(count, FloorCq::fields);

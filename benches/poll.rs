@@ -2,7 +2,7 @@
 mod common;
 
 use blueflame::db::ExclusiveRegister;
-use blueflame::wqe::Write;
+use blueflame::wqe;
 
 use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Timed};
@@ -36,13 +36,13 @@ fn cases(group: Group<'_>, per_call: usize) -> Group<'_> {
     let many = per_call;
     group
         .case("floor fields", "", floor_by(|floor, count| floor.cq.poll::<1>(count, FloorCq::fields)))
-        .case("drain(1) fields", "floor fields", ours_by(|ours, count| ours.poll_fields::<1>(count)))
+        .case("poll_with(1) fields", "floor fields", ours_by(|ours, count| ours.poll_fields::<1>(count)))
         .case("floor copy", "", floor_by(|floor, count| floor.cq.poll::<1>(count, FloorCq::copied)))
         .case("poll() copy", "floor copy", ours_by(|ours, count| ours.poll_copies(count)))
         .case("floor fields 16", "", floor_by(move |floor, n| floor.cq.poll::<BURST>(many * n, FloorCq::fields)))
-        .case("drain(16) fields", "floor fields 16", ours_by(move |ours, n| ours.poll_fields::<BURST>(many * n)))
-        .case("drain(1) tags", "floor fields", ours_by(|ours, count| ours.poll_tags::<1>(count)))
-        .case("drain(16) tags", "floor fields 16", ours_by(move |ours, n| ours.poll_tags::<BURST>(many * n)))
+        .case("poll_with(16) fields", "floor fields 16", ours_by(move |ours, n| ours.poll_fields::<BURST>(many * n)))
+        .case("poll_with(1) tags", "floor fields", ours_by(|ours, count| ours.poll_tags::<1>(count)))
+        .case("poll_with(16) tags", "floor fields 16", ours_by(move |ours, n| ours.poll_tags::<BURST>(many * n)))
         .case("ibv_poll_cq(1) default", "floor fields", theirs_by(Any, Theirs::poll_cq::<1>))
         .case("ibv_poll_cq(1) single-threaded", "floor fields", theirs_by(One, Theirs::poll_cq::<1>))
         .case("ibv_poll_cq(16) default", "floor fields 16", theirs_by(Any, move |t, n| t.poll_cq::<BURST>(many * n)))
@@ -72,7 +72,7 @@ fn floor_by(poll: impl FnMut(&mut Floor, usize) -> u64) -> impl Contestant {
 fn ours_by(poll: impl FnMut(&mut Ours<ExclusiveRegister>, usize) -> u64) -> impl Contestant {
     ours(Ours::new(SMALL, exclusive), |sq, n| {
         let m = MESSAGES.get(n);
-        sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
+        sq.post(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
     })
     .polling(poll)
 }

@@ -7,7 +7,8 @@ use blueflame::arch::Packed;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{SendQueue, Staged};
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{Hole, LegalOn, Rc, Request, Send, Sge, Write};
+use blueflame::wqe::{self, Request, SupportedOn, TemplatePayload};
+use blueflame::{Sge, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
 use common::floor::{Floor, floor, locked};
@@ -73,7 +74,7 @@ fn doorbell_fence(rig: &Rig) -> ExclusiveRegister<DoorbellFence> {
 fn typed<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     ours(Ours::new(SMALL, register), |sq, n| {
         let m = MESSAGES.get(n);
-        sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
+        sq.post(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
     })
 }
 
@@ -91,12 +92,12 @@ fn template_floor<const FLUSH: bool>() -> impl Contestant {
 }
 
 fn template<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
-    let request = Write::to(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
+    let request = wqe::write(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
     fire(register, request, |m| m.payload)
 }
 
 /// Fires a template with what `data` makes of each message.
-fn fire<R: Register, O: LegalOn<Rc>, H: Hole>(
+fn fire<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
     register: impl FnOnce(&Rig) -> R,
     request: Request<O, H>,
     data: impl Fn(&Message) -> H::Data,
@@ -120,9 +121,9 @@ fn staged<F: FlushMode>() -> impl Contestant {
 }
 
 #[inline(always)]
-fn stage<R: Register>(sq: &mut SendQueue<Rc, R>, n: u64) -> Staged<'_, Rc, R> {
+fn stage<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) -> Staged<'_, transport::Rc, R> {
     let m = MESSAGES.get(n);
-    sq.stage(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space")
+    sq.stage(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space")
 }
 
 fn post_send(threads: Threads) -> impl Contestant {
@@ -153,14 +154,14 @@ fn one_entry(bench: &mut Bench) {
 }
 
 fn sge(m: &Message) -> Sge {
-    Sge { addr: m.local, bytes: m.bytes, lkey: Lkey(m.lkey) }
+    Sge { addr: m.local, length: m.bytes, lkey: Lkey(m.lkey) }
 }
 
 fn gathered<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     ours(Ours::new(SMALL, register), |sq, n| {
         let m = MESSAGES.get(n);
         // SAFETY: a device in sink mode does not look at the entry's memory.
-        unsafe { sq.post_unchecked(&Write::to(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
+        unsafe { sq.post_unchecked(&wqe::write(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
     })
 }
 
@@ -175,14 +176,14 @@ fn wr_entry(threads: Threads) -> impl Contestant {
 
 /// Templates of other requests.
 fn templates(bench: &mut Bench) {
-    let request = || Write::to(remote(MESSAGES.get(0))).gather_len::<1>().signaled(WrId(0));
+    let request = || wqe::write(remote(MESSAGES.get(0))).gather_len::<1>().signaled(WrId(0));
     Group::new("template entry", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", entry_floor::<true>())
         .case("floor one fence", "floor two fences", entry_floor::<false>())
         .case("template two fences", "floor two fences", fire(exclusive, request(), |m| [sge(m)]))
         .case("template one fence", "floor one fence", fire(one_fence, request(), |m| [sge(m)]))
         .measure(bench);
-    let request = || Send::new().inline_len::<8>().signaled(WrId(0));
+    let request = || wqe::send().inline_len::<8>().signaled(WrId(0));
     Group::new("template send", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", send_floor::<true>())
         .case("floor one fence", "floor two fences", send_floor::<false>())

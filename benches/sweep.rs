@@ -5,7 +5,7 @@ use blueflame::arch::Packed;
 use blueflame::db::{Register, TwoFences};
 use blueflame::queue::SendQueue;
 use blueflame::types::Lkey;
-use blueflame::wqe::{Rc, Sge, Write};
+use blueflame::{Sge, transport, wqe};
 use rdma_sys as sys;
 
 use common::MESSAGES;
@@ -46,9 +46,9 @@ fn floor_post(sq: &mut FloorSq, n: u64) {
 }
 
 #[inline(always)]
-fn typed<R: Register>(sq: &mut SendQueue<Rc, R>, n: u64) {
+fn typed<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
     let m = MESSAGES.get(n);
-    sq.post(&Write::to(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
+    sq.post(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
 }
 
 #[inline(always)]
@@ -120,12 +120,12 @@ fn inline_bytes(bench: &mut Bench) {
 fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
     let shape = Shape { entries: ENTRIES, inline: N as u32, sge: 1 };
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
-        let request = Write::to(remote(MESSAGES.get(n))).inline(bytes::<N>(n)).signaled(tag(n));
+        let request = wqe::write(remote(MESSAGES.get(n))).inline(bytes::<N>(n)).signaled(tag(n));
         // SAFETY: inline data names no memory of this side.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
     let slice = ours(Ours::new(shape, exclusive), |sq, n| {
-        let request = Write::to(remote(MESSAGES.get(n))).inline(&bytes::<N>(n)[..]).signaled(tag(n));
+        let request = wqe::write(remote(MESSAGES.get(n))).inline(&bytes::<N>(n)[..]).signaled(tag(n));
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
@@ -156,13 +156,13 @@ fn entries(bench: &mut Bench) {
 #[inline(always)]
 fn sges<const N: usize>(n: u64) -> [Sge; N] {
     let m = MESSAGES.get(n);
-    std::array::from_fn(|i| Sge { addr: m.local + 4096 * i as u64, bytes: m.bytes, lkey: Lkey(m.lkey) })
+    std::array::from_fn(|i| Sge { addr: m.local + 4096 * i as u64, length: m.bytes, lkey: Lkey(m.lkey) })
 }
 
 fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
     let shape = Shape { entries: ENTRIES, inline: 0, sge: N as u32 };
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
-        let request = Write::to(remote(MESSAGES.get(n))).gather(sges::<N>(n)).signaled(tag(n));
+        let request = wqe::write(remote(MESSAGES.get(n))).gather(sges::<N>(n)).signaled(tag(n));
         // SAFETY: a device in sink mode does not look at the entries' memory.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
@@ -172,7 +172,7 @@ fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
             1,
             |_| SIGNALED,
             |ex, _| {
-                let entry = |sge: Sge| sys::ibv_sge { addr: sge.addr, length: sge.bytes, lkey: sge.lkey.0 };
+                let entry = |sge: Sge| sys::ibv_sge { addr: sge.addr, length: sge.length, lkey: sge.lkey.0 };
                 set_entries(ex, &sges::<N>(n).map(entry));
             },
         );

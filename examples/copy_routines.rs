@@ -11,7 +11,7 @@ use blueflame::cq::{CompletionQueue, CqParts, Standard};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::types::{CqCi, Cqn, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{Rc, Remote, Write};
+use blueflame::{Remote, transport, wqe};
 use softhca::embedded::{Buffer, ConnectOptions, CqOptions, EmbeddedDevice, QpOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,7 +56,7 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
         Some(routine) => routine,
         None => {
             // SAFETY: parts of a new queue pair; queue and register are gone before others are made of them.
-            let mut queue = unsafe { SendQueue::<Rc, _>::from_parts(sq, register()?)? };
+            let mut queue = unsafe { SendQueue::<transport::Rc, _>::from_parts(sq, register()?)? };
             let routine = probe(&mut queue, &mut cq, &mut hca)?;
             sq.pi = queue.pi();
             routine
@@ -69,7 +69,7 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
 /// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece; this device, which looks at
 /// its registers after a whole slice, finds the last two.
 fn probe(
-    sq: &mut SendQueue<Rc>,
+    sq: &mut SendQueue<transport::Rc>,
     cq: &mut CompletionQueue,
     hca: &mut EmbeddedDevice,
 ) -> Result<CopyRoutine, Box<dyn Error>> {
@@ -99,11 +99,11 @@ impl CopyVisitor for Trading {
     fn run<C: BlockCopy>(self, copy: C) -> Self::Output {
         let Self { mut hca, window, sq, register, mut cq } = self;
         // SAFETY: parts of a new queue pair that nothing else posts to; they and the shadow outlive the queue.
-        let mut sq = unsafe { SendQueue::<Rc, _>::from_parts(sq, register.with_copy(copy))? };
+        let mut sq = unsafe { SendQueue::<transport::Rc, _>::from_parts(sq, register.with_copy(copy))? };
         let remote = Remote { addr: window.addr(), rkey: Rkey(window.rkey()) };
         for n in 0..1000_u64 {
             let order: [u8; 28] = std::array::from_fn(|i| (n as usize * 7 + i) as u8);
-            sq.post(&Write::to(remote).inline(&order).signaled(WrId(n)))?;
+            sq.post(&wqe::write(remote).inline(&order).signaled(WrId(n)))?;
             hca.run_until_idle();
             let cqe = cq.poll().ok_or("no completion")?;
             cqe.check()?;

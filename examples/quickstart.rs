@@ -9,7 +9,7 @@ use blueflame::cq::{CompletionQueue, CqParts};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{Rc, Read, Remote, Sge, Write};
+use blueflame::{Remote, Sge, transport, wqe};
 use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -38,15 +38,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the parts are a new queue pair's and a new completion queue's, and `hca` and `shadow` outlive both queues.
     let (mut sq, mut cq) = unsafe {
         let register = ExclusiveRegister::from_parts(RegisterParts { reg: qp.bf_reg, size: qp.bf_size })?;
-        (SendQueue::<Rc>::from_parts(sq, register)?, CompletionQueue::<blueflame::cq::Standard>::from_parts(cq)?)
+        (
+            SendQueue::<transport::Rc>::from_parts(sq, register)?,
+            CompletionQueue::<blueflame::cq::Standard>::from_parts(cq)?,
+        )
     };
 
     // Post two requests. The bytes to write travel inside the first; the second begins when the first is done.
     let remote = Remote { addr: theirs.addr(), rkey: Rkey(theirs.rkey()) };
-    let local = Sge { addr: ours.addr(), bytes: 14, lkey: Lkey(ours.lkey()) };
-    sq.post(&Write::to(remote).inline(b"hello, device!").signaled(WrId(1)))?;
+    let local = Sge { addr: ours.addr(), length: 14, lkey: Lkey(ours.lkey()) };
+    sq.post(&wqe::write(remote).inline(b"hello, device!").signaled(WrId(1)))?;
     // SAFETY: `ours` stays registered, and is looked at when the READ has completed.
-    unsafe { sq.post_unchecked(&Read::from(remote).scatter([local]).signaled(WrId(2)))? };
+    unsafe { sq.post_unchecked(&wqe::read(remote).scatter([local]).signaled(WrId(2)))? };
     hca.run_until_idle();
     while let Some(cqe) = cq.poll() {
         cqe.check()?;

@@ -28,7 +28,8 @@ use blueflame::types::{Psn, Qpn, Rkey, WrId};
 use blueflame::verbs::{
     Access, Buffer, CompletionChannel, Device, Endpoint, Gid, LinkLayer, Mtu, Owned, OwnedCq, Path, Pool, Qp, QueuePair,
 };
-use blueflame::wqe::{Rc, Read, Remote, Send, WorkRequest, Write};
+use blueflame::wqe::{self, WorkRequest};
+use blueflame::{Remote, transport};
 use clap::{Parser, ValueEnum};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -108,7 +109,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         cq = cq.channel(channel);
     }
     let cq = cq.build()?;
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(4).receives(4).build()?;
+    let pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(4).receives(4).build()?;
     let QueuePair { qp, sq, rq } = pair;
     let mut queues =
         Queues { sq, rq: rq.ok_or("the queue pair has no receive queue")?, cq, channel, wait: options.wait };
@@ -131,17 +132,17 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         peer.step(b'R')?;
         let into = private.sge_of(0..TO_READ.len());
         // SAFETY: here and below, `private` is left alone until the request has completed, and lives longer.
-        unsafe { queues.perform(&Read::from(target).scatter([into]).signaled(WrId(2))) }?;
+        unsafe { queues.perform(&wqe::read(target).scatter([into]).signaled(WrId(2))) }?;
         expect("RDMA READ", &private, TO_READ)?;
         private.write(0, WRITTEN);
         // SAFETY: as above.
-        unsafe { queues.perform(&Write::to(target).gather([private.sge_of(0..WRITTEN.len())]).signaled(WrId(3))) }?;
+        unsafe { queues.perform(&wqe::write(target).gather([private.sge_of(0..WRITTEN.len())]).signaled(WrId(3))) }?;
         println!("RDMA WRITE completed");
         peer.step(b'W')
     } else {
         shared.write(0, SENT);
         // SAFETY: `shared` is left alone until the request has completed, and lives longer.
-        unsafe { queues.perform(&Send::new().gather([shared.sge_of(0..SENT.len())]).signaled(WrId(1))) }?;
+        unsafe { queues.perform(&wqe::send().gather([shared.sge_of(0..SENT.len())]).signaled(WrId(1))) }?;
         println!("SEND completed");
         shared.write(0, TO_READ);
         peer.step(b'R')?;
@@ -165,7 +166,7 @@ fn expect(operation: &str, buffer: &Buffer, message: &[u8]) -> Result<(), Box<dy
 
 /// A queue pair's queues, and how to wait for them.
 struct Queues {
-    sq: Owned<SendQueue<Rc>, Qp>,
+    sq: Owned<SendQueue<transport::Rc>, Qp>,
     rq: Owned<RecvQueue, Qp>,
     cq: OwnedCq,
     channel: Option<CompletionChannel>,
@@ -177,7 +178,7 @@ impl Queues {
     ///
     /// # Safety
     /// That of [`SendQueue::post_unchecked`], until this returns.
-    unsafe fn perform(&mut self, request: &impl WorkRequest<Rc>) -> Result<(), Box<dyn Error>> {
+    unsafe fn perform(&mut self, request: &impl WorkRequest<transport::Rc>) -> Result<(), Box<dyn Error>> {
         // SAFETY: the caller's.
         unsafe { self.sq.post_unchecked(request) }?;
         self.wait_for(Side::Requester)

@@ -19,7 +19,7 @@
 //! # Post
 //!
 //! ```text
-//!   Write::to(remote).inline(&data)                      a request: a plain value            wqe
+//!   wqe::write(remote).inline(&data)                     a request: a plain value            wqe
 //!       │  SendQueue::post: is there space? then segments, stored once        queue ── wqe
 //!       v
 //!   ┌───────┬───────┬───────┬───────┬───────┐
@@ -39,7 +39,7 @@
 //!   ┌───────┬───────┬───────┬───────┬───────┐
 //!   │  CQE  │  CQE  │  CQE  │       │       │            the ring, written by the device
 //!   └───────┴───────┴───────┴───────┴───────┘
-//!       │  CompletionQueue::drain: ours by the owner bit? barrier, then a view         cq ── arch
+//!       │  CompletionQueue::poll_with: ours by the owner bit? barrier, then a view         cq ── arch
 //!       v
 //!   SendQueue::retire, RecvQueue::retire                 the tag comes back, the space too    queue
 //!       │
@@ -53,37 +53,34 @@
 //! # In code
 //!
 //! ```
-//! use blueflame::cq::CompletionQueue;
-//! use blueflame::queue::{PostError, SendQueue};
-//! use blueflame::types::WrId;
-//! use blueflame::wqe::{Rc, Remote, Sge, Write};
+//! use blueflame::{CompletionQueue, PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
 //!
 //! /// Sends one order at once, then many pages by one doorbell.
 //! ///
 //! /// # Safety
 //! /// The pages stay registered, and unchanged, until the requests have completed.
-//! unsafe fn post(sq: &mut SendQueue<Rc>, to: Remote, order: &[u8; 32], pages: &[Sge]) -> Result<(), PostError> {
-//!     sq.post(&Write::to(to).inline(order).signaled(WrId(1)))?; // inline bytes are copied
+//! unsafe fn post(sq: &mut SendQueue<transport::Rc>, to: Remote, order: &[u8; 32], pages: &[Sge]) -> Result<(), PostError> {
+//!     sq.post(&wqe::write(to).inline(order).signaled(WrId(1)))?; // inline bytes are copied
 //!     let mut batch = sq.batch();
 //!     for &page in pages {
 //!         // SAFETY: the caller vouches for the pages.
-//!         unsafe { batch.push_unchecked(&Write::to(to.at(4096)).gather([page]).signaled(WrId(2)))? };
+//!         unsafe { batch.push_unchecked(&wqe::write(to.at(4096)).gather([page]).signaled(WrId(2)))? };
 //!     }
-//!     batch.ring(); // a batch dropped without ringing is rewound
+//!     batch.ring_doorbell(); // a batch dropped without ringing is rewound
 //!     Ok(())
 //! }
 //!
 //! /// Sends the same kind of order again and again: all but its bytes is prepared.
-//! fn quote(sq: &mut SendQueue<Rc>, to: Remote, orders: &[[u8; 32]]) -> Result<(), PostError> {
-//!     let template = sq.template(Write::to(to).inline_len::<32>().signaled(WrId(3)))?;
+//! fn quote(sq: &mut SendQueue<transport::Rc>, to: Remote, orders: &[[u8; 32]]) -> Result<(), PostError> {
+//!     let template = sq.template(wqe::write(to).inline_len::<32>().signaled(WrId(3)))?;
 //!     for order in orders {
 //!         sq.fire(&template, order)?;
 //!     }
 //!     Ok(())
 //! }
 //!
-//! fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>) {
-//!     cq.drain(16, |cqe| match (sq.retire(&cqe), cqe.check()) {
+//! fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) {
+//!     cq.poll_with(16, |cqe| match (sq.retire(&cqe), cqe.check()) {
 //!         (Ok(done), Ok(_)) => println!("{:?}", done.wr_id),
 //!         (Ok(failed), Err(error)) => eprintln!("{:?}: {error}", failed.wr_id),
 //!         (Err(error), _) => eprintln!("{error}"), // not of this queue
@@ -102,6 +99,7 @@
 //! |---|---|
 //! | [`types`] | numbers that driver and device exchange, one type each |
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
+//! | [`transport`] | the services a queue pair can offer, as types |
 //! | [`wqe`] | requests, and how they are encoded; no queue, no I/O |
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
@@ -131,10 +129,13 @@ pub mod arch;
 pub mod cq;
 pub mod db;
 pub mod queue;
+pub mod transport;
 pub mod types;
 #[cfg(feature = "verbs")]
 pub mod verbs;
 pub mod wqe;
 
 pub use cq::CompletionQueue;
-pub use queue::{RecvQueue, SendQueue, SharedRecvQueue};
+pub use queue::{PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
+pub use types::{Lkey, Qpn, Rkey, WrId};
+pub use wqe::{Remote, Sge};

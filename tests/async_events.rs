@@ -13,7 +13,7 @@ use blueflame::verbs::{
     Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, GidEntry, OwnedCq, Path, Pool, Port, PortEvent, PortState,
     ProtectionDomain, QpEvent, QpState, QueuePair, SrqEvent,
 };
-use blueflame::wqe::{Rc, Send, Write};
+use blueflame::{transport, wqe};
 
 /// For tests that take the link of `mlx5_1` down.
 static LINK: Mutex<()> = Mutex::new(());
@@ -32,11 +32,11 @@ fn memory(pd: &ProtectionDomain) -> Buffer {
     Pool::new(pd, 4096, Access::ALL).expect("a pool").take(4096).expect("all of it")
 }
 
-fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<Rc> {
+fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::Rc> {
     pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair")
 }
 
-fn connect(device: &Device, [a, b]: [&mut QueuePair<Rc>; 2]) {
+fn connect(device: &Device, [a, b]: [&mut QueuePair<transport::Rc>; 2]) {
     let path = Path::new(device.port(1).expect("port 1"), None);
     let (at_a, at_b) = (a.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
     for qp in [&a.qp, &b.qp] {
@@ -46,8 +46,8 @@ fn connect(device: &Device, [a, b]: [&mut QueuePair<Rc>; 2]) {
     b.sq.connect(&path, &at_b, &at_a).expect("connect");
 }
 
-fn send(pair: &mut QueuePair<Rc>, tag: u64) {
-    pair.sq.post(&Send::new().inline(b"hello").signaled(WrId(tag))).expect("room");
+fn send(pair: &mut QueuePair<transport::Rc>, tag: u64) {
+    pair.sq.post(&wqe::send().inline(b"hello").signaled(WrId(tag))).expect("room");
 }
 
 /// The next event of the queue pair `qpn`; it may have others that the test does not look for.
@@ -81,7 +81,7 @@ fn a_refused_request_is_an_event_of_the_queue_pair_that_refused() {
     let buffer = memory(&pd);
     let mut remote = buffer.remote();
     remote.rkey = Rkey(!remote.rkey.0);
-    a.sq.post(&Write::to(remote).inline(b"no").signaled(WrId(1))).expect("room");
+    a.sq.post(&wqe::write(remote).inline(b"no").signaled(WrId(1))).expect("room");
     event_of(&events, b.qp.qpn(), QpEvent::AccessError);
     assert_eq!(b.qp.state().expect("asked"), QpState::Error);
     // Acknowledged: nothing hangs.
@@ -122,7 +122,8 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let handle = cq.handle().clone();
     let mut a = pair(&pd, &cq);
-    let mut b = pd.queue_pair::<Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    let mut b =
+        pd.queue_pair::<transport::Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
     connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
     for tag in 0..4 {
@@ -165,7 +166,8 @@ fn events_of_a_queue_that_is_gone_are_gone() {
     let cq = device.completion_queue(64).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let (mut other, handle) = (pair(&pd, &cq), cq.handle());
-    let mut shared = pd.queue_pair::<Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    let mut shared =
+        pd.queue_pair::<transport::Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
     connect(&device, [&mut other, &mut shared]);
     shared.qp.to_error().expect("ERR");
     let mut poll =

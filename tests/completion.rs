@@ -112,7 +112,7 @@ fn nth(device: &mut Device, n: u32) {
 fn many_passes<M: PollMode>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: usize) {
     let mut device = Device::new(cqe_cnt, cqe_size, start);
     let mut cq = device.queue::<M>();
-    assert_eq!(cq.drain(usize::MAX, |_| ()), 0, "nothing was written");
+    assert_eq!(cq.poll_with(usize::MAX, |_| ()), 0, "nothing was written");
     assert_eq!(device.record_words()[0], POISON, "an empty call stores nothing");
     let (mut written, mut seen) = (0_u32, 0_u32);
     let total = cqe_cnt * 5 + 3;
@@ -122,7 +122,7 @@ fn many_passes<M: PollMode>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: u
             written += 1;
         }
         let before = seen;
-        let found = cq.drain(per_call, |cqe| {
+        let found = cq.poll_with(per_call, |cqe| {
             assert_eq!(cqe.check(), Ok(Side::Requester));
             assert_eq!(cqe.wqe_counter(), seen as u16);
             assert_eq!(cqe.byte_len(), seen);
@@ -134,7 +134,7 @@ fn many_passes<M: PollMode>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: u
         let ci = if M::PUBLISH != Publish::Never { start.wrapping_add(seen) & 0x00ff_ffff } else { POISON };
         assert_eq!(device.record_words(), [ci, POISON]);
     }
-    assert_eq!(cq.drain(1, |_| ()), 0, "the last pass's entries do not look new");
+    assert_eq!(cq.poll_with(1, |_| ()), 0, "the last pass's entries do not look new");
     assert!(cq.poll().is_none());
     assert_eq!(cq.consumer_index().get(), start.wrapping_add(total) & 0x00ff_ffff);
 }
@@ -210,7 +210,7 @@ fn one(
     let mut cq = device.queue::<Standard>();
     device.complete(op_own, &fields);
     let mut lent = Some(lent);
-    assert_eq!(cq.drain(2, |cqe| lent.take().unwrap()(&cqe)), 1);
+    assert_eq!(cq.poll_with(2, |cqe| lent.take().unwrap()(&cqe)), 1);
     device.complete(op_own, &fields);
     copied(&cq.poll().expect("one was written"));
     assert_eq!(device.record_words()[0], 2);
@@ -459,7 +459,7 @@ fn messages_inside_128_byte_cqes() {
             *byte = i as u8 ^ len as u8;
         }
         device.complete(0x28, |cqe| put32(cqe, 44, len));
-        let found = cq.drain(1, |cqe| {
+        let found = cq.poll_with(1, |cqe| {
             let mut dst = [0xa5; 80];
             let result = cqe.copy_inline(&mut dst);
             if len > 64 {
@@ -496,7 +496,7 @@ fn arming_writes_record_and_doorbell() {
     for _ in 0..5 {
         nth(&mut device, 0);
     }
-    assert_eq!(cq.drain(8, |_| ()), 5);
+    assert_eq!(cq.poll_with(8, |_| ()), 5);
     // 0xfffffe + 5 is 3 in 24 bits; the sequence number counts events modulo 4, in bits 29:28.
     let expected = [
         (Notify::Any, 0, 0x0000_0003_u32),
@@ -534,7 +534,7 @@ fn a_panic_in_the_closure_consumes_what_it_was_given() {
             }
             let mut seen = Vec::new();
             let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                cq.drain(3, |cqe| {
+                cq.poll_with(3, |cqe| {
                     seen.push(cqe.wqe_counter());
                     assert_ne!(cqe.wqe_counter(), fails, "this one fails");
                 });
@@ -544,11 +544,44 @@ fn a_panic_in_the_closure_consumes_what_it_was_given() {
             let told = if fails == 0 { POISON } else { start.wrapping_add(fails.into()) & 0x00ff_ffff };
             assert_eq!(device.record_words()[0], told, "of this one the next call tells the device");
             nth(&mut device, 3);
-            cq.drain(4, |cqe| seen.push(cqe.wqe_counter()));
+            cq.poll_with(4, |cqe| seen.push(cqe.wqe_counter()));
             assert_eq!(seen, [0, 1, 2, 3], "neither lost nor reported twice");
             assert_eq!(device.record_words()[0], start.wrapping_add(4) & 0x00ff_ffff);
         }
     }
+}
+
+/// The same when it returns an error: that one is told to the device, too, unless the mode tells nothing.
+fn an_error_consumes<M: PollMode>(tells: bool) {
+    for fails in 0..3 {
+        let start = 0x00ff_fffe;
+        let mut device = Device::new(4, 64, start);
+        let mut cq = device.queue::<M>();
+        (0..3).for_each(|n| nth(&mut device, n));
+        let mut seen = Vec::new();
+        let polled = cq.poll_with(3, |cqe| {
+            seen.push(cqe.wqe_counter());
+            if cqe.wqe_counter() == fails { Err("this one fails") } else { Ok(()) }
+        });
+        assert_eq!(polled, Err("this one fails"));
+        assert_eq!(cq.consumer_index(), CqCi::truncate(start).add(u32::from(fails) + 1));
+        let told = start.wrapping_add(u32::from(fails) + 1) & 0x00ff_ffff;
+        assert_eq!(device.record_words()[0], if tells { told } else { POISON });
+        let rest = cq.poll_with(4, |cqe| {
+            seen.push(cqe.wqe_counter());
+            Ok::<_, ()>(())
+        });
+        assert_eq!(rest, Ok(2 - usize::from(fails)), "how many there were");
+        assert_eq!(seen, [0, 1, 2], "neither lost nor reported twice");
+    }
+}
+
+#[test]
+fn an_error_of_the_closure_consumes_what_it_was_given() {
+    an_error_consumes::<Standard>(true);
+    an_error_consumes::<OncePerCall>(true);
+    an_error_consumes::<Conservative>(true);
+    an_error_consumes::<NoOverrun>(false);
 }
 
 /// Every accessor, so that none of them can fail on any bytes.
@@ -589,7 +622,7 @@ proptest! {
         // SAFETY: the ring is 512 bytes either way.
         unsafe { device.ring.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         // A slot whose bytes do not change looks new on one of two passes.
-        let found = cq.drain(usize::MAX, |cqe| {
+        let found = cq.poll_with(usize::MAX, |cqe| {
             look_at(&cqe);
             look_at(&cqe.copy());
         });
@@ -644,7 +677,7 @@ fn forgotten<M: PollMode>(cqe_size: u32, start: u32, kinds: &[bool]) {
     if after {
         of_qp(&mut device, GONE, kinds.len() as u32);
     }
-    cq.drain(usize::MAX, |cqe| {
+    cq.poll_with(usize::MAX, |cqe| {
         let n = cqe.wqe_counter();
         assert_eq!(cqe.timestamp(), u64::from_be_bytes([n as u8; 8]));
         assert_eq!(cqe.byte_len(), u32::from_be_bytes([n as u8; 4]));
@@ -653,7 +686,7 @@ fn forgotten<M: PollMode>(cqe_size: u32, start: u32, kinds: &[bool]) {
     let expected: Vec<_> = stay.into_iter().chain(after.then_some(kinds.len())).collect();
     assert_eq!(seen, expected, "the others, in order");
     assert_eq!(cq.forget(Qpn::truncate(GONE)), 0);
-    assert_eq!(cq.drain(usize::MAX, |_| ()), 0);
+    assert_eq!(cq.poll_with(usize::MAX, |_| ()), 0);
 }
 
 proptest! {
@@ -683,7 +716,7 @@ fn messages_in_a_completion_move_with_it() {
     of_qp(&mut device, GONE, 2);
     assert_eq!(cq.forget(Qpn::truncate(GONE)), 2);
     let mut message = [0; 64];
-    cq.drain(4, |cqe| assert_eq!(cqe.copy_inline(&mut message), Ok(64)));
+    cq.poll_with(4, |cqe| assert_eq!(cqe.copy_inline(&mut message), Ok(64)));
     assert_eq!(message, std::array::from_fn(|i| i as u8));
 }
 
@@ -697,7 +730,7 @@ fn a_panic_while_forgetting_forgets_the_rest() {
     let forget = std::panic::AssertUnwindSafe(|| cq.forget_with(Qpn::truncate(GONE), |_| panic!("on purpose")));
     assert!(std::panic::catch_unwind(forget).is_err());
     let mut seen = Vec::new();
-    cq.drain(8, |cqe| seen.push(cqe.wqe_counter()));
+    cq.poll_with(8, |cqe| seen.push(cqe.wqe_counter()));
     assert_eq!(seen, [0, 2, 4]);
 }
 
@@ -723,11 +756,11 @@ proptest! {
         }
         let mut all = Vec::new();
         copy.ring.copy_from_slice(&device.ring);
-        other.drain(8, |cqe| all.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
+        other.poll_with(8, |cqe| all.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
         let (gone, stay): (Vec<_>, Vec<_>) = all.into_iter().partition(|&(qpn, ..)| qpn == GONE);
         prop_assert_eq!(cq.forget(Qpn::truncate(GONE)), gone.len());
         let mut seen = Vec::new();
-        cq.drain(stay.len(), |cqe| seen.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
+        cq.poll_with(stay.len(), |cqe| seen.push((cqe.qpn().get(), cqe.timestamp(), cqe.opcode(), cqe.wqe_counter())));
         prop_assert_eq!(seen, stay);
     }
 }
@@ -742,7 +775,7 @@ fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, CqError> {
     }
     // SAFETY: as in `Device::queue`.
     let mut cq = unsafe { CompletionQueue::<Standard>::from_parts(device.parts()) }?;
-    Ok(cq.drain(8, |_| ()) as u32)
+    Ok(cq.poll_with(8, |_| ()) as u32)
 }
 
 #[test]

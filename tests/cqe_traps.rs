@@ -167,7 +167,7 @@ fn copied<M: PollMode>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
 
 fn in_place<M: PollMode>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
     let mut seen = None;
-    cq.drain(1, |cqe| seen = Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len())));
+    cq.poll_with(1, |cqe| seen = Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len())));
     seen
 }
 
@@ -178,7 +178,7 @@ fn poll_copies_nothing_before_the_owner_byte_says_so() {
 }
 
 #[test]
-fn drain_lends_nothing_before_the_owner_byte_says_so() {
+fn poll_with_lends_nothing_before_the_owner_byte_says_so() {
     every_place::<Standard>(in_place);
     every_place::<Conservative>(in_place);
     every_place::<Prefetch>(in_place);

@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeCopy, CqeError, WcStatus};
 use blueflame::queue::RetireError;
+use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
-use blueflame::wqe::{Frame, InlineIp, InlineL2, InlineMode, InlineTcpUdp, LegalOn, RawPacket};
+use blueflame::wqe::{self, SupportedOn};
 
 fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
 }
 
-fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<RawPacket> {
+fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::RawPacket> {
     let cq = cq.handle();
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
 }
@@ -54,13 +55,13 @@ fn frames_leave_in_every_form() {
     let sq = &mut pair.sq;
     // To nobody: addresses of the range for documentation (RFC 7042, 2.1.2), an EtherType for experiments.
     let headers: [u8; 18] = [0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5];
-    let frame = Frame::new().inline_headers(&headers);
+    let frame = wqe::frame().inline_headers(&headers);
     let shot =
-        sq.template(Frame::new().inline_headers(headers).inline_len::<64>().signaled(WrId(4))).expect("a template");
+        sq.template(wqe::frame().inline_headers(headers).inline_len::<64>().signaled(WrId(4))).expect("a template");
     sq.post(&frame.inline(&[0x5a; 46]).signaled(WrId(1))).expect("room");
     // SAFETY: the buffer lives as long as the queue, and nobody writes it.
     unsafe { sq.post_unchecked(&frame.gather([buffer.sge_of(0..1000)]).signaled(WrId(2))) }.expect("room");
-    sq.post(&Frame::new().inline_headers([0x11; 60]).l3_checksum().signaled(WrId(3))).expect("room");
+    sq.post(&wqe::frame().inline_headers([0x11; 60]).l3_checksum().signaled(WrId(3))).expect("room");
     sq.fire(&shot, &[7; 64]).expect("room");
     for tag in 1..=4 {
         let done = completion(&mut cq, |cqe| pair.sq.retire(cqe).map(|retired| retired.wr_id));
@@ -105,17 +106,17 @@ fn packets_have_the_headers_that_the_device_needs() {
     /// Posts the packet with its first `N` bytes inline, and tells what comes of it. In RTS again after an error.
     fn post<M: InlineMode, const N: usize>() -> Result<(), WcStatus>
     where
-        Frame<[u8; N]>: LegalOn<RawPacket<M>>,
+        wqe::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,
     {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
         let mut cq = device.completion_queue(64).build().expect("a CQ");
         let handle = cq.handle().clone();
-        let builder = pd.queue_pair::<RawPacket<M>>(&handle, &handle);
+        let builder = pd.queue_pair::<transport::RawPacket<M>>(&handle, &handle);
         let mut pair = builder.inline(100).build().expect("a raw packet queue pair");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");
-        let frame = Frame::new().inline_headers(*headers).l3_checksum().l4_checksum().inline(rest);
+        let frame = wqe::frame().inline_headers(*headers).l3_checksum().l4_checksum().inline(rest);
         pair.sq.post(&frame.signaled(WrId(1))).expect("room");
         let begin = Instant::now();
         loop {

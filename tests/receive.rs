@@ -2,11 +2,11 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use blueflame::Sge;
 use blueflame::queue::{
     RecvError, RecvPartsError, RecvQueue, RetireError, RqParts, SharedRecvQueue, SrqParts, SrqRecord,
 };
 use blueflame::types::{Lkey, Qpn, Srqn, WrId};
-use blueflame::wqe::Sge;
 use proptest::prelude::*;
 
 const QPN: u32 = 0x12_3456;
@@ -80,14 +80,14 @@ fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
 }
 
 fn sge(addr: u64, bytes: u32, lkey: u32) -> Sge {
-    Sge { addr, bytes, lkey: Lkey(lkey) }
+    Sge { addr, length: bytes, lkey: Lkey(lkey) }
 }
 
 /// What libmlx5 writes for these entries into a WQE of `max`, on poisoned memory (`providers/mlx5/qp.c`).
 fn expected(entries: &[Sge], max: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.bytes != 0) {
-        bytes.extend(entry.bytes.to_be_bytes());
+    for entry in entries.iter().filter(|entry| entry.length != 0) {
+        bytes.extend(entry.length.to_be_bytes());
         bytes.extend(entry.lkey.0.to_be_bytes());
         bytes.extend(entry.addr.to_be_bytes());
     }
@@ -150,14 +150,14 @@ fn a_batch_is_told_once_or_not_at_all() {
     push(&mut dropped, 1).unwrap();
     drop(dropped);
     assert_eq!((rq.posted(), memory.counter()), (0, 0xa5a5_a5a5));
-    rq.batch().ring();
+    rq.batch().ring_doorbell();
     assert_eq!(memory.counter(), 0xa5a5_a5a5, "an empty batch tells nothing");
     let mut batch = rq.batch();
     for id in 10..13 {
         push(&mut batch, id).unwrap();
         assert_eq!(memory.counter(), 0xa5a5_a5a5);
     }
-    batch.ring();
+    batch.ring_doorbell();
     assert_eq!(memory.counter(), 1, "0xfffe + 3, 16 bits");
     assert_eq!(rq.posted(), 3);
     // SAFETY: there is no device.
@@ -457,12 +457,12 @@ proptest! {
                         }
                     }
                     if ring {
-                        batch.ring();
+                        batch.ring_doorbell();
                         for (id, list) in added {
                             let index = usize::from(counter) & ((1 << log) - 1);
                             let bytes = memory.wqe(index);
                             let want = expected(&list, 4);
-                            let used = list.iter().filter(|entry| entry.bytes != 0).count().min(3) * 16 + 16;
+                            let used = list.iter().filter(|entry| entry.length != 0).count().min(3) * 16 + 16;
                             prop_assert_eq!(&bytes[..used], &want[..used]);
                             model.push_back(Some(WrId(id)));
                             counter = counter.wrapping_add(1);
@@ -521,10 +521,10 @@ proptest! {
                         }
                     }
                     if ring {
-                        batch.ring();
+                        batch.ring_doorbell();
                         for (id, list) in added {
                             let wqe = memory.wqe(device_next.into());
-                            let used = list.iter().filter(|entry| entry.bytes != 0).count() * 16 + 16;
+                            let used = list.iter().filter(|entry| entry.length != 0).count() * 16 + 16;
                             prop_assert_eq!(&wqe[16..16 + used], &expected(&list, 7)[..used]);
                             posted.push((device_next, WrId(id)));
                             device_next = u16::from_be_bytes([wqe[2], wqe[3]]);

@@ -9,7 +9,7 @@ use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{
     Access, Buffer, CompletionChannel, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, QueuePair,
 };
-use blueflame::wqe::{Rc, Write};
+use blueflame::{transport, wqe};
 
 struct Setup {
     device: Device,
@@ -29,13 +29,13 @@ impl Setup {
         Self { device, pd, channel, cq, buffer }
     }
 
-    fn build(&self) -> Result<QueuePair<Rc>, Error> {
+    fn build(&self) -> Result<QueuePair<transport::Rc>, Error> {
         let cq = self.cq.handle();
         self.pd.queue_pair(cq, cq).sends(8).receives(1).inline(16).build()
     }
 
     /// A queue pair that is connected to itself.
-    fn connected(&self) -> QueuePair<Rc> {
+    fn connected(&self) -> QueuePair<transport::Rc> {
         let mut pair = self.build().expect("a queue pair");
         let path = Path::new(self.device.port(1).expect("port 1"), None);
         let itself = pair.qp.endpoint(&path, Psn::truncate(1));
@@ -45,9 +45,9 @@ impl Setup {
     }
 
     /// Posts a WRITE, and sleeps until its completion is in the completion queue, where it stays.
-    fn complete(&mut self, pair: &mut QueuePair<Rc>, tag: u64) {
+    fn complete(&mut self, pair: &mut QueuePair<transport::Rc>, tag: u64) {
         self.cq.arm(Notify::Any);
-        pair.sq.post(&Write::to(self.buffer.remote()).inline(b"old").signaled(WrId(tag))).expect("room");
+        pair.sq.post(&wqe::write(self.buffer.remote()).inline(b"old").signaled(WrId(tag))).expect("room");
         assert!(self.channel.wait_timeout(Duration::from_secs(20)).expect("asked").is_some(), "no event");
         self.cq.event_received();
     }
@@ -116,7 +116,7 @@ fn numbers_that_all_have_something_left_are_an_error() {
     assert!(error.to_string().contains("forget"), "{error}");
     // A completion queue of which none of them is.
     let other = setup.device.completion_queue(8).build().expect("a CQ");
-    let elsewhere = setup.pd.queue_pair::<Rc>(other.handle(), other.handle()).build().expect("a queue pair");
+    let elsewhere = setup.pd.queue_pair::<transport::Rc>(other.handle(), other.handle()).build().expect("a queue pair");
     assert!(numbers.contains(&elsewhere.qp.qpn()));
     drop(elsewhere);
     while setup.cq.poll().is_some() {}

@@ -7,7 +7,8 @@ use blueflame::cq::{CompletionQueue, CqParts, Standard};
 use blueflame::db::{ExclusiveRegister, OneFence, RegisterParts, SharedRegister};
 use blueflame::queue::{BlueFlamePolicy, SendQueue, SqParts, WqeRecord};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{CompareSwap, FetchAdd, Nop, Rc, Read, Remote, Sge, WorkRequest, Write};
+use blueflame::wqe::{self, WorkRequest};
+use blueflame::{Remote, Sge, transport};
 use softhca::embedded::{Buffer, ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, QpParts, RegisterOptions};
 
 const MAX_INLINE: u32 = 220;
@@ -70,11 +71,11 @@ impl Setup {
     }
 
     fn local(&self, at: u64, bytes: u32) -> Sge {
-        Sge { addr: self.ours.addr() + at, bytes, lkey: Lkey(self.ours.lkey()) }
+        Sge { addr: self.ours.addr() + at, length: bytes, lkey: Lkey(self.ours.lkey()) }
     }
 
     /// Lets the device work, and takes the completions, of which the last must carry `tag`.
-    fn complete<R: blueflame::db::Register>(&mut self, sq: &mut SendQueue<Rc, R>, tag: u64) {
+    fn complete<R: blueflame::db::Register>(&mut self, sq: &mut SendQueue<transport::Rc, R>, tag: u64) {
         self.hca.run_until_idle();
         let mut last = None;
         while let Some(cqe) = self.cq.poll() {
@@ -87,7 +88,7 @@ impl Setup {
     }
 }
 
-fn post<R: blueflame::db::Register>(sq: &mut SendQueue<Rc, R>, request: &impl WorkRequest<Rc>) {
+fn post<R: blueflame::db::Register>(sq: &mut SendQueue<transport::Rc, R>, request: &impl WorkRequest<transport::Rc>) {
     // SAFETY: the buffers live as long as the device, and are looked at only when the device is idle.
     unsafe { sq.post_unchecked(request) }.expect("posted");
 }
@@ -97,20 +98,20 @@ fn pattern(round: usize, len: usize) -> Vec<u8> {
     (0..len).map(|i| (round * 31 + i * 7 + 1) as u8).collect()
 }
 
-fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, R>, rounds: usize) {
+fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<transport::Rc, R>, rounds: usize) {
     let remote = setup.remote();
-    let mut template = sq.template(Write::to(remote.at(64)).inline_len::<8>().signaled(WrId(0))).expect("short");
+    let mut template = sq.template(wqe::write(remote.at(64)).inline_len::<8>().signaled(WrId(0))).expect("short");
     for round in 0..rounds {
         let tag = round as u64;
         // Inline, of every length, around the ring's end in the middle of the data.
         let data = pattern(round, round % (MAX_INLINE as usize + 1));
-        post(sq, &Write::to(remote).inline(&data[..]).signaled(WrId(tag)));
+        post(sq, &wqe::write(remote).inline(&data[..]).signaled(WrId(tag)));
         setup.complete(sq, tag);
         assert_eq!(setup.theirs.to_vec(0, data.len()), data);
 
         // From registers: one WQEBB known by type, posted and fired.
         let word = (tag ^ 0x0123_4567_89ab_cdef).to_le_bytes();
-        post(sq, &Write::to(remote.at(32)).inline(&word).signaled(WrId(tag)));
+        post(sq, &wqe::write(remote.at(32)).inline(&word).signaled(WrId(tag)));
         setup.complete(sq, tag);
         template.set_wr_id(WrId(tag));
         sq.fire(&template, &word).expect("fired");
@@ -124,14 +125,14 @@ fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, 
         let list: Vec<Sge> = (0..pieces).map(|i| setup.local(100 * i as u64, if i == 3 { 0 } else { 100 })).collect();
         let sent: Vec<u8> =
             data.chunks(100).take(pieces).enumerate().filter(|(i, _)| *i != 3).flat_map(|(_, c)| c.to_vec()).collect();
-        post(sq, &Write::to(remote.at(512)).gather(&list[..]).signaled(WrId(tag)));
+        post(sq, &wqe::write(remote.at(512)).gather(&list[..]).signaled(WrId(tag)));
         setup.complete(sq, tag);
         assert_eq!(setup.theirs.to_vec(512, sent.len()), sent);
         if let Ok(bytes) = u32::try_from(sent.len())
             && bytes > 1
         {
             let halves = [setup.local(4096, bytes - 1), setup.local(6000, 1)];
-            post(sq, &Read::from(remote.at(512)).scatter(halves).signaled(WrId(tag)));
+            post(sq, &wqe::read(remote.at(512)).scatter(halves).signaled(WrId(tag)));
             setup.complete(sq, tag);
             assert_eq!(setup.ours.to_vec(4096, sent.len() - 1), sent[..sent.len() - 1]);
             assert_eq!(setup.ours.to_vec(6000, 1), sent[sent.len() - 1..]);
@@ -140,10 +141,10 @@ fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, 
         // Atomics on a word that starts as `tag`.
         setup.theirs.write(4096, &tag.to_ne_bytes());
         let (word, lkey) = (setup.ours.addr() + 7000, Lkey(setup.ours.lkey()));
-        post(sq, &FetchAdd::on(remote.at(4096), 5).result(word, lkey).signaled(WrId(tag)));
+        post(sq, &wqe::fetch_add(remote.at(4096), 5).result(word, lkey).signaled(WrId(tag)));
         setup.complete(sq, tag);
         assert_eq!(setup.ours.to_vec(7000, 8), tag.to_ne_bytes());
-        post(sq, &CompareSwap::on(remote.at(4096), tag + 5, 77).result(word, lkey).signaled(WrId(tag)));
+        post(sq, &wqe::compare_swap(remote.at(4096), tag + 5, 77).result(word, lkey).signaled(WrId(tag)));
         setup.complete(sq, tag);
         assert_eq!(setup.ours.to_vec(7000, 8), (tag + 5).to_ne_bytes());
         assert_eq!(setup.theirs.to_vec(4096, 8), 77_u64.to_ne_bytes());
@@ -152,18 +153,18 @@ fn rounds<R: blueflame::db::Register>(setup: &mut Setup, sq: &mut SendQueue<Rc, 
         let mut batch = sq.batch();
         for n in 0..4 {
             let byte = [(n as u8).wrapping_add(round as u8)];
-            let request = Write::to(remote.at(1024 + n)).inline(&byte);
+            let request = wqe::write(remote.at(1024 + n)).inline(&byte);
             // SAFETY: inline bytes are copied.
             unsafe { batch.push_unchecked(&request.signaled_if(n == 3, WrId(tag))) }.expect("room");
         }
-        batch.ring();
+        batch.ring_doorbell();
         setup.complete(sq, tag);
         assert_eq!(setup.theirs.to_vec(1024, 4), [0, 1, 2, 3].map(|n: u8| n.wrapping_add(round as u8)));
         // An abandoned one leaves nothing behind; what follows takes its place.
         let mut batch = sq.batch();
-        batch.push(&Write::to(remote).inline(&[0xff; 100])).expect("room");
+        batch.push(&wqe::write(remote).inline(&[0xff; 100])).expect("room");
         drop(batch);
-        post(sq, &Nop::new().signaled(WrId(tag)));
+        post(sq, &wqe::nop().signaled(WrId(tag)));
         setup.complete(sq, tag);
     }
 }
@@ -174,7 +175,7 @@ fn exclusive_register() {
     // SAFETY: the parts are a new queue pair's, live as long as the device, and are used once.
     let mut sq = unsafe {
         let register = ExclusiveRegister::from_parts(setup.register_parts()).expect("a register");
-        SendQueue::<Rc>::from_parts(setup.sq_parts(), register).expect("a queue")
+        SendQueue::<transport::Rc>::from_parts(setup.sq_parts(), register).expect("a queue")
     };
     rounds(&mut setup, &mut sq, 300);
     sq.set_blueflame_policy(BlueFlamePolicy::Inline);
@@ -187,7 +188,7 @@ fn one_fence_on_a_ring_of_eight() {
     // SAFETY: the parts are a new queue pair's, live as long as the device, and are used once.
     let mut sq = unsafe {
         let register = ExclusiveRegister::from_parts(setup.register_parts()).expect("a register");
-        SendQueue::<Rc, _>::from_parts(setup.sq_parts(), register.with_mode::<OneFence>()).expect("a queue")
+        SendQueue::<transport::Rc, _>::from_parts(setup.sq_parts(), register.with_mode::<OneFence>()).expect("a queue")
     };
     rounds(&mut setup, &mut sq, 230);
 }
@@ -199,7 +200,7 @@ fn shared_register_and_no_blueflame() {
     // SAFETY: the parts are a new queue pair's, live as long as the device, and are used once.
     let register = unsafe { SharedRegister::from_parts(setup.register_parts()) }.expect("a register");
     // SAFETY: as above.
-    let mut sq = unsafe { SendQueue::<Rc, _>::from_parts(setup.sq_parts(), &register) }.expect("a queue");
+    let mut sq = unsafe { SendQueue::<transport::Rc, _>::from_parts(setup.sq_parts(), &register) }.expect("a queue");
     rounds(&mut setup, &mut sq, 230);
 }
 
@@ -209,14 +210,14 @@ fn the_index_wraps_at_sixteen_bits() {
     // SAFETY: the parts are a new queue pair's, live as long as the device, and are used once.
     let mut sq = unsafe {
         let register = ExclusiveRegister::from_parts(setup.register_parts()).expect("a register");
-        SendQueue::<Rc>::from_parts(setup.sq_parts(), register).expect("a queue")
+        SendQueue::<transport::Rc>::from_parts(setup.sq_parts(), register).expect("a queue")
     };
     for n in 0..(1_u64 << 12) + 10 {
         let mut batch = sq.batch();
         for last in (0..16).map(|i| i == 15) {
-            batch.push(&Nop::new().signaled_if(last, WrId(n))).expect("room");
+            batch.push(&wqe::nop().signaled_if(last, WrId(n))).expect("room");
         }
-        batch.ring();
+        batch.ring_doorbell();
         setup.complete(&mut sq, n);
     }
     assert_eq!(sq.pi(), SqPi(160));

@@ -5,16 +5,16 @@
 use std::rc;
 use std::time::{Duration, Instant};
 
-use blueflame::arch::{self, copy::Usual};
+use blueflame::arch::{self, copy::DefaultCopy};
 use blueflame::db::{DoorbellFence, FlushMode, OneFence, ThreadRegister, TwoFences};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi,
 };
-use blueflame::wqe::{Rc, Write};
+use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
-type Pair<F = TwoFences> = QueuePair<Rc, rc::Rc<ThreadRegister<F>>>;
+type Pair<F = TwoFences> = QueuePair<transport::Rc, rc::Rc<ThreadRegister<F>>>;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
@@ -72,7 +72,7 @@ fn connect<F: FlushMode>(device: &Device, pair: &mut Pair<F>) {
 fn write_by_each<F: FlushMode>(pairs: &mut [Pair<F>], cq: &mut OwnedCq, buffer: &Buffer) {
     for (n, pair) in pairs.iter_mut().enumerate() {
         let number = (n as u64 + 1).to_le_bytes();
-        let request = Write::to(buffer.remote().at(8 * n as u64)).inline(&number);
+        let request = wqe::write(buffer.remote().at(8 * n as u64)).inline(&number);
         // SAFETY: inline, and the buffer is read when all is done.
         unsafe { pair.sq.post_unchecked(&request.signaled(WrId(n as u64))) }.expect("post");
         pair.sq.prefetch();
@@ -81,7 +81,7 @@ fn write_by_each<F: FlushMode>(pairs: &mut [Pair<F>], cq: &mut OwnedCq, buffer: 
     arch::mmio_flush_writes();
     let (begin, mut done) = (Instant::now(), 0);
     while done < pairs.len() {
-        cq.drain(16, |cqe| {
+        cq.poll_with(16, |cqe| {
             cqe.check().unwrap_or_else(|error| panic!("{error}"));
             let pair = pairs.iter_mut().find(|pair| pair.qp.qpn() == cqe.qpn()).expect("one of them");
             pair.sq.retire(&cqe).expect("outstanding");
@@ -153,7 +153,7 @@ fn queues_of_a_thread_domain_work() {
 fn works_with<F: FlushMode>() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let domain = pd.thread_domain_with::<F, _>(Usual::default()).expect("a thread domain");
+    let domain = pd.thread_domain_with::<F, _>(DefaultCopy::default()).expect("a thread domain");
     let mut cq = device.completion_queue(64).thread_domain(&domain).build().expect("a completion queue");
     let mut pairs: Vec<_> = (0..3).map(|_| pair(&pd, &domain, &cq)).collect();
     let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
@@ -238,7 +238,7 @@ fn domains_of_others_are_refused() {
     let other = device.protection_domain().expect("another PD");
     let domain = other.thread_domain().expect("a thread domain");
     let cq = device.completion_queue(16).build().expect("a completion queue");
-    let error = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).build_in(&domain).expect_err("another PD's");
+    let error = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).build_in(&domain).expect_err("another PD's");
     assert_eq!(error, Error::ForeignThreadDomain { object: "queue pair" });
     let opened_again = Device::open(device.name()).expect("open");
     let error = opened_again.completion_queue(16).thread_domain(&domain).build().expect_err("another device's");

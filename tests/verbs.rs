@@ -10,12 +10,13 @@ use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::db::{OneFence, Register};
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
+use blueflame::transport::{self, Transport};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, LinkLayer, Mtu, Owned, OwnedCq, POOL_ALIGN, Path, Pool, ProtectionDomain, Qp,
     QpState, QueuePair, RawMemory, VerbsTransport, adopt_cq, adopt_qp, device_names,
 };
-use blueflame::wqe::{FetchAdd, Rc, Read, Send, Transport, Uc, WorkRequest, Write};
+use blueflame::wqe::{self, WorkRequest};
 use rdma_sys as sys;
 
 fn device() -> Device {
@@ -182,27 +183,27 @@ fn bad_registrations_say_why() {
 fn rc_sends_writes_reads_and_adds() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     let message: Vec<u8> = (0..5000_u32).map(|i| (i * 7) as u8).collect();
 
     b.post_receive(1);
     a.buffer.write(0, &message);
-    a.post(&Send::new().gather([a.buffer.sge_of(0..message.len())]).signaled(WrId(2)));
+    a.post(&wqe::send().gather([a.buffer.sge_of(0..message.len())]).signaled(WrId(2)));
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 5000));
     assert_eq!(a.completion().1, WrId(2));
     assert_eq!(b.bytes(5000), message);
 
-    a.post(&Write::to(b.buffer.remote().at(8)).inline(b"inline").signaled(WrId(3)));
+    a.post(&wqe::write(b.buffer.remote().at(8)).inline(b"inline").signaled(WrId(3)));
     assert_eq!(a.completion().1, WrId(3));
     assert_eq!(b.bytes(14)[8..], *b"inline");
 
     a.buffer.fill(0);
-    a.post(&Read::from(b.buffer.remote()).scatter([a.buffer.sge_of(0..5000)]).signaled(WrId(4)));
+    a.post(&wqe::read(b.buffer.remote()).scatter([a.buffer.sge_of(0..5000)]).signaled(WrId(4)));
     assert_eq!(a.completion().1, WrId(4));
     assert_eq!(a.bytes(5000), b.bytes(5000));
 
     b.buffer.write(64, &41_u64.to_ne_bytes());
-    a.post(&FetchAdd::on(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
+    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
     assert_eq!(a.completion().1, WrId(5));
     assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
 }
@@ -211,14 +212,14 @@ fn rc_sends_writes_reads_and_adds() {
 fn uc_sends_and_writes() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Uc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Uc>(&device, &pd);
     b.post_receive(1);
-    a.post(&Send::new().inline(b"unreliable").imm(0xabcd).signaled(WrId(2)));
+    a.post(&wqe::send().inline(b"unreliable").imm(0xabcd).signaled(WrId(2)));
     assert_eq!(a.completion().1, WrId(2));
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 10));
     assert_eq!(b.bytes(10), b"unreliable");
     b.post_receive(3);
-    a.post(&Write::to(b.buffer.remote().at(100)).inline(b"written").imm(1).signaled(WrId(4)));
+    a.post(&wqe::write(b.buffer.remote().at(100)).inline(b"written").imm(1).signaled(WrId(4)));
     assert_eq!(a.completion().1, WrId(4));
     assert_eq!(b.completion(), (Side::Responder, WrId(3), 7));
     assert_eq!(b.bytes(107)[100..], *b"written");
@@ -228,12 +229,12 @@ fn uc_sends_and_writes() {
 fn rings_wrap_many_times() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     for round in 0..2000_u64 {
         b.post_receive(round);
         let len = (round * 37 % 64 + 1) as usize;
         let message: Vec<u8> = (0..len as u64).map(|i| (round + i) as u8).collect();
-        a.post(&Send::new().inline(&message[..]).signaled(WrId(round)));
+        a.post(&wqe::send().inline(&message[..]).signaled(WrId(round)));
         assert_eq!(b.completion(), (Side::Responder, WrId(round), len as u32));
         assert_eq!(a.completion().1, WrId(round));
         assert_eq!(b.bytes(len), message, "round {round}");
@@ -251,7 +252,7 @@ impl CopyVisitor for CopiedMessages {
         let pd = device.protection_domain().expect("a PD");
         let [mut a, mut b] = [(), ()].map(|()| {
             let cq = device.completion_queue(64).build().expect("a completion queue");
-            let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(16).receives(16).inline(200);
+            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).receives(16).inline(200);
             let pair = builder.build_with::<OneFence, _>(copy).expect("a queue pair");
             End::new(&pd, cq, pair)
         });
@@ -261,8 +262,8 @@ impl CopyVisitor for CopiedMessages {
             let bytes: Vec<u8> = (0..len).map(|i| i as u8 ^ 0x55).collect();
             b.post_receive(tag);
             match <&[u8; 8]>::try_from(&*bytes) {
-                Ok(bytes) => a.post(&Send::new().inline(bytes).signaled(WrId(tag))),
-                Err(_) => a.post(&Send::new().inline(&*bytes).signaled(WrId(tag))),
+                Ok(bytes) => a.post(&wqe::send().inline(bytes).signaled(WrId(tag))),
+                Err(_) => a.post(&wqe::send().inline(&*bytes).signaled(WrId(tag))),
             }
             a.sq.flush();
             assert_eq!((a.completion().1, b.completion()), (WrId(tag), (Side::Responder, WrId(tag), len)));
@@ -284,14 +285,15 @@ fn large_cqes_and_several_gather_entries() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(10).cqe_bytes(128).build().expect("a CQ of 128-byte CQEs");
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).send_sge(4).recv_sge(2).build().expect("a queue pair");
+    let pair =
+        pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).send_sge(4).recv_sge(2).build().expect("a queue pair");
     let mut a = End::new(&pd, cq, pair);
-    let mut b = end::<Rc>(&device, &pd);
+    let mut b = end::<transport::Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);
     b.post_receive(1);
     a.buffer.write(0, b"one two three");
     let pieces = [a.buffer.sge_of(8..13), a.buffer.sge_of(3..4), a.buffer.sge_of(0..3)];
-    a.post(&Send::new().gather(&pieces[..]).signaled(WrId(2)));
+    a.post(&wqe::send().gather(&pieces[..]).signaled(WrId(2)));
     assert_eq!(b.completion().2, 9);
     assert_eq!(a.completion().1, WrId(2));
     assert_eq!(b.bytes(9), b"three one");
@@ -311,16 +313,16 @@ fn two_queue_pairs_share_a_receive_queue() {
     }
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let build = |cq: &OwnedCq| {
-        let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle());
+        let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle());
         builder.shared_recv_queue(&srq_handle).build().expect("a queue pair")
     };
     let (mut x, mut y) = (build(&cq), build(&cq));
     assert!(x.rq.is_none());
-    let (mut a, mut b) = (end::<Rc>(&device, &pd), end::<Rc>(&device, &pd));
+    let (mut a, mut b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
     connect(&device, &mut a.sq, &mut x.sq);
     connect(&device, &mut b.sq, &mut y.sq);
     for (sender, text) in [(&mut a, b"from a"), (&mut b, b"from b")] {
-        sender.post(&Send::new().inline(text).signaled(WrId(0)));
+        sender.post(&wqe::send().inline(text).signaled(WrId(0)));
         sender.completion();
         let begin = Instant::now();
         let cqe = loop {
@@ -345,23 +347,23 @@ fn events_wake_a_sleeper() {
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
     let cq = device.completion_queue(16).channel(&channel).tag(0xfeed).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).build().expect("a queue pair");
+    let pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).build().expect("a queue pair");
     let mut b = End::new(&pd, cq, pair);
-    let mut a = end::<Rc>(&device, &pd);
+    let mut a = end::<transport::Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);
     assert_eq!(channel.wait_timeout(Duration::ZERO), Ok(None), "nothing is armed");
     for round in 0..3 {
         b.post_receive(round);
         b.cq.arm(Notify::Any);
         assert!(b.cq.poll().is_none());
-        a.post(&Send::new().inline(b"wake up").signaled(WrId(round)));
+        a.post(&wqe::send().inline(b"wake up").signaled(WrId(round)));
         let event = channel.wait_timeout(Duration::from_secs(20)).expect("no error").expect("an event");
         assert_eq!(event.tag, 0xfeed);
         b.cq.event_received();
         assert_eq!(b.completion(), (Side::Responder, WrId(round), 7));
         a.completion();
     }
-    a.post(&Send::new().inline(b"not armed").signaled(WrId(9)));
+    a.post(&wqe::send().inline(b"not armed").signaled(WrId(9)));
     b.post_receive(9);
     b.completion();
     assert_eq!(channel.wait_timeout(Duration::from_millis(50)), Ok(None), "an event without arming");
@@ -372,7 +374,7 @@ fn events_wake_a_sleeper() {
 fn states_follow_each_other_and_errors_flush() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, b) = (end::<Rc>(&device, &pd), end::<Rc>(&device, &pd));
+    let (mut a, b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
     let path = path(&device);
     let (at_a, at_b) = (a.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
     assert_eq!(a.qp.state(), Ok(QpState::Reset));
@@ -408,7 +410,11 @@ fn sizes_are_checked_before_the_call() {
     let error = device.completion_queue(1).cqe_bytes(32).build().expect_err("no such CQE");
     assert_eq!(error, Error::CqeBytes { bytes: 32 });
     let cq = device.completion_queue(4).build().expect("a CQ");
-    let error = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(attr.max_qp_wr + 1).build().expect_err("too many");
+    let error = pd
+        .queue_pair::<transport::Rc>(cq.handle(), cq.handle())
+        .sends(attr.max_qp_wr + 1)
+        .build()
+        .expect_err("too many");
     assert!(matches!(error, Error::OutOfRange { what: "requests of a send queue", .. }), "{error}");
     let error = pd.shared_recv_queue(attr.max_srq_wr + 1, 1).expect_err("too many");
     assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
@@ -419,7 +425,7 @@ fn every_queue_pair_has_its_own_register() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
-    let pairs: Vec<QueuePair<Rc>> =
+    let pairs: Vec<QueuePair<transport::Rc>> =
         (0..24).map(|_| pd.queue_pair(cq.handle(), cq.handle()).build().expect("a queue pair")).collect();
     let mut numbers: Vec<u32> = pairs.iter().map(|pair| pair.qp.qpn().get()).collect();
     numbers.sort_unstable();
@@ -427,7 +433,7 @@ fn every_queue_pair_has_its_own_register() {
     // Had two the same register, building the second would have failed.
     assert_eq!(numbers.len(), 24);
     drop(pairs);
-    let again: QueuePair<Rc> = pd.queue_pair(cq.handle(), cq.handle()).build().expect("registers come back");
+    let again: QueuePair<transport::Rc> = pd.queue_pair(cq.handle(), cq.handle()).build().expect("registers come back");
     drop(again);
 }
 
@@ -440,7 +446,7 @@ fn queues_on_shared_registers_work_from_two_threads() {
             scope.spawn(|| {
                 let build = || {
                     let cq = device.completion_queue(64).build().expect("a CQ");
-                    let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).inline(64);
+                    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).inline(64);
                     // SAFETY: nothing here posts by libibverbs.
                     let pair = unsafe { builder.build_shared() }.expect("a queue pair");
                     End::new(&pd, cq, pair)
@@ -449,7 +455,7 @@ fn queues_on_shared_registers_work_from_two_threads() {
                 connect(&device, &mut a.sq, &mut b.sq);
                 for round in 0..200 {
                     b.post_receive(round);
-                    a.post(&Send::new().inline(&round.to_le_bytes()).signaled(WrId(round)));
+                    a.post(&wqe::send().inline(&round.to_le_bytes()).signaled(WrId(round)));
                     assert_eq!(b.completion(), (Side::Responder, WrId(round), 8));
                     a.completion();
                     assert_eq!(b.bytes(8), round.to_le_bytes());
@@ -464,7 +470,7 @@ fn queues_move_to_other_threads_and_outlive_what_they_were_made_from() {
     let (mut a, mut b) = {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
-        connected::<Rc>(&device, &pd)
+        connected::<transport::Rc>(&device, &pd)
     };
     let receiver = std::thread::spawn(move || {
         b.post_receive(1);
@@ -476,7 +482,7 @@ fn queues_move_to_other_threads_and_outlive_what_they_were_made_from() {
         drop((rq, sq));
         bytes
     });
-    a.post(&Send::new().inline(b"hello").signaled(WrId(1)));
+    a.post(&wqe::send().inline(b"hello").signaled(WrId(1)));
     assert_eq!(a.completion().1, WrId(1));
     assert_eq!(receiver.join().expect("the receiver"), b"hello");
 }
@@ -501,25 +507,25 @@ fn objects_of_other_libraries_are_adopted() {
 
     // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else: the only queue pair that is not in
     // a thread domain of its own.
-    let (cq, wrong) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<Uc>(raw_qp)) };
+    let (cq, wrong) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<transport::Uc>(raw_qp)) };
     assert_eq!(wrong.err(), Some(Error::WrongTransport { is: "RC".into(), wanted: "UC" }));
     // SAFETY: as above.
-    let pair = unsafe { adopt_qp::<Rc>(raw_qp) }.expect("adopt");
+    let pair = unsafe { adopt_qp::<transport::Rc>(raw_qp) }.expect("adopt");
     // SAFETY: as above; refused.
-    let twice = unsafe { adopt_qp::<Rc>(raw_qp) };
+    let twice = unsafe { adopt_qp::<transport::Rc>(raw_qp) };
     assert!(matches!(twice, Err(Error::Taken { object: "queue pair", .. })), "the same one twice");
 
     let mut a = End::new(&pd, cq, pair);
-    let mut b = end::<Rc>(&device, &pd);
+    let mut b = end::<transport::Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);
     b.post_receive(1);
     // Not signalled, but the queue pair signals all.
-    a.post(&Send::new().inline(b"adopted").wr_id(WrId(2)));
+    a.post(&wqe::send().inline(b"adopted").wr_id(WrId(2)));
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 7));
     assert_eq!(a.completion().1, WrId(2));
     a.post_receive(3);
     // Longer than what would come in the CQE.
-    b.post(&Send::new().inline(&[7; 40]).signaled(WrId(4)));
+    b.post(&wqe::send().inline(&[7; 40]).signaled(WrId(4)));
     assert_eq!(a.completion(), (Side::Responder, WrId(3), 40));
     assert_eq!(b.completion().1, WrId(4));
     drop(a);
@@ -534,7 +540,7 @@ fn objects_of_other_libraries_are_adopted() {
 fn a_path_mtu_is_the_smaller_of_both_sides() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = (end::<Rc>(&device, &pd), end::<Rc>(&device, &pd));
+    let (mut a, mut b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
     let mut small = path(&device);
     small.mtu = Mtu::B256;
     let large = path(&device);
@@ -545,7 +551,7 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
     b.sq.connect(&large, &at_b, &at_a).expect("connect");
     b.post_receive(1);
     a.buffer.fill(0x5a);
-    a.post(&Send::new().gather([a.buffer.sge_of(0..1000)]).signaled(WrId(2)));
+    a.post(&wqe::send().gather([a.buffer.sge_of(0..1000)]).signaled(WrId(2)));
     assert_eq!(b.completion(), (Side::Responder, WrId(1), 1000));
     a.completion();
     assert_eq!(b.bytes(1000), [0x5a; 1000]);
@@ -555,7 +561,7 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
 fn queues_that_own_their_buffers_give_them_back() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (a, b) = connected::<Rc>(&device, &pd);
+    let (a, b) = connected::<transport::Rc>(&device, &pd);
     let mut pool = Pool::new(&pd, 1 << 13, Access::ALL).expect("a pool");
     let mut page = || Box::new(pool.take(64).expect("room"));
     let mut sq = OwningSendQueue::new(a.sq).expect("nothing is outstanding");
@@ -565,7 +571,7 @@ fn queues_that_own_their_buffers_give_them_back() {
         let mut message = page();
         message.fill(n);
         rq.post(page()).expect("room");
-        sq.gather(Send::new(), message, 40).expect("room");
+        sq.gather(wqe::send(), message, 40).expect("room");
         let begin = Instant::now();
         let (mut sent, mut received) = (None, None);
         while sent.is_none() || received.is_none() {

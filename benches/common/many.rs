@@ -3,7 +3,7 @@ use std::ptr::NonNull;
 
 use blueflame::db::{FlushMode, Register, ThreadRegister};
 use blueflame::queue::{SendQueue, Staged};
-use blueflame::wqe::Rc;
+use blueflame::transport;
 
 use super::contest::{Player, Poll, Queues, Work};
 use super::floor::{Floor, PackedWqe};
@@ -102,7 +102,7 @@ pub(crate) fn floors(rigs: Vec<Rig>) -> Vec<Floor> {
 /// Queues of which each has a request that only needs its doorbell.
 pub(crate) struct Loaded<F: FlushMode> {
     /// Before the queues that they borrow from. Fired from the last one on.
-    staged: Vec<Staged<'static, Rc, &'static ThreadRegister<F>>>,
+    staged: Vec<Staged<'static, transport::Rc, &'static ThreadRegister<F>>>,
     queues: Vec<OnThread<F>>,
 }
 
@@ -116,9 +116,9 @@ impl<F: FlushMode> Queues for Loaded<F> {
 pub(crate) fn staged<F: FlushMode>(
     rigs: Vec<Rig>,
     stage: impl for<'q> Fn(
-        &'q mut SendQueue<Rc, &'static ThreadRegister<F>>,
+        &'q mut SendQueue<transport::Rc, &'static ThreadRegister<F>>,
         u64,
-    ) -> Staged<'q, Rc, &'static ThreadRegister<F>>
+    ) -> Staged<'q, transport::Rc, &'static ThreadRegister<F>>
     + 'static,
 ) -> Player<Loaded<F>, impl Work<Loaded<F>>, impl Poll<Loaded<F>>> {
     let loaded = Loaded { staged: Vec::new(), queues: of_one_thread(rigs) };
@@ -126,7 +126,7 @@ pub(crate) fn staged<F: FlushMode>(
         loaded,
         |loaded: &mut Loaded<F>, _, count| {
             let rest = loaded.staged.len() - count;
-            loaded.staged.drain(rest..).for_each(Staged::ring);
+            loaded.staged.drain(rest..).for_each(Staged::ring_doorbell);
         },
         |loaded: &mut Loaded<F>, count| {
             let each = count / loaded.queues.len();

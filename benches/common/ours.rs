@@ -6,7 +6,7 @@ use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{ExclusiveRegister, Register, SharedRegister};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::types::{Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{Rc, Remote};
+use blueflame::{Remote, transport};
 
 use super::Message;
 use super::contest::{Player, Poll, Queues, Work};
@@ -15,7 +15,7 @@ use super::rig::{Rig, Shape, Threads};
 
 /// A send queue and its completion queue.
 pub(crate) struct Ours<R: Register> {
-    pub(crate) sq: SendQueue<Rc, R>,
+    pub(crate) sq: SendQueue<transport::Rc, R>,
     pub(crate) cq: CompletionQueue,
     pub(crate) rig: Rig,
     _shadow: Box<[MaybeUninit<WqeRecord>]>,
@@ -65,7 +65,7 @@ impl<R: Register> Ours<R> {
     pub(crate) fn poll_tags<const N: usize>(&mut self, count: usize) -> u64 {
         let (sq, mut sum) = (&mut self.sq, 0);
         for _ in 0..count / N {
-            self.cq.drain(N, |cqe| {
+            self.cq.poll_with(N, |cqe| {
                 if let (Ok(Side::Requester), Ok(done)) = (cqe.check(), sq.retire(&cqe)) {
                     sum += done.wr_id.0 & 0xffff;
                 }
@@ -79,7 +79,7 @@ impl<R: Register> Ours<R> {
     pub(crate) fn poll_fields<const N: usize>(&mut self, count: usize) -> u64 {
         let (mut sum, mut last) = (Sum::default(), 0);
         for _ in 0..count / N {
-            self.cq.drain(N, |cqe| {
+            self.cq.poll_with(N, |cqe| {
                 if let Ok(Side::Requester) = cqe.check() {
                     last = cqe.wqe_counter();
                     sum.add(Fields { counter: last, qpn: cqe.qpn().get(), bytes: cqe.byte_len() });
@@ -134,7 +134,7 @@ pub(crate) fn tag(n: u64) -> WrId {
 /// Queues that post message by message, and poll.
 pub(crate) fn ours<R: Register>(
     queues: Ours<R>,
-    mut post: impl FnMut(&mut SendQueue<Rc, R>, u64),
+    mut post: impl FnMut(&mut SendQueue<transport::Rc, R>, u64),
 ) -> Player<Ours<R>, impl Work<Ours<R>>, impl Poll<Ours<R>>> {
     Player::new(
         queues,

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use blueflame::cq::CqParts;
 use blueflame::db::{Register, RegisterParts, ThreadRegister};
+use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Psn};
 use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, QueuePair, adopt_qp, ffi};
-use blueflame::wqe::Rc;
 use rdma_sys as sys;
 
 /// Bytes of a WQEBB, and of a CQE.
@@ -93,7 +93,7 @@ enum Owner {
     /// Ours to destroy.
     Rig { domain: Option<(NonNull<sys::ibv_pd>, NonNull<sys::ibv_td>)>, pd: NonNull<sys::ibv_pd>, device: Device },
     /// The crate's, made in a domain of one thread and never used by it.
-    ThreadDomain { _qp: Box<QueuePair<Rc, std::rc::Rc<ThreadRegister>>>, _cq: OwnedCq },
+    ThreadDomain { _qp: Box<QueuePair<transport::Rc, std::rc::Rc<ThreadRegister>>>, _cq: OwnedCq },
 }
 
 impl Rig {
@@ -119,7 +119,7 @@ impl Rig {
         let path = path(&device);
         let make = || {
             let cq = device.completion_queue(shape.entries as u32 - 1).thread_domain(&domain).build().expect("a CQ");
-            let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
+            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
             let builder = builder.sends((shape.entries / REQUEST_WQEBBS) as u32).send_sge(shape.sge);
             let mut qp = builder.build_in(&domain).expect("a queue pair");
             connect(&mut qp, &path);
@@ -147,7 +147,7 @@ impl Rig {
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
             // New, alive, and nobody else's; the queues are dropped here and never post.
-            let mut pair = adopt_qp::<Rc>(qp).expect("adopt");
+            let mut pair = adopt_qp::<transport::Rc>(qp).expect("adopt");
             connect(&mut pair, &path(&device));
             Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
         }
@@ -269,7 +269,7 @@ fn path(device: &Device) -> Path {
 }
 
 /// Connects a queue pair to itself.
-fn connect<R: Register>(pair: &mut QueuePair<Rc, R>, path: &Path) {
+fn connect<R: Register>(pair: &mut QueuePair<transport::Rc, R>, path: &Path) {
     let itself = pair.qp.endpoint(path, Psn::truncate(1));
     pair.qp.to_init(path).expect("INIT");
     pair.sq.connect(path, &itself, &itself).expect("connect");

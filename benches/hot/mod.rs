@@ -36,22 +36,23 @@ use blueflame::cq::{CompletionQueue, NoOverrun, OncePerCall, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::WrId;
-use blueflame::wqe::{Frame, GatherLen, InlineLen, RawPacket, Rc, Remote, Send, Sge, Write};
+use blueflame::wqe::{self, GatherLen, InlineLen};
+use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
-pub(crate) type OneFenceQueue = SendQueue<Rc, ExclusiveRegister<OneFence>>;
+pub(crate) type OneFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<OneFence>>;
 /// A queue whose 8-byte doorbells end with a flush, and no others.
-pub(crate) type DoorbellFenceQueue = SendQueue<Rc, ExclusiveRegister<DoorbellFence>>;
+pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<DoorbellFence>>;
 /// A queue on a register that has a lock.
-pub(crate) type SharedQueue = SendQueue<Rc, &'static SharedRegister>;
+pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
 /// A prepared RDMA WRITE of 8 bytes, inline.
-pub(crate) type WriteShot = Template<Write, InlineLen<8>>;
+pub(crate) type WriteShot = Template<wqe::Write, InlineLen<8>>;
 /// A prepared RDMA WRITE from registered memory.
-pub(crate) type EntryShot = Template<Write, GatherLen<1>>;
+pub(crate) type EntryShot = Template<wqe::Write, GatherLen<1>>;
 /// A prepared SEND of 8 bytes, inline.
-pub(crate) type SendShot = Template<Send, InlineLen<8>>;
+pub(crate) type SendShot = Template<wqe::Send, InlineLen<8>>;
 /// A request that only needs its doorbell.
-pub(crate) type RcStaged<'q> = Staged<'q, Rc, ExclusiveRegister>;
+pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
 /// What is read of completions, added up.
 #[derive(Clone, Copy, Default)]
@@ -76,49 +77,49 @@ impl Completed {
 
 hot! {
     /// An RDMA WRITE of 8 bytes, inline, by BlueFlame.
-    fn post_two_fences(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Write::to(to).inline(data).signaled(id))
+    fn post_two_fences(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// The same with the flush left to the next doorbell.
     fn post_one_fence(sq: &mut OneFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Write::to(to).inline(data).signaled(id))
+        sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// The same with a flush after 8-byte doorbells only.
     fn post_doorbell_fence(sq: &mut DoorbellFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Write::to(to).inline(data).signaled(id))
+        sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// The same on a register with a lock.
     fn post_shared(sq: &mut SharedQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Write::to(to).inline(data).signaled(id))
+        sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// An RDMA WRITE from registered memory.
-    fn post_entry(sq: &mut SendQueue<Rc>, to: Remote, from: Sge, id: WrId) -> Result<(), PostError> {
+    fn post_entry(sq: &mut SendQueue<transport::Rc>, to: Remote, from: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.post_unchecked(&Write::to(to).gather([from]).signaled(id)) }
+        unsafe { sq.post_unchecked(&wqe::write(to).gather([from]).signaled(id)) }
     }
 
     /// An RDMA WRITE of so many bytes, inline.
-    fn post_slice(sq: &mut SendQueue<Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Write::to(to).inline(data).signaled(id))
+    fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// A SEND of 8 bytes, inline.
-    fn post_send(sq: &mut SendQueue<Rc>, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
-        sq.post(&Send::new().inline(data).signaled(id))
+    fn post_send(sq: &mut SendQueue<transport::Rc>, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::send().inline(data).signaled(id))
     }
 
     /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
-    fn post_frame(sq: &mut SendQueue<RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
+    fn post_frame(sq: &mut SendQueue<transport::RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.post_unchecked(&Frame::new().inline_headers(headers).gather([rest]).signaled(id)) }
+        unsafe { sq.post_unchecked(&wqe::frame().inline_headers(headers).gather([rest]).signaled(id)) }
     }
 
     /// A prepared RDMA WRITE of 8 bytes, inline.
-    fn fire_two_fences(sq: &mut SendQueue<Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
+    fn fire_two_fences(sq: &mut SendQueue<transport::Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)
     }
 
@@ -128,38 +129,38 @@ hot! {
     }
 
     /// A prepared RDMA WRITE from registered memory that each shot names.
-    fn fire_entry(sq: &mut SendQueue<Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
+    fn fire_entry(sq: &mut SendQueue<transport::Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
         unsafe { sq.fire_unchecked(shot, &[from]) }
     }
 
     /// A prepared SEND of 8 bytes, inline.
-    fn fire_send(sq: &mut SendQueue<Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
+    fn fire_send(sq: &mut SendQueue<transport::Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)
     }
 
     /// A request put into the ring but for its doorbell.
-    fn stage<'q>(sq: &'q mut SendQueue<Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<RcStaged<'q>, PostError> {
-        sq.stage(&Write::to(to).inline(data).signaled(id))
+    fn stage<'q>(sq: &'q mut SendQueue<transport::Rc>, to: Remote, data: &[u8; 8], id: WrId) -> Result<RcStaged<'q>, PostError> {
+        sq.stage(&wqe::write(to).inline(data).signaled(id))
     }
 
     /// The doorbell of such a request.
     fn ring_staged(shot: RcStaged<'_>) {
-        shot.ring();
+        shot.ring_doorbell();
     }
 
     /// RDMA WRITEs of 8 bytes, inline, by one doorbell.
-    fn batch(sq: &mut SendQueue<Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
+    fn batch(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
         let mut batch = sq.batch();
         for (data, n) in data.iter().zip(0..) {
-            batch.push(&Write::to(to).inline(data).signaled(WrId(n)))?;
+            batch.push(&wqe::write(to).inline(data).signaled(WrId(n)))?;
         }
-        batch.ring();
+        batch.ring_doorbell();
         Ok(())
     }
 
     /// The tag of a completed request, and its space.
-    fn retire_send(sq: &mut SendQueue<Rc>, counter: u16) -> Result<Retired, RetireError> {
+    fn retire_send(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Retired, RetireError> {
         // SAFETY: there is no device.
         unsafe { sq.retire_index(counter) }
     }
@@ -177,23 +178,23 @@ hot! {
     }
 
     /// One completion, if there is one, read in place.
-    fn drain_one(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
-        cq.drain(1, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    fn poll_one(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
+        cq.poll_with(1, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
     /// Up to 16 completions, read in place.
-    fn drain_sixteen(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
-        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    fn poll_sixteen(cq: &mut CompletionQueue, done: &mut Completed) -> usize {
+        cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
     /// The same of a queue that is told once a call how far it may write.
-    fn drain_once_per_call(cq: &mut CompletionQueue<OncePerCall>, done: &mut Completed) -> usize {
-        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    fn poll_once_per_call(cq: &mut CompletionQueue<OncePerCall>, done: &mut Completed) -> usize {
+        cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
     /// The same of a queue that need not be told how far it may write.
-    fn drain_no_overrun(cq: &mut CompletionQueue<NoOverrun>, done: &mut Completed) -> usize {
-        cq.drain(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    fn poll_no_overrun(cq: &mut CompletionQueue<NoOverrun>, done: &mut Completed) -> usize {
+        cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
     /// One completion, if there is one, copied.
@@ -211,8 +212,8 @@ hot! {
     }
 
     /// Up to 16 completions of sends, and the requests they belong to.
-    fn drain_and_retire(cq: &mut CompletionQueue, sq: &mut SendQueue<Rc>, tags: &mut u64) -> usize {
-        cq.drain(16, |cqe| {
+    fn poll_and_retire(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>, tags: &mut u64) -> usize {
+        cq.poll_with(16, |cqe| {
             if let Ok(done) = sq.retire(&cqe)
                 && cqe.check().is_ok()
             {

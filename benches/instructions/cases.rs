@@ -5,7 +5,8 @@ use blueflame::cq::{CompletionQueue, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{RecvQueue, SendQueue, Template};
 use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{Hole, LegalOn, RawPacket, Rc, Remote, Request, Send, Sge, Write};
+use blueflame::wqe::{self, Request, SupportedOn, TemplatePayload};
+use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
 
 use crate::hot::{self, Completed};
@@ -123,8 +124,11 @@ struct Message {
 
 /// Messages to post in turn, so that nothing about one is known ahead and moved out of a loop.
 static MESSAGES: [Message; 16] = {
-    const ONE: Message =
-        Message { to: Remote { addr: 0, rkey: Rkey(0) }, data: [0; 8], from: Sge { addr: 0, bytes: 1, lkey: Lkey(0) } };
+    const ONE: Message = Message {
+        to: Remote { addr: 0, rkey: Rkey(0) },
+        data: [0; 8],
+        from: Sge { addr: 0, length: 1, lkey: Lkey(0) },
+    };
     let mut messages = [ONE; 16];
     let mut i = 0;
     while i < messages.len() {
@@ -132,7 +136,7 @@ static MESSAGES: [Message; 16] = {
         messages[i] = Message {
             to: Remote { addr: 0x7f01_0203_0400 * n, rkey: Rkey(0x0018_0700 + i as u32) },
             data: (n * 0x0102_0304_0506_0708).to_ne_bytes(),
-            from: Sge { addr: 0x5501_0203_4000 * n, bytes: 4096 + i as u32, lkey: Lkey(0x0019_0800 + i as u32) },
+            from: Sge { addr: 0x5501_0203_4000 * n, length: 4096 + i as u32, lkey: Lkey(0x0019_0800 + i as u32) },
         };
         i += 1;
     }
@@ -148,8 +152,8 @@ fn message(n: u64) -> &'static Message {
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 
 /// A queue with a request in each place.
-fn posted() -> SendQueue<Rc> {
-    let mut sq = send_queue::<Rc, _>(exclusive());
+fn posted() -> SendQueue<transport::Rc> {
+    let mut sq = send_queue::<transport::Rc, _>(exclusive());
     for n in 0..ENTRIES as u64 {
         let m = message(n);
         hot::called::post_two_fences(&mut sq, m.to, &m.data, WrId(n)).expect("space");
@@ -199,7 +203,7 @@ fn posts() -> Vec<Case> {
         case!("post send", 1, || send_queue(exclusive()), post_send, |sq, n, post| {
             post(sq, &message(n).data, WrId(n)).expect("space")
         }),
-        case!("post frame", 1, || send_queue::<RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
+        case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
             post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")
         }),
         case!("burst of 1 batch", 1, || send_queue(exclusive()), batch, |sq, n, post| {
@@ -219,28 +223,28 @@ fn posts() -> Vec<Case> {
 
 fn templates() -> Vec<Case> {
     /// A queue with a prepared request.
-    fn prepared<R: Register, O: LegalOn<Rc>, H: Hole>(
+    fn prepared<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
         register: R,
         request: Request<O, H>,
-    ) -> (SendQueue<Rc, R>, Template<O, H>) {
+    ) -> (SendQueue<transport::Rc, R>, Template<O, H>) {
         let sq = send_queue(register);
         let shot = sq.template(request.signaled(WrId(0))).expect("within the limits");
         (sq, shot)
     }
-    fn write() -> Request<Write> {
-        Write::to(message(0).to)
+    fn write() -> Request<wqe::Write> {
+        wqe::write(message(0).to)
     }
-    fn two_fences() -> (SendQueue<Rc>, hot::WriteShot) {
+    fn two_fences() -> (SendQueue<transport::Rc>, hot::WriteShot) {
         prepared(exclusive(), write().inline_len())
     }
     fn one_fence() -> (hot::OneFenceQueue, hot::WriteShot) {
         prepared(exclusive().with_mode(), write().inline_len())
     }
-    fn entry() -> (SendQueue<Rc>, hot::EntryShot) {
+    fn entry() -> (SendQueue<transport::Rc>, hot::EntryShot) {
         prepared(exclusive(), write().gather_len())
     }
-    fn send() -> (SendQueue<Rc>, hot::SendShot) {
-        prepared(exclusive(), Send::new().inline_len())
+    fn send() -> (SendQueue<transport::Rc>, hot::SendShot) {
+        prepared(exclusive(), wqe::send().inline_len())
     }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
@@ -275,7 +279,7 @@ fn templates() -> Vec<Case> {
 }
 
 fn retires() -> Vec<Case> {
-    fn sent() -> (SendQueue<Rc>, u16) {
+    fn sent() -> (SendQueue<transport::Rc>, u16) {
         (posted(), 0)
     }
     fn received() -> (RecvQueue, u16) {
@@ -304,12 +308,12 @@ fn polls() -> Vec<Case> {
     fn empty() -> (CompletionQueue, Completed) {
         (empty_queue(), Completed::default())
     }
-    fn sent() -> (CompletionQueue, SendQueue<Rc>, u64) {
+    fn sent() -> (CompletionQueue, SendQueue<transport::Rc>, u64) {
         (full_queue(), posted(), 0)
     }
     vec![
-        case!("poll drain(1) fields", 1, full, drain_one, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1);
+        case!("poll poll_with(1) fields", 1, full, poll_one, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         })
         .goal(40),
         case!("poll poll() copy", 1, full, poll, |state, _n, poll| {
@@ -319,20 +323,20 @@ fn polls() -> Vec<Case> {
             poll(&mut state.0, &mut state.1);
         })
         .goal(28),
-        case!("poll drain(16) fields", 16, full, drain_sixteen, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1);
+        case!("poll poll_with(16) fields", 16, full, poll_sixteen, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         }),
-        case!("poll drain(16) fields, once per call", 16, full, drain_once_per_call, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1);
+        case!("poll poll_with(16) fields, once per call", 16, full, poll_once_per_call, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         }),
-        case!("poll drain(16) fields, no overrun", 16, full, drain_no_overrun, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1);
+        case!("poll poll_with(16) fields, no overrun", 16, full, poll_no_overrun, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         }),
-        case!("poll drain(16) tags", 16, sent, drain_and_retire, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1, &mut state.2);
+        case!("poll poll_with(16) tags", 16, sent, poll_and_retire, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1, &mut state.2);
         }),
-        case!("poll empty drain(1) fields", 1, empty, drain_one, |state, _n, drain| {
-            drain(&mut state.0, &mut state.1);
+        case!("poll empty poll_with(1) fields", 1, empty, poll_one, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         }),
         case!("poll empty poll() copy", 1, empty, poll, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);

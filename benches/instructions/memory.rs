@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 use blueflame::cq::{CompletionQueue, CqParts, PollMode};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi};
-use blueflame::wqe::Transport;
 
 /// WQEBBs, receive WQEs or CQEs of a ring: more than is posted or polled while counting.
 pub(crate) const ENTRIES: usize = 256;

@@ -8,7 +8,7 @@ use blueflame::types::WrId;
 use blueflame::verbs::{
     Access, Buffer, CompletionChannel, Device, Endpoint, Error, Owned, OwnedCq, POOL_ALIGN, Path, Pool, Qp, QueuePair,
 };
-use blueflame::wqe::{Rc, Send};
+use blueflame::{transport, wqe};
 
 use crate::pattern::{compare, fill_pattern, is_c_fill};
 use crate::report::Report;
@@ -28,7 +28,7 @@ enum Peer {
 /// One side of the exchange.
 pub(crate) struct PingPong {
     cq: OwnedCq,
-    sq: Owned<SendQueue<Rc>, Qp>,
+    sq: Owned<SendQueue<transport::Rc>, Qp>,
     rq: Owned<RecvQueue, Qp>,
     channel: Option<CompletionChannel>,
     /// Two, so that the next message is ready while the last is on its way.
@@ -53,7 +53,8 @@ impl PingPong {
         }
         let cq = cq.build()?;
         let pd = device.protection_domain()?;
-        let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(2).receives(options.rx_depth).build()?;
+        let pair =
+            pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(2).receives(options.rx_depth).build()?;
         let QueuePair { qp, sq, rq } = pair;
         let size = options.size as usize;
         let buffers = options.rx_depth as usize + 2;
@@ -98,7 +99,7 @@ impl PingPong {
         let message = [self.send[k as usize % 2].sge()];
         // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
         // seen, and lives as long as the queue.
-        unsafe { self.sq.post_unchecked(&Send::new().gather(message).signaled(WrId(k.into()))) }?;
+        unsafe { self.sq.post_unchecked(&wqe::send().gather(message).signaled(WrId(k.into()))) }?;
         Ok(())
     }
 

@@ -58,7 +58,7 @@ fn poll<M: PollMode>(input: &Input) {
     }
     let room = vec![0xa5; usize::from(input.room & 0x7f)];
     let mut slot = ci.get();
-    let found = cq.drain(1000, |cqe| {
+    let found = cq.poll_with(1000, |cqe| {
         let at = ((slot % cqe_cnt + 1) * cqe_size) as usize - 64;
         slot = slot.wrapping_add(1);
         let bytes = &ring.bytes()[at..at + 64];
@@ -71,7 +71,7 @@ fn poll<M: PollMode>(input: &Input) {
     // Each CQE belongs to the driver in every other pass only, and the ring does not change.
     assert!(found <= cqe_cnt as usize, "{found} completions in a ring of {cqe_cnt}");
     assert_eq!(cq.consumer_index(), ci.add(found as u32));
-    assert_eq!(cq.drain(1000, |_| ()), 0);
+    assert_eq!(cq.poll_with(1000, |_| ()), 0);
     assert!(cq.poll().is_none());
     let published = u32::from_be_bytes(record.bytes()[..4].try_into().expect("4 bytes"));
     let expected = if M::PUBLISH != Publish::Never && found != 0 { cq.consumer_index().get() } else { 0 };

@@ -12,7 +12,8 @@ use blueflame::queue::{
     SrqRecord, WqeRecord,
 };
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
-use blueflame::wqe::{Rc, Remote, Sge, WorkRequest, Write};
+use blueflame::wqe::{self, WorkRequest};
+use blueflame::{Remote, Sge, transport};
 
 use super::memory::Arena;
 use super::request::{Door, Service, Wr};
@@ -69,7 +70,7 @@ input_struct! {
 }
 
 struct Lab {
-    sq: SendQueue<Rc>,
+    sq: SendQueue<transport::Rc>,
     rq: RecvQueue,
     srq: SharedRecvQueue,
     cq: CompletionQueue,
@@ -182,7 +183,7 @@ impl Lab {
             Op::Post { request } => {
                 let (wr, pi, free) = (self.wr(request), self.sq.pi(), self.sq.free().0);
                 // SAFETY: no device acts on it.
-                match unsafe { Rc::put(&mut self.sq, &wr) } {
+                match unsafe { transport::Rc::put(&mut self.sq, &wr) } {
                     Ok(()) => self.sent.push_back((pi.0, self.sq.pi().since(pi).0, wr.id)),
                     Err(error) => refused(&error, free, self.sq.capacity().0),
                 }
@@ -192,7 +193,7 @@ impl Lab {
                 let capacity = self.sq.capacity().0;
                 let mut stager = Stager { sq: &mut self.sq, ring: *ring, wqebbs: 0 };
                 // SAFETY: no device acts on it.
-                match (unsafe { Rc::put(&mut stager, &wr) }, stager.wqebbs) {
+                match (unsafe { transport::Rc::put(&mut stager, &wr) }, stager.wqebbs) {
                     (Ok(()), wqebbs) if *ring => self.sent.push_back((pi.0, wqebbs, wr.id)),
                     (Ok(()), wqebbs) => assert_eq!(wqebbs, 0),
                     (Err(error), _) => refused(&error, free, capacity),
@@ -201,7 +202,7 @@ impl Lab {
             Op::Fire { bytes } => {
                 self.next_id += 1;
                 let (pi, free) = (self.sq.pi(), self.sq.free().0);
-                let to = Write::to(Remote { addr: 0x1000, rkey: Rkey(0x300) });
+                let to = wqe::write(Remote { addr: 0x1000, rkey: Rkey(0x300) });
                 let template = self.sq.template(to.inline_len::<40>().signaled(WrId(self.next_id)));
                 match self.sq.fire(&template.expect("within the limits"), bytes) {
                     Ok(()) => self.sent.push_back((pi.0, 2, self.next_id)),
@@ -217,7 +218,7 @@ impl Lab {
                 for wr in &wrs {
                     let before = batch.free();
                     // SAFETY: no device acts on it.
-                    match unsafe { Rc::put(&mut batch, wr) } {
+                    match unsafe { transport::Rc::put(&mut batch, wr) } {
                         Ok(()) => {
                             let wqebbs = before.0 - batch.free().0;
                             put.push((pi.0, wqebbs, wr.id));
@@ -228,7 +229,7 @@ impl Lab {
                 }
                 assert_eq!(batch.len(), put.len());
                 if *ring {
-                    batch.ring();
+                    batch.ring_doorbell();
                     assert_eq!(self.sq.pi(), pi);
                     self.sent.extend(put);
                 }
@@ -253,7 +254,7 @@ impl Lab {
                     }
                 }
                 if *ring {
-                    batch.ring();
+                    batch.ring_doorbell();
                     self.received.extend(put);
                 }
             }
@@ -272,7 +273,7 @@ impl Lab {
                     }
                 }
                 if *ring {
-                    batch.ring();
+                    batch.ring_doorbell();
                     self.free.drain(..put.len());
                     self.shared.extend(put);
                 }
@@ -357,7 +358,7 @@ impl Lab {
         let before = self.cq.consumer_index();
         let mut found = Vec::new();
         let Self { cq, sq, rq, srq, .. } = self;
-        let count = cq.drain(max, |cqe| {
+        let count = cq.poll_with(max, |cqe| {
             let _ = cqe.copy_inline(&mut [0; 64]);
             let shared = (cqe.uidx() != 0).then(|| srq.retire(&cqe));
             found.push((cqe.side(), cqe.qpn(), cqe.wqe_counter(), sq.retire(&cqe), rq.retire(&cqe), shared));
@@ -395,19 +396,19 @@ impl Lab {
 
 /// Stages what is put.
 struct Stager<'q> {
-    sq: &'q mut SendQueue<Rc>,
+    sq: &'q mut SendQueue<transport::Rc>,
     ring: bool,
     /// What the last request took for good.
     wqebbs: u16,
 }
 
-impl Door<Rc> for Stager<'_> {
-    unsafe fn put<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+impl Door<transport::Rc> for Stager<'_> {
+    unsafe fn put<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         let before = self.sq.pi();
         // SAFETY: the caller's promise.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
-            staged.ring();
+            staged.ring_doorbell();
         }
         self.wqebbs = self.sq.pi().since(before).0;
         Ok(())
@@ -436,5 +437,5 @@ fn received(result: Result<(), RecvError>, full: bool, count: u8, max: usize) ->
 }
 
 fn sges(count: u8) -> Vec<Sge> {
-    vec![Sge { addr: 0x1000, bytes: u32::from(count >> 2), lkey: Lkey(0x200) }; usize::from(count & 3)]
+    vec![Sge { addr: 0x1000, length: u32::from(count >> 2), lkey: Lkey(0x200) }; usize::from(count & 3)]
 }

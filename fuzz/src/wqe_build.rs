@@ -5,8 +5,10 @@ use std::ptr::NonNull;
 
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{EncodeError, Fence, InlineNone, MAX_SGE_BYTES, RawPacket, Rc, Remote, Sge, Uc};
+use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
+use blueflame::{Remote, Sge};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, Checksums, DataSeg, Payload, SendOp};
 
@@ -94,11 +96,11 @@ impl Request {
             7 => Kind::CompareSwap(remote, operand(0), operand(8)),
             _ => Kind::FetchAdd(remote, operand(0)),
         };
-        let sge = |e: &Entry| Sge { addr: e.addr, bytes: e.bytes, lkey: Lkey(e.lkey) };
+        let sge = |e: &Entry| Sge { addr: e.addr, length: e.bytes, lkey: Lkey(e.lkey) };
         let data = match kind {
             Kind::Nop => Data::Sges(Vec::new()),
             Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
-                Data::Sges(vec![Sge { addr: self.addr ^ 8, bytes: 8, lkey: Lkey(self.imm) }])
+                Data::Sges(vec![Sge { addr: self.addr ^ 8, length: 8, lkey: Lkey(self.imm) }])
             }
             Kind::Read(_) => Data::Sges(self.entries.iter().map(sge).collect()),
             _ if self.inline => {
@@ -109,7 +111,7 @@ impl Request {
             Kind::Frame(headers, _) => {
                 // Their bytes are copied, so they must be somewhere; of the others nobody looks at the memory.
                 let addr = HEADERS.as_ptr().expose_provenance() as u64;
-                let headers = Sge { addr, bytes: headers as u32, lkey: Lkey(self.imm) };
+                let headers = Sge { addr, length: headers as u32, lkey: Lkey(self.imm) };
                 Data::Sges([headers].into_iter().chain(self.entries.iter().map(sge)).collect())
             }
             _ => Data::Sges(self.entries.iter().map(sge).collect()),
@@ -123,9 +125,9 @@ impl Request {
 /// Posts and decodes.
 pub fn run(input: &Input) {
     match input.service % 3 {
-        0 => post::<Rc>(input),
-        1 => post::<Uc>(input),
-        _ => post::<RawPacket<InlineNone>>(input),
+        0 => post::<transport::Rc>(input),
+        1 => post::<transport::Uc>(input),
+        _ => post::<transport::RawPacket<InlineNone>>(input),
     }
 }
 
@@ -189,7 +191,7 @@ fn post<T: Service>(input: &Input) {
 
 /// A refusal names a limit that the request is really past.
 fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
-    let units = |sges: &[Sge]| sges.iter().filter(|s| s.bytes != 0).count();
+    let units = |sges: &[Sge]| sges.iter().filter(|s| s.length != 0).count();
     let (headers, head) = match wr.kind {
         Kind::Frame(headers, _) => (headers, 1 + (14 + headers).div_ceil(16)),
         _ => (0, 3),
@@ -199,7 +201,7 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
             *count == sges.len() && *limit == u32::from(input.max_sge) && *count > *limit as usize
         }
         (PostError::Encode(EncodeError::SgeTooLong { bytes, .. }), Data::Sges(sges)) => {
-            *bytes > MAX_SGE_BYTES && sges.iter().any(|s| s.bytes == *bytes)
+            *bytes > MAX_SGE_BYTES && sges.iter().any(|s| s.length == *bytes)
         }
         (PostError::Encode(EncodeError::InlineTooLong { bytes, limit }), Data::Inline(data)) => {
             *bytes == data.len() - headers && *limit == u32::from(input.max_inline) && *bytes > *limit as usize
@@ -239,8 +241,8 @@ fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
         Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),
         Data::Sges(sges) => {
-            let seg = |s: &Sge| DataSeg { len: s.bytes, lkey: s.lkey.0, addr: s.addr };
-            Payload::Segs(sges.iter().filter(|s| s.bytes != 0).map(seg).collect())
+            let seg = |s: &Sge| DataSeg { len: s.length, lkey: s.lkey.0, addr: s.addr };
+            Payload::Segs(sges.iter().filter(|s| s.length != 0).map(seg).collect())
         }
     };
     let fence = match wr.fence {

@@ -4,6 +4,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::error::CqError;
+use super::handled::Handled;
 use super::initial;
 use super::mode::{PollMode, Publish, Standard};
 use super::parts::CqParts;
@@ -41,7 +42,7 @@ pub enum Notify {
 /// The queue must have room for everything that can complete: each request that is posted and not retired counts, signalled
 /// or not, for an error completes them all, and so does each receive. Of its [`capacity`](Self::capacity) one place stays
 /// free, as in verbs (libmlx5 makes queues of a power of two *greater* than what it is asked for, rdma-core
-/// `providers/mlx5/verbs.c`, `create_cq`). Sized so, it does not overrun, also if closures of [`drain`](Self::drain) retire
+/// `providers/mlx5/verbs.c`, `create_cq`). Sized so, it does not overrun, also if closures of [`poll_with`](Self::poll_with) retire
 /// requests and post others: while one completion is lent, the device knows that those before it are free. That one is
 /// counted twice, as a CQE and as the request that was posted in its place: hence the place.
 ///
@@ -51,9 +52,9 @@ pub enum Notify {
 ///
 /// Arming is edge-triggered: only a CQE written *after* the device saw the request raises an event. So the order is
 ///
-/// 1. [`drain`](Self::drain) until it returns 0;
+/// 1. [`poll_with`](Self::poll_with) until it returns 0;
 /// 2. [`arm`](Self::arm);
-/// 3. drain once more: a completion that came between 1 and 2 raises no event. If there was one, go to 1;
+/// 3. poll once more: a completion that came between 1 and 2 raises no event. If there was one, go to 1;
 /// 4. block on the completion channel (`ibv_get_cq_event`), then call [`event_received`](Self::event_received) and
 ///    acknowledge it (`ibv_ack_cq_events`); go to 1.
 ///
@@ -62,7 +63,7 @@ pub enum Notify {
 /// ```compile_fail
 /// fn keep(cq: &mut blueflame::cq::CompletionQueue) {
 ///     let mut kept = None;
-///     cq.drain(1, |cqe| kept = Some(cqe));
+///     cq.poll_with(1, |cqe| kept = Some(cqe));
 /// }
 /// ```
 #[derive(Debug)]
@@ -132,46 +133,66 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how
     /// many there were. `f` may retire requests and post others: see [Room](Self#room).
     ///
+    /// `f` returns `()`, or a `Result<(), E>`. Then so does the call: the first error ends it. The completion that `f` failed
+    /// on is consumed, those behind it wait for the next call.
+    ///
+    /// ```
+    /// use blueflame::{CompletionQueue, RetireError, SendQueue, transport};
+    ///
+    /// fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<usize, RetireError> {
+    ///     cq.poll_with(16, |cqe| {
+    ///         let done = sq.retire(&cqe)?;
+    ///         println!("{:?}: {:?}", done.wr_id, cqe.check());
+    ///         Ok(())
+    ///     })
+    /// }
+    /// ```
+    ///
     /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
     #[inline(always)]
-    pub fn drain<F: FnMut(Cqe<'_>)>(&mut self, max: usize, mut f: F) -> usize {
+    pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
+        H::polled(self.walk(max, |cqe| f(cqe).into_result()))
+    }
+
+    #[inline(always)]
+    fn walk<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
         if max == 0 {
-            return 0;
+            return Ok(0);
         }
         // SAFETY: in this ring.
-        let Some(mut tail) = (unsafe { self.ring.tail(self.next) }) else { return 0 };
+        let Some(mut tail) = (unsafe { self.ring.tail(self.next) }) else { return Ok(0) };
         let mut walk = Walk { next: self.next, queue: self };
         let mut left = max;
-        loop {
+        let handled = loop {
             walk.queue.taking(walk.next);
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
-            f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
+            let handled = f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
             if const { matches!(M::PUBLISH, Publish::Each) } {
-                // What `f` posts for the next completion is stored after this (`SendQueue::publish`, `RecvBatch::ring`: a
-                // barrier, and then the doorbell), so the device sees that this place is free before it can complete it. As DPDK
-                // (`drivers/net/mlx5/mlx5_rx.c`, `cq_db` before `rq_db`).
+                // What `f` posts for the next completion is stored after this (`SendQueue::publish`,
+                // `RecvBatch::ring_doorbell`: a barrier, and then the doorbell), so the device sees that this place is free
+                // before it can complete it. As DPDK (`drivers/net/mlx5/mlx5_rx.c`, `cq_db` before `rq_db`).
                 walk.queue.store_record(RECORD_CI, walk.next.ci());
             }
             left -= 1;
-            if left == 0 {
-                break;
+            if left == 0 || handled.is_err() {
+                break handled;
             }
             // SAFETY: in this ring.
-            let Some(next) = (unsafe { walk.queue.ring.tail(walk.next) }) else { break };
+            let Some(next) = (unsafe { walk.queue.ring.tail(walk.next) }) else { break handled };
             tail = next;
-        }
+        };
         walk.finish();
         if const { matches!(M::PUBLISH, Publish::Call) } {
             self.publish();
         }
-        max - left
+        handled.map(|()| max - left)
     }
 
     /// The oldest completion, copied, or `None`. The device is told that its slot is free.
     ///
     /// A message of up to 64 bytes in the first half of a 128-byte CQE is not copied: for such queues use
-    /// [`drain`](Self::drain).
+    /// [`poll_with`](Self::poll_with).
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
         // SAFETY: in this ring.
@@ -262,7 +283,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 }
 
-/// A [`CompletionQueue::drain`] under way. The place is a copy, to be kept in registers, and goes back to the queue at the
+/// A [`CompletionQueue::poll_with`] under way. The place is a copy, to be kept in registers, and goes back to the queue at the
 /// end, be it a panic.
 struct Walk<'a, M: PollMode> {
     /// The CQE lent to the closure, or the next one to come.

@@ -168,7 +168,7 @@ pub enum InlineError {
         room: usize,
     },
     /// The message is in the first half of a 128-byte CQE, and this is a 64-byte CQE or a copy of the second half. On a
-    /// queue of 128-byte CQEs, use [`drain`](super::CompletionQueue::drain).
+    /// queue of 128-byte CQEs, use [`poll_with`](super::CompletionQueue::poll_with).
     NotInReach,
 }
 

@@ -7,12 +7,13 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+    so an old CQE never looks new
 //! ```
 //!
-//! [`CompletionQueue::drain`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
+//! [`CompletionQueue::poll_with`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
 //! is and which WQE it completes, decide on them, order the loads that follow, and never depend on reading a byte of
 //! device memory twice.
 mod completion_queue;
 mod error;
 mod forget;
+mod handled;
 mod initial;
 pub mod layout;
 mod mode;
@@ -27,6 +28,7 @@ pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
 #[cfg(feature = "verbs")]
 pub(crate) use forget::holds;
+pub use handled::Handled;
 pub use layout::CqeFormat;
 pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};

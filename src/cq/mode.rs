@@ -33,7 +33,7 @@ pub enum Publish {
 pub enum Standard {}
 
 /// As another mode, with one consumer-index store per poll call: `CompletionQueue::<OncePerCall>::from_parts(…)`. The queue
-/// must have room for as many more completions as a call of [`drain`](super::CompletionQueue::drain) may take, unless its
+/// must have room for as many more completions as a call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its
 /// closures post nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct OncePerCall<M: PollMode = Standard>(PhantomData<M>);
@@ -64,7 +64,7 @@ pub enum NoOverrun {}
 /// Measured on an AMD EPYC (Zen 4) VM, CQEs written by a thread on another core, three fields read of each: time against the
 /// same call without prefetching, medians over hundreds of rounds in turns, of several runs. No NIC was involved.
 ///
-/// | where the CQEs are | in a ring of | drain(16), 1 ahead | 4 ahead | 8 ahead | drain(1), 4 ahead |
+/// | where the CQEs are | in a ring of | poll_with(16), 1 ahead | 4 ahead | 8 ahead | poll_with(1), 4 ahead |
 /// |---|---|---|---|---|---|
 /// | the other core's cache | 64 | 0.86 to 0.92 | 0.68 to 0.75 | 0.56 to 0.60 | 0.72 to 0.74 |
 /// | | 256 | 0.70 to 0.91 | 0.65 to 0.75 | 0.50 to 0.56 | 0.70 |

@@ -5,7 +5,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, Usual};
+use crate::arch::copy::{BlockCopy, DefaultCopy};
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///
@@ -20,7 +20,7 @@ use crate::arch::copy::{BlockCopy, Usual};
 /// sync::<blueflame::db::ExclusiveRegister>();
 /// ```
 #[derive(Debug)]
-pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
+pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     halves: Halves,
     copy: C,
     mode: PhantomData<F>,
@@ -31,7 +31,7 @@ pub struct ExclusiveRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
 unsafe impl<F: FlushMode, C: BlockCopy> Send for ExclusiveRegister<F, C> {}
 
 impl ExclusiveRegister {
-    /// Takes the register over, in rdma-core's order of barriers, copying by the [`Usual`] routine.
+    /// Takes the register over, in rdma-core's order of barriers, copying by the [`DefaultCopy`] routine.
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -42,7 +42,7 @@ impl ExclusiveRegister {
     /// register. If `size` is zero, others may store doorbells there: any on a 64-bit CPU, where each is one store; on a 32-bit
     /// CPU those of this crate only ([`arch::mmio_write64`] has the lock).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self::new(Halves::new(parts)?, Usual::default()))
+        Ok(Self::new(Halves::new(parts)?, DefaultCopy::default()))
     }
 }
 
@@ -84,7 +84,7 @@ impl<F: FlushMode, C: BlockCopy> Register for ExclusiveRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         arch::mmio_wc_start();
         store(Half::new(self.halves.due(), self.copy));
         S::then::<F>();

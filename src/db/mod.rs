@@ -27,7 +27,7 @@
 //!
 //! # How a WQE is copied
 //!
-//! By the CPU's [usual routine](crate::arch::copy::Usual), unless the register is given another
+//! By the CPU's [usual routine](crate::arch::copy::DefaultCopy), unless the register is given another
 //! [copy routine](crate::arch::copy), which is part of its type, too.
 //!
 //! # What follows a doorbell

@@ -3,7 +3,7 @@ use core::ptr::NonNull;
 
 use super::mode::FlushMode;
 use super::sealed::Sealed;
-use crate::arch::copy::{BlockCopy, Usual};
+use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::arch::{self, Packed};
 use crate::types::WQEBB_BYTES;
 
@@ -24,7 +24,7 @@ pub trait Register: Sealed {
     /// due. What `store` returns says what must follow its store, and that there was one.
     ///
     /// The doorbell record must have been stored before.
-    fn ring<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
 }
 
 /// What was stored to a register, as [`Half`]'s methods return it: [`Doorbell`] or [`BlueFlame`].
@@ -66,14 +66,14 @@ impl Stored for BlueFlame {
 /// # use blueflame::db::Register;
 /// fn keep(mut register: impl Register) {
 ///     let mut kept = None;
-///     register.ring(|half| -> blueflame::db::Doorbell {
+///     register.ring_doorbell(|half| -> blueflame::db::Doorbell {
 ///         kept = Some(half);
 ///         panic!()
 ///     });
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Half<'turn, C: BlockCopy = Usual>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
+pub struct Half<'turn, C: BlockCopy = DefaultCopy>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
 
 impl<C: BlockCopy> Half<'_, C> {
     #[inline]

@@ -6,7 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, UsualShared};
+use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
@@ -14,7 +14,7 @@ use crate::arch::copy::{BlockCopy, UsualShared};
 /// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or
 /// block.
 #[derive(Debug)]
-pub struct SharedRegister<C: BlockCopy = UsualShared> {
+pub struct SharedRegister<C: BlockCopy = DefaultSharedCopy> {
     locked: AtomicBool,
     halves: UnsafeCell<Halves>,
     /// Bytes in one half: it never changes, so it is read without the lock.
@@ -28,7 +28,7 @@ unsafe impl<C: BlockCopy> Send for SharedRegister<C> {}
 unsafe impl<C: BlockCopy> Sync for SharedRegister<C> {}
 
 impl SharedRegister {
-    /// Takes the register over for all its users, copying by [`UsualShared`].
+    /// Takes the register over for all its users, copying by [`DefaultSharedCopy`].
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -40,7 +40,12 @@ impl SharedRegister {
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         let halves = Halves::new(parts)?;
         let size = halves.size();
-        Ok(Self { locked: AtomicBool::new(false), halves: UnsafeCell::new(halves), size, copy: UsualShared::default() })
+        Ok(Self {
+            locked: AtomicBool::new(false),
+            halves: UnsafeCell::new(halves),
+            size,
+            copy: DefaultSharedCopy::default(),
+        })
     }
 }
 
@@ -90,7 +95,7 @@ impl<C: BlockCopy> Register for &SharedRegister<C> {
     }
 
     #[inline]
-    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_locked(store);
     }
 }
@@ -107,7 +112,7 @@ impl<C: BlockCopy> Register for std::sync::Arc<SharedRegister<C>> {
     }
 
     #[inline]
-    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_locked(store);
     }
 }

@@ -38,7 +38,7 @@ fn halves_alternate() {
     let mut register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
     for n in 1..=3 {
         // SAFETY: no device looks at this page.
-        register.ring(|half| unsafe { half.write(n) });
+        register.ring_doorbell(|half| unsafe { half.write(n) });
     }
     assert!(touched(&page).eq([(0, 3), (HALF, 2)]));
 }
@@ -50,9 +50,9 @@ fn halves_alternate_over_the_queues_of_a_thread() {
     let register = unsafe { ThreadRegister::<TwoFences>::from_parts(page.parts(256)) }.expect("aligned parts");
     let (mut one, mut other) = (&register, &register);
     // SAFETY: no device looks at this page.
-    one.ring(|half| unsafe { half.write(1) });
+    one.ring_doorbell(|half| unsafe { half.write(1) });
     // SAFETY: as above.
-    other.ring(|half| unsafe { half.write(2) });
+    other.ring_doorbell(|half| unsafe { half.write(2) });
     assert!(touched(&page).eq([(0, 1), (HALF, 2)]));
 }
 
@@ -63,9 +63,9 @@ fn copy_fills_one_half_and_no_more() {
     let register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
     let mut register = register.with_mode::<OneFence>();
     // SAFETY: no device looks at this page, and a half has 256 bytes.
-    register.ring(|half| unsafe { half.write(1) });
+    register.ring_doorbell(|half| unsafe { half.write(1) });
     // SAFETY: as above.
-    register.ring(|half| unsafe { half.copy(&[10, 11, 12, 13, 14, 15, 16, 17]) });
+    register.ring_doorbell(|half| unsafe { half.copy(&[10, 11, 12, 13, 14, 15, 16, 17]) });
     register.flush();
     let copy = (0..8).map(|i| (HALF + i, 10 + i as u64));
     assert!(touched(&page).eq([(0, 1)].into_iter().chain(copy)));
@@ -85,7 +85,7 @@ impl CopyVisitor for Wraps {
                 // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
                 let register = unsafe { ExclusiveRegister::from_parts(page.parts(256)) }.expect("aligned parts");
                 // SAFETY: no device looks; the ring is 4 WQEBBs, `slot` is one of them, and 4 fit the half.
-                register.with_copy(copy).ring(|half| unsafe { half.copy_from_ring(start, 4, slot, wqebbs) });
+                register.with_copy(copy).ring_doorbell(|half| unsafe { half.copy_from_ring(start, 4, slot, wqebbs) });
                 let expected = (0..wqebbs * 8).map(|i| (i, ((slot * 8 + i) % 32) as u64));
                 assert!(touched(&page).eq(expected), "{wqebbs} from {slot} by {}", C::ROUTINE);
             }
@@ -119,11 +119,11 @@ impl CopyVisitor for Halves {
         let (locked, unlocked) = (locked.with_copy(copy), unlocked.with_copy(copy));
         for n in 0..3 {
             // SAFETY: no device looks at these pages, and a half has 256 bytes.
-            register.ring(|half| unsafe { half.copy(&[n; 8]) });
+            register.ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
             // SAFETY: as above.
-            (&locked).ring(|half| unsafe { half.copy(&[n; 8]) });
+            (&locked).ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
             // SAFETY: as above.
-            (&unlocked).ring(|half| unsafe { half.copy(&[n; 8]) });
+            (&unlocked).ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
         }
         register.flush();
         let expected = || (0..8).map(|i| (i, 2)).chain((0..8).map(|i| (HALF + i, 1)));
@@ -148,7 +148,7 @@ fn without_blueflame_the_place_stays() {
     assert_eq!(register.size(), 0);
     for n in 1..=3 {
         // SAFETY: no device looks at this page.
-        register.ring(|half| unsafe { half.write(n) });
+        register.ring_doorbell(|half| unsafe { half.write(n) });
     }
     assert!(touched(&page).eq([(0, 3)]));
 }
@@ -185,7 +185,7 @@ fn shared_register_takes_turns() {
             let (mut register, inside, rung) = (&register, &inside, &rung);
             scope.spawn(move || {
                 for _ in 0..500 {
-                    register.ring(|half| {
+                    register.ring_doorbell(|half| {
                         assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two threads in one doorbell");
                         // SAFETY: no device looks at this page, and a half has 256 bytes.
                         let stored = unsafe { half.copy(&[thread; 8]) };

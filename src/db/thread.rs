@@ -6,7 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, Usual};
+use crate::arch::copy::{BlockCopy, DefaultCopy};
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///
@@ -14,22 +14,22 @@ use crate::arch::copy::{BlockCopy, Usual};
 /// over the doorbells of all of them. The type ties the queues to the thread:
 ///
 /// ```compile_fail,E0277
-/// # use blueflame::{SendQueue, db::ThreadRegister, wqe::Rc};
+/// # use blueflame::{SendQueue, db::ThreadRegister, transport};
 /// fn send<T: Send>() {}
-/// send::<SendQueue<Rc, &ThreadRegister>>();
+/// send::<SendQueue<transport::Rc, &ThreadRegister>>();
 /// ```
 ///
 /// A thread with many queues spares registers by it, which the device has in hundreds only, and the CPU's translations of
 /// their pages.
 #[derive(Debug)]
-pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
+pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     halves: Cell<Halves>,
     copy: C,
     mode: PhantomData<F>,
 }
 
 impl<F: FlushMode> ThreadRegister<F> {
-    /// Takes the register over for all its users, copying by the [`Usual`] routine.
+    /// Takes the register over for all its users, copying by the [`DefaultCopy`] routine.
     ///
     /// # Errors
     /// Parts whose size or alignment cannot be.
@@ -39,7 +39,7 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// but this value may store there; if `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
-        Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: Usual::default(), mode: PhantomData })
+        Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: DefaultCopy::default(), mode: PhantomData })
     }
 }
 
@@ -78,7 +78,7 @@ impl<F: FlushMode, C: BlockCopy> Register for &ThreadRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_in_turn(store);
     }
 }
@@ -95,7 +95,7 @@ impl<F: FlushMode, C: BlockCopy> Register for std::rc::Rc<ThreadRegister<F, C>> 
     }
 
     #[inline(always)]
-    fn ring<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
         self.ring_in_turn(store);
     }
 }

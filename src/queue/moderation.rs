@@ -6,14 +6,14 @@ use crate::types::Wqebbs;
 /// requests of which none completes visibly, so that nothing could ever be retired.
 ///
 /// ```
-/// # use blueflame::{db::Register, queue::{Moderation, PostError, SendQueue}, types::{WrId, Wqebbs}, wqe::{Rc, Send}};
-/// fn burst<R: Register>(sq: &mut SendQueue<Rc, R>, moderation: &mut Moderation) -> Result<(), PostError> {
+/// # use blueflame::{db::Register, queue::{Moderation, PostError, SendQueue}, transport, types::{Wqebbs, WrId}, wqe};
+/// fn burst<R: Register>(sq: &mut SendQueue<transport::Rc, R>, moderation: &mut Moderation) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     for n in 0..64 {
 ///         let signal = moderation.next(Wqebbs(1));
-///         batch.push(&Send::new().signaled_if(signal, WrId(n)))?;
+///         batch.push(&wqe::send().signaled_if(signal, WrId(n)))?;
 ///     }
-///     batch.ring();
+///     batch.ring_doorbell();
 ///     Ok(())
 /// }
 /// ```

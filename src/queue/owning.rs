@@ -12,8 +12,9 @@ use super::send::SendQueue;
 use super::send_error::PostError;
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::WrId;
-use crate::wqe::{Carries, EncodeError, LegalOn, NoLocalMemory, Read, Request, Sge, Transport, WorkRequest};
+use crate::wqe::{self, Carries, EncodeError, NoLocalMemory, Request, Sge, SupportedOn, WorkRequest};
 
 /// Registered memory that can be given away for a tag, and comes back for it: `Box<verbs::Buffer>`, a slot of an
 /// application's pool.
@@ -115,16 +116,16 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 /// ```
 /// use blueflame::cq::CompletionQueue;
 /// use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
-/// use blueflame::wqe::{Rc, Remote, Write};
+/// use blueflame::{Remote, transport, wqe};
 ///
-/// fn write_back<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<Rc>, B>, page: B, to: Remote, free: &mut Vec<B>) {
-///     if let Err(refused) = sq.gather(Write::to(to), page, 4096) {
+/// fn write_back<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote, free: &mut Vec<B>) {
+///     if let Err(refused) = sq.gather(wqe::write(to), page, 4096) {
 ///         free.push(refused.buffer);
 ///     }
 /// }
 ///
-/// fn complete<B: DeviceBuffer>(cq: &mut CompletionQueue, sq: &mut OwningSendQueue<SendQueue<Rc>, B>, free: &mut Vec<B>) {
-///     cq.drain(16, |cqe| {
+/// fn complete<B: DeviceBuffer>(cq: &mut CompletionQueue, sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, free: &mut Vec<B>) {
+///     cq.poll_with(16, |cqe| {
 ///         if let Ok(Some(page)) = sq.retire(&cqe) {
 ///             free.push(page);
 ///         }
@@ -136,10 +137,10 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 ///
 /// ```compile_fail,E0382
 /// # use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
-/// # use blueflame::wqe::{Rc, Remote, Write};
-/// fn twice<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<Rc>, B>, page: B, to: Remote) {
-///     let _ = sq.gather(Write::to(to), page, 64);
-///     let _ = sq.gather(Write::to(to), page, 64);
+/// # use blueflame::{Remote, transport, wqe};
+/// fn twice<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote) {
+///     let _ = sq.gather(wqe::write(to), page, 64);
+///     let _ = sq.gather(wqe::write(to), page, 64);
 /// }
 /// ```
 pub struct OwningSendQueue<H, B> {
@@ -192,7 +193,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// # Errors
     /// See [`PostError`]; [`EncodeError::SgeTooLong`] names the bytes the buffer has.
     #[inline(always)]
-    pub fn gather<O: LegalOn<T> + Carries>(
+    pub fn gather<O: SupportedOn<T> + Carries>(
         &mut self,
         request: Request<O>,
         buffer: B,
@@ -206,9 +207,9 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// # Errors
     /// As for [`gather`](Self::gather).
     #[inline(always)]
-    pub fn read(&mut self, request: Request<Read>, buffer: B, bytes: u32) -> Result<(), Refused<PostError, B>>
+    pub fn read(&mut self, request: Request<wqe::Read>, buffer: B, bytes: u32) -> Result<(), Refused<PostError, B>>
     where
-        Read: LegalOn<T>,
+        wqe::Read: SupportedOn<T>,
     {
         self.with_buffer(buffer, bytes, |sge, tag| request.scatter([sge]).signaled(tag))
     }
@@ -222,14 +223,15 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         request: impl FnOnce(Sge, WrId) -> W,
     ) -> Result<(), Refused<PostError, B>> {
         let sge = buffer.sge();
-        if bytes > sge.bytes {
-            let error = PostError::Encode(EncodeError::SgeTooLong { bytes, limit: sge.bytes });
+        if bytes > sge.length {
+            let error = PostError::Encode(EncodeError::SgeTooLong { bytes, limit: sge.length });
             return Err(Refused { error, buffer });
         }
         let tag = buffer.into_tag();
         // SAFETY: the memory is the device's until the tag is turned into the buffer again: below, if nothing was posted, or in
         // `retire`, when the request has completed.
-        let posted = unsafe { self.holder.queue_mut().post_unchecked(&request(Sge { bytes, ..sge }, WrId(tag.get()))) };
+        let posted =
+            unsafe { self.holder.queue_mut().post_unchecked(&request(Sge { length: bytes, ..sge }, WrId(tag.get()))) };
         // SAFETY: of `into_tag` above, and used once, as nothing was posted.
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
     }

@@ -8,8 +8,9 @@ use super::send::SendQueue;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::{CompletionQueue, CqeError, PollMode};
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, Line, Nop, PackedLine, Transport, WordLine, WorkRequest};
+use crate::wqe::{self, Control, Line, PackedLine, WordLine, WorkRequest};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -42,8 +43,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// ```
     /// use std::time::{Duration, Instant};
     /// use blueflame::arch::copy::CopyRoutine;
-    /// # use blueflame::{cq::CompletionQueue, db::Register, queue::{ProbeError, SendQueue}, wqe::Rc};
-    /// # fn choose(sq: &mut SendQueue<Rc>, cq: &mut CompletionQueue) -> Result<CopyRoutine, ProbeError> {
+    /// # use blueflame::{cq::CompletionQueue, db::Register, queue::{ProbeError, SendQueue}, transport};
+    /// # fn choose(sq: &mut SendQueue<transport::Rc>, cq: &mut CompletionQueue) -> Result<CopyRoutine, ProbeError> {
     /// let start = Instant::now();
     /// let routines = CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b);
     /// let nanoseconds = || start.elapsed().as_nanos() as u64;
@@ -107,7 +108,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let control = Control { signal_all: false, ..self.control(pi) };
         let line = |signaled| {
             let mut line = L::new();
-            let nop = Nop::new().signaled_if(signaled, WrId(0));
+            let nop = wqe::nop().signaled_if(signaled, WrId(0));
             WorkRequest::<T>::encode(&nop, &control, Ds(1), &mut line);
             line
         };
@@ -119,7 +120,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             ring.store(self.wqebb(slot), 1);
             WqeRecord { wr_id: WrId(0), wqebbs: 1 }.store(self.record(slot));
             self.publish(pi.add(Wqebbs(1)));
-            self.register().ring(|half| half.copy_by(|_, block| register.copy(copy, block)));
+            self.register().ring_doorbell(|half| half.copy_by(|_, block| register.copy(copy, block)));
         }
     }
 

@@ -4,8 +4,9 @@ use super::send::SendQueue;
 use super::send_error::PostError;
 use super::slot::Index;
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs, WrId};
-use crate::wqe::{InPlace, LINE_UNITS, RingCursor, Transport, WorkRequest};
+use crate::wqe::{InPlace, LINE_UNITS, RingCursor, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request at `pi` without publishing it.
@@ -24,7 +25,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Whether a request fits one WQEBB by type, is of the size its type states, and the queue takes it.
     #[inline(always)]
     pub(super) fn is_one_wqebb<W: WorkRequest<T>>(&self, request: &W) -> bool {
-        (const { line_units::<T, W>() != 0 }) && request.is_whole(&self.limits)
+        (const { line_units::<T, W>() != 0 }) && request.has_static_size(&self.limits)
     }
 
     /// Puts a request that [`is_one_wqebb`](Self::is_one_wqebb) at `pi`, in place, in words.

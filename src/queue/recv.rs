@@ -136,12 +136,12 @@ impl RecvQueue {
         let mut batch = self.batch();
         // SAFETY: the caller makes the same promise.
         unsafe { batch.push(wr_id, sges)? };
-        batch.ring();
+        batch.ring_doorbell();
         Ok(())
     }
 
     /// Starts a batch of requests that the device is told of together. Dropped without
-    /// [`ring`](RecvBatch::ring), it leaves nothing posted.
+    /// [`ring_doorbell`](RecvBatch::ring_doorbell), it leaves nothing posted.
     #[inline]
     pub fn batch(&mut self) -> RecvBatch<'_> {
         RecvBatch { head: self.head, queue: self }
@@ -337,7 +337,7 @@ impl RecvBatch<'_> {
     ///
     /// # Safety
     ///
-    /// As [`RecvQueue::post`], from the call of [`ring`](Self::ring) on.
+    /// As [`RecvQueue::post`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
     #[inline]
     pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let Self { queue, head } = self;
@@ -357,7 +357,7 @@ impl RecvBatch<'_> {
 
     /// Tells the device of all requests in the batch, by one store to the doorbell record.
     #[inline]
-    pub fn ring(self) {
+    pub fn ring_doorbell(self) {
         let Self { queue, head } = self;
         if head == queue.head {
             return;

@@ -49,8 +49,8 @@ pub(super) fn check(sges: &[Sge], max: usize) -> Result<(), RecvError> {
         return Err(RecvError::TooManySges { given: sges.len(), max });
     }
     for sge in sges {
-        if sge.bytes > MAX_SGE_BYTES {
-            return Err(RecvError::SgeTooLong(sge.bytes));
+        if sge.length > MAX_SGE_BYTES {
+            return Err(RecvError::SgeTooLong(sge.length));
         }
     }
     Ok(())
@@ -66,9 +66,9 @@ pub(super) fn check(sges: &[Sge], max: usize) -> Result<(), RecvError> {
 pub(super) unsafe fn write(list: NonNull<u8>, sges: &[Sge], max: usize) {
     let mut n = 0;
     for sge in sges {
-        if sge.bytes != 0 {
+        if sge.length != 0 {
             // SAFETY: `n` counts entries of `sges` before this one, so it is less than `max`.
-            unsafe { store(list.add(n * SCATTER_BYTES), DataSeg::new(sge.bytes, sge.lkey, sge.addr)) };
+            unsafe { store(list.add(n * SCATTER_BYTES), DataSeg::new(sge.length, sge.lkey, sge.addr)) };
             n += 1;
         }
     }

@@ -10,8 +10,9 @@ use crate::arch;
 use crate::arch::copy::BlockCopy;
 use crate::cq::{CqeView, QpnInCqe, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
+use crate::transport::Transport;
 use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, CtrlSeg, Limits, Line, NoLocalMemory, PackedLine, Transport, WordLine, WorkRequest};
+use crate::wqe::{Control, CtrlSeg, Limits, Line, NoLocalMemory, PackedLine, WordLine, WorkRequest};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
@@ -47,19 +48,19 @@ pub struct Retired {
 ///
 /// ```
 /// fn send<T: Send>() {}
-/// send::<blueflame::queue::SendQueue<blueflame::wqe::Rc>>();
+/// send::<blueflame::queue::SendQueue<blueflame::transport::Rc>>();
 /// ```
 /// ```compile_fail,E0277
 /// fn sync<T: Sync>() {}
-/// sync::<blueflame::queue::SendQueue<blueflame::wqe::Rc>>();
+/// sync::<blueflame::queue::SendQueue<blueflame::transport::Rc>>();
 /// ```
 ///
 /// An operation that the transport does not have does not compile:
 ///
 /// ```compile_fail,E0277
-/// # use blueflame::{queue::SendQueue, wqe::{Read, Remote, Sge, Uc}};
-/// fn read(sq: &mut SendQueue<Uc>, remote: Remote, local: Sge) {
-///     let _ = unsafe { sq.post_unchecked(&Read::from(remote).scatter([local])) };
+/// # use blueflame::{Remote, Sge, queue::SendQueue, transport, wqe};
+/// fn read(sq: &mut SendQueue<transport::Uc>, remote: Remote, local: Sge) {
+///     let _ = unsafe { sq.post_unchecked(&wqe::read(remote).scatter([local])) };
 /// }
 /// ```
 #[derive(Debug)]
@@ -223,15 +224,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// A request that names registered memory goes by [`post_unchecked`](Self::post_unchecked):
     ///
     /// ```compile_fail,E0277
-    /// # use blueflame::{queue::SendQueue, wqe::{Rc, Send, Sge}};
-    /// fn send(sq: &mut SendQueue<Rc>, page: Sge) {
-    ///     let _ = sq.post(&Send::new().gather([page]));
+    /// # use blueflame::{Sge, queue::SendQueue, transport, wqe};
+    /// fn send(sq: &mut SendQueue<transport::Rc>, page: Sge) {
+    ///     let _ = sq.post(&wqe::send().gather([page]));
     /// }
     /// ```
     /// ```compile_fail,E0277
-    /// # use blueflame::{queue::SendQueue, types::Lkey, wqe::{FetchAdd, Rc, Remote}};
-    /// fn count(sq: &mut SendQueue<Rc>, at: Remote) {
-    ///     let _ = sq.post(&FetchAdd::on(at, 1).result(0x7000, Lkey(1)));
+    /// # use blueflame::{Remote, queue::SendQueue, transport, types::Lkey, wqe};
+    /// fn count(sq: &mut SendQueue<transport::Rc>, at: Remote) {
+    ///     let _ = sq.post(&wqe::fetch_add(at, 1).result(0x7000, Lkey(1)));
     /// }
     /// ```
     ///
@@ -255,8 +256,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         if const { line_units::<T, W>() > 1 }
-            && request.is_whole(&self.blueflame)
-            && (const { W::LIMITED } || self.copies_to_blueflame(W::INLINE, 1))
+            && request.has_static_size(&self.blueflame)
+            && (const { W::HAS_PAYLOAD } || self.copies_to_blueflame(W::INLINE, 1))
         {
             // SAFETY: the caller's; the register has a block, or nothing would fit its limits.
             unsafe {
@@ -300,7 +301,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.publish(pi.add(Wqebbs(1))) };
         // SAFETY: `publish` has made the WQE and its index visible; the caller vouches for the register's size and for the
         // memory the request names.
-        self.register.ring(|half| unsafe { half.copy_by(|copy, block| line.copy(copy, block)) });
+        self.register.ring_doorbell(|half| unsafe { half.copy_by(|copy, block| line.copy(copy, block)) });
         Ok(())
     }
 
@@ -449,7 +450,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put) {
             let line = self.wqebb(self.slot(at));
             // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest.
-            self.register.ring(|half| unsafe { half.copy_line(line) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_line(line) });
         } else {
             // SAFETY: the caller's.
             unsafe { self.ring_other(at, put) }
@@ -468,7 +469,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let (slot, wqebbs) = (self.slot(at).number(), usize::from(put.wqebbs().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
             // checked; the caller vouches for the rest.
-            self.register.ring(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
         } else {
             // SAFETY: the caller vouches for what the device will do.
             unsafe { self.ring_many(put) };
@@ -488,7 +489,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     pub(super) unsafe fn ring_many(&mut self, last: Put) {
         // SAFETY: the caller vouches for what the device will do.
-        self.register.ring(|half| unsafe { half.write(last.first_word) });
+        self.register.ring_doorbell(|half| unsafe { half.write(last.first_word) });
     }
 }
 

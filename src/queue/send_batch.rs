@@ -3,8 +3,9 @@ use super::send::SendQueue;
 use super::send_error::PostError;
 use super::slot::Index;
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::Wqebbs;
-use crate::wqe::{NoLocalMemory, Transport, WorkRequest};
+use crate::wqe::{NoLocalMemory, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
@@ -14,18 +15,18 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 }
 
-/// Requests put into the ring that the device does not know of yet. [`ring`](Self::ring) publishes them; dropping the
+/// Requests put into the ring that the device does not know of yet. [`ring_doorbell`](Self::ring_doorbell) publishes them; dropping the
 /// batch takes them back.
 ///
 /// ```
-/// # use blueflame::{db::Register, queue::{PostError, SendQueue}, wqe::{Rc, Remote, Sge, Write}};
-/// fn write_pages<R: Register>(sq: &mut SendQueue<Rc, R>, pages: &[(Remote, Sge)]) -> Result<(), PostError> {
+/// # use blueflame::{Remote, Sge, db::Register, queue::{PostError, SendQueue}, transport, wqe};
+/// fn write_pages<R: Register>(sq: &mut SendQueue<transport::Rc, R>, pages: &[(Remote, Sge)]) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     for &(remote, sge) in pages {
 ///         // SAFETY: (the pages stay registered until they have completed)
-///         unsafe { batch.push_unchecked(&Write::to(remote).gather([sge]))? };
+///         unsafe { batch.push_unchecked(&wqe::write(remote).gather([sge]))? };
 ///     }
-///     batch.ring();
+///     batch.ring_doorbell();
 ///     Ok(())
 /// }
 /// ```
@@ -33,23 +34,23 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// A batch that was rung is gone, and the queue cannot be used beside one:
 ///
 /// ```compile_fail,E0382
-/// # use blueflame::{queue::SendQueue, wqe::{Rc, Send}};
-/// fn twice(sq: &mut SendQueue<Rc>) {
+/// # use blueflame::{queue::SendQueue, transport};
+/// fn twice(sq: &mut SendQueue<transport::Rc>) {
 ///     let batch = sq.batch();
-///     batch.ring();
-///     batch.ring();
+///     batch.ring_doorbell();
+///     batch.ring_doorbell();
 /// }
 /// ```
 /// ```compile_fail,E0499
-/// # use blueflame::{queue::SendQueue, wqe::{Rc, Send}};
-/// fn beside(sq: &mut SendQueue<Rc>) {
+/// # use blueflame::{queue::SendQueue, transport, wqe};
+/// fn beside(sq: &mut SendQueue<transport::Rc>) {
 ///     let batch = sq.batch();
-///     let _ = sq.post(&Send::new());
-///     batch.ring();
+///     let _ = sq.post(&wqe::send());
+///     batch.ring_doorbell();
 /// }
 /// ```
 #[derive(Debug)]
-#[must_use = "a batch that is dropped without `ring` posts nothing"]
+#[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 pub struct SendBatch<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
     /// Index of the next WQEBB; the queue's own index still is where the batch starts.
@@ -115,7 +116,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// Publishes the requests and rings once; an empty batch does nothing. A batch of one request rings as
     /// [`SendQueue::post`] does, by BlueFlame where it may.
     #[inline(always)]
-    pub fn ring(self) {
+    pub fn ring_doorbell(self) {
         let (first, last) = (self.sq.index(), self.last);
         if self.requests == 0 {
             return;

@@ -185,11 +185,11 @@ impl SharedRecvQueue {
         let mut batch = self.batch();
         // SAFETY: the caller makes the same promise.
         unsafe { batch.push(wr_id, sges)? };
-        batch.ring();
+        batch.ring_doorbell();
         Ok(())
     }
 
-    /// Starts a batch of requests that the device is told of together. Dropped without [`ring`](SrqBatch::ring), it
+    /// Starts a batch of requests that the device is told of together. Dropped without [`ring_doorbell`](SrqBatch::ring_doorbell), it
     /// leaves nothing posted.
     #[inline]
     pub fn batch(&mut self) -> SrqBatch<'_> {
@@ -275,7 +275,7 @@ impl SharedRecvQueue {
             self.store(head, SrqRecord { wr_id, next });
             next
         };
-        SrqBatch { head: next, pushed: 1, queue: self }.ring();
+        SrqBatch { head: next, pushed: 1, queue: self }.ring_doorbell();
         Ok(wr_id)
     }
 
@@ -370,7 +370,7 @@ impl SrqBatch<'_> {
     ///
     /// # Safety
     ///
-    /// As [`SharedRecvQueue::post`], from the call of [`ring`](Self::ring) on.
+    /// As [`SharedRecvQueue::post`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
     #[inline]
     pub unsafe fn push(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let Self { queue, head, pushed } = self;
@@ -393,7 +393,7 @@ impl SrqBatch<'_> {
 
     /// Tells the device of all requests in the batch, by one store to the doorbell record.
     #[inline]
-    pub fn ring(self) {
+    pub fn ring_doorbell(self) {
         let Self { queue, head, pushed } = self;
         if pushed == 0 {
             return;

@@ -4,19 +4,20 @@ use super::send_error::PostError;
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
-use crate::wqe::{LINE_UNITS, NoLocalMemory, Transport, WorkRequest};
+use crate::wqe::{LINE_UNITS, NoLocalMemory, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell, so that
-    /// only that is left at the critical moment: [`Staged::ring`].
+    /// only that is left at the critical moment: [`Staged::ring_doorbell`].
     ///
     /// ```
-    /// # use blueflame::{db::Register, queue::{PostError, SendQueue}, types::WrId, wqe::{Rc, Remote, Write}};
-    /// fn order<R: Register>(sq: &mut SendQueue<Rc, R>, to: Remote, go: impl Fn() -> bool) -> Result<(), PostError> {
-    ///     let shot = sq.stage(&Write::to(to).inline(b"an order").signaled(WrId(1)))?;
+    /// # use blueflame::{Remote, db::Register, queue::{PostError, SendQueue}, transport, types::WrId, wqe};
+    /// fn order<R: Register>(sq: &mut SendQueue<transport::Rc, R>, to: Remote, go: impl Fn() -> bool) -> Result<(), PostError> {
+    ///     let shot = sq.stage(&wqe::write(to).inline(b"an order").signaled(WrId(1)))?;
     ///     while !go() {}
-    ///     shot.ring();
+    ///     shot.ring_doorbell();
     ///     Ok(())
     /// }
     /// ```
@@ -47,7 +48,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
 /// A request in the ring that only needs its doorbell. Dropping it takes it back.
 #[derive(Debug)]
-#[must_use = "a staged request that is dropped without `ring` is not posted"]
+#[must_use = "a staged request that is dropped without `ring_doorbell` is not posted"]
 pub struct Staged<'q, T: Transport, R: Register> {
     sq: &'q mut SendQueue<T, R>,
     start: Index,
@@ -61,7 +62,7 @@ pub struct Staged<'q, T: Transport, R: Register> {
 impl<T: Transport, R: Register> Staged<'_, T, R> {
     /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
     #[inline]
-    pub fn ring(self) {
+    pub fn ring_doorbell(self) {
         let Self { sq, start, end, one_block, put } = self;
         // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
@@ -72,7 +73,7 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
             let line: [Packed; LINE_UNITS] =
                 core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_block` says that the register has a block.
-            sq.register().ring(|half| unsafe { half.copy_packed(1, |_| line) });
+            sq.register().ring_doorbell(|half| unsafe { half.copy_packed(1, |_| line) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
             unsafe { sq.ring_other(start, put) };

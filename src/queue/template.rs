@@ -7,9 +7,11 @@ use super::send_error::PostError;
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};
 use crate::wqe::{
-    Control, CtrlSeg, EncodeError, Hole, LINE_UNITS, LegalOn, NoLocalMemory, Operation, Request, Sink, Transport, Unit,
+    Control, CtrlSeg, EncodeError, LINE_UNITS, NoLocalMemory, Operation, Request, Sink, SupportedOn, TemplatePayload,
+    Unit,
 };
 
 /// Units that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. Units that shots
@@ -17,15 +19,15 @@ use crate::wqe::{
 const PREPARED_UNITS: usize = 4 * LINE_UNITS;
 
 /// A request of operation `O`, prepared. Firing it sets the queue pair's number, the producer index and what each shot brings
-/// ([`Hole::Data`]), and stores. Made by [`SendQueue::template`], for that queue's limits.
+/// ([`TemplatePayload::Data`]), and stores. Made by [`SendQueue::template`], for that queue's limits.
 ///
 /// What a shot brings is told by the request that the template is made of:
 ///
 /// | request | each shot brings |
 /// |---|---|
-/// | `Write::to(remote).inline_len::<32>()`, `Send::new().inline_len::<8>()` | `[u8; 32]`, `[u8; 8]` |
-/// | `Write::to(remote).gather_len::<1>()`, `Read::from(remote).scatter_len::<2>()` | `[Sge; 1]`, `[Sge; 2]` |
-/// | `Frame::new().inline_headers(headers).inline_len::<64>()`: what is behind the headers | `[u8; 64]` |
+/// | `wqe::write(remote).inline_len::<32>()`, `wqe::send().inline_len::<8>()` | `[u8; 32]`, `[u8; 8]` |
+/// | `wqe::write(remote).gather_len::<1>()`, `wqe::read(remote).scatter_len::<2>()` | `[Sge; 1]`, `[Sge; 2]` |
+/// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: what is behind the headers | `[u8; 64]` |
 /// | any request of arrays, given whole | `()` |
 #[derive(Clone, Debug)]
 pub struct Template<O, H> {
@@ -42,7 +44,7 @@ struct Preparation {
 }
 
 impl Sink for Preparation {
-    const WHOLE: bool = true;
+    const HAS_STATIC_SIZE: bool = true;
 
     fn unit(&mut self, Unit(words): Unit) {
         if let Some(place) = self.units.get_mut(self.at) {
@@ -52,7 +54,7 @@ impl Sink for Preparation {
     }
 }
 
-impl<O: Operation, H: Hole> Template<O, H> {
+impl<O: Operation, H: TemplatePayload> Template<O, H> {
     /// Units before the payload.
     const HEAD: usize = 1 + O::UNITS;
 
@@ -102,7 +104,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// If the queue does not take the request, or an entry given is of zero bytes.
     ///
     /// Other queues whose transport has the operation can fire it, too.
-    pub fn template<O: LegalOn<T>, H: Hole>(&self, request: Request<O, H>) -> Result<Template<O, H>, EncodeError> {
+    pub fn template<O: SupportedOn<T>, H: TemplatePayload>(
+        &self,
+        request: Request<O, H>,
+    ) -> Result<Template<O, H>, EncodeError> {
         let () = O::FITS;
         request.payload().check(&self.limits())?;
         let ds = Template::<O, H>::DS;
@@ -118,8 +123,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// [`post`](Self::post) does. Others go by [`fire_unchecked`](Self::fire_unchecked):
     ///
     /// ```compile_fail,E0277
-    /// # use blueflame::{queue::{SendQueue, Template}, wqe::{GatherLen, Rc, Sge, Write}};
-    /// fn fire(sq: &mut SendQueue<Rc>, shot: &Template<Write, GatherLen<1>>, page: Sge) {
+    /// # use blueflame::{Sge, queue::{SendQueue, Template}, transport, wqe::{self, GatherLen}};
+    /// fn fire(sq: &mut SendQueue<transport::Rc>, shot: &Template<wqe::Write, GatherLen<1>>, page: Sge) {
     ///     let _ = sq.fire(shot, &[page]);
     /// }
     /// ```
@@ -127,7 +132,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Errors
     /// See [`PostError`]; nothing has been written then.
     #[inline(always)]
-    pub fn fire<O: LegalOn<T>, H: Hole + NoLocalMemory>(
+    pub fn fire<O: SupportedOn<T>, H: TemplatePayload + NoLocalMemory>(
         &mut self,
         template: &Template<O, H>,
         data: &H::Data,
@@ -144,7 +149,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// Of memory that the template or `data` names, as for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    pub unsafe fn fire_unchecked<O: LegalOn<T>, H: Hole>(
+    pub unsafe fn fire_unchecked<O: SupportedOn<T>, H: TemplatePayload>(
         &mut self,
         template: &Template<O, H>,
         data: &H::Data,
@@ -189,7 +194,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if ds.0 > 1 && self.copies_to_blueflame(const { H::INLINE || (O::INLINE && H::UNITS == 0) }, lines) {
             // SAFETY: published, the size is checked, and the caller vouches for the memory the request names. Composed anew
             // from the template, not read back from the ring, line by line.
-            self.register().ring(|half| unsafe {
+            self.register().ring_doorbell(|half| unsafe {
                 half.copy_packed(
                     lines,
                     |n| if n == 0 { first_line } else { template.line(control, data, n * LINE_UNITS) },
@@ -197,7 +202,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             });
         } else {
             // SAFETY: as above; the word was stored a moment ago.
-            self.register().ring(|half| unsafe { half.write(first_line[0].first_word()) });
+            self.register().ring_doorbell(|half| unsafe { half.write(first_line[0].first_word()) });
         }
         Ok(())
     }
@@ -206,6 +211,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// Says what is wrong with what a shot brings: out of the way of the others.
 #[cold]
 #[inline(never)]
-fn refuse<H: Hole>(data: &H::Data) -> Result<(), PostError> {
+fn refuse<H: TemplatePayload>(data: &H::Data) -> Result<(), PostError> {
     H::check_data(data).map_err(PostError::Encode)
 }

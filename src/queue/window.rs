@@ -6,8 +6,8 @@ use super::send::SendQueue;
 use super::send_error::PostError;
 use super::slot::Index;
 use crate::db::Register;
+use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
-use crate::wqe::Transport;
 
 /// Why a queue cannot have this window. It keeps the one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -262,7 +262,7 @@ impl Buffer {
     #[must_use]
     pub fn sge_of(&self, range: Range<usize>) -> Sge {
         let addr = self.at(range.clone()).as_ptr().addr() as u64;
-        Sge { addr, bytes: u32::try_from(range.len()).unwrap_or(u32::MAX), lkey: self.lkey() }
+        Sge { addr, length: u32::try_from(range.len()).unwrap_or(u32::MAX), lkey: self.lkey() }
     }
 
     /// The buffer as a place for the peer's requests: tell it this, and it may do what the registration permits.

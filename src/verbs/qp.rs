@@ -13,8 +13,8 @@ use super::thread_domain::ThreadDomainHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
+use crate::transport::{self, Transport};
 use crate::types::{Qpn, Wqebbs};
-use crate::wqe::{Rc, Transport, Uc};
 
 /// A transport as verbs names it.
 pub trait VerbsTransport: Transport {
@@ -29,13 +29,13 @@ pub trait VerbsTransport: Transport {
     const NAME: &'static str;
 }
 
-impl VerbsTransport for Rc {
+impl VerbsTransport for transport::Rc {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RC;
     const RELIABLE: bool = true;
     const NAME: &'static str = "RC";
 }
 
-impl VerbsTransport for Uc {
+impl VerbsTransport for transport::Uc {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UC;
     const RELIABLE: bool = false;
     const NAME: &'static str = "UC";

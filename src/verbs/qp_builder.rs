@@ -15,7 +15,7 @@ use super::qp_parts::{Made, OBJECT, QP_SIGNATURE, numbers};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, limits, parts};
-use crate::arch::copy::{BlockCopy, Usual};
+use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
 
@@ -32,7 +32,7 @@ pub struct QpBuilder<'a, T> {
 }
 
 impl ProtectionDomain {
-    /// Begins a queue pair of transport `T` ([`Rc`](crate::wqe::Rc), [`Uc`](crate::wqe::Uc) or [`RawPacket`](crate::wqe::RawPacket)) whose sends complete on
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on
     /// `send_cq` and receives on `recv_cq`.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
@@ -146,11 +146,11 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
     /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
-        self.build_with::<TwoFences, _>(Usual::default())
+        self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
 
     /// As [`build`](Self::build), with a doorbell of another flush mode, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(Usual::default())`.
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(DefaultCopy::default())`.
     /// [`FlushMode`] has the table of which mode is for whom.
     ///
     /// # Errors

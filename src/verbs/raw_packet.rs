@@ -5,17 +5,17 @@ use rdma_sys as sys;
 use super::states::zeroed_attr;
 use super::{Error, Port, QueuePair, VerbsTransport};
 use crate::db::Register;
-use crate::wqe::{InlineMode, RawPacket};
+use crate::transport::{self, InlineMode};
 
 /// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
-impl<M: InlineMode> VerbsTransport for RawPacket<M> {
+impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
     const OPERAND_UNITS: usize = 2;
     const NAME: &'static str = "raw packet";
 }
 
-impl<M: InlineMode, R: Register> QueuePair<RawPacket<M>, R> {
+impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
     /// Which frames arrive is not a matter of the queue pair, but of flow rules (`ibv_create_flow`).

@@ -10,8 +10,8 @@ use super::qp_parts::OBJECT;
 use super::{Access, Endpoint, Error, Owned, Path, PortState, Qp};
 use crate::db::Register;
 use crate::queue::SendQueue;
+use crate::transport::Transport;
 use crate::types::{Psn, Wqebbs};
-use crate::wqe::Transport;
 
 /// States of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,18 +9,19 @@ use super::{Error, OwnedCq, QueuePair};
 use crate::cq::{Cqe, CqeView, Side, Source};
 use crate::db::Register;
 use crate::queue::{RetireError, Retired, SendQueue};
+use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, Wqebbs, WrId};
-use crate::wqe::{Nop, Transport};
+use crate::wqe;
 
 impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// Moves the queue pair to the error state and begins to account for all that is posted, sends and receives:
     ///
     /// ```
-    /// # use blueflame::{db::Register, verbs::{Drained, Error, OwnedCq, QueuePair}, wqe::Rc};
-    /// fn close<R: Register>(pair: &mut QueuePair<Rc, R>, cq: &mut OwnedCq) -> Result<(), Error> {
+    /// # use blueflame::{db::Register, transport, verbs::{Drained, Error, OwnedCq, QueuePair}};
+    /// fn close<R: Register>(pair: &mut QueuePair<transport::Rc, R>, cq: &mut OwnedCq) -> Result<(), Error> {
     ///     let mut drain = pair.drain()?;
     ///     while !drain.is_done() {
-    ///         cq.drain(16, |cqe| match drain.take(&cqe) {
+    ///         cq.poll_with(16, |cqe| match drain.take(&cqe) {
     ///             Ok(Some(Drained::Send(done))) => println!("{:?}: {:?}", done.wr_id, cqe.check()),
     ///             Ok(Some(Drained::Receive(wr_id))) => println!("{wr_id:?} is mine again"),
     ///             Ok(Some(Drained::Shared | Drained::Marker(_))) => {}
@@ -95,11 +96,13 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
 
     /// Whether both queues are the handle's: the fields can be exchanged, and so can what is in an [`Owned`](super::Owned).
     fn whole(&self) -> Result<(), Error> {
-        if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
+        if !self.sq.has_static_size() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
         }
         match &self.rq {
-            Some(rq) if !rq.is_whole() || !rq.handle().is(&self.qp) => Err(Error::MixedUp { object: "receive queue" }),
+            Some(rq) if !rq.has_static_size() || !rq.handle().is(&self.qp) => {
+                Err(Error::MixedUp { object: "receive queue" })
+            }
             _ => Ok(()),
         }
     }
@@ -178,7 +181,7 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
             return;
         }
         let pi = sq.pi();
-        if sq.post(&Nop::new().signaled(WrId(0))).is_ok() {
+        if sq.post(&wqe::nop().signaled(WrId(0))).is_ok() {
             self.marker = Some(pi);
         }
     }

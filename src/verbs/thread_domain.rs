@@ -11,7 +11,7 @@ use super::pd::{ParentDomain, PdHandle};
 use super::placement::Placement;
 use super::register::{Claim, bad_register};
 use super::{Error, ProtectionDomain};
-use crate::arch::copy::{BlockCopy, Usual};
+use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 
 /// What the queues of one thread share (`ibv_td`): a doorbell register, and the memory of their doorbell records and rings.
@@ -55,7 +55,7 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 ///
 /// Rings take huge pages, 2 MiB at a time; place is reused when queues are dropped, and given back with the last of the
 /// domain's objects.
-pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = Usual> {
+pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     handle: Arc<ThreadDomainHandle>,
     copy: C,
     /// Known when the first queue pair is made.
@@ -96,11 +96,11 @@ impl ProtectionDomain {
     /// # Errors
     /// A failed call: of `ibv_alloc_td` if no register is left.
     pub fn thread_domain(&self) -> Result<ThreadDomain, Error> {
-        self.thread_domain_with(Usual::default())
+        self.thread_domain_with(DefaultCopy::default())
     }
 
     /// As [`thread_domain`](Self::thread_domain), with doorbells of another flush mode, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `thread_domain_with::<OneFence, _>(Usual::default())`.
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `thread_domain_with::<OneFence, _>(DefaultCopy::default())`.
     /// [`FlushMode`] has the table of which mode is for whom.
     ///
     /// # Errors

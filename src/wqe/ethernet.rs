@@ -6,13 +6,9 @@ use super::request::Request;
 use super::sealed::Sealed;
 use super::seg::EthSeg;
 use super::sink::Sink;
+use crate::transport::MIN_INLINE_HEADERS;
 use crate::types::{DS_BYTES, Ds};
 use crate::wqe::Opcode;
-
-/// The fewest bytes that a frame's inline headers can be: two MAC addresses, a VLAN tag and the type, whether the frame
-/// has a tag or not (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
-/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ESEG_MIN_INLINE_SIZE`).
-pub const MIN_INLINE_HEADERS: usize = 18;
 
 /// The first bytes of a frame, put into its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
 ///
@@ -55,7 +51,7 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 }
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence, which the
-/// device adds. What raw packet queue pairs send ([`RawPacket`](super::RawPacket)).
+/// device adds. What raw packet queue pairs send ([`RawPacket`](crate::transport::RawPacket)).
 ///
 /// Its bytes are the [inline headers](Request::inline_headers), if any, and then the payload, inline or gathered. In the
 /// WQE they are at (offsets in bytes; *H* bytes of inline headers):
@@ -70,30 +66,30 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 ///
 /// ```
 /// use blueflame::types::{Lkey, WrId};
-/// use blueflame::wqe::{Frame, Sge};
+/// use blueflame::{Sge, wqe};
 ///
-/// let (headers, rest) = ([0; 42], Sge { addr: 0x7000, bytes: 1024, lkey: Lkey(0x22) });
+/// let (headers, rest) = ([0; 42], Sge { addr: 0x7000, length: 1024, lkey: Lkey(0x22) });
 /// // Ethernet, IPv4 and UDP headers in the WQE, the checksums by the device, the datagram from registered memory.
-/// let _ = Frame::new().inline_headers(&headers).l3_checksum().l4_checksum().gather([rest]).signaled(WrId(1));
+/// let _ = wqe::frame().inline_headers(&headers).l3_checksum().l4_checksum().gather([rest]).signaled(WrId(1));
 /// // All in the WQE. Headers that change from frame to frame can be in either part.
-/// let _ = Frame::new().inline_headers(&headers).inline(b"an order");
+/// let _ = wqe::frame().inline_headers(&headers).inline(b"an order");
 ///
 /// // A frame of any length, all in the WQE.
 /// let frame: &[u8] = &[0; 98];
 /// if let Some((headers, rest)) = frame.split_first_chunk::<18>() {
-///     let _ = Frame::new().inline_headers(headers).inline(rest);
+///     let _ = wqe::frame().inline_headers(headers).inline(rest);
 /// }
 /// ```
 ///
 /// Too few or too many inline headers do not compile:
 ///
 /// ```compile_fail,E0080
-/// # use blueflame::wqe::Frame;
-/// let _ = Frame::new().inline_headers(&[0; 17]);
+/// # use blueflame::wqe;
+/// let _ = wqe::frame().inline_headers(&[0; 17]);
 /// ```
 /// ```compile_fail,E0080
-/// # use blueflame::wqe::Frame;
-/// let _ = Frame::new().inline_headers(&[0; 979]); // a WQE of 64 units, one too many
+/// # use blueflame::wqe;
+/// let _ = wqe::frame().inline_headers(&[0; 979]); // a WQE of 64 units, one too many
 /// ```
 ///
 /// The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `copy_eth_inline_headers`,
@@ -152,13 +148,11 @@ impl<H: InlineHeaders> Carries for Frame<H> {}
 /// Bytes of inline headers in the Ethernet segment's first 16.
 const START: usize = 2;
 
-impl Frame {
-    /// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
-    /// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
-    #[inline]
-    pub const fn new() -> Request<Self> {
-        Request::new(Self { headers: (), cs_flags: 0 }, Empty)
-    }
+/// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
+/// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn frame() -> Request<Frame> {
+    Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
 }
 
 impl<P> Request<Frame, P> {

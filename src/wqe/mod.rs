@@ -17,7 +17,7 @@
 //! too
 //! ```
 //!
-//! A request ([`Write`], [`Send`], [`Read`], …) is a plain value: an operation with its operands, a payload, flags and
+//! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload, flags and
 //! the application's tag. It knows its size, at compile time where its parts do, and encodes itself unit by unit (a
 //! unit is 16 bytes, two words) into a [`Sink`]: eight words in CPU registers for what is sure to fit one WQEBB, or
 //! the ring in place. There is one encoder; operations and payloads only say what differs.
@@ -36,16 +36,17 @@ mod payload;
 mod request;
 mod seg;
 mod sink;
+mod supported;
 mod template;
-mod transport;
 
 pub use be::{Be16, Be32, Be64};
 pub use error::EncodeError;
-pub use ethernet::{Frame, InlineHeaders, MIN_INLINE_HEADERS};
+pub use ethernet::{Frame, InlineHeaders, frame};
 pub use flags::Fence;
 pub use opcode::{IbvWrOpcode, Opcode};
 pub use operation::{
     Carries, CompareSwap, FetchAdd, Fetches, Nop, Operation, Read, Remote, Send, SendImm, SendInval, Write, WriteImm,
+    compare_swap, fetch_add, nop, read, send, write,
 };
 pub use payload::{
     AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, NoLocalMemory, Payload, Registered, SgList, Sge,
@@ -53,8 +54,8 @@ pub use payload::{
 pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
 pub use sink::{Sink, Unit};
-pub use template::{GatherLen, Hole, InlineLen};
-pub use transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, LegalOn, RawPacket, Rc, Transport, Uc};
+pub use supported::SupportedOn;
+pub use template::{GatherLen, InlineLen, TemplatePayload};
 
 pub(crate) use sink::{InPlace, LINE_UNITS, Line, PackedLine, RingCursor, WordLine};
 

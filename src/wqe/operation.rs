@@ -64,12 +64,10 @@ impl Operation for Nop {
     const UNITS: usize = 0;
 }
 
-impl Nop {
-    /// A request that does nothing.
-    #[inline]
-    pub const fn new() -> Request<Self> {
-        Request::new(Self(()), Empty)
-    }
+/// A request that does nothing.
+#[inline]
+pub const fn nop() -> Request<Nop> {
+    Request::new(Nop(()), Empty)
 }
 
 /// A message into a receive buffer of the peer.
@@ -83,12 +81,10 @@ impl Operation for Send {
 }
 impl Carries for Send {}
 
-impl Send {
-    /// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
-    #[inline]
-    pub const fn new() -> Request<Self> {
-        Request::new(Self(()), Empty)
-    }
+/// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn send() -> Request<Send> {
+    Request::new(Send(()), Empty)
 }
 
 impl<P> Request<Send, P> {
@@ -159,12 +155,10 @@ impl Operation for Write {
 }
 impl Carries for Write {}
 
-impl Write {
-    /// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
-    #[inline]
-    pub const fn to(remote: Remote) -> Request<Self> {
-        Request::new(Self { remote }, Empty)
-    }
+/// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn write(remote: Remote) -> Request<Write> {
+    Request::new(Write { remote }, Empty)
 }
 
 impl<P> Request<Write, P> {
@@ -231,12 +225,10 @@ impl Operation for Read {
     }
 }
 
-impl Read {
-    /// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
-    #[inline]
-    pub const fn from(remote: Remote) -> Request<Self> {
-        Request::new(Self { remote }, Empty)
-    }
+/// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
+#[inline]
+pub const fn read(remote: Remote) -> Request<Read> {
+    Request::new(Read { remote }, Empty)
 }
 
 impl Request<Read> {
@@ -266,12 +258,10 @@ impl Operation for FetchAdd {
     }
 }
 
-impl FetchAdd {
-    /// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
-    #[inline]
-    pub const fn on(remote: Remote, add: u64) -> Request<Self> {
-        Request::new(Self { remote, add }, Empty)
-    }
+/// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
+#[inline]
+pub const fn fetch_add(remote: Remote, add: u64) -> Request<FetchAdd> {
+    Request::new(FetchAdd { remote, add }, Empty)
 }
 
 /// Atomic compare and swap on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
@@ -294,12 +284,10 @@ impl Operation for CompareSwap {
     }
 }
 
-impl CompareSwap {
-    /// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
-    #[inline]
-    pub const fn on(remote: Remote, compare: u64, swap: u64) -> Request<Self> {
-        Request::new(Self { remote, compare, swap }, Empty)
-    }
+/// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
+#[inline]
+pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<CompareSwap> {
+    Request::new(CompareSwap { remote, compare, swap }, Empty)
 }
 
 /// An operation that returns the 8 bytes it found.

@@ -26,7 +26,7 @@ pub trait Payload: Sealed + Copy {
 
     /// Whether it takes [`MAX_UNITS`](Self::MAX_UNITS) units and `limits` allow it: what [`units`](Self::units) says, in
     /// the fewest comparisons.
-    fn is_whole(&self, limits: &Limits) -> bool;
+    fn has_static_size(&self, limits: &Limits) -> bool;
 
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
@@ -58,7 +58,7 @@ impl Payload for Empty {
     }
 
     #[inline(always)]
-    fn is_whole(&self, _: &Limits) -> bool {
+    fn has_static_size(&self, _: &Limits) -> bool {
         true
     }
 
@@ -72,7 +72,7 @@ pub struct Sge {
     /// Address in the address space of the key, usually the virtual address.
     pub addr: u64,
     /// Bytes, at most [`MAX_SGE_BYTES`]. An entry of zero bytes is left out of the WQE, as libmlx5 does.
-    pub bytes: u32,
+    pub length: u32,
     /// The memory region's local key.
     pub lkey: Lkey,
 }
@@ -123,28 +123,28 @@ impl<L: SgList> Payload for Registered<L> {
         }
         let mut units = 0;
         for sge in entries {
-            if sge.bytes > MAX_SGE_BYTES {
-                return Err(EncodeError::sge_too_long(sge.bytes));
+            if sge.length > MAX_SGE_BYTES {
+                return Err(EncodeError::sge_too_long(sge.length));
             }
-            units += usize::from(sge.bytes != 0);
+            units += usize::from(sge.length != 0);
         }
         Ok(units)
     }
 
     #[inline(always)]
-    fn is_whole(&self, limits: &Limits) -> bool {
+    fn has_static_size(&self, limits: &Limits) -> bool {
         let entries = self.0.entries();
         // One comparison for both ends of a size: zero wraps to the largest value.
         L::LEN == Some(entries.len())
             && entries.len() <= limits.max_sge as usize
-            && entries.iter().all(|sge| sge.bytes.wrapping_sub(1) < MAX_SGE_BYTES)
+            && entries.iter().all(|sge| sge.length.wrapping_sub(1) < MAX_SGE_BYTES)
     }
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
-            if S::WHOLE || sge.bytes != 0 {
-                sink.unit(DataSeg::new(sge.bytes, sge.lkey, sge.addr).into());
+            if S::HAS_STATIC_SIZE || sge.length != 0 {
+                sink.unit(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
             }
         }
     }
@@ -174,7 +174,7 @@ impl Payload for AtomicResult {
     }
 
     #[inline(always)]
-    fn is_whole(&self, limits: &Limits) -> bool {
+    fn has_static_size(&self, limits: &Limits) -> bool {
         limits.max_sge != 0
     }
 
@@ -241,7 +241,7 @@ impl<D: InlineBytes> Payload for Inline<D> {
     }
 
     #[inline(always)]
-    fn is_whole(&self, limits: &Limits) -> bool {
+    fn has_static_size(&self, limits: &Limits) -> bool {
         D::LEN.is_some_and(|bytes| bytes <= limits.max_inline as usize)
     }
 

@@ -6,7 +6,8 @@ use super::payload::{Empty, NoLocalMemory, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
 use super::sink::{Sink, Unit};
-use super::transport::{LegalOn, Transport};
+use super::supported::SupportedOn;
+use crate::transport::Transport;
 use crate::types::{Ds, WrId};
 
 /// What a queue's creation allows one request to carry.
@@ -31,7 +32,7 @@ pub struct Control {
 
 /// A value that can be posted to a send queue of transport `T`.
 ///
-/// Implemented by [`Request`] for the operations that `T` has ([`LegalOn`]).
+/// Implemented by [`Request`] for the operations that `T` has ([`SupportedOn`]).
 pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
     const MAX_UNITS: Option<usize>;
@@ -40,7 +41,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     const INLINE: bool;
 
     /// Whether it has a payload, which a queue's limits could refuse.
-    const LIMITED: bool;
+    const HAS_PAYLOAD: bool;
 
     /// The tag to hand back with its completion.
     fn tag(&self) -> WrId;
@@ -53,35 +54,35 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
 
     /// Whether its size is [`MAX_UNITS`](Self::MAX_UNITS) and `limits` allow it: what [`units`](Self::units) says, in the
     /// fewest comparisons.
-    fn is_whole(&self, limits: &Limits) -> bool;
+    fn has_static_size(&self, limits: &Limits) -> bool;
 
     /// Writes the whole WQE of size `ds`, which must be what [`units`](Self::units) said.
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
 }
 
-/// A work request: start with the operation ([`Write::to`](super::Write::to), [`Send::new`](super::Send::new), …), add
+/// A work request: start with the operation ([`write`](super::write), [`send`](super::send), …), add
 /// data, flags and a tag, then post it.
 ///
 /// ```
 /// use blueflame::types::{Lkey, Rkey, WrId};
-/// use blueflame::wqe::{Read, Remote, Send, Sge, Write};
+/// use blueflame::{Remote, Sge, wqe};
 ///
 /// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
-/// let local = Sge { addr: 0x7000, bytes: 4096, lkey: Lkey(0x22) };
-/// let _ = Write::to(remote.at(64)).inline(b"an order").signaled(WrId(7));
-/// let _ = Read::from(remote).scatter([local]).signaled(WrId(8));
-/// let _ = Send::new().gather([local, local]).imm(42).solicited();
+/// let local = Sge { addr: 0x7000, length: 4096, lkey: Lkey(0x22) };
+/// let _ = wqe::write(remote.at(64)).inline(b"an order").signaled(WrId(7));
+/// let _ = wqe::read(remote).scatter([local]).signaled(WrId(8));
+/// let _ = wqe::send().gather([local, local]).imm(42).solicited();
 /// ```
 ///
 /// Data can be given once, and a READ carries none:
 ///
 /// ```compile_fail,E0599
-/// # use blueflame::{types::Rkey, wqe::{Read, Remote}};
-/// let _ = Read::from(Remote { addr: 0, rkey: Rkey(0) }).inline(b"no");
+/// # use blueflame::{Remote, types::Rkey, wqe};
+/// let _ = wqe::read(Remote { addr: 0, rkey: Rkey(0) }).inline(b"no");
 /// ```
 /// ```compile_fail,E0599
-/// # use blueflame::wqe::Send;
-/// let _ = Send::new().inline(b"once").inline(b"twice");
+/// # use blueflame::wqe;
+/// let _ = wqe::send().inline(b"once").inline(b"twice");
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a request does nothing until it is posted"]
@@ -145,13 +146,13 @@ impl<O, P> Request<O, P> {
 impl<O, P> Sealed for Request<O, P> {}
 impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
-impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
+impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_UNITS: Option<usize> = match P::MAX_UNITS {
         Some(payload) => Some(1 + O::UNITS + payload),
         None => None,
     };
     const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_UNITS, Some(0)));
-    const LIMITED: bool = !matches!(P::MAX_UNITS, Some(0));
+    const HAS_PAYLOAD: bool = !matches!(P::MAX_UNITS, Some(0));
 
     #[inline]
     fn tag(&self) -> WrId {
@@ -169,8 +170,8 @@ impl<T: Transport, O: LegalOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     }
 
     #[inline(always)]
-    fn is_whole(&self, limits: &Limits) -> bool {
-        self.payload.is_whole(limits)
+    fn has_static_size(&self, limits: &Limits) -> bool {
+        self.payload.has_static_size(limits)
     }
 
     #[inline(always)]

@@ -27,7 +27,7 @@ pub(crate) const LINE_UNITS: usize = WQEBB_BYTES / DS_BYTES;
 pub trait Sink {
     /// Whether only requests come here whose every part is present, so that no part has to be looked at again: the
     /// size that a request states at compile time is its size.
-    const WHOLE: bool;
+    const HAS_STATIC_SIZE: bool;
 
     /// Takes the next unit.
     fn unit(&mut self, unit: Unit);
@@ -76,7 +76,7 @@ impl PackedLine {
 }
 
 impl Sink for PackedLine {
-    const WHOLE: bool = true;
+    const HAS_STATIC_SIZE: bool = true;
 
     #[inline(always)]
     fn unit(&mut self, Unit(words): Unit) {
@@ -118,7 +118,7 @@ pub(crate) struct WordLine {
 }
 
 impl Sink for WordLine {
-    const WHOLE: bool = true;
+    const HAS_STATIC_SIZE: bool = true;
 
     #[inline(always)]
     fn unit(&mut self, unit: Unit) {
@@ -178,7 +178,7 @@ impl InPlace {
 }
 
 impl Sink for InPlace {
-    const WHOLE: bool = true;
+    const HAS_STATIC_SIZE: bool = true;
 
     #[inline(always)]
     fn unit(&mut self, Unit([first, second]): Unit) {
@@ -219,7 +219,7 @@ impl RingCursor {
 }
 
 impl Sink for RingCursor {
-    const WHOLE: bool = false;
+    const HAS_STATIC_SIZE: bool = false;
 
     #[inline(always)]
     fn unit(&mut self, unit: Unit) {

@@ -13,7 +13,7 @@ use crate::types::DS_BYTES;
 /// [`GatherLen`], nothing of a payload that is given already.
 ///
 /// Its size in units must be known by type.
-pub trait Hole: Sealed {
+pub trait TemplatePayload: Sealed {
     /// What a shot brings.
     type Data;
 
@@ -49,7 +49,7 @@ pub trait Hole: Sealed {
 }
 
 /// Any payload whose size its type tells: nothing is left open.
-impl<P: Payload> Hole for P {
+impl<P: Payload> TemplatePayload for P {
     type Data = ();
     const UNITS: usize = match P::MAX_UNITS {
         Some(units) => units,
@@ -88,7 +88,7 @@ pub struct InlineLen<const N: usize>(());
 
 impl<const N: usize> Sealed for InlineLen<N> {}
 impl<const N: usize> NoLocalMemory for InlineLen<N> {}
-impl<const N: usize> Hole for InlineLen<N> {
+impl<const N: usize> TemplatePayload for InlineLen<N> {
     type Data = [u8; N];
     const UNITS: usize = inline_units(N);
     // The first has the segment's header.
@@ -128,7 +128,7 @@ impl<const N: usize> Hole for InlineLen<N> {
 pub struct GatherLen<const N: usize>(());
 
 impl<const N: usize> Sealed for GatherLen<N> {}
-impl<const N: usize> Hole for GatherLen<N> {
+impl<const N: usize> TemplatePayload for GatherLen<N> {
     type Data = [Sge; N];
     const UNITS: usize = N;
     const PREPARED: usize = 0;
@@ -143,12 +143,12 @@ impl<const N: usize> Hole for GatherLen<N> {
     #[inline(always)]
     fn is_legal(data: &[Sge; N]) -> bool {
         // One comparison for both ends: zero wraps to the largest value.
-        data.iter().all(|sge| sge.bytes.wrapping_sub(1) < MAX_SGE_BYTES)
+        data.iter().all(|sge| sge.length.wrapping_sub(1) < MAX_SGE_BYTES)
     }
 
     fn check_data(data: &[Sge; N]) -> Result<(), EncodeError> {
-        match data.iter().find(|sge| sge.bytes == 0 || sge.bytes > MAX_SGE_BYTES) {
-            Some(sge) => Err(EncodeError::sge_size(sge.bytes)),
+        match data.iter().find(|sge| sge.length == 0 || sge.length > MAX_SGE_BYTES) {
+            Some(sge) => Err(EncodeError::sge_size(sge.length)),
             None => Ok(()),
         }
     }
@@ -156,7 +156,7 @@ impl<const N: usize> Hole for GatherLen<N> {
     #[inline(always)]
     fn unit(data: &[Sge; N], n: usize) -> Packed {
         let Some(sge) = data.get(n) else { return Packed::new([0; 2]) };
-        let Unit(words) = DataSeg::new(sge.bytes, sge.lkey, sge.addr).into();
+        let Unit(words) = DataSeg::new(sge.length, sge.lkey, sge.addr).into();
         Packed::new(words)
     }
 }

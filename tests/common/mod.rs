@@ -13,8 +13,9 @@ use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
 use blueflame::queue::{
     BlueFlamePolicy, RecvError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts, SrqRecord, WqeRecord,
 };
+use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
-use blueflame::wqe::{Remote, Sge, Transport};
+use blueflame::{Remote, Sge};
 use softhca::embedded::{self, Buffer, CqOptions, EmbeddedDevice, QpOptions, QpParts, RecvOptions, RegisterOptions};
 
 /// The shape of one end of a connection.
@@ -266,7 +267,7 @@ pub(crate) fn completion_queue(cq: &embedded::CqParts) -> CompletionQueue {
 /// `len` bytes of `buffer` from byte `at` on, as this side names them.
 pub(crate) fn sge(buffer: &Buffer, at: usize, len: usize) -> Sge {
     assert!(at + len <= buffer.len(), "{len} bytes at {at} of a buffer of {}", buffer.len());
-    Sge { addr: buffer.addr() + at as u64, bytes: len as u32, lkey: Lkey(buffer.lkey()) }
+    Sge { addr: buffer.addr() + at as u64, length: len as u32, lkey: Lkey(buffer.lkey()) }
 }
 
 /// Byte `at` of `buffer`, as the peer names it.

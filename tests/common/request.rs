@@ -5,11 +5,10 @@
 
 use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch, SendQueue};
+use blueflame::transport::{self, InlineNone, Transport};
 use blueflame::types::{Rkey, WrId};
-use blueflame::wqe::{
-    Carries, CompareSwap, Fence, FetchAdd, Frame, InlineHeaders, InlineNone, LegalOn, Nop, Payload, RawPacket, Rc,
-    Read, Remote, Request, Send, Sge, Transport, Uc, WorkRequest, Write,
-};
+use blueflame::wqe::{self, Carries, Fence, InlineHeaders, Payload, Request, SupportedOn, WorkRequest};
+use blueflame::{Remote, Sge};
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +47,7 @@ impl Data {
                 // SAFETY: the caller's promise.
                 let bytes = |sge: &Sge| unsafe {
                     let start = core::ptr::with_exposed_provenance::<u8>(sge.addr as usize);
-                    core::slice::from_raw_parts(start, sge.bytes as usize)
+                    core::slice::from_raw_parts(start, sge.length as usize)
                 };
                 sges.iter().flat_map(bytes).copied().take(len).collect()
             }
@@ -61,9 +60,9 @@ impl Data {
             Self::Inline(bytes) => Self::Inline(bytes[skip..].to_vec()),
             Self::Sges(sges) => {
                 let rest = sges.iter().map(|sge| {
-                    let cut = skip.min(sge.bytes as usize);
+                    let cut = skip.min(sge.length as usize);
                     skip -= cut;
-                    Sge { addr: sge.addr + cut as u64, bytes: sge.bytes - cut as u32, ..*sge }
+                    Sge { addr: sge.addr + cut as u64, length: sge.length - cut as u32, ..*sge }
                 });
                 Self::Sges(rest.collect())
             }
@@ -134,7 +133,7 @@ pub(crate) trait Service: Transport + Sized {
     unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError>;
 }
 
-impl Service for Uc {
+impl Service for transport::Uc {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Uc;
 
     unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
@@ -143,27 +142,27 @@ impl Service for Uc {
     }
 }
 
-impl Service for Rc {
+impl Service for transport::Rc {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
 
     unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
         // SAFETY: the caller's promise, throughout.
         unsafe {
             match wr.kind {
-                Kind::SendInval(rkey) => put_carrying(door, Send::new().invalidate(rkey), wr),
+                Kind::SendInval(rkey) => put_carrying(door, wqe::send().invalidate(rkey), wr),
                 Kind::Read(remote) => match wr.sges() {
-                    [] => door.put(&wr.flag(Read::from(remote))),
-                    &[a] => door.put(&wr.flag(Read::from(remote).scatter([a]))),
-                    &[a, b] => door.put(&wr.flag(Read::from(remote).scatter([a, b]))),
-                    sges => door.put(&wr.flag(Read::from(remote).scatter(sges))),
+                    [] => door.put(&wr.flag(wqe::read(remote))),
+                    &[a] => door.put(&wr.flag(wqe::read(remote).scatter([a]))),
+                    &[a, b] => door.put(&wr.flag(wqe::read(remote).scatter([a, b]))),
+                    sges => door.put(&wr.flag(wqe::read(remote).scatter(sges))),
                 },
                 Kind::CompareSwap(remote, compare, swap) => {
                     let [result] = wr.sges() else { panic!("an atomic has one result") };
-                    door.put(&wr.flag(CompareSwap::on(remote, compare, swap).result(result.addr, result.lkey)))
+                    door.put(&wr.flag(wqe::compare_swap(remote, compare, swap).result(result.addr, result.lkey)))
                 }
                 Kind::FetchAdd(remote, add) => {
                     let [result] = wr.sges() else { panic!("an atomic has one result") };
-                    door.put(&wr.flag(FetchAdd::on(remote, add).result(result.addr, result.lkey)))
+                    door.put(&wr.flag(wqe::fetch_add(remote, add).result(result.addr, result.lkey)))
                 }
                 _ => put_common(door, wr),
             }
@@ -171,7 +170,7 @@ impl Service for Rc {
     }
 }
 
-impl Service for RawPacket {
+impl Service for transport::RawPacket {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
     unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
@@ -180,21 +179,21 @@ impl Service for RawPacket {
     }
 }
 
-impl Service for RawPacket<InlineNone> {
+impl Service for transport::RawPacket<InlineNone> {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
     unsafe fn put<D: Door<Self>>(door: &mut D, wr: &Wr) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
         unsafe {
             match wr.kind {
-                Kind::Frame(0, checksums) => put_carrying(door, checksummed(Frame::new(), checksums), wr),
+                Kind::Frame(0, checksums) => put_carrying(door, checksummed(wqe::frame(), checksums), wr),
                 _ => put_frame(door, wr),
             }
         }
     }
 }
 
-fn checksummed<H: InlineHeaders>(frame: Request<Frame<H>>, checksums: bool) -> Request<Frame<H>> {
+fn checksummed<H: InlineHeaders>(frame: Request<wqe::Frame<H>>, checksums: bool) -> Request<wqe::Frame<H>> {
     if checksums { frame.l3_checksum().l4_checksum() } else { frame }
 }
 
@@ -205,19 +204,19 @@ fn checksummed<H: InlineHeaders>(frame: Request<Frame<H>>, checksums: bool) -> R
 unsafe fn put_frame<T, D: Door<T>>(door: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    Nop: LegalOn<T>,
-    Frame<[u8; 18]>: LegalOn<T>,
-    Frame<[u8; 34]>: LegalOn<T>,
-    Frame<[u8; 42]>: LegalOn<T>,
-    Frame<[u8; 66]>: LegalOn<T>,
-    Frame<[u8; 130]>: LegalOn<T>,
+    wqe::Nop: SupportedOn<T>,
+    wqe::Frame<[u8; 18]>: SupportedOn<T>,
+    wqe::Frame<[u8; 34]>: SupportedOn<T>,
+    wqe::Frame<[u8; 42]>: SupportedOn<T>,
+    wqe::Frame<[u8; 66]>: SupportedOn<T>,
+    wqe::Frame<[u8; 130]>: SupportedOn<T>,
 {
     macro_rules! by_length {
         ($len:expr, $checksums:expr, $($array:literal)*) => {
             match $len {
                 $($array => {
                     let headers: [u8; $array] = wr.data.head($array).try_into().expect("as many bytes in the frame");
-                    let frame = checksummed(Frame::new().inline_headers(headers), $checksums);
+                    let frame = checksummed(wqe::frame().inline_headers(headers), $checksums);
                     put_carrying(door, frame, &Wr { data: wr.data.rest($array), ..wr.clone() })
                 })*
                 len => panic!("inline headers of {len} bytes"),
@@ -227,7 +226,7 @@ where
     // SAFETY: the caller's promise, throughout.
     unsafe {
         match wr.kind {
-            Kind::Nop => door.put(&wr.flag(Nop::new())),
+            Kind::Nop => door.put(&wr.flag(wqe::nop())),
             Kind::Frame(len, checksums) => by_length!(len, checksums, 18 34 42 66 130),
             kind => panic!("{kind:?} is no frame"),
         }
@@ -241,20 +240,20 @@ where
 unsafe fn put_common<T, D: Door<T>>(door: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    Nop: LegalOn<T>,
-    Send: LegalOn<T>,
-    blueflame::wqe::SendImm: LegalOn<T>,
-    Write: LegalOn<T>,
-    blueflame::wqe::WriteImm: LegalOn<T>,
+    wqe::Nop: SupportedOn<T>,
+    wqe::Send: SupportedOn<T>,
+    blueflame::wqe::SendImm: SupportedOn<T>,
+    wqe::Write: SupportedOn<T>,
+    blueflame::wqe::WriteImm: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
         match wr.kind {
-            Kind::Nop => door.put(&wr.flag(Nop::new())),
-            Kind::Send => put_carrying(door, Send::new(), wr),
-            Kind::SendImm(imm) => put_carrying(door, Send::new().imm(imm), wr),
-            Kind::Write(remote) => put_carrying(door, Write::to(remote), wr),
-            Kind::WriteImm(remote, imm) => put_carrying(door, Write::to(remote).imm(imm), wr),
+            Kind::Nop => door.put(&wr.flag(wqe::nop())),
+            Kind::Send => put_carrying(door, wqe::send(), wr),
+            Kind::SendImm(imm) => put_carrying(door, wqe::send().imm(imm), wr),
+            Kind::Write(remote) => put_carrying(door, wqe::write(remote), wr),
+            Kind::WriteImm(remote, imm) => put_carrying(door, wqe::write(remote).imm(imm), wr),
             Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
                 panic!("{:?} needs a reliable connection", wr.kind)
             }
@@ -270,7 +269,7 @@ where
 unsafe fn put_carrying<T, O, D>(door: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    O: Carries + LegalOn<T>,
+    O: Carries + SupportedOn<T>,
     D: Door<T>,
 {
     macro_rules! inline_by_length {
@@ -303,7 +302,7 @@ where
 unsafe fn finish<T, O, P, D>(door: &mut D, request: Request<O, P>, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    O: LegalOn<T>,
+    O: SupportedOn<T>,
     P: Payload,
     D: Door<T>,
 {

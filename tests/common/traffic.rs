@@ -240,7 +240,7 @@ impl<T: Service> Traffic<T> {
                 self.make_room(&wrs[0]);
                 continue;
             }
-            batch.ring();
+            batch.ring_doorbell();
             self.ring();
             for ((op, _), wr) in rest.iter().zip(&wrs).take(pushed) {
                 self.next_id += 1;
@@ -292,7 +292,7 @@ impl<T: Service> Traffic<T> {
         assert_eq!(self.near.sq.free(), self.near.sq.capacity());
         assert_eq!(self.near.rq.posted(), 0);
         assert_eq!(self.far.rq.posted() as usize, self.receives.len());
-        assert_eq!((self.near.cq.drain(64, |_| ()), self.far.cq.drain(64, |_| ())), (0, 0));
+        assert_eq!((self.near.cq.poll_with(64, |_| ()), self.far.cq.poll_with(64, |_| ())), (0, 0));
         assert_eq!((self.near_hca.next_event(), self.far_hca.next_event()), (None, None));
         self.counts
     }
@@ -305,15 +305,15 @@ impl<T: Service> Traffic<T> {
         stepped || polled || wait_for_timer(&mut [&mut self.near_hca, &mut self.far_hca])
     }
 
-    /// Polls both ends, by `drain` and by `poll` in turn.
+    /// Polls both ends, by `poll_with` and by `poll` in turn.
     fn poll(&mut self) -> bool {
         let (mut near, mut far) = (Vec::new(), Vec::new());
         for (end, dones) in [(&mut self.near, &mut near), (&mut self.far, &mut far)] {
             if self.counts.completed.is_multiple_of(2) || end.cq.capacity() == 1 {
-                end.cq.drain(3, |cqe| dones.push(Done::new(&cqe)));
+                end.cq.poll_with(3, |cqe| dones.push(Done::new(&cqe)));
             } else {
-                // What `poll` copies lacks the first half of a 128-byte CQE, so it is taken by `drain` from there.
-                end.cq.drain(1, |cqe| {
+                // What `poll` copies lacks the first half of a 128-byte CQE, so it is taken by `poll_with` from there.
+                end.cq.poll_with(1, |cqe| {
                     dones.push(match cqe.format() {
                         CqeFormat::Inline64 => Done::new(&cqe),
                         _ => Done::new(&cqe.copy()),

@@ -44,7 +44,7 @@ pub(crate) fn units(wr: &Wr) -> usize {
         + match &payload(wr) {
             Data::Inline(bytes) if bytes.is_empty() => 0,
             Data::Inline(bytes) => (4 + bytes.len()).div_ceil(16),
-            Data::Sges(sges) => sges.iter().filter(|sge| sge.bytes != 0).count(),
+            Data::Sges(sges) => sges.iter().filter(|sge| sge.length != 0).count(),
         }
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn view<R>(cqe: &mut CqeBytes, see: impl FnOnce(&Cqe<'_>) -> R) -> R 
     let mut queue: CompletionQueue = unsafe { CompletionQueue::from_parts(parts) }.expect("parts");
     let mut see = Some(see);
     let mut result = None;
-    queue.drain(1, |cqe| result = see.take().map(|see| see(&cqe)));
+    queue.poll_with(1, |cqe| result = see.take().map(|see| see(&cqe)));
     result.expect("a CQE")
 }
 

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
+use blueflame::transport::{self, InlineL2, InlineMode, InlineNone};
 use blueflame::verbs::{Error, QueuePair};
-use blueflame::wqe::{InlineL2, InlineMode, InlineNone, RawPacket};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
@@ -35,7 +35,7 @@ impl Headers for InlineL2 {
     const BYTES: usize = 18;
 }
 
-impl<M: Headers> Link for RawPacket<M>
+impl<M: Headers> Link for transport::RawPacket<M>
 where
     Self: Service,
 {
@@ -57,7 +57,7 @@ where
             let missing = LEAST.saturating_sub(sends::message_bytes(&data));
             if let Data::Sges(sges) = &mut data {
                 // Not the last one: then headers are in several pieces.
-                sges[0].bytes += missing;
+                sges[0].length += missing;
             }
             data
         });
@@ -91,14 +91,14 @@ fn alone(test: &str, headers: &str) -> bool {
 #[test]
 fn no_inline_headers() {
     if alone("no_inline_headers", "none") {
-        geometries::<RawPacket<InlineNone>>();
+        geometries::<transport::RawPacket<InlineNone>>();
     }
 }
 
 #[test]
 fn inline_headers() {
     if alone("inline_headers", "l2") {
-        geometries::<RawPacket<InlineL2>>();
+        geometries::<transport::RawPacket<InlineL2>>();
     }
 }
 
@@ -107,14 +107,18 @@ fn inline_headers() {
 #[test]
 fn inline_headers_of_ip() {
     if alone("inline_headers_of_ip", "ip") {
-        run::<RawPacket<InlineL2>>("inline", Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() }, 0);
+        run::<transport::RawPacket<InlineL2>>(
+            "inline",
+            Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() },
+            0,
+        );
     }
 }
 
 #[test]
 fn inline_headers_of_tcp_and_udp() {
     if alone("inline_headers_of_tcp_and_udp", "tcp_udp") {
-        run::<RawPacket<InlineL2>>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
+        run::<transport::RawPacket<InlineL2>>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
     }
 }
 
@@ -146,7 +150,7 @@ fn longer_inline_headers() {
     let (mut place, mut places) = (0, 1);
     while place < places {
         // What is taken back stays in the ring, so each place has twins of its own.
-        let mut twins = Twins::<RawPacket<InlineNone>>::new(&fabric, &geometry, place == 0);
+        let mut twins = Twins::<transport::RawPacket<InlineNone>>::new(&fabric, &geometry, place == 0);
         places = twins.wqebbs();
         while twins.pi < place {
             let next = Wr::new(Kind::Frame(0, false), Data::Inline(vec![FILL; 28]), 1);

@@ -2,7 +2,7 @@
 
 use blueflame::cq::Notify;
 use blueflame::verbs::{OwnedCq, ffi};
-use blueflame::wqe::{Rc, Remote};
+use blueflame::{Remote, transport};
 use rdma_sys as sys;
 
 use crate::compare::Window;
@@ -36,7 +36,7 @@ fn stored(parts: &ffi::Mlx5dvCq, open: bool) -> ([u32; 2], Option<[u32; 2]>) {
 #[test]
 fn arming_stores_the_same() {
     let fabric = Fabric::new();
-    let mut twins = Twins::<Rc>::new(&fabric, &Geometry { inline: 32, ..Geometry::default() }, true);
+    let mut twins = Twins::<transport::Rc>::new(&fabric, &Geometry { inline: 32, ..Geometry::default() }, true);
     let (theirs, ours) = (twins.theirs.send_cq.parts, parts(&twins.ours.send_cq));
     let open = Window::is_open(theirs.cq_uar.addr());
     let remote = Remote { addr: fabric.buffer.addr(), rkey: fabric.buffer.rkey() };

@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
-use blueflame::wqe::{Fence, Sge};
+use blueflame::Sge;
+use blueflame::wqe::Fence;
 use rdma_sys as sys;
 
 use crate::request::{Data, Kind, Wr};
@@ -54,7 +55,7 @@ fn flags(wr: &Wr) -> u32 {
 }
 
 pub(crate) fn sge(sge: &Sge) -> sys::ibv_sge {
-    sys::ibv_sge { addr: sge.addr, length: sge.bytes, lkey: sge.lkey.0 }
+    sys::ibv_sge { addr: sge.addr, length: sge.length, lkey: sge.lkey.0 }
 }
 
 /// The data as libmlx5 takes it: inline data in up to three pieces, some of which may be empty, but not more than `max_sge`.

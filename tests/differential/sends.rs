@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use blueflame::types::Rkey;
 use blueflame::verbs::{Error, QueuePair};
-use blueflame::wqe::{Fence, Rc, Remote, Sge, Uc};
+use blueflame::wqe::Fence;
+use blueflame::{Remote, Sge, transport};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -63,7 +64,7 @@ fn entries(fabric: &Fabric, max: u32) -> impl Strategy<Value = Vec<Sge>> + use<>
     let bytes = prop_oneof![4 => 1..=ENTRY_BYTES, 1 => Just(0)];
     let entry = (0..AREA as u64 - u64::from(ENTRY_BYTES), bytes).prop_map(move |(offset, bytes)| Sge {
         addr: start + offset,
-        bytes,
+        length: bytes,
         lkey,
     });
     prop_oneof![3 => vec(entry.clone(), 0..=max as usize), 1 => vec(entry, max as usize)]
@@ -88,7 +89,7 @@ fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> Bo
     let word = move || (0..(AREA / 8) as u64).prop_map(move |n| Remote { addr: start + 8 * n, rkey });
     let (result, lkey) = (fabric.buffer.addr() + LOCAL as u64, fabric.buffer.lkey());
     let result =
-        move || (0..AREA as u64 / 8).prop_map(move |n| Data::Sges(vec![Sge { addr: result + 8 * n, bytes: 8, lkey }]));
+        move || (0..AREA as u64 / 8).prop_map(move |n| Data::Sges(vec![Sge { addr: result + 8 * n, length: 8, lkey }]));
     prop_oneof![
         12 => common,
         1 => data().prop_map(move |data| (Kind::SendInval(key), data)),
@@ -100,7 +101,7 @@ fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> Bo
     .boxed()
 }
 
-impl Link for Rc {
+impl Link for transport::Rc {
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
@@ -110,7 +111,7 @@ impl Link for Rc {
     }
 }
 
-impl Link for Uc {
+impl Link for transport::Uc {
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
@@ -139,7 +140,7 @@ fn list<T: Link>(fabric: &Fabric, geometry: &Geometry, granted: (u32, u32)) -> i
 pub(crate) fn message_bytes(data: &Data) -> u32 {
     match data {
         Data::Inline(bytes) => bytes.len() as u32,
-        Data::Sges(sges) => sges.iter().map(|sge| sge.bytes).sum(),
+        Data::Sges(sges) => sges.iter().map(|sge| sge.length).sum(),
     }
 }
 
@@ -322,19 +323,19 @@ fn advance<T: Link>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
 #[test]
 fn reliable_connections() {
     let small = Geometry { sends: 1, send_sge: 1, receives: 1, recv_sge: 1, ..Geometry::default() };
-    run::<Rc>("one WQEBB", small, 0);
-    run::<Rc>("tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
-    run::<Rc>("inline", Geometry { sends: 5, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
-    run::<Rc>("many entries", Geometry { sends: 6, send_sge: 20, inline: 100, ..Geometry::default() }, 0);
+    run::<transport::Rc>("one WQEBB", small, 0);
+    run::<transport::Rc>("tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
+    run::<transport::Rc>("inline", Geometry { sends: 5, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
+    run::<transport::Rc>("many entries", Geometry { sends: 6, send_sge: 20, inline: 100, ..Geometry::default() }, 0);
     let all = Geometry { inline: 60, signal_all: true, scatter_to_cqe: true, ..Geometry::default() };
-    run::<Rc>("all signalled, data in CQEs", all, 0);
-    run::<Rc>("128-byte CQEs", Geometry { inline: 400, cqe_bytes: 128, ..Geometry::default() }, 0);
+    run::<transport::Rc>("all signalled, data in CQEs", all, 0);
+    run::<transport::Rc>("128-byte CQEs", Geometry { inline: 400, cqe_bytes: 128, ..Geometry::default() }, 0);
 }
 
 #[test]
 fn unreliable_connections() {
-    run::<Uc>("tiny", Geometry { sends: 2, send_sge: 4, inline: 20, ..Geometry::default() }, 0);
-    run::<Uc>("inline", Geometry { sends: 7, inline: 500, recv_sge: 4, ..Geometry::default() }, 0);
+    run::<transport::Uc>("tiny", Geometry { sends: 2, send_sge: 4, inline: 20, ..Geometry::default() }, 0);
+    run::<transport::Uc>("inline", Geometry { sends: 7, inline: 500, recv_sge: 4, ..Geometry::default() }, 0);
 }
 
 /// libmlx5's environment variables: when to copy to BlueFlame.
@@ -370,5 +371,5 @@ fn blueflame_not_at_all() {
 #[test]
 fn the_index_wraps() {
     let large = Geometry { sends: 8, inline: 900, send_sge: 30, ..Geometry::default() };
-    run::<Rc>("index around 2^16", large, 0x1_0000 - 500);
+    run::<transport::Rc>("index around 2^16", large, 0x1_0000 - 500);
 }

@@ -3,7 +3,7 @@
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, adopt_qp, ffi};
-use blueflame::wqe::{Rc, Sge};
+use blueflame::{Sge, transport};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rdma_sys as sys;
 
@@ -34,7 +34,7 @@ fn state(parts: &ffi::Mlx5dvSrq, wqes: u32) -> (Vec<u8>, u32) {
     }
 }
 
-fn connect(fabric: &Fabric, pair: &mut QueuePair<Rc>) {
+fn connect(fabric: &Fabric, pair: &mut QueuePair<transport::Rc>) {
     let path = fabric.path();
     let itself = pair.qp.endpoint(&path, Psn::truncate(7));
     pair.qp.to_init(&path).expect("INIT");
@@ -57,7 +57,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let (a, b) = (send_cq.as_raw(), recv_cq.as_raw());
     let raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, srq.as_ptr(), &geometry);
     // SAFETY: alive as long as the handle; the queue is dropped here and never posts.
-    let mut pair = unsafe { adopt_qp::<Rc>(raw.raw) }.expect("adopt");
+    let mut pair = unsafe { adopt_qp::<transport::Rc>(raw.raw) }.expect("adopt");
     connect(fabric, &mut pair);
     let their_qp = pair.qp;
     // This crate's.
@@ -67,7 +67,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let (a, b) = (our_send.handle().as_raw(), our_recv.handle().as_raw());
     let our_raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, our_srq.handle().as_raw(), &geometry);
     // SAFETY: new, in its own thread domain; destroyed after the queues below are dropped.
-    let mut pair = unsafe { adopt_qp::<Rc>(our_raw.raw) }.expect("adopt");
+    let mut pair = unsafe { adopt_qp::<transport::Rc>(our_raw.raw) }.expect("adopt");
     connect(fabric, &mut pair);
     let QueuePair { qp: our_qp, mut sq, rq } = pair;
     assert!(rq.is_none());
@@ -110,7 +110,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
             let wr = Wr::new(Kind::SendImm(n), Data::Inline(vec![n as u8; 1 + n as usize % 20]), round);
             post::send(raw.raw, Way::PostSend, std::slice::from_ref(&wr), geometry.send_sge);
             // SAFETY: inline.
-            unsafe { Rc::put(&mut *sq, &wr) }.expect("room");
+            unsafe { transport::Rc::put(&mut *sq, &wr) }.expect("room");
             let (mut cqe, wc) = wait("receive", || recv_cq.poll()).expect("theirs");
             let completion = completions::agree(&mut cqe, &wc).expect("equal");
             assert_eq!((completion.status, completion.imm_or_key), (0, Some(n)));
@@ -134,7 +134,7 @@ fn post_ours(srq: &mut Owned<SharedRecvQueue, Srq>, list: &[Receive]) {
         // SAFETY: the fabric's memory, which outlives the queue.
         unsafe { batch.push(WrId(*id), sges) }.expect("room");
     }
-    batch.ring();
+    batch.ring_doorbell();
 }
 
 struct Random(TestRng);

@@ -2,7 +2,7 @@
 
 use blueflame::cq::WcStatus;
 use blueflame::types::{Lkey, Rkey};
-use blueflame::wqe::{Rc, Remote, Sge};
+use blueflame::{Remote, Sge, transport};
 
 use crate::completions;
 use crate::post::{self, Way};
@@ -34,7 +34,7 @@ fn every_syndrome_has_one_status() {
     let fabric = Fabric::new();
     for cqe_bytes in [64, 128] {
         let geometry = Geometry { sends: 512, receives: 512, cqe_bytes, ..Geometry::default() };
-        let mut twins = Twins::<Rc>::new(&fabric, &geometry, cqe_bytes == 64);
+        let mut twins = Twins::<transport::Rc>::new(&fabric, &geometry, cqe_bytes == 64);
         let list: Vec<_> = (0..256).map(|id| (id, vec![fabric.buffer.sge_of(0..64)])).collect();
         twins.receive(&list).expect("equal");
         twins.theirs.handle.to_error().expect("ERR");
@@ -63,7 +63,7 @@ fn failures_have_the_same_status() {
         ("SEND, short receive", Kind::Send, good, receive_short, WcStatus::WrFlushErr, Some(WcStatus::LocLenErr)),
     ];
     for (name, kind, sge, receives, status, responder) in cases {
-        let mut twins = Twins::<Rc>::new(&fabric, &Geometry::default(), false);
+        let mut twins = Twins::<transport::Rc>::new(&fabric, &Geometry::default(), false);
         if !receives.is_empty() {
             twins.receive(&receives).expect("equal");
         }

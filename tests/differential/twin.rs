@@ -166,7 +166,7 @@ impl<T: Link> Twins<T> {
                 // SAFETY: as above.
                 unsafe { T::put(&mut batch, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
             }
-            batch.ring();
+            batch.ring_doorbell();
         }
         let mut last = Place { slot: 0, ds: 0 };
         for wr in list {
@@ -197,7 +197,7 @@ impl<T: Link> Twins<T> {
             // SAFETY: the fabric's memory, as above.
             unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
         }
-        batch.ring();
+        batch.ring_doorbell();
         same("receive ring", ring(&self.theirs.raw.parts.rq), ring(&self.ours.raw.parts.rq))?;
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))
     }
@@ -240,7 +240,7 @@ impl<T: Link> Twins<T> {
 /// The next completion of one of our queues: what it says, and the index of its WQE.
 fn one(cq: &mut OwnedCq) -> Option<(Completion, u16)> {
     let mut found = None;
-    cq.drain(1, |cqe: Cqe<'_>| found = Some((completions::of_view(&cqe), cqe.wqe_counter())));
+    cq.poll_with(1, |cqe: Cqe<'_>| found = Some((completions::of_view(&cqe), cqe.wqe_counter())));
     found
 }
 

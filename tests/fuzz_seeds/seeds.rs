@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use blueflame::wqe::Rc;
+use blueflame::transport;
 use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, run_until_idle};
 
 use crate::common::request::{Data, Kind, Service, Wr};
@@ -17,14 +17,14 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     let cq = a.create_cq(CqOptions { cqes: 8, cqe_bytes, ignore_overrun: false }).expect("a CQ");
     let echo = QpOptions { recv_cqn: cq.cqn, scatter_to_cqe_res: scatter_to_cqe, ..QpOptions::rc(cq.cqn) };
     let qp = a.create_qp(echo).expect("a QP");
-    let mut far = End::<Rc>::new(&mut b, &shape);
+    let mut far = End::<transport::Rc>::new(&mut b, &shape);
     softhca::embedded::connect((&mut a, qp.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
     let (ours, theirs) = (a.buffer(64).expect("memory"), b.buffer(64).expect("memory"));
     let ring = qp.rq.expect("a receive ring");
     for n in 0..6 {
         let place = sge(&ours, 0, if n == 4 { 1 } else { 64 });
         let mut wqe = [0_u8; 32];
-        wqe[..4].copy_from_slice(&place.bytes.to_be_bytes());
+        wqe[..4].copy_from_slice(&place.length.to_be_bytes());
         wqe[4..8].copy_from_slice(&place.lkey.0.to_be_bytes());
         wqe[8..16].copy_from_slice(&place.addr.to_be_bytes());
         wqe[20..24].copy_from_slice(&0x100_u32.to_be_bytes());
@@ -46,7 +46,7 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     for (n, kind) in kinds.into_iter().enumerate() {
         let wr = Wr::new(kind, Data::Sges(vec![sge(&theirs, 0, 20)]), n as u64);
         // SAFETY: the memory is the device's, which outlives the queue.
-        unsafe { Rc::put(&mut far.sq, &wr) }.expect("room");
+        unsafe { transport::Rc::put(&mut far.sq, &wr) }.expect("room");
         b.step();
     }
     assert!(run_until_idle(&mut [&mut a, &mut b]));

@@ -102,7 +102,7 @@ L5:
     stp x22, x27, [sp, #40]
     str w26, [sp, #56]
     str x19, [sp, #64]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x8, x12, [sp, #16]
     ldr x18, [sp, #32]
     cmp x8, #1
@@ -230,7 +230,7 @@ L15:
     mov w1, w7
     mov x2, x24
     mov x3, x28
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
 L16:
     mov w8, #9
     strb w8, [x19]
@@ -249,619 +249,6 @@ L18:
 L19:
     str x19, [sp, #8]
     b L6
-
-hot_drain_and_retire:
-    sub sp, sp, #176
-    stp x29, x30, [sp, #80]
-    stp x28, x27, [sp, #96]
-    stp x26, x25, [sp, #112]
-    stp x24, x23, [sp, #128]
-    stp x22, x21, [sp, #144]
-    stp x20, x19, [sp, #160]
-    add x29, sp, #80
-    ldr x21, [x0]
-    ldr w8, [x21, #60]
-    ldr w20, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w20
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L10
-    ldp x24, x13, [x0, #24]
-    mov w9, #1
-    ldp w14, w15, [x1, #72]
-    ldp w26, w16, [x1, #84]
-    ldr w22, [x0, #8]
-    ldr x23, [x2]
-    mov w3, #207
-    ldr x17, [x1, #8]
-    ldr x18, [x0, #16]
-    ldr x25, [x0, #48]
-    ldr w27, [x1, #80]
-L1:
-    dmb oshld
-    and w10, w8, #0xff
-    mov x19, x9
-    cmp w10, #4
-    mov w8, w8
-    b.hs L6
-L2:
-    ldr w9, [x21, #56]
-    eor w9, w9, w14
-    cmp w9, #256
-    b.hs L8
-    lsr x10, x8, #16
-    sub w11, w27, w26
-    sub w9, w10, w11
-    sub w11, w15, w11
-    and w12, w9, #0xffff
-    cmp w12, w11, uxth
-    b.hs L4
-    and w10, w16, w10, lsl #4
-    add x10, x17, x10
-    ldr x11, [x10, #8]
-    cbz x11, L4
-    add w9, w9, w27
-    and w12, w8, #0xff
-    ldr x28, [x10]
-    add w9, w9, w11
-    cmp w12, #4
-    and w27, w9, #0xffff
-    str w27, [x1, #80]
-    b.lo L3
-    ubfx w9, w8, #4, #4
-    orr w9, w9, w8, lsl #4
-    and w9, w9, w3
-    cmp w9, #5
-    b.hs L9
-L3:
-    add x23, x23, x28
-    str x23, [x2]
-L4:
-    cmp x21, x24
-    add w22, w22, #1
-    b.eq L7
-    add x21, x21, x13
-    rev w8, w22
-    cmp x19, #16
-    str w8, [x25]
-    b.eq L11
-L5:
-    ldr w8, [x21, #60]
-    rev w8, w8
-    eor w8, w8, w20
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #120
-    add x9, x19, #1
-    b.lo L1
-    b L11
-L6:
-    ubfx w9, w8, #4, #4
-    cmp w9, #13
-    b.eq L2
-    cbnz w9, L4
-    ubfx w9, w8, #2, #2
-    sub w9, w9, #1
-    cmp w9, #1
-    b.ls L2
-    b L4
-L7:
-    eor w20, w20, #0x1
-    and w22, w22, #0xffffff
-    mov x21, x18
-    str w20, [x0, #40]
-    rev w8, w22
-    cmp x19, #16
-    str w8, [x25]
-    b.ne L5
-    b L11
-L8:
-    ldr wzr, [x21, #56]
-    b L4
-L9:
-    ldrh w9, [x21, #54]
-    ldr w10, [x21, #56]
-    stp x1, x0, [x29, #-32]
-    sub x0, x29, #16
-    mov x1, x8
-    stp x13, x2, [sp, #32]
-    rev16 w9, w9
-    rev w3, w10
-    stp w15, w14, [sp, #24]
-    mov w2, w9
-    str w16, [sp, #20]
-    stp x18, x17, [sp]
-    bl <blueflame::cq::error::CqeError>::new
-    ldp x18, x17, [sp]
-    mov w3, #207
-    ldp w16, w15, [sp, #20]
-    ldp x13, x2, [sp, #32]
-    ldurb w8, [x29, #-16]
-    ldp x1, x0, [x29, #-32]
-    ldr w14, [sp, #28]
-    cmp w8, #8
-    b.eq L3
-    b L4
-L10:
-    mov x19, xzr
-    b L12
-L11:
-    str x21, [x0]
-    str w22, [x0, #8]
-L12:
-    mov x0, x19
-    ldp x20, x19, [sp, #160]
-    ldp x22, x21, [sp, #144]
-    ldp x24, x23, [sp, #128]
-    ldp x26, x25, [sp, #112]
-    ldp x28, x27, [sp, #96]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #176
-    ret
-
-hot_drain_no_overrun:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #48]
-    stp x28, x27, [sp, #64]
-    stp x26, x25, [sp, #80]
-    stp x24, x23, [sp, #96]
-    stp x22, x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #48
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L9
-    ldp x26, x25, [x0, #24]
-    mov w9, #1
-    ldr w23, [x0, #8]
-    ldr x24, [x1]
-    mov w27, #207
-    ldr x11, [x0, #16]
-    ldr w28, [x1, #8]
-L1:
-    dmb oshld
-    and w10, w8, #0xff
-    mov x19, x9
-    cmp w10, #3
-    mov w20, w8
-    b.hi L3
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-L2:
-    rev w9, w9
-    and w8, w8, #0xffffff00
-    rev w8, w8
-    add x9, x9, x20, lsr #16
-    add x8, x24, x8
-    add x24, x9, x8
-    str x24, [x1]
-    b L5
-L3:
-    ubfx w8, w20, #4, #4
-    orr w8, w8, w20, lsl #4
-    and w8, w8, w27
-    cmp w8, #4
-    b.hi L8
-    ldr wzr, [x22, #56]
-    ldr wzr, [x22, #44]
-L4:
-    add w28, w28, #1
-    str w28, [x1, #8]
-L5:
-    cmp x22, x26
-    add w23, w23, #1
-    b.eq L7
-    add x22, x22, x25
-    cmp x19, #16
-    b.eq L10
-L6:
-    ldr w8, [x22, #60]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #120
-    add x9, x19, #1
-    b.lo L1
-    b L10
-L7:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x11
-    str w21, [x0, #40]
-    cmp x19, #16
-    b.ne L6
-    b L10
-L8:
-    ldrh w8, [x22, #54]
-    ldr w9, [x22, #56]
-    stp x1, x0, [sp, #16]
-    sub x0, x29, #16
-    mov x1, x20
-    str x11, [sp, #8]
-    rev w3, w9
-    rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-16]
-    ldp x1, x0, [sp, #16]
-    ldurb w10, [x29, #-15]
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-    cmp w11, #8
-    ldr x11, [sp, #8]
-    b.ne L4
-    cbz w10, L2
-    b L4
-L9:
-    mov x19, xzr
-    b L11
-L10:
-    str x22, [x0]
-    str w23, [x0, #8]
-L11:
-    mov x0, x19
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x24, x23, [sp, #96]
-    ldp x26, x25, [sp, #80]
-    ldp x28, x27, [sp, #64]
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #144
-    ret
-
-hot_drain_once_per_call:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #48]
-    stp x28, x27, [sp, #64]
-    stp x26, x25, [sp, #80]
-    stp x24, x23, [sp, #96]
-    stp x22, x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #48
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L9
-    ldp x26, x25, [x0, #24]
-    mov w9, #1
-    ldr w23, [x0, #8]
-    ldr x24, [x1]
-    mov w27, #207
-    ldr x11, [x0, #16]
-    ldr w28, [x1, #8]
-L1:
-    dmb oshld
-    and w10, w8, #0xff
-    mov x19, x9
-    cmp w10, #3
-    mov w20, w8
-    b.hi L3
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-L2:
-    rev w9, w9
-    and w8, w8, #0xffffff00
-    rev w8, w8
-    add x9, x9, x20, lsr #16
-    add x8, x24, x8
-    add x24, x9, x8
-    str x24, [x1]
-    b L5
-L3:
-    ubfx w8, w20, #4, #4
-    orr w8, w8, w20, lsl #4
-    and w8, w8, w27
-    cmp w8, #4
-    b.hi L8
-    ldr wzr, [x22, #56]
-    ldr wzr, [x22, #44]
-L4:
-    add w28, w28, #1
-    str w28, [x1, #8]
-L5:
-    cmp x22, x26
-    add w23, w23, #1
-    b.eq L7
-    add x22, x22, x25
-    cmp x19, #16
-    b.eq L10
-L6:
-    ldr w8, [x22, #60]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #120
-    add x9, x19, #1
-    b.lo L1
-    b L10
-L7:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x11
-    str w21, [x0, #40]
-    cmp x19, #16
-    b.ne L6
-    b L10
-L8:
-    ldrh w8, [x22, #54]
-    ldr w9, [x22, #56]
-    stp x1, x0, [sp, #16]
-    sub x0, x29, #16
-    mov x1, x20
-    str x11, [sp, #8]
-    rev w3, w9
-    rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-16]
-    ldp x1, x0, [sp, #16]
-    ldurb w10, [x29, #-15]
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-    cmp w11, #8
-    ldr x11, [sp, #8]
-    b.ne L4
-    cbz w10, L2
-    b L4
-L9:
-    mov x19, xzr
-    b L11
-L10:
-    ldr x8, [x0, #48]
-    rev w9, w23
-    str x22, [x0]
-    str w23, [x0, #8]
-    str w9, [x8]
-L11:
-    mov x0, x19
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x24, x23, [sp, #96]
-    ldp x26, x25, [sp, #80]
-    ldp x28, x27, [sp, #64]
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #144
-    ret
-
-hot_drain_one:
-    ldr x10, [x0]
-    ldr w8, [x10, #60]
-    ldr w9, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w9
-    ubfx w11, w8, #1, #7
-    orr w11, w11, w8, lsl #7
-    and w11, w11, #0xff
-    cmp w11, #119
-    b.hi L2
-    sub sp, sp, #96
-    stp x29, x30, [sp, #80]
-    add x29, sp, #80
-    ldr w12, [x0, #8]
-    dmb oshld
-    and w13, w8, #0xff
-    ldr x11, [x0, #32]
-    cmp w13, #3
-    b.hi L3
-    ldr w13, [x10, #56]
-    ldr w14, [x10, #44]
-L1:
-    rev w14, w14
-    and w13, w13, #0xffffff00
-    ldr x15, [x1]
-    rev w13, w13
-    add x8, x14, x8, lsr #16
-    add x13, x15, x13
-    add x8, x8, x13
-    str x8, [x1]
-    b L5
-L2:
-    mov x0, xzr
-    ret
-L3:
-    ubfx w13, w8, #4, #4
-    mov w14, #207
-    orr w13, w13, w8, lsl #4
-    and w13, w13, w14
-    cmp w13, #4
-    b.hi L8
-    ldr wzr, [x10, #56]
-    ldr wzr, [x10, #44]
-L4:
-    ldr w8, [x1, #8]
-    add w8, w8, #1
-    str w8, [x1, #8]
-L5:
-    ldr x8, [x0, #24]
-    cmp x10, x8
-    add w8, w12, #1
-    b.eq L7
-    add x10, x10, x11
-L6:
-    ldr x9, [x0, #48]
-    rev w11, w8
-    str w11, [x9]
-    str x10, [x0]
-    str w8, [x0, #8]
-    mov w0, #1
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #96
-    ret
-L7:
-    ldr x10, [x0, #16]
-    eor w9, w9, #0x1
-    and w8, w8, #0xffffff
-    str w9, [x0, #40]
-    b L6
-L8:
-    ldrh w13, [x10, #54]
-    ldr w14, [x10, #56]
-    stp x1, x0, [x29, #-32]
-    sub x0, x29, #16
-    mov x1, x8
-    str x8, [sp, #8]
-    rev w3, w14
-    rev16 w2, w13
-    stur w9, [x29, #-36]
-    stp x10, x11, [sp, #24]
-    str w12, [sp, #20]
-    bl <blueflame::cq::error::CqeError>::new
-    ldp x10, x11, [sp, #24]
-    ldurb w15, [x29, #-16]
-    ldp x1, x0, [x29, #-32]
-    ldr w12, [sp, #20]
-    cmp w15, #8
-    ldur w9, [x29, #-36]
-    ldurb w8, [x29, #-15]
-    ldr w13, [x10, #56]
-    ldr w14, [x10, #44]
-    b.ne L4
-    cbnz w8, L4
-    ldr x8, [sp, #8]
-    b L1
-
-hot_drain_sixteen:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #48]
-    stp x28, x27, [sp, #64]
-    stp x26, x25, [sp, #80]
-    stp x24, x23, [sp, #96]
-    stp x22, x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #48
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L9
-    ldp x26, x25, [x0, #24]
-    mov w9, #1
-    ldr w23, [x0, #8]
-    ldr x24, [x1]
-    mov w12, #207
-    ldr x11, [x0, #16]
-    ldr x28, [x0, #48]
-    ldr w27, [x1, #8]
-L1:
-    dmb oshld
-    and w10, w8, #0xff
-    mov x19, x9
-    cmp w10, #3
-    mov w20, w8
-    b.hi L3
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-L2:
-    rev w9, w9
-    and w8, w8, #0xffffff00
-    rev w8, w8
-    add x9, x9, x20, lsr #16
-    add x8, x24, x8
-    add x24, x9, x8
-    str x24, [x1]
-    b L5
-L3:
-    ubfx w8, w20, #4, #4
-    orr w8, w8, w20, lsl #4
-    and w8, w8, w12
-    cmp w8, #4
-    b.hi L8
-    ldr wzr, [x22, #56]
-    ldr wzr, [x22, #44]
-L4:
-    add w27, w27, #1
-    str w27, [x1, #8]
-L5:
-    cmp x22, x26
-    add w23, w23, #1
-    b.eq L7
-    add x22, x22, x25
-    rev w8, w23
-    cmp x19, #16
-    str w8, [x28]
-    b.eq L10
-L6:
-    ldr w8, [x22, #60]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #120
-    add x9, x19, #1
-    b.lo L1
-    b L10
-L7:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x11
-    str w21, [x0, #40]
-    rev w8, w23
-    cmp x19, #16
-    str w8, [x28]
-    b.ne L6
-    b L10
-L8:
-    ldrh w8, [x22, #54]
-    ldr w9, [x22, #56]
-    stp x1, x0, [sp, #16]
-    sub x0, x29, #16
-    mov x1, x20
-    str x11, [sp, #8]
-    rev w3, w9
-    rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
-    ldurb w11, [x29, #-16]
-    ldp x1, x0, [sp, #16]
-    ldurb w10, [x29, #-15]
-    mov w12, #207
-    ldr w8, [x22, #56]
-    ldr w9, [x22, #44]
-    cmp w11, #8
-    ldr x11, [sp, #8]
-    b.ne L4
-    cbz w10, L2
-    b L4
-L9:
-    mov x19, xzr
-    b L11
-L10:
-    str x22, [x0]
-    str w23, [x0, #8]
-L11:
-    mov x0, x19
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x24, x23, [sp, #96]
-    ldp x26, x25, [sp, #80]
-    ldp x28, x27, [sp, #64]
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #144
-    ret
 
 hot_fire_entry:
     ldr w10, [x2, #8]
@@ -1242,6 +629,159 @@ L7:
     cbz w11, L2
     b L5
 
+hot_poll_and_retire:
+    sub sp, sp, #176
+    stp x29, x30, [sp, #80]
+    stp x28, x27, [sp, #96]
+    stp x26, x25, [sp, #112]
+    stp x24, x23, [sp, #128]
+    stp x22, x21, [sp, #144]
+    stp x20, x19, [sp, #160]
+    add x29, sp, #80
+    ldr x21, [x0]
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L10
+    ldp x24, x13, [x0, #24]
+    mov w9, #1
+    ldp w14, w15, [x1, #72]
+    ldp w26, w16, [x1, #84]
+    ldr w22, [x0, #8]
+    ldr x23, [x2]
+    mov w3, #207
+    ldr x17, [x1, #8]
+    ldr x18, [x0, #16]
+    ldr x25, [x0, #48]
+    ldr w27, [x1, #80]
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #4
+    mov w8, w8
+    b.hs L6
+L2:
+    ldr w9, [x21, #56]
+    eor w9, w9, w14
+    cmp w9, #256
+    b.hs L8
+    lsr x10, x8, #16
+    sub w11, w27, w26
+    sub w9, w10, w11
+    sub w11, w15, w11
+    and w12, w9, #0xffff
+    cmp w12, w11, uxth
+    b.hs L4
+    and w10, w16, w10, lsl #4
+    add x10, x17, x10
+    ldr x11, [x10, #8]
+    cbz x11, L4
+    add w9, w9, w27
+    and w12, w8, #0xff
+    ldr x28, [x10]
+    add w9, w9, w11
+    cmp w12, #4
+    and w27, w9, #0xffff
+    str w27, [x1, #80]
+    b.lo L3
+    ubfx w9, w8, #4, #4
+    orr w9, w9, w8, lsl #4
+    and w9, w9, w3
+    cmp w9, #5
+    b.hs L9
+L3:
+    add x23, x23, x28
+    str x23, [x2]
+L4:
+    cmp x21, x24
+    add w22, w22, #1
+    b.eq L7
+    add x21, x21, x13
+    rev w8, w22
+    cmp x19, #16
+    str w8, [x25]
+    b.eq L11
+L5:
+    ldr w8, [x21, #60]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L11
+L6:
+    ubfx w9, w8, #4, #4
+    cmp w9, #13
+    b.eq L2
+    cbnz w9, L4
+    ubfx w9, w8, #2, #2
+    sub w9, w9, #1
+    cmp w9, #1
+    b.ls L2
+    b L4
+L7:
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x18
+    str w20, [x0, #40]
+    rev w8, w22
+    cmp x19, #16
+    str w8, [x25]
+    b.ne L5
+    b L11
+L8:
+    ldr wzr, [x21, #56]
+    b L4
+L9:
+    ldrh w9, [x21, #54]
+    ldr w10, [x21, #56]
+    stp x1, x0, [x29, #-32]
+    sub x0, x29, #16
+    mov x1, x8
+    stp x13, x2, [sp, #32]
+    rev16 w9, w9
+    rev w3, w10
+    stp w15, w14, [sp, #24]
+    mov w2, w9
+    str w16, [sp, #20]
+    stp x18, x17, [sp]
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x18, x17, [sp]
+    mov w3, #207
+    ldp w16, w15, [sp, #20]
+    ldp x13, x2, [sp, #32]
+    ldurb w8, [x29, #-16]
+    ldp x1, x0, [x29, #-32]
+    ldr w14, [sp, #28]
+    cmp w8, #8
+    b.eq L3
+    b L4
+L10:
+    mov x19, xzr
+    b L12
+L11:
+    str x21, [x0]
+    str w22, [x0, #8]
+L12:
+    mov x0, x19
+    ldp x20, x19, [sp, #160]
+    ldp x22, x21, [sp, #144]
+    ldp x24, x23, [sp, #128]
+    ldp x26, x25, [sp, #112]
+    ldp x28, x27, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #176
+    ret
+
 hot_poll_counter:
     sub sp, sp, #64
     stp x29, x30, [sp, #48]
@@ -1327,6 +867,466 @@ L7:
     cbz w10, L2
     b L5
 
+hot_poll_no_overrun:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x26, x25, [x0, #24]
+    mov w9, #1
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w27, #207
+    ldr x11, [x0, #16]
+    ldr w28, [x1, #8]
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #3
+    mov w20, w8
+    b.hi L3
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+L2:
+    rev w9, w9
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
+    b L5
+L3:
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w27
+    cmp w8, #4
+    b.hi L8
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
+L4:
+    add w28, w28, #1
+    str w28, [x1, #8]
+L5:
+    cmp x22, x26
+    add w23, w23, #1
+    b.eq L7
+    add x22, x22, x25
+    cmp x19, #16
+    b.eq L10
+L6:
+    ldr w8, [x22, #60]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
+L7:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
+    cmp x19, #16
+    b.ne L6
+    b L10
+L8:
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #16
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w11, [x29, #-16]
+    ldp x1, x0, [sp, #16]
+    ldurb w10, [x29, #-15]
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+    cmp w11, #8
+    ldr x11, [sp, #8]
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    str x22, [x0]
+    str w23, [x0, #8]
+L11:
+    mov x0, x19
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
+hot_poll_once_per_call:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x26, x25, [x0, #24]
+    mov w9, #1
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w27, #207
+    ldr x11, [x0, #16]
+    ldr w28, [x1, #8]
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #3
+    mov w20, w8
+    b.hi L3
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+L2:
+    rev w9, w9
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
+    b L5
+L3:
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w27
+    cmp w8, #4
+    b.hi L8
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
+L4:
+    add w28, w28, #1
+    str w28, [x1, #8]
+L5:
+    cmp x22, x26
+    add w23, w23, #1
+    b.eq L7
+    add x22, x22, x25
+    cmp x19, #16
+    b.eq L10
+L6:
+    ldr w8, [x22, #60]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
+L7:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
+    cmp x19, #16
+    b.ne L6
+    b L10
+L8:
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #16
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w11, [x29, #-16]
+    ldp x1, x0, [sp, #16]
+    ldurb w10, [x29, #-15]
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+    cmp w11, #8
+    ldr x11, [sp, #8]
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    ldr x8, [x0, #48]
+    rev w9, w23
+    str x22, [x0]
+    str w23, [x0, #8]
+    str w9, [x8]
+L11:
+    mov x0, x19
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
+hot_poll_one:
+    ldr x10, [x0]
+    ldr w8, [x10, #60]
+    ldr w9, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w9
+    ubfx w11, w8, #1, #7
+    orr w11, w11, w8, lsl #7
+    and w11, w11, #0xff
+    cmp w11, #119
+    b.hi L2
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    ldr w12, [x0, #8]
+    dmb oshld
+    and w13, w8, #0xff
+    ldr x11, [x0, #32]
+    cmp w13, #3
+    b.hi L3
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
+L1:
+    rev w14, w14
+    and w13, w13, #0xffffff00
+    ldr x15, [x1]
+    rev w13, w13
+    add x8, x14, x8, lsr #16
+    add x13, x15, x13
+    add x8, x8, x13
+    str x8, [x1]
+    b L5
+L2:
+    mov x0, xzr
+    ret
+L3:
+    ubfx w13, w8, #4, #4
+    mov w14, #207
+    orr w13, w13, w8, lsl #4
+    and w13, w13, w14
+    cmp w13, #4
+    b.hi L8
+    ldr wzr, [x10, #56]
+    ldr wzr, [x10, #44]
+L4:
+    ldr w8, [x1, #8]
+    add w8, w8, #1
+    str w8, [x1, #8]
+L5:
+    ldr x8, [x0, #24]
+    cmp x10, x8
+    add w8, w12, #1
+    b.eq L7
+    add x10, x10, x11
+L6:
+    ldr x9, [x0, #48]
+    rev w11, w8
+    str w11, [x9]
+    str x10, [x0]
+    str w8, [x0, #8]
+    mov w0, #1
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
+    ret
+L7:
+    ldr x10, [x0, #16]
+    eor w9, w9, #0x1
+    and w8, w8, #0xffffff
+    str w9, [x0, #40]
+    b L6
+L8:
+    ldrh w13, [x10, #54]
+    ldr w14, [x10, #56]
+    stp x1, x0, [x29, #-32]
+    sub x0, x29, #16
+    mov x1, x8
+    str x8, [sp, #8]
+    rev w3, w14
+    rev16 w2, w13
+    stur w9, [x29, #-36]
+    stp x10, x11, [sp, #24]
+    str w12, [sp, #20]
+    bl <blueflame::cq::error::CqeError>::new
+    ldp x10, x11, [sp, #24]
+    ldurb w15, [x29, #-16]
+    ldp x1, x0, [x29, #-32]
+    ldr w12, [sp, #20]
+    cmp w15, #8
+    ldur w9, [x29, #-36]
+    ldurb w8, [x29, #-15]
+    ldr w13, [x10, #56]
+    ldr w14, [x10, #44]
+    b.ne L4
+    cbnz w8, L4
+    ldr x8, [sp, #8]
+    b L1
+
+hot_poll_sixteen:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L9
+    ldp x26, x25, [x0, #24]
+    mov w9, #1
+    ldr w23, [x0, #8]
+    ldr x24, [x1]
+    mov w12, #207
+    ldr x11, [x0, #16]
+    ldr x28, [x0, #48]
+    ldr w27, [x1, #8]
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #3
+    mov w20, w8
+    b.hi L3
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+L2:
+    rev w9, w9
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add x9, x9, x20, lsr #16
+    add x8, x24, x8
+    add x24, x9, x8
+    str x24, [x1]
+    b L5
+L3:
+    ubfx w8, w20, #4, #4
+    orr w8, w8, w20, lsl #4
+    and w8, w8, w12
+    cmp w8, #4
+    b.hi L8
+    ldr wzr, [x22, #56]
+    ldr wzr, [x22, #44]
+L4:
+    add w27, w27, #1
+    str w27, [x1, #8]
+L5:
+    cmp x22, x26
+    add w23, w23, #1
+    b.eq L7
+    add x22, x22, x25
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x28]
+    b.eq L10
+L6:
+    ldr w8, [x22, #60]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L10
+L7:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x11
+    str w21, [x0, #40]
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x28]
+    b.ne L6
+    b L10
+L8:
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
+    stp x1, x0, [sp, #16]
+    sub x0, x29, #16
+    mov x1, x20
+    str x11, [sp, #8]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldurb w11, [x29, #-16]
+    ldp x1, x0, [sp, #16]
+    ldurb w10, [x29, #-15]
+    mov w12, #207
+    ldr w8, [x22, #56]
+    ldr w9, [x22, #44]
+    cmp w11, #8
+    ldr x11, [sp, #8]
+    b.ne L4
+    cbz w10, L2
+    b L4
+L9:
+    mov x19, xzr
+    b L11
+L10:
+    str x22, [x0]
+    str w23, [x0, #8]
+L11:
+    mov x0, x19
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+
 hot_post_doorbell_fence:
     ldr w9, [x0, #56]
     cmp w9, #7
@@ -1353,7 +1353,7 @@ L1:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1439,7 +1439,7 @@ L1:
     stp w11, w12, [sp, #24]
     str d3, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1524,7 +1524,7 @@ L1:
     stp w11, w12, [sp, #24]
     str d4, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1607,7 +1607,7 @@ L1:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1801,7 +1801,7 @@ L1:
     mov w9, #8
     add x1, sp, #8
     strb w9, [sp, #24]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x29, x30, [sp, #32]
     add sp, sp, #48
     ret
@@ -1884,7 +1884,7 @@ L1:
     stur w2, [x29, #-24]
     stur x4, [x29, #-16]
     sturb w9, [x29, #-8]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x20, x19, [sp, #128]
     ldr x21, [sp, #112]
     ldp x29, x30, [sp, #96]
@@ -2182,7 +2182,7 @@ L18:
     ldp x29, x30, [sp], #32
     ret
 L19:
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
     mov w8, #9
     strb w8, [x19]
     ldr x19, [sp, #16]
@@ -2294,7 +2294,7 @@ L1:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -2439,7 +2439,7 @@ hot_ring_staged:
     str x8, [x0, #24]
     ret
 L1:
-    b <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other
+    b <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
 
 hot_stage:
     sub sp, sp, #112
@@ -2515,7 +2515,7 @@ L4:
     mov x2, sp
     mov x0, x20
     mov w1, w21
-    bl <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
     ldur x8, [x29, #-24]
     cmp x8, #1
     b.ne L6

@@ -4,11 +4,11 @@ use blueflame::cq::{CompletionQueue, Conservative, Notify};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
 use blueflame::types::{Qpn, WrId};
-use blueflame::wqe::{Rc, Sge};
+use blueflame::{Sge, transport};
 
 use crate::hot::{Completed, DoorbellFenceQueue, WriteShot};
 
-type ThreadQueue = SendQueue<Rc, &'static ThreadRegister>;
+type ThreadQueue = SendQueue<transport::Rc, &'static ThreadRegister>;
 
 /// By a register of one thread. A template of one WQEBB has both doorbells in line.
 #[unsafe(no_mangle)]

@@ -119,7 +119,7 @@ L5:
     mov rbp, rsi
     mov edx, r15d
     lea rcx, [rsp + 80]
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, qword ptr [rsp + 64]
     mov rcx, qword ptr [rsp + 72]
     cmp dword ptr [rsp + 56], 1
@@ -279,7 +279,7 @@ L15:
     mov rdi, rsi
     mov esi, ebp
     mov rdx, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
 L16:
     mov byte ptr [r14], 9
 L17:
@@ -302,633 +302,6 @@ L19:
 L20:
     mov eax, 65541
     jmp L6
-
-hot_drain_and_retire:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 104
-    mov r14, qword ptr [rdi]
-    mov ecx, dword ptr [r14 + 60]
-    mov eax, dword ptr [rdi + 40]
-    bswap ecx
-    mov dword ptr [rsp], eax
-    xor ecx, eax
-    mov eax, ecx
-    ror al
-    cmp al, 119
-    ja L10
-    mov r15d, dword ptr [rdi + 8]
-    mov r12, qword ptr [rdx]
-    mov rax, qword ptr [rdi + 32]
-    mov qword ptr [rsp + 64], rax
-    mov eax, dword ptr [rsi + 72]
-    mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 84]
-    mov dword ptr [rsp + 8], eax
-    mov eax, dword ptr [rsi + 76]
-    mov dword ptr [rsp + 4], eax
-    mov eax, dword ptr [rsi + 88]
-    mov qword ptr [rsp + 56], rax
-    mov r13, qword ptr [rsi + 8]
-    mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rsp + 80], rax
-    mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 48], rax
-    mov rax, qword ptr [rdi + 48]
-    mov qword ptr [rsp + 72], rax
-    mov ebx, dword ptr [rsi + 80]
-    mov r8d, 1
-L1:
-    mov rax, r8
-    cmp cl, 4
-    jae L6
-L2:
-    mov r8d, dword ptr [r14 + 56]
-    xor r8d, dword ptr [rsp + 12]
-    cmp r8d, 256
-    jae L8
-    mov r9d, ecx
-    mov r8d, r9d
-    shr r8d, 16
-    mov r11d, ebx
-    sub r11d, dword ptr [rsp + 8]
-    mov r10d, r8d
-    sub r10d, r11d
-    mov ebp, dword ptr [rsp + 4]
-    sub ebp, r11d
-    cmp r10w, bp
-    jae L4
-    shl r8d, 4
-    and r8d, dword ptr [rsp + 56]
-    mov r11, qword ptr [r13 + r8 + 8]
-    test r11, r11
-    je L4
-    add r10d, ebx
-    add r10d, r11d
-    mov rbp, qword ptr [r13 + r8]
-    movzx ebx, r10w
-    mov dword ptr [rsi + 80], ebx
-    cmp cl, 4
-    jb L3
-    and cl, -4
-    rol cl, 4
-    cmp cl, 5
-    jae L9
-L3:
-    add r12, rbp
-    mov qword ptr [rdx], r12
-L4:
-    inc r15d
-    cmp r14, qword ptr [rsp + 80]
-    je L7
-    add r14, qword ptr [rsp + 64]
-L5:
-    mov ecx, r15d
-    bswap ecx
-    mov r8, qword ptr [rsp + 72]
-    mov dword ptr [r8], ecx
-    cmp rax, 16
-    je L11
-    mov ecx, dword ptr [r14 + 60]
-    bswap ecx
-    xor ecx, dword ptr [rsp]
-    mov r9d, ecx
-    ror r9b
-    lea r8, [rax + 1]
-    cmp r9b, 120
-    jb L1
-    jmp L11
-L6:
-    mov r8d, ecx
-    shr r8b, 4
-    cmp r8b, 13
-    je L2
-    movzx r8d, r8b
-    test r8d, r8d
-    jne L4
-    mov r8d, ecx
-    shr r8b, 2
-    and r8b, 3
-    dec r8b
-    cmp r8b, 1
-    jbe L2
-    jmp L4
-L7:
-    and r15d, 16777215
-    mov ecx, dword ptr [rsp]
-    xor ecx, 1
-    mov dword ptr [rsp], ecx
-    mov dword ptr [rdi + 40], ecx
-    mov r14, qword ptr [rsp + 48]
-    jmp L5
-L8:
-    mov ecx, dword ptr [r14 + 56]
-    jmp L4
-L9:
-    movzx r8d, word ptr [r14 + 54]
-    rol r8w, 8
-    mov ecx, dword ptr [r14 + 56]
-    bswap ecx
-    mov qword ptr [rsp + 40], rdi
-    lea rdi, [rsp + 88]
-    mov qword ptr [rsp + 32], rsi
-    mov rsi, r9
-    mov qword ptr [rsp + 24], rdx
-    mov edx, r8d
-    mov qword ptr [rsp + 16], rax
-    call <blueflame::cq::error::CqeError>::new
-    mov rax, qword ptr [rsp + 16]
-    mov rsi, qword ptr [rsp + 32]
-    mov rdx, qword ptr [rsp + 24]
-    mov rdi, qword ptr [rsp + 40]
-    cmp byte ptr [rsp + 88], 8
-    je L3
-    jmp L4
-L10:
-    xor eax, eax
-    jmp L12
-L11:
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], r15d
-L12:
-    add rsp, 104
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-
-hot_drain_no_overrun:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 72
-    mov r15, qword ptr [rdi]
-    mov ecx, dword ptr [r15 + 60]
-    mov ebp, dword ptr [rdi + 40]
-    bswap ecx
-    xor ecx, ebp
-    mov eax, ecx
-    ror al
-    cmp al, 119
-    ja L9
-    mov r12d, dword ptr [rdi + 8]
-    mov rbx, qword ptr [rsi]
-    mov r9, qword ptr [rdi + 32]
-    mov r10, qword ptr [rdi + 24]
-    mov r11, qword ptr [rdi + 16]
-    mov r13d, dword ptr [rsi + 8]
-    mov edx, 1
-L1:
-    mov rax, rdx
-    mov r14d, ecx
-    cmp cl, 3
-    ja L3
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-L2:
-    bswap edx
-    and ecx, -256
-    bswap ecx
-    shr r14d, 16
-    add r14, rbx
-    add r14, rdx
-    add r14, rcx
-    mov qword ptr [rsi], r14
-    mov rbx, r14
-    jmp L5
-L3:
-    and cl, -4
-    rol cl, 4
-    cmp cl, 4
-    ja L8
-    mov ecx, dword ptr [r15 + 56]
-    mov ecx, dword ptr [r15 + 44]
-L4:
-    inc r13d
-    mov dword ptr [rsi + 8], r13d
-L5:
-    inc r12d
-    cmp r15, r10
-    je L7
-    add r15, r9
-    cmp rax, 16
-    je L10
-L6:
-    mov ecx, dword ptr [r15 + 60]
-    bswap ecx
-    xor ecx, ebp
-    mov r8d, ecx
-    ror r8b
-    lea rdx, [rax + 1]
-    cmp r8b, 120
-    jb L1
-    jmp L10
-L7:
-    and r12d, 16777215
-    xor ebp, 1
-    mov dword ptr [rdi + 40], ebp
-    mov r15, r11
-    cmp rax, 16
-    jne L6
-    jmp L10
-L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r15 + 56]
-    bswap ecx
-    mov qword ptr [rsp + 48], rdi
-    lea rdi, [rsp + 56]
-    mov qword ptr [rsp + 40], rsi
-    mov rsi, r14
-    mov qword ptr [rsp + 32], rax
-    mov qword ptr [rsp + 24], r9
-    mov qword ptr [rsp + 16], r10
-    mov qword ptr [rsp + 8], r11
-    call <blueflame::cq::error::CqeError>::new
-    mov r11, qword ptr [rsp + 8]
-    mov r10, qword ptr [rsp + 16]
-    mov r9, qword ptr [rsp + 24]
-    mov rax, qword ptr [rsp + 32]
-    mov rsi, qword ptr [rsp + 40]
-    mov rdi, qword ptr [rsp + 48]
-    movzx r8d, byte ptr [rsp + 57]
-    cmp byte ptr [rsp + 56], 8
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-    jne L4
-    test r8b, r8b
-    je L2
-    jmp L4
-L9:
-    xor eax, eax
-    jmp L11
-L10:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], r12d
-L11:
-    add rsp, 72
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-
-hot_drain_once_per_call:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 72
-    mov r15, qword ptr [rdi]
-    mov ecx, dword ptr [r15 + 60]
-    mov ebp, dword ptr [rdi + 40]
-    bswap ecx
-    xor ecx, ebp
-    mov eax, ecx
-    ror al
-    cmp al, 119
-    ja L9
-    mov r12d, dword ptr [rdi + 8]
-    mov rbx, qword ptr [rsi]
-    mov r9, qword ptr [rdi + 32]
-    mov r10, qword ptr [rdi + 24]
-    mov r11, qword ptr [rdi + 16]
-    mov r13d, dword ptr [rsi + 8]
-    mov edx, 1
-L1:
-    mov rax, rdx
-    mov r14d, ecx
-    cmp cl, 3
-    ja L3
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-L2:
-    bswap edx
-    and ecx, -256
-    bswap ecx
-    shr r14d, 16
-    add r14, rbx
-    add r14, rdx
-    add r14, rcx
-    mov qword ptr [rsi], r14
-    mov rbx, r14
-    jmp L5
-L3:
-    and cl, -4
-    rol cl, 4
-    cmp cl, 4
-    ja L8
-    mov ecx, dword ptr [r15 + 56]
-    mov ecx, dword ptr [r15 + 44]
-L4:
-    inc r13d
-    mov dword ptr [rsi + 8], r13d
-L5:
-    inc r12d
-    cmp r15, r10
-    je L7
-    add r15, r9
-    cmp rax, 16
-    je L10
-L6:
-    mov ecx, dword ptr [r15 + 60]
-    bswap ecx
-    xor ecx, ebp
-    mov r8d, ecx
-    ror r8b
-    lea rdx, [rax + 1]
-    cmp r8b, 120
-    jb L1
-    jmp L10
-L7:
-    and r12d, 16777215
-    xor ebp, 1
-    mov dword ptr [rdi + 40], ebp
-    mov r15, r11
-    cmp rax, 16
-    jne L6
-    jmp L10
-L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r15 + 56]
-    bswap ecx
-    mov qword ptr [rsp + 48], rdi
-    lea rdi, [rsp + 56]
-    mov qword ptr [rsp + 40], rsi
-    mov rsi, r14
-    mov qword ptr [rsp + 32], rax
-    mov qword ptr [rsp + 24], r9
-    mov qword ptr [rsp + 16], r10
-    mov qword ptr [rsp + 8], r11
-    call <blueflame::cq::error::CqeError>::new
-    mov r11, qword ptr [rsp + 8]
-    mov r10, qword ptr [rsp + 16]
-    mov r9, qword ptr [rsp + 24]
-    mov rax, qword ptr [rsp + 32]
-    mov rsi, qword ptr [rsp + 40]
-    mov rdi, qword ptr [rsp + 48]
-    movzx r8d, byte ptr [rsp + 57]
-    cmp byte ptr [rsp + 56], 8
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-    jne L4
-    test r8b, r8b
-    je L2
-    jmp L4
-L9:
-    xor eax, eax
-    jmp L11
-L10:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], r12d
-    mov rcx, qword ptr [rdi + 48]
-    bswap r12d
-    mov dword ptr [rcx], r12d
-L11:
-    add rsp, 72
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-
-hot_drain_one:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 24
-    mov r14, qword ptr [rdi]
-    mov ebx, dword ptr [r14 + 60]
-    mov r15d, dword ptr [rdi + 40]
-    bswap ebx
-    xor ebx, r15d
-    mov eax, ebx
-    ror al
-    cmp al, 119
-    ja L2
-    mov ebp, dword ptr [rdi + 8]
-    mov r12, qword ptr [rdi + 32]
-    cmp bl, 3
-    ja L3
-    mov eax, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
-L1:
-    bswap ecx
-    and eax, -256
-    bswap eax
-    shr ebx, 16
-    add rcx, rbx
-    add rcx, qword ptr [rsi]
-    add rcx, rax
-    mov qword ptr [rsi], rcx
-    jmp L5
-L2:
-    xor eax, eax
-    jmp L7
-L3:
-    mov eax, ebx
-    and al, -4
-    rol al, 4
-    cmp al, 4
-    ja L9
-    mov eax, dword ptr [r14 + 56]
-    mov eax, dword ptr [r14 + 44]
-L4:
-    inc dword ptr [rsi + 8]
-L5:
-    inc ebp
-    cmp r14, qword ptr [rdi + 24]
-    je L8
-    add r14, r12
-L6:
-    mov rax, qword ptr [rdi + 48]
-    mov ecx, ebp
-    bswap ecx
-    mov dword ptr [rax], ecx
-    mov qword ptr [rdi], r14
-    mov dword ptr [rdi + 8], ebp
-    mov eax, 1
-L7:
-    add rsp, 24
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-L8:
-    mov r14, qword ptr [rdi + 16]
-    and ebp, 16777215
-    xor r15d, 1
-    mov dword ptr [rdi + 40], r15d
-    jmp L6
-L9:
-    movzx edx, word ptr [r14 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r14 + 56]
-    bswap ecx
-    lea rax, [rsp + 8]
-    mov qword ptr [rsp], rdi
-    mov rdi, rax
-    mov r13, rsi
-    mov rsi, rbx
-    call <blueflame::cq::error::CqeError>::new
-    mov rsi, r13
-    mov rdi, qword ptr [rsp]
-    movzx edx, byte ptr [rsp + 9]
-    cmp byte ptr [rsp + 8], 8
-    mov eax, dword ptr [r14 + 56]
-    mov ecx, dword ptr [r14 + 44]
-    jne L4
-    test dl, dl
-    je L1
-    jmp L4
-
-hot_drain_sixteen:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 72
-    mov r15, qword ptr [rdi]
-    mov ecx, dword ptr [r15 + 60]
-    mov ebp, dword ptr [rdi + 40]
-    bswap ecx
-    xor ecx, ebp
-    mov eax, ecx
-    ror al
-    cmp al, 119
-    ja L9
-    mov r12d, dword ptr [rdi + 8]
-    mov r13, qword ptr [rsi]
-    mov r9, qword ptr [rdi + 32]
-    mov r10, qword ptr [rdi + 24]
-    mov r11, qword ptr [rdi + 16]
-    mov rax, qword ptr [rdi + 48]
-    mov qword ptr [rsp + 48], rax
-    mov ebx, dword ptr [rsi + 8]
-    mov edx, 1
-L1:
-    mov rax, rdx
-    mov r14d, ecx
-    cmp cl, 3
-    ja L3
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-L2:
-    bswap edx
-    and ecx, -256
-    bswap ecx
-    shr r14d, 16
-    add r14, r13
-    add r14, rdx
-    add r14, rcx
-    mov qword ptr [rsi], r14
-    mov r13, r14
-    jmp L5
-L3:
-    and cl, -4
-    rol cl, 4
-    cmp cl, 4
-    ja L8
-    mov ecx, dword ptr [r15 + 56]
-    mov ecx, dword ptr [r15 + 44]
-L4:
-    inc ebx
-    mov dword ptr [rsi + 8], ebx
-L5:
-    inc r12d
-    cmp r15, r10
-    je L7
-    add r15, r9
-L6:
-    mov ecx, r12d
-    bswap ecx
-    mov rdx, qword ptr [rsp + 48]
-    mov dword ptr [rdx], ecx
-    cmp rax, 16
-    je L10
-    mov ecx, dword ptr [r15 + 60]
-    bswap ecx
-    xor ecx, ebp
-    mov r8d, ecx
-    ror r8b
-    lea rdx, [rax + 1]
-    cmp r8b, 120
-    jb L1
-    jmp L10
-L7:
-    and r12d, 16777215
-    xor ebp, 1
-    mov dword ptr [rdi + 40], ebp
-    mov r15, r11
-    jmp L6
-L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r15 + 56]
-    bswap ecx
-    mov qword ptr [rsp + 40], rdi
-    lea rdi, [rsp + 56]
-    mov qword ptr [rsp + 32], rsi
-    mov rsi, r14
-    mov qword ptr [rsp + 24], rax
-    mov qword ptr [rsp + 16], r9
-    mov qword ptr [rsp + 8], r10
-    mov qword ptr [rsp], r11
-    call <blueflame::cq::error::CqeError>::new
-    mov r11, qword ptr [rsp]
-    mov r10, qword ptr [rsp + 8]
-    mov r9, qword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 32]
-    mov rdi, qword ptr [rsp + 40]
-    movzx r8d, byte ptr [rsp + 57]
-    cmp byte ptr [rsp + 56], 8
-    mov ecx, dword ptr [r15 + 56]
-    mov edx, dword ptr [r15 + 44]
-    jne L4
-    test r8b, r8b
-    je L2
-    jmp L4
-L9:
-    xor eax, eax
-    jmp L11
-L10:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], r12d
-L11:
-    add rsp, 72
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
 
 hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
@@ -1284,6 +657,167 @@ L7:
     je L2
     jmp L4
 
+hot_poll_and_retire:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 104
+    mov r14, qword ptr [rdi]
+    mov ecx, dword ptr [r14 + 60]
+    mov eax, dword ptr [rdi + 40]
+    bswap ecx
+    mov dword ptr [rsp], eax
+    xor ecx, eax
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L10
+    mov r15d, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 32]
+    mov qword ptr [rsp + 64], rax
+    mov eax, dword ptr [rsi + 72]
+    mov dword ptr [rsp + 12], eax
+    mov eax, dword ptr [rsi + 84]
+    mov dword ptr [rsp + 8], eax
+    mov eax, dword ptr [rsi + 76]
+    mov dword ptr [rsp + 4], eax
+    mov eax, dword ptr [rsi + 88]
+    mov qword ptr [rsp + 56], rax
+    mov r13, qword ptr [rsi + 8]
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 80], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 48], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 72], rax
+    mov ebx, dword ptr [rsi + 80]
+    mov r8d, 1
+L1:
+    mov rax, r8
+    cmp cl, 4
+    jae L6
+L2:
+    mov r8d, dword ptr [r14 + 56]
+    xor r8d, dword ptr [rsp + 12]
+    cmp r8d, 256
+    jae L8
+    mov r9d, ecx
+    mov r8d, r9d
+    shr r8d, 16
+    mov r11d, ebx
+    sub r11d, dword ptr [rsp + 8]
+    mov r10d, r8d
+    sub r10d, r11d
+    mov ebp, dword ptr [rsp + 4]
+    sub ebp, r11d
+    cmp r10w, bp
+    jae L4
+    shl r8d, 4
+    and r8d, dword ptr [rsp + 56]
+    mov r11, qword ptr [r13 + r8 + 8]
+    test r11, r11
+    je L4
+    add r10d, ebx
+    add r10d, r11d
+    mov rbp, qword ptr [r13 + r8]
+    movzx ebx, r10w
+    mov dword ptr [rsi + 80], ebx
+    cmp cl, 4
+    jb L3
+    and cl, -4
+    rol cl, 4
+    cmp cl, 5
+    jae L9
+L3:
+    add r12, rbp
+    mov qword ptr [rdx], r12
+L4:
+    inc r15d
+    cmp r14, qword ptr [rsp + 80]
+    je L7
+    add r14, qword ptr [rsp + 64]
+L5:
+    mov ecx, r15d
+    bswap ecx
+    mov r8, qword ptr [rsp + 72]
+    mov dword ptr [r8], ecx
+    cmp rax, 16
+    je L11
+    mov ecx, dword ptr [r14 + 60]
+    bswap ecx
+    xor ecx, dword ptr [rsp]
+    mov r9d, ecx
+    ror r9b
+    lea r8, [rax + 1]
+    cmp r9b, 120
+    jb L1
+    jmp L11
+L6:
+    mov r8d, ecx
+    shr r8b, 4
+    cmp r8b, 13
+    je L2
+    movzx r8d, r8b
+    test r8d, r8d
+    jne L4
+    mov r8d, ecx
+    shr r8b, 2
+    and r8b, 3
+    dec r8b
+    cmp r8b, 1
+    jbe L2
+    jmp L4
+L7:
+    and r15d, 16777215
+    mov ecx, dword ptr [rsp]
+    xor ecx, 1
+    mov dword ptr [rsp], ecx
+    mov dword ptr [rdi + 40], ecx
+    mov r14, qword ptr [rsp + 48]
+    jmp L5
+L8:
+    mov ecx, dword ptr [r14 + 56]
+    jmp L4
+L9:
+    movzx r8d, word ptr [r14 + 54]
+    rol r8w, 8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 40], rdi
+    lea rdi, [rsp + 88]
+    mov qword ptr [rsp + 32], rsi
+    mov rsi, r9
+    mov qword ptr [rsp + 24], rdx
+    mov edx, r8d
+    mov qword ptr [rsp + 16], rax
+    call <blueflame::cq::error::CqeError>::new
+    mov rax, qword ptr [rsp + 16]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdx, qword ptr [rsp + 24]
+    mov rdi, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 88], 8
+    je L3
+    jmp L4
+L10:
+    xor eax, eax
+    jmp L12
+L11:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+L12:
+    add rsp, 104
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_poll_counter:
     push rbp
     push r14
@@ -1358,6 +892,472 @@ L7:
     je L2
     jmp L4
 
+hot_poll_no_overrun:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r12d, dword ptr [rdi + 8]
+    mov rbx, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov r11, qword ptr [rdi + 16]
+    mov r13d, dword ptr [rsi + 8]
+    mov edx, 1
+L1:
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 3
+    ja L3
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+L2:
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r14d, 16
+    add r14, rbx
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov rbx, r14
+    jmp L5
+L3:
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
+L4:
+    inc r13d
+    mov dword ptr [rsi + 8], r13d
+L5:
+    inc r12d
+    cmp r15, r10
+    je L7
+    add r15, r9
+    cmp rax, 16
+    je L10
+L6:
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
+    ror r8b
+    lea rdx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r12d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r15, r11
+    cmp rax, 16
+    jne L6
+    jmp L10
+L8:
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 48], rdi
+    lea rdi, [rsp + 56]
+    mov qword ptr [rsp + 40], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 24], r9
+    mov qword ptr [rsp + 16], r10
+    mov qword ptr [rsp + 8], r11
+    call <blueflame::cq::error::CqeError>::new
+    mov r11, qword ptr [rsp + 8]
+    mov r10, qword ptr [rsp + 16]
+    mov r9, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 40]
+    mov rdi, qword ptr [rsp + 48]
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
+    xor eax, eax
+    jmp L11
+L10:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
+L11:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_poll_once_per_call:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r12d, dword ptr [rdi + 8]
+    mov rbx, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov r11, qword ptr [rdi + 16]
+    mov r13d, dword ptr [rsi + 8]
+    mov edx, 1
+L1:
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 3
+    ja L3
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+L2:
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r14d, 16
+    add r14, rbx
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov rbx, r14
+    jmp L5
+L3:
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
+L4:
+    inc r13d
+    mov dword ptr [rsi + 8], r13d
+L5:
+    inc r12d
+    cmp r15, r10
+    je L7
+    add r15, r9
+    cmp rax, 16
+    je L10
+L6:
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
+    ror r8b
+    lea rdx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r12d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r15, r11
+    cmp rax, 16
+    jne L6
+    jmp L10
+L8:
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 48], rdi
+    lea rdi, [rsp + 56]
+    mov qword ptr [rsp + 40], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 24], r9
+    mov qword ptr [rsp + 16], r10
+    mov qword ptr [rsp + 8], r11
+    call <blueflame::cq::error::CqeError>::new
+    mov r11, qword ptr [rsp + 8]
+    mov r10, qword ptr [rsp + 16]
+    mov r9, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 40]
+    mov rdi, qword ptr [rsp + 48]
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
+    xor eax, eax
+    jmp L11
+L10:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
+    mov rcx, qword ptr [rdi + 48]
+    bswap r12d
+    mov dword ptr [rcx], r12d
+L11:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_poll_one:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 24
+    mov r14, qword ptr [rdi]
+    mov ebx, dword ptr [r14 + 60]
+    mov r15d, dword ptr [rdi + 40]
+    bswap ebx
+    xor ebx, r15d
+    mov eax, ebx
+    ror al
+    cmp al, 119
+    ja L2
+    mov ebp, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdi + 32]
+    cmp bl, 3
+    ja L3
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
+L1:
+    bswap ecx
+    and eax, -256
+    bswap eax
+    shr ebx, 16
+    add rcx, rbx
+    add rcx, qword ptr [rsi]
+    add rcx, rax
+    mov qword ptr [rsi], rcx
+    jmp L5
+L2:
+    xor eax, eax
+    jmp L7
+L3:
+    mov eax, ebx
+    and al, -4
+    rol al, 4
+    cmp al, 4
+    ja L9
+    mov eax, dword ptr [r14 + 56]
+    mov eax, dword ptr [r14 + 44]
+L4:
+    inc dword ptr [rsi + 8]
+L5:
+    inc ebp
+    cmp r14, qword ptr [rdi + 24]
+    je L8
+    add r14, r12
+L6:
+    mov rax, qword ptr [rdi + 48]
+    mov ecx, ebp
+    bswap ecx
+    mov dword ptr [rax], ecx
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], ebp
+    mov eax, 1
+L7:
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov r14, qword ptr [rdi + 16]
+    and ebp, 16777215
+    xor r15d, 1
+    mov dword ptr [rdi + 40], r15d
+    jmp L6
+L9:
+    movzx edx, word ptr [r14 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    lea rax, [rsp + 8]
+    mov qword ptr [rsp], rdi
+    mov rdi, rax
+    mov r13, rsi
+    mov rsi, rbx
+    call <blueflame::cq::error::CqeError>::new
+    mov rsi, r13
+    mov rdi, qword ptr [rsp]
+    movzx edx, byte ptr [rsp + 9]
+    cmp byte ptr [rsp + 8], 8
+    mov eax, dword ptr [r14 + 56]
+    mov ecx, dword ptr [r14 + 44]
+    jne L4
+    test dl, dl
+    je L1
+    jmp L4
+
+hot_poll_sixteen:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r15, qword ptr [rdi]
+    mov ecx, dword ptr [r15 + 60]
+    mov ebp, dword ptr [rdi + 40]
+    bswap ecx
+    xor ecx, ebp
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L9
+    mov r12d, dword ptr [rdi + 8]
+    mov r13, qword ptr [rsi]
+    mov r9, qword ptr [rdi + 32]
+    mov r10, qword ptr [rdi + 24]
+    mov r11, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 48], rax
+    mov ebx, dword ptr [rsi + 8]
+    mov edx, 1
+L1:
+    mov rax, rdx
+    mov r14d, ecx
+    cmp cl, 3
+    ja L3
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+L2:
+    bswap edx
+    and ecx, -256
+    bswap ecx
+    shr r14d, 16
+    add r14, r13
+    add r14, rdx
+    add r14, rcx
+    mov qword ptr [rsi], r14
+    mov r13, r14
+    jmp L5
+L3:
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L8
+    mov ecx, dword ptr [r15 + 56]
+    mov ecx, dword ptr [r15 + 44]
+L4:
+    inc ebx
+    mov dword ptr [rsi + 8], ebx
+L5:
+    inc r12d
+    cmp r15, r10
+    je L7
+    add r15, r9
+L6:
+    mov ecx, r12d
+    bswap ecx
+    mov rdx, qword ptr [rsp + 48]
+    mov dword ptr [rdx], ecx
+    cmp rax, 16
+    je L10
+    mov ecx, dword ptr [r15 + 60]
+    bswap ecx
+    xor ecx, ebp
+    mov r8d, ecx
+    ror r8b
+    lea rdx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L10
+L7:
+    and r12d, 16777215
+    xor ebp, 1
+    mov dword ptr [rdi + 40], ebp
+    mov r15, r11
+    jmp L6
+L8:
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 40], rdi
+    lea rdi, [rsp + 56]
+    mov qword ptr [rsp + 32], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 16], r9
+    mov qword ptr [rsp + 8], r10
+    mov qword ptr [rsp], r11
+    call <blueflame::cq::error::CqeError>::new
+    mov r11, qword ptr [rsp]
+    mov r10, qword ptr [rsp + 8]
+    mov r9, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 40]
+    movzx r8d, byte ptr [rsp + 57]
+    cmp byte ptr [rsp + 56], 8
+    mov ecx, dword ptr [r15 + 56]
+    mov edx, dword ptr [r15 + 44]
+    jne L4
+    test r8b, r8b
+    je L2
+    jmp L4
+L9:
+    xor eax, eax
+    jmp L11
+L10:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], r12d
+L11:
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_post_doorbell_fence:
     push rbx
     sub rsp, 48
@@ -1386,7 +1386,7 @@ L1:
     mov byte ptr [rsp + 40], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1475,7 +1475,7 @@ L1:
     mov byte ptr [rsp + 48], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
     jmp L3
 L2:
     mov r11d, eax
@@ -1571,7 +1571,7 @@ L1:
     mov byte ptr [rsp + 40], 8
     mov rdx, rsp
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1661,7 +1661,7 @@ L1:
     mov byte ptr [rsp + 40], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1850,7 +1850,7 @@ L1:
     mov byte ptr [rsp + 24], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 32
     pop rbx
@@ -1925,7 +1925,7 @@ L1:
     mov byte ptr [rsp + 32], 8
     mov rdx, rsp
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     jmp L7
 L2:
     mov r10d, eax
@@ -2330,7 +2330,7 @@ L29:
     lea rcx, [r8 + 256]
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
 L30:
     mov byte ptr [rbp], 9
 L31:
@@ -2448,7 +2448,7 @@ L1:
     mov byte ptr [rsp + 40], 8
     lea rdx, [rsp + 8]
     mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -2607,7 +2607,7 @@ hot_ring_staged:
     mov qword ptr [rdi + 24], rax
     ret
 L1:
-    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::ring_other@GOTPCREL]
+    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
 
 hot_stage:
     push rbp
@@ -2666,7 +2666,7 @@ L2:
     lea rcx, [rsp + 24]
     mov rsi, r14
     mov edx, ebp
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::wqe::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
     cmp dword ptr [rsp], 1
     jne L4
 L3:

@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut};
 use blueflame::cq::{CqeError, Side};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, QueuePair, adopt_cq, adopt_qp};
-use blueflame::wqe::{Rc, Read, Send, Uc};
+use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
 use crate::end::{End, device, path, wait_for};
@@ -54,12 +54,12 @@ impl Drop for Plain {
     }
 }
 
-fn adopt(plain: &Plain) -> (QueuePair<Rc>, OwnedCq) {
+fn adopt(plain: &Plain) -> (QueuePair<transport::Rc>, OwnedCq) {
     // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else.
     unsafe { (adopt_qp(plain.qp).expect("adopt"), adopt_cq(plain.cq).expect("adopt")) }
 }
 
-fn connect(path: &Path, a: &mut End, pair: &mut QueuePair<Rc>) {
+fn connect(path: &Path, a: &mut End, pair: &mut QueuePair<transport::Rc>) {
     let (at_a, at_b) = (a.pair.qp.endpoint(path, Psn::truncate(1)), pair.qp.endpoint(path, Psn::truncate(2)));
     a.connect(path, 1, &at_b);
     pair.qp.to_init(path).expect("INIT");
@@ -71,7 +71,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let plain = Plain::new(&device, &pd);
-    let mut a = End::<Rc>::new(&device, &pd);
+    let mut a = End::<transport::Rc>::new(&device, &pd);
     let (mut pair, mut cq) = adopt(&plain);
     connect(&path(&device), &mut a, &mut pair);
     let qpn = pair.qp.qpn();
@@ -81,7 +81,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
         // SAFETY: looked at when the receive has completed.
         unsafe { pair.rq.as_mut().expect("a receive queue").post(WrId(9), &[a.buffer.sge()]) }.expect("room");
         let message: Vec<u8> = (1..=len as u8).collect();
-        a.pair.sq.post(&Send::new().inline(&message[..]).signaled(WrId(1))).expect("room");
+        a.pair.sq.post(&wqe::send().inline(&message[..]).signaled(WrId(1))).expect("room");
         wait_for("the send", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
         wait_for("the receive", || {
             let cqe = cq.poll()?;
@@ -106,7 +106,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
     // And so it is with what a READ brings, where all requests are signalled.
     a.buffer.write(100, b"read by the adopted");
     // SAFETY: looked at when the READ has completed.
-    unsafe { pair.sq.post_unchecked(&Read::from(a.buffer.remote().at(100)).scatter([a.buffer.sge_of(0..4)])) }
+    unsafe { pair.sq.post_unchecked(&wqe::read(a.buffer.remote().at(100)).scatter([a.buffer.sge_of(0..4)])) }
         .expect("room");
     let mut bytes = [0; 4];
     wait_for("the READ", || {
@@ -133,22 +133,25 @@ fn objects_are_adopted_once_as_what_they_are() {
     let pd = device.protection_domain().expect("a PD");
     let plain = Plain::new(&device, &pd);
     // SAFETY: alive, and not posted to.
-    let wrong = unsafe { adopt_qp::<Uc>(plain.qp) }.expect_err("an RC queue pair as UC");
+    let wrong = unsafe { adopt_qp::<transport::Uc>(plain.qp) }.expect_err("an RC queue pair as UC");
     assert_eq!(wrong.to_string(), "the queue pair is of type RC, and was adopted as UC");
     let (pair, cq) = adopt(&plain);
     let (qpn, cqn) = (pair.qp.qpn().get(), cq.handle().cqn().get());
     // SAFETY: refused.
     let (qp_twice, cq_twice) =
-        unsafe { (adopt_qp::<Rc>(plain.qp).expect_err("twice"), adopt_cq(plain.cq).expect_err("twice")) };
+        unsafe { (adopt_qp::<transport::Rc>(plain.qp).expect_err("twice"), adopt_cq(plain.cq).expect_err("twice")) };
     assert_eq!(qp_twice, Error::Taken { object: "queue pair", number: qpn });
     assert_eq!(cq_twice, Error::Taken { object: "completion queue", number: cqn });
     assert!(qp_twice.to_string().contains(&format!("{qpn:#x} has a queue of this crate already")), "{qp_twice}");
     // Nor may those be adopted that this crate has made.
-    let own = End::<Rc>::new(&device, &pd);
+    let own = End::<transport::Rc>::new(&device, &pd);
     let (qp, made) = (own.pair.qp.as_raw(), own.cq.handle().as_raw());
     // SAFETY: refused.
     let refused = unsafe {
-        (adopt_qp::<Rc>(NonNull::new(qp).expect("a QP")).err(), adopt_cq(NonNull::new(made).expect("a CQ")).err())
+        (
+            adopt_qp::<transport::Rc>(NonNull::new(qp).expect("a QP")).err(),
+            adopt_cq(NonNull::new(made).expect("a CQ")).err(),
+        )
     };
     assert!(matches!(refused, (Some(Error::Taken { .. }), Some(Error::Taken { .. }))), "{refused:?}");
     // Given back, they can be adopted again.
@@ -168,7 +171,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
     let other = Plain::new(&device, &pd);
     {
         // SAFETY: alive, and nobody else's.
-        let mut other = unsafe { adopt_qp::<Rc>(other.qp) }.expect("adopt");
+        let mut other = unsafe { adopt_qp::<transport::Rc>(other.qp) }.expect("adopt");
         let at_other = other.qp.endpoint(&path, Psn::truncate(5));
         pair.qp.to_init(&path).expect("INIT");
         pair.qp.to_rtr(&path, &at_other).expect("RTR");

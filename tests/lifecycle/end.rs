@@ -7,7 +7,7 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Endpoint, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, VerbsTransport,
 };
-use blueflame::wqe::{Nop, Rc};
+use blueflame::{transport, wqe};
 
 pub(crate) fn device() -> Device {
     match Device::open_first() {
@@ -25,7 +25,7 @@ pub(crate) fn path(device: &Device) -> Path {
 /// Requests that each queue takes at a time.
 pub(crate) const DEPTH: u32 = 16;
 
-pub(crate) struct End<T: VerbsTransport = Rc> {
+pub(crate) struct End<T: VerbsTransport = transport::Rc> {
     pub(crate) pair: QueuePair<T>,
     pub(crate) cq: OwnedCq,
     pub(crate) buffer: Buffer,
@@ -56,7 +56,7 @@ impl<T: VerbsTransport> End<T> {
     }
 
     pub(crate) fn nop(&mut self, tag: u64, signaled: bool) -> Result<(), PostError> {
-        self.pair.sq.post(&Nop::new().signaled_if(signaled, WrId(tag)))
+        self.pair.sq.post(&wqe::nop().signaled_if(signaled, WrId(tag)))
     }
 }
 

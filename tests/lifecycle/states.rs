@@ -3,7 +3,7 @@
 use blueflame::queue::{PostError, RecvError};
 use blueflame::types::{Psn, Wqebbs, WrId};
 use blueflame::verbs::{Error, QpState};
-use blueflame::wqe::{Rc, Remote, Send, Write};
+use blueflame::{Remote, transport, wqe};
 
 use crate::end::{DEPTH, End, connected, device, path, wait_for};
 
@@ -11,7 +11,7 @@ use crate::end::{DEPTH, End, connected, device, path, wait_for};
 fn queues_take_what_was_asked_for_and_no_more() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, _b) = connected::<Rc>(&device, &pd);
+    let (mut a, _b) = connected::<transport::Rc>(&device, &pd);
     let ring = a.pair.sq.capacity();
     assert!(u32::from(ring.0) > DEPTH, "libmlx5 makes rings longer than asked for: {ring:?}");
     for n in 0..DEPTH {
@@ -38,7 +38,7 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
-    let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(1).inline(200);
+    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(1).inline(200);
     // Control segment, remote address, and 204 bytes inline: 15 units of 16 bytes.
     assert_eq!(builder.send_completions(), 4 + 1);
     let mut pair = builder.build().expect("a queue pair");
@@ -47,22 +47,22 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
     assert_eq!(pair.sq.window(), Wqebbs(4));
-    pair.sq.post(&Send::new().inline(&[1; 200]).signaled(WrId(1))).expect("fits");
+    pair.sq.post(&wqe::send().inline(&[1; 200]).signaled(WrId(1))).expect("fits");
     let full = PostError::Full { needed: Wqebbs(4), free: Wqebbs(0) };
-    assert_eq!(pair.sq.post(&Send::new().inline(&[1; 200])), Err(full));
+    assert_eq!(pair.sq.post(&wqe::send().inline(&[1; 200])), Err(full));
 }
 
 #[test]
 fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut a, b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let path = path(&device);
     let (at_a, at_b) = (a.pair.qp.endpoint(&path, Psn::truncate(1)), b.pair.qp.endpoint(&path, Psn::truncate(2)));
-    let refused = |a: &mut End<Rc>, state| {
+    let refused = |a: &mut End<transport::Rc>, state| {
         assert_eq!(a.pair.qp.state(), Ok(state));
         assert_eq!(a.nop(1, true), Err(PostError::NotReadyToSend), "{state}");
-        let write = Write::to(Remote { addr: 0, rkey: blueflame::types::Rkey(0) }).inline(&[0; 8]);
+        let write = wqe::write(Remote { addr: 0, rkey: blueflame::types::Rkey(0) }).inline(&[0; 8]);
         assert_eq!(a.pair.sq.batch().push(&write), Err(PostError::NotReadyToSend));
         assert_eq!(a.pair.sq.stage(&write).err(), Some(PostError::NotReadyToSend));
         assert_eq!(a.pair.sq.refresh(), Ok(state), "which is no state to open it in");
@@ -82,7 +82,7 @@ fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
 fn each_state_follows_the_one_before() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let mut a = End::<Rc>::new(&device, &pd);
+    let mut a = End::<transport::Rc>::new(&device, &pd);
     let path = path(&device);
     let itself = a.pair.qp.endpoint(&path, Psn::truncate(1));
     let wrong = |is, to| Err(Error::WrongState { is, to });
@@ -105,7 +105,7 @@ fn each_state_follows_the_one_before() {
 fn the_device_is_asked_only_about_ports_that_it_has() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let mut a = End::<Rc>::new(&device, &pd);
+    let mut a = End::<transport::Rc>::new(&device, &pd);
     let good = path(&device);
     let itself = a.pair.qp.endpoint(&good, Psn::truncate(1));
     for number in [0, device.query().expect("query").ports + 1, 255] {

@@ -6,17 +6,17 @@ use blueflame::cq::Cqe;
 use blueflame::queue::PostError;
 use blueflame::types::{Psn, Qpn, Wqebbs, WrId};
 use blueflame::verbs::{Device, Drained, Error, QpState};
-use blueflame::wqe::{Rc, Send, Write};
+use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
 use crate::end::{DEPTH, End, connect, connected, device, path, wait_for};
 
 /// Drains an end. The tags of sends and receives that completions named, in their order, and the WQEBBs the marker freed.
-fn drain(end: &mut End<Rc>) -> (Vec<u64>, Vec<u64>, u16) {
+fn drain(end: &mut End<transport::Rc>) -> (Vec<u64>, Vec<u64>, u16) {
     let (mut sends, mut receives, mut marker) = (Vec::new(), Vec::new(), 0);
     let mut drain = end.pair.drain().expect("ERR");
     wait_for("drain", || {
-        end.cq.drain(4, |cqe| match drain.take(&cqe).expect("a completion") {
+        end.cq.poll_with(4, |cqe| match drain.take(&cqe).expect("a completion") {
             Some(Drained::Send(done)) => sends.push(done.wr_id.0),
             Some(Drained::Receive(tag)) => receives.push(tag.0),
             Some(Drained::Marker(Wqebbs(freed))) => marker = freed,
@@ -32,12 +32,12 @@ fn drain(end: &mut End<Rc>) -> (Vec<u64>, Vec<u64>, u16) {
 fn a_drain_ends_where_unsignalled_requests_had_succeeded() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     // A window full of requests of which none will ever complete by itself; the last one is known to have been executed.
     let target = b.buffer.remote();
     for n in 0..u64::from(DEPTH) {
         let number = (n + 1).to_le_bytes();
-        let write = Write::to(target).inline(&number).wr_id(WrId(n));
+        let write = wqe::write(target).inline(&number).wr_id(WrId(n));
         a.pair.sq.post(&write).expect("room");
     }
     let mut bytes = [0; 8];
@@ -56,7 +56,13 @@ fn a_drain_ends_where_unsignalled_requests_had_succeeded() {
 }
 
 /// What one life of a connection looked like to the receiver: the numbers that arrived.
-fn life(path: &blueflame::verbs::Path, psn: u32, a: &mut End<Rc>, b: &mut End<Rc>, sent: &mut u64) -> Vec<u64> {
+fn life(
+    path: &blueflame::verbs::Path,
+    psn: u32,
+    a: &mut End<transport::Rc>,
+    b: &mut End<transport::Rc>,
+    sent: &mut u64,
+) -> Vec<u64> {
     connect(path, psn, a, b);
     let (mut arrived, mut outstanding) = (Vec::new(), VecDeque::new());
     let messages = 3 * u64::from(DEPTH);
@@ -67,7 +73,7 @@ fn life(path: &blueflame::verbs::Path, psn: u32, a: &mut End<Rc>, b: &mut End<Rc
     // Until some are acknowledged, and a window is in flight: every eighth request is signalled.
     while left > 0 {
         let number = sent.to_le_bytes();
-        let request = Send::new().imm(*sent as u32).inline(&number);
+        let request = wqe::send().imm(*sent as u32).inline(&number);
         match a.pair.sq.post(&request.signaled_if(*sent % 8 == 7, WrId(*sent))) {
             Ok(()) => {
                 outstanding.push_back(*sent);
@@ -98,7 +104,7 @@ fn life(path: &blueflame::verbs::Path, psn: u32, a: &mut End<Rc>, b: &mut End<Rc
     {
         let mut drain = a.pair.drain().expect("ERR");
         wait_for("sender's drain", || {
-            a.cq.drain(8, |cqe| match drain.take(&cqe).expect("a completion") {
+            a.cq.poll_with(8, |cqe| match drain.take(&cqe).expect("a completion") {
                 Some(Drained::Send(done)) => {
                     accounted += usize::from(done.freed.0);
                     assert_eq!(done.wr_id.0, outstanding[accounted - 1]);
@@ -114,7 +120,7 @@ fn life(path: &blueflame::verbs::Path, psn: u32, a: &mut End<Rc>, b: &mut End<Rc
     {
         let mut drain = b.pair.drain().expect("ERR");
         wait_for("receiver's drain", || {
-            b.cq.drain(8, |cqe| {
+            b.cq.poll_with(8, |cqe| {
                 assert!(matches!(drain.take(&cqe), Ok(Some(Drained::Receive(_)))));
                 receives += 1;
                 if cqe.check().is_ok() {
@@ -156,10 +162,11 @@ fn a_connection_is_torn_down_under_load_and_made_anew() {
 fn a_reset_forgets_what_was_not_polled() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     for round in 0..5_u64 {
         // Another queue pair completes to the same queue, and loses nothing.
-        let mut other = pd.queue_pair::<Rc>(a.cq.handle(), a.cq.handle()).sends(2).build().expect("a queue pair");
+        let mut other =
+            pd.queue_pair::<transport::Rc>(a.cq.handle(), a.cq.handle()).sends(2).build().expect("a queue pair");
         let path = path(&device);
         let itself = other.qp.endpoint(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
@@ -167,10 +174,10 @@ fn a_reset_forgets_what_was_not_polled() {
         let target = b.buffer.remote();
         for n in 0..6 {
             let data = [round as u8; 8];
-            let write = Write::to(target).inline(&data).signaled(WrId(n));
+            let write = wqe::write(target).inline(&data).signaled(WrId(n));
             a.pair.sq.post(&write).expect("room");
             if n == 2 {
-                other.sq.post(&blueflame::wqe::Nop::new().signaled(WrId(100 + round))).expect("room");
+                other.sq.post(&blueflame::wqe::nop().signaled(WrId(100 + round))).expect("room");
             }
         }
         wait_for("the writes", || {
@@ -193,7 +200,7 @@ fn a_reset_forgets_what_was_not_polled() {
 fn a_reset_names_what_it_lacks() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     assert_eq!(a.pair.reset(&mut [&mut b.cq], |_| ()), Err(Error::CqNotGiven { which: "sends" }));
     assert_eq!(a.pair.qp.state(), Ok(QpState::ReadyToSend), "nothing has changed");
     core::mem::swap(&mut *a.pair.sq, &mut *b.pair.sq);
@@ -207,7 +214,7 @@ fn a_reset_names_what_it_lacks() {
 }
 
 /// `ibv_modify_qp` to RESET by the raw pointer: what `Qp::as_raw` says not to do.
-fn reset_behind(end: &End<Rc>) {
+fn reset_behind(end: &End<transport::Rc>) {
     // SAFETY: integers and null pointers.
     let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
     attr.qp_state = sys::ibv_qp_state::IBV_QPS_RESET;
@@ -220,10 +227,10 @@ fn reset_behind(end: &End<Rc>) {
 fn a_reset_behind_the_queues_replays_nothing() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     let path = path(&device);
     b.post_receive(1);
-    a.pair.sq.post(&Send::new().imm(1).inline(b"an order").signaled(WrId(1))).expect("room");
+    a.pair.sq.post(&wqe::send().imm(1).inline(b"an order").signaled(WrId(1))).expect("room");
     wait_for("the order", || b.cq.poll().map(drop));
     reset_behind(&a);
     let error = Error::ResetElsewhere { qpn: a.pair.qp.qpn() };
@@ -238,7 +245,7 @@ fn a_reset_behind_the_queues_replays_nothing() {
     }
     connect(&path, 0x77, &mut a, &mut b);
     b.post_receive(2);
-    a.pair.sq.post(&Send::new().imm(2).inline(b"order two").signaled(WrId(2))).expect("room");
+    a.pair.sq.post(&wqe::send().imm(2).inline(b"order two").signaled(WrId(2))).expect("room");
     let second = wait_for("the second order", || b.cq.poll().map(|cqe| (cqe.check().is_ok(), cqe.imm())));
     assert_eq!(second, (true, Some(2)), "and not the first one once more");
 }
@@ -249,9 +256,9 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     let pd = device.protection_domain().expect("a PD");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let mut cq = device.completion_queue(64).build().expect("a CQ");
-    let mut a = End::<Rc>::new(&device, &pd);
+    let mut a = End::<transport::Rc>::new(&device, &pd);
     let handle = srq.handle().clone();
-    let builder = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).shared_recv_queue(&handle);
+    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).shared_recv_queue(&handle);
     assert_eq!(builder.recv_completions(), 0, "they are counted once for all its queue pairs");
     let mut b = builder.build().expect("a queue pair");
     let path = path(&device);
@@ -264,7 +271,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
         unsafe { srq.post(WrId(tag), &[a.buffer.sge()]) }.expect("room");
     }
     for n in 0..3_u8 {
-        a.pair.sq.post(&Send::new().inline(&[n; 8]).signaled(WrId(n.into()))).expect("room");
+        a.pair.sq.post(&wqe::send().inline(&[n; 8]).signaled(WrId(n.into()))).expect("room");
         wait_for("completion", || a.cq.poll().map(drop));
     }
     let qpn: Qpn = b.qp.qpn();

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Write};
+use blueflame::{transport, wqe};
 use softhca::complaint::Complaint;
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, QpParts};
 
@@ -14,7 +14,7 @@ const MESSAGE: &[u8; 24] = b"0123456789abcdef01234567";
 
 /// A queue pair connected to itself.
 struct Lab {
-    end: End<Rc>,
+    end: End<transport::Rc>,
     hca: EmbeddedDevice,
     qp: QpParts,
     window: Buffer,
@@ -28,7 +28,7 @@ impl Lab {
     /// With a register of the test's choice.
     fn ringing(mut hca: EmbeddedDevice, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
         let mut parts = None;
-        let end = End::<Rc>::with_register(&mut hca, &Shape::default(), |qp| {
+        let end = End::<transport::Rc>::with_register(&mut hca, &Shape::default(), |qp| {
             parts = Some(*qp);
             // SAFETY: memory of the device's UAR pages, or of the test, where nothing else stores at the same time.
             unsafe { ExclusiveRegister::from_parts(choose(qp)) }.expect("a register")
@@ -41,7 +41,7 @@ impl Lab {
     /// Posts one WRITE that BlueFlame takes, and calls `tamper` before the device looks; gives what the device complains of,
     /// and whether the WRITE arrived.
     fn post(&mut self, tamper: impl FnOnce(&QpParts)) -> (Vec<Complaint>, bool) {
-        let request = Write::to(remote(&self.window, 0)).inline(MESSAGE).signaled(WrId(1));
+        let request = wqe::write(remote(&self.window, 0)).inline(MESSAGE).signaled(WrId(1));
         // SAFETY: an inline request names no memory.
         unsafe { self.end.sq.post_unchecked(&request) }.expect("room");
         tamper(&self.qp);

@@ -4,7 +4,7 @@
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, Register, SharedRegister};
 use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Write};
+use blueflame::{transport, wqe};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, QpParts};
 
 use crate::common::{End, Shape, register, remote};
@@ -27,14 +27,14 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
     let mut hca = EmbeddedDevice::standalone().expect("a device");
     let mut qp = None;
     // A ring of eight WQEBBs and WQEs of up to four: they wrap at every place.
-    let mut end = End::<Rc, R>::with_register(&mut hca, &Shape::default(), |parts| {
+    let mut end = End::<transport::Rc, R>::with_register(&mut hca, &Shape::default(), |parts| {
         qp = Some(*parts);
         ring_by(parts)
     });
     let qp = qp.expect("the queue pair's parts");
     hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
     let window = hca.buffer(LONGEST).expect("memory");
-    let to = Write::to(remote(&window, 0));
+    let to = wqe::write(remote(&window, 0));
     let small = end.sq.template(to.inline_len::<28>().signaled(WrId(0))).expect("within the limits");
     let large = end.sq.template(to.inline_len::<200>().signaled(WrId(0))).expect("within the limits");
     let shots = [28, 200].into_iter().cycle().take(20).map(|len| (len, true));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use blueflame::cq::{Cqe, CqeError, KnownSyndrome, Side, Syndrome, WcStatus};
 use blueflame::types::{Lkey, Rkey};
-use blueflame::wqe::{Rc, Remote, Sge};
+use blueflame::{Remote, Sge, transport};
 use softhca::context::{Access, QpState};
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, connect, run_until_idle};
 use softhca::event::Event;
@@ -13,8 +13,8 @@ use crate::common::request::{Data, Kind, Service, Wr};
 use crate::common::{End, Shape, remote, sge};
 
 struct Lab {
-    near: End<Rc>,
-    far: End<Rc>,
+    near: End<transport::Rc>,
+    far: End<transport::Rc>,
     a: EmbeddedDevice,
     b: EmbeddedDevice,
     source: Buffer,
@@ -53,7 +53,7 @@ impl Lab {
 
     fn with(shape: &Shape, options: &ConnectOptions) -> Self {
         let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-        let (near, far) = (End::<Rc>::new(&mut a, shape), End::<Rc>::new(&mut b, shape));
+        let (near, far) = (End::<transport::Rc>::new(&mut a, shape), End::<transport::Rc>::new(&mut b, shape));
         connect((&mut a, near.qpn), (&mut b, far.qpn), options).expect("a connection");
         let (mut source, window) = (a.buffer(8192).expect("memory"), b.buffer(8192).expect("memory"));
         source.write(0, &[0x77; 8192]);
@@ -63,7 +63,7 @@ impl Lab {
     fn post(&mut self, kind: Kind, data: Data, signaled: bool) -> u64 {
         let id = 100 + self.sends.len() as u64;
         // SAFETY: what is named is memory of the devices, which outlive the queue, or no memory that exists.
-        unsafe { Rc::put(&mut self.near.sq, &Wr { signaled, ..Wr::new(kind, data, id) }) }.expect("room");
+        unsafe { transport::Rc::put(&mut self.near.sq, &Wr { signaled, ..Wr::new(kind, data, id) }) }.expect("room");
         self.sends.push(id);
         self.a.step();
         id
@@ -136,7 +136,7 @@ impl Lab {
 }
 
 /// Takes every completion of an end. Each must retire something that is outstanding.
-fn poll(end: &mut End<Rc>) -> Report {
+fn poll(end: &mut End<transport::Rc>) -> Report {
     let mut report = Report::default();
     let take = |cqe: Cqe<'_>| {
         assert_eq!(cqe.qpn().get(), end.qpn);
@@ -154,7 +154,7 @@ fn poll(end: &mut End<Rc>) -> Report {
             Side::Responder => report.receives.push((end.rq.retire(&cqe), status)),
         }
     };
-    end.cq.drain(usize::MAX, take);
+    end.cq.poll_with(usize::MAX, take);
     report
 }
 
@@ -215,7 +215,7 @@ fn remote_access_of_atomics() {
 fn local_protection() {
     type Where<'a> = &'a dyn Fn(&Lab) -> Sge;
     let wrong: Where = &|lab| Sge { lkey: Lkey(0x4242), ..sge(&lab.source, 0, 8) };
-    let past_the_end: Where = &|lab| Sge { bytes: 9, ..sge(&lab.source, 8192 - 8, 8) };
+    let past_the_end: Where = &|lab| Sge { length: 9, ..sge(&lab.source, 8192 - 8, 8) };
     for (place, read) in [(wrong, false), (wrong, true), (past_the_end, false), (past_the_end, true)] {
         let mut lab = Lab::new(&SHAPE);
         let (bad, to) = (place(&lab), remote(&lab.window, 0));

@@ -1,6 +1,6 @@
 //! A network that loses, repeats, reorders and delays packets: what arrives is what was sent, in order and once.
 
-use blueflame::wqe::{Rc, Uc};
+use blueflame::transport;
 use proptest::prelude::*;
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect};
 use softhca::wire::fault::{FaultConfig, FaultInjector};
@@ -48,7 +48,7 @@ proptest! {
         signal_every in 1_u16..6,
         path_mtu in prop_oneof![Just(256_u32), Just(1024), Just(4096)],
     ) {
-        let mut traffic = Traffic::<Rc>::on(bad_network(faults), &shape, path_mtu);
+        let mut traffic = Traffic::<transport::Rc>::on(bad_network(faults), &shape, path_mtu);
         let (ops, batched): (Vec<_>, Vec<_>) = ops.into_iter().unzip();
         let ops = every(signal_every, &shape, ops);
         let mut from = 0;
@@ -72,7 +72,7 @@ proptest! {
 fn thousands_of_requests() {
     let shape = Shape { sq_wqebbs: 4, recv_wqes: 4, ..Shape::default() };
     let faults = FaultConfig { drop: 50, duplicate: 30, reorder: 30, delay: 30, seed: 7 };
-    let mut traffic = Traffic::<Rc>::on(bad_network(faults), &shape, 512);
+    let mut traffic = Traffic::<transport::Rc>::on(bad_network(faults), &shape, 512);
     for (op, signaled) in every(2, &shape, fixed(&reliable(&shape), 3000)) {
         traffic.post(&op, signaled);
     }
@@ -84,7 +84,7 @@ fn thousands_of_requests() {
 fn unreliable_connections_lose_whole_messages() {
     let (mut a, mut b) = bad_network(FaultConfig { drop: 60, duplicate: 20, seed: 3, ..FaultConfig::default() });
     let shape = Shape { recv_wqes: 16, ..Shape::default() };
-    let (mut near, mut far) = (End::<Uc>::new(&mut a, &shape), End::<Uc>::new(&mut b, &shape));
+    let (mut near, mut far) = (End::<transport::Uc>::new(&mut a, &shape), End::<transport::Uc>::new(&mut b, &shape));
     let options = ConnectOptions { path_mtu: 256, ..ConnectOptions::default() };
     connect((&mut a, near.qpn), (&mut b, far.qpn), &options).expect("a connection");
     let (mut source, mailbox) = (a.buffer(1024).expect("memory"), b.buffer(1024 * 16).expect("memory"));
@@ -99,7 +99,7 @@ fn unreliable_connections_lose_whole_messages() {
             unsafe { far.rq.post(next_slot, &[sge(&mailbox, next_slot as usize * 1024, 1024)]) }.expect("room");
             next_slot = (next_slot + 1) % 16;
         }
-        let request = blueflame::wqe::Send::new().gather([sge(&source, 0, 604)]);
+        let request = blueflame::wqe::send().gather([sge(&source, 0, 604)]);
         // SAFETY: the source is written again when the request is complete.
         unsafe { near.sq.post_unchecked(&request.signaled(blueflame::types::WrId(u64::from(n)))) }.expect("room");
         while a.step() | b.step() || wait_for_timer(&mut [&mut a, &mut b]) {}
@@ -128,7 +128,7 @@ fn without_retries_a_bad_network_is_noticed() {
     let shape = Shape { recv_wqes: 16, ..Shape::default() };
     let faults = FaultConfig { drop: 200, seed: 1, ..FaultConfig::default() };
     let lossy = std::panic::catch_unwind(|| {
-        let mut traffic = Traffic::<Uc>::on(bad_network(faults), &shape, 256);
+        let mut traffic = Traffic::<transport::Uc>::on(bad_network(faults), &shape, 256);
         for op in fixed(&common(&shape), 50).into_iter().filter(|op| matches!(op, Op::Send(..))) {
             traffic.post(&op, true);
         }

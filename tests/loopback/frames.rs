@@ -1,7 +1,8 @@
 //! Ethernet frames: what the device sends is what was posted, wherever its bytes were put, with the checksums filled in.
 
+use blueflame::transport::{self, InlineNone};
 use blueflame::types::WrId;
-use blueflame::wqe::{Fence, Frame, InlineNone, RawPacket};
+use blueflame::wqe::{self, Fence};
 use softhca::config::PortConfig;
 use softhca::embedded::EmbeddedDevice;
 use softhca::wire::in_process::Fabric;
@@ -47,7 +48,7 @@ fn sum(bytes: &[u8]) -> u16 {
 
 #[test]
 fn every_split_is_the_same_frame() {
-    let (mut hca, mut end) = end::<RawPacket<InlineNone>>(16);
+    let (mut hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
     let mut buffer = hca.buffer(4096).expect("memory");
     let mut id = 0;
     for headers in [0, 18, 34, 42, 66, 130] {
@@ -67,7 +68,7 @@ fn every_split_is_the_same_frame() {
                     fence: Fence::None,
                 };
                 // SAFETY: the buffer is registered and left alone until the completion.
-                unsafe { RawPacket::<InlineNone>::put(&mut end.sq, &wr) }.expect("room");
+                unsafe { transport::RawPacket::<InlineNone>::put(&mut end.sq, &wr) }.expect("room");
                 assert_eq!(sent(&mut hca, &mut end, id), frame, "{wr:?}");
             }
         }
@@ -77,8 +78,8 @@ fn every_split_is_the_same_frame() {
 #[test]
 fn a_datagram_prepared_and_fired() {
     const DATA: usize = 50;
-    let (mut hca, mut end) = end::<RawPacket>(8);
-    let frame = Frame::new().inline_headers(headers(DATA)).l3_checksum().l4_checksum().signaled(WrId(3));
+    let (mut hca, mut end) = end::<transport::RawPacket>(8);
+    let frame = wqe::frame().inline_headers(headers(DATA)).l3_checksum().l4_checksum().signaled(WrId(3));
     let shot = end.sq.template(frame.inline_len::<DATA>()).expect("within the limits");
     for n in 0..100 {
         let payload: [u8; DATA] = core::array::from_fn(|i| (i * 3 + n) as u8);

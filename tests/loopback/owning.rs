@@ -8,7 +8,8 @@ use blueflame::queue::{
     DeviceBuffer, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError, SendQueue,
 };
 use blueflame::types::{Wqebbs, WrId};
-use blueflame::wqe::{EncodeError, Rc, Read, Send, Sge};
+use blueflame::wqe::{self, EncodeError};
+use blueflame::{Sge, transport};
 use softhca::context::{QpAttr, QpState};
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice};
 
@@ -52,7 +53,7 @@ unsafe impl DeviceBuffer for Box<Page> {
 }
 
 struct Side {
-    sq: OwningSendQueue<SendQueue<Rc>, Box<Page>>,
+    sq: OwningSendQueue<SendQueue<transport::Rc>, Box<Page>>,
     rq: OwningRecvQueue<RecvQueue, Box<Page>>,
     cq: blueflame::CompletionQueue,
     qpn: u32,
@@ -64,7 +65,8 @@ struct Side {
 
 impl Side {
     fn new(hca: &mut EmbeddedDevice) -> Self {
-        let End { sq, rq, cq, qpn, cqes, _shadows } = End::<Rc>::new(hca, &Shape { recv_wqes: 4, ..Shape::default() });
+        let End { sq, rq, cq, qpn, cqes, _shadows } =
+            End::<transport::Rc>::new(hca, &Shape { recv_wqes: 4, ..Shape::default() });
         let Receives::Own(rq) = rq else { panic!("no receive queue") };
         let (sq, rq) = (OwningSendQueue::new(sq), OwningRecvQueue::new(rq));
         Self { sq: sq.expect("new"), rq: rq.expect("new"), cq, qpn, cqes: cqes.into_inner().cast(), _shadows }
@@ -100,10 +102,10 @@ fn buffers_come_back_with_their_completions() {
     let (message, room, place) = (lab.page(7), lab.page(0), lab.page(0));
     let source = remote(&room.buffer, 0);
     lab.far.rq.post(room).expect("room");
-    lab.near.sq.gather(Send::new(), message, 48).expect("room");
-    lab.near.sq.read(Read::from(source), place, 64).expect("room");
+    lab.near.sq.gather(wqe::send(), message, 48).expect("room");
+    lab.near.sq.read(wqe::read(source), place, 64).expect("room");
     // The tag of a request without a buffer is not taken for one.
-    lab.near.sq.post(Read::from(source).wr_id(WrId(u64::MAX))).expect("room");
+    lab.near.sq.post(wqe::read(source).wr_id(WrId(u64::MAX))).expect("room");
     assert!(lab.hca.run_until_idle());
 
     let mut expected = [0; BYTES];
@@ -133,7 +135,7 @@ fn receives_that_complete_out_of_order_give_back_their_own_buffers() {
     for byte in 1..=3 {
         let (room, message) = (lab.page(0), lab.page(byte));
         lab.far.rq.post(room).expect("room");
-        lab.near.sq.gather(Send::new(), message, BYTES as u32).expect("room");
+        lab.near.sq.gather(wqe::send(), message, BYTES as u32).expect("room");
     }
     assert!(lab.hca.run_until_idle());
     // The third message completes first: so a device may do it with a queue pair for out-of-order data placement.
@@ -159,15 +161,15 @@ fn receives_that_complete_out_of_order_give_back_their_own_buffers() {
 fn what_is_refused_comes_back_at_once() {
     let mut lab = Lab::new();
     let page = lab.page(1);
-    let Err(Refused { error, buffer }) = lab.near.sq.gather(Send::new(), page, 65) else { panic!("64 bytes only") };
+    let Err(Refused { error, buffer }) = lab.near.sq.gather(wqe::send(), page, 65) else { panic!("64 bytes only") };
     assert_eq!(error, PostError::Encode(EncodeError::SgeTooLong { bytes: 65, limit: 64 }));
     let mut page = buffer;
     let room = lab.near.sq.queue().free();
     for _ in 0..room.0 {
-        lab.near.sq.gather(Send::new(), page, 1).expect("room");
+        lab.near.sq.gather(wqe::send(), page, 1).expect("room");
         page = lab.page(2);
     }
-    let refused = lab.near.sq.gather(Send::new(), page, 1).expect_err("full");
+    let refused = lab.near.sq.gather(wqe::send(), page, 1).expect_err("full");
     assert_eq!(refused.error, PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) });
     let mut page = refused.buffer;
     for _ in 0..4 {
@@ -185,7 +187,7 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     for n in 0..3 {
         let (sent, received) = (lab.page(n), lab.page(n));
         lab.near.rq.post(received).expect("room");
-        lab.near.sq.gather(Send::new(), sent, 1).expect("room");
+        lab.near.sq.gather(wqe::send(), sent, 1).expect("room");
     }
     assert_eq!(lab.live.load(Relaxed), 6);
     let error = QpAttr { state: Some(QpState::Err), ..QpAttr::default() };
@@ -193,7 +195,7 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     lab.hca.run_until_idle();
     let Lab { near, .. } = &mut lab;
     let mut back = 0;
-    near.cq.drain(16, |cqe| {
+    near.cq.poll_with(16, |cqe| {
         let buffer = match near.sq.retire(&cqe) {
             Ok(buffer) => buffer.expect("each has one"),
             Err(_) => near.rq.retire(&cqe).expect("of one of them"),
@@ -205,7 +207,7 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
 
     // A queue with something outstanding gives its buffers to nobody, and is taken by no other.
     let page = lab.page(1);
-    lab.far.sq.gather(Send::new(), page, 1).expect("room");
+    lab.far.sq.gather(wqe::send(), page, 1).expect("room");
     let queue = lab.far.sq.into_inner();
     assert!(OwningSendQueue::<_, Box<Page>>::new(queue).is_err());
     assert_eq!(lab.live.load(Relaxed), 1, "leaked: the device may still read it");

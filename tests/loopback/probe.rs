@@ -4,7 +4,7 @@ use std::cell::Cell;
 use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
 use blueflame::queue::{Probe, ProbeError};
 use blueflame::types::{Wqebbs, WrId};
-use blueflame::wqe::{Nop, Rc};
+use blueflame::{transport, wqe};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, RegisterOptions};
 
 use crate::common::{End, Shape};
@@ -18,14 +18,14 @@ fn routines() -> impl Iterator<Item = CopyRoutine> {
 }
 
 /// A queue of so many WQEBBs on a device.
-fn queue(wqebbs: u32, shape: Shape) -> (EmbeddedDevice, End<Rc>) {
+fn queue(wqebbs: u32, shape: Shape) -> (EmbeddedDevice, End<transport::Rc>) {
     let mut hca = EmbeddedDevice::standalone().expect("a device");
     let end = End::new(&mut hca, &Shape { sq_wqebbs: wqebbs, ..shape });
     hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
     (hca, end)
 }
 
-fn probe(hca: &mut EmbeddedDevice, end: &mut End<Rc>) -> Result<Probe, ProbeError> {
+fn probe(hca: &mut EmbeddedDevice, end: &mut End<transport::Rc>) -> Result<Probe, ProbeError> {
     let time = Cell::new(0);
     let clock = || time.replace(time.get() + 630);
     let probe = end.sq.probe(&mut end.cq, routines(), clock, || hca.run_until_idle());
@@ -45,7 +45,7 @@ fn nops_are_fresh_and_their_copies_taken() {
         assert_eq!(probe.pick(), CopyRoutine::default_for_cpu());
         assert_eq!(usize::from(end.sq.pi().0), 2 * ROUNDS * routines().count());
         assert_eq!((end.sq.free(), end.cq.poll().is_none()), (end.sq.capacity(), true));
-        end.sq.post(&Nop::new().signaled(WrId(7))).expect("space");
+        end.sq.post(&wqe::nop().signaled(WrId(7))).expect("space");
         assert!(hca.run_until_idle());
         let cqe = end.cq.poll().expect("a completion");
         assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(7));
@@ -79,7 +79,7 @@ fn what_cannot_be_measured_is_said_and_nothing_posted() {
     let refused = end.sq.probe(&mut end.cq, [CopyRoutine::Words, lacking], || 0, || true);
     assert!(matches!(refused, Err(ProbeError::Unavailable(CopyUnavailable { routine, .. })) if routine == lacking));
     assert_eq!(end.sq.pi().0, 0);
-    end.sq.post(&Nop::new().signaled(WrId(0))).expect("space");
+    end.sq.post(&wqe::nop().signaled(WrId(0))).expect("space");
     assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::Outstanding));
     assert_eq!(end.sq.pi().0, 1);
 }
@@ -107,12 +107,12 @@ fn completions_of_another_queue_end_it() {
     let (mut other_hca, mut other) = queue(8, Shape::default());
     // The numbers of both queue pairs are the same; those of what is outstanding are not.
     for n in 0..8 {
-        other.sq.post(&Nop::new().signaled(WrId(n))).expect("space");
+        other.sq.post(&wqe::nop().signaled(WrId(n))).expect("space");
         assert!(other_hca.run_until_idle());
         let cqe = other.cq.poll().expect("a completion");
         other.sq.retire(&cqe).expect("outstanding");
     }
-    other.sq.post(&Nop::new().signaled(WrId(8))).expect("space");
+    other.sq.post(&wqe::nop().signaled(WrId(8))).expect("space");
     assert!(other_hca.run_until_idle());
     let probe = end.sq.probe(&mut other.cq, routines(), || 0, || true);
     assert!(matches!(probe, Err(ProbeError::Retire(_))), "{probe:?}");

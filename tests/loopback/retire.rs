@@ -2,7 +2,7 @@
 use blueflame::cq::{CqeOpcode, Side};
 use blueflame::queue::RetireError;
 use blueflame::types::{Qpn, WrId};
-use blueflame::wqe::{Rc, Send};
+use blueflame::{transport, wqe};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice};
 
 use crate::common::{End, Receives, Shape, sge};
@@ -11,7 +11,7 @@ use crate::common::{End, Receives, Shape, sge};
 fn a_completion_is_taken_by_its_own_queue_once() {
     let mut hca = EmbeddedDevice::standalone().expect("a device");
     let shape = Shape { recv_wqes: 4, ..Shape::default() };
-    let mut ends = [End::<Rc>::new(&mut hca, &shape), End::<Rc>::new(&mut hca, &shape)];
+    let mut ends = [End::<transport::Rc>::new(&mut hca, &shape), End::<transport::Rc>::new(&mut hca, &shape)];
     let endpoints = [0, 1].map(|i| hca.endpoint(ends[i].qpn));
     for (end, peer) in ends.iter().zip([1, 0]) {
         hca.connect_to(end.qpn, &endpoints[peer], &ConnectOptions::default()).expect("connected");
@@ -25,12 +25,12 @@ fn a_completion_is_taken_by_its_own_queue_once() {
         }
     }
     let [near, far] = &mut ends;
-    near.sq.post(&Send::new().inline(b"a message").signaled(WrId(7))).expect("room");
+    near.sq.post(&wqe::send().inline(b"a message").signaled(WrId(7))).expect("room");
     assert!(hca.run_until_idle());
     // Outstanding from here on: nobody lets the device work.
     for _ in 0..3 {
-        near.sq.post(&Send::new().signaled(WrId(8))).expect("room");
-        far.sq.post(&Send::new().signaled(WrId(9))).expect("room");
+        near.sq.post(&wqe::send().signaled(WrId(8))).expect("room");
+        far.sq.post(&wqe::send().signaled(WrId(9))).expect("room");
     }
     let (Receives::Own(near_rq), Receives::Own(far_rq)) = (&mut near.rq, &mut far.rq) else { panic!("no queue") };
     let [near_qpn, far_qpn] = [near.qpn, far.qpn].map(Qpn::truncate);

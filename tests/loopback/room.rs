@@ -2,7 +2,7 @@
 //! the closure returns.
 use blueflame::cq::Cqe;
 use blueflame::types::WrId;
-use blueflame::wqe::{Nop, Rc};
+use blueflame::{transport, wqe};
 use softhca::embedded::EmbeddedDevice;
 
 use crate::common::{End, Shape};
@@ -11,20 +11,20 @@ use crate::common::{End, Shape};
 /// closure and letting the device work there.
 fn churn(cqes: u32, window: u64, per_call: usize) {
     let mut hca = EmbeddedDevice::standalone().expect("a device");
-    let mut end = End::<Rc>::new(&mut hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::default() });
+    let mut end = End::<transport::Rc>::new(&mut hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::default() });
     hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &Default::default()).expect("connected");
     for n in 0..window {
-        end.sq.post(&Nop::new().signaled(WrId(n))).expect("room");
+        end.sq.post(&wqe::nop().signaled(WrId(n))).expect("room");
     }
     assert!(hca.run_until_idle());
     let (mut done, mut posted) = (0, window);
     while done < 200 {
         let End { sq, cq, .. } = &mut end;
-        let found = cq.drain(per_call, |cqe: Cqe<'_>| {
+        let found = cq.poll_with(per_call, |cqe: Cqe<'_>| {
             assert_eq!(sq.retire(&cqe).expect("outstanding").wr_id, WrId(done), "{:?}", cqe.check());
             cqe.check().expect("success");
             done += 1;
-            sq.post(&Nop::new().signaled(WrId(posted))).expect("room");
+            sq.post(&wqe::nop().signaled(WrId(posted))).expect("room");
             posted += 1;
             hca.run_until_idle();
         });

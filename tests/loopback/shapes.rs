@@ -1,7 +1,7 @@
 //! Queues of other shapes: CQEs of 128 bytes, data inside CQEs, shared receive queues, registers without BlueFlame.
 
 use blueflame::queue::BlueFlamePolicy;
-use blueflame::wqe::Rc;
+use blueflame::transport;
 use softhca::embedded::RegisterOptions;
 
 use crate::common::Shape;
@@ -9,7 +9,7 @@ use crate::common::ops::{every, fixed, reliable};
 use crate::common::traffic::{Counts, Traffic};
 
 fn run(shape: &Shape) -> Counts {
-    let mut traffic = Traffic::<Rc>::new(shape, 1024);
+    let mut traffic = Traffic::<transport::Rc>::new(shape, 1024);
     let ops = fixed(&reliable(shape), 1500);
     for (op, signaled) in every(2, shape, ops) {
         traffic.post(&op, signaled);
@@ -57,7 +57,7 @@ fn blueflame_for_inline_requests_only() {
 fn signal_all() {
     use crate::common::traffic::Op;
     let shape = Shape { signal_all: true, ..Shape::default() };
-    let mut traffic = Traffic::<Rc>::new(&shape, 1024);
+    let mut traffic = Traffic::<transport::Rc>::new(&shape, 1024);
     for op in fixed(&reliable(&shape), 500) {
         traffic.post_unsignaled(&op);
     }

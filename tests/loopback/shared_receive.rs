@@ -3,7 +3,7 @@
 use blueflame::cq::CqeError;
 use blueflame::queue::{RetireError, SharedRecvQueue};
 use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Send};
+use blueflame::{transport, wqe};
 use softhca::config::{DeviceConfig, PortConfig, SrqFaults};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect, run_until_idle};
 use softhca::wire::Address;
@@ -15,7 +15,7 @@ use crate::common::{End, Receives, Shape, sge};
 fn retired_out_of_order() {
     let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
     let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::default() };
-    let (mut near, mut far) = (End::<Rc>::new(&mut a, &shape), End::<Rc>::new(&mut b, &shape));
+    let (mut near, mut far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
     connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
     let mailbox = b.buffer(7 * 64).expect("memory");
     let mut free: Vec<u64> = (0..7).collect();
@@ -26,15 +26,15 @@ fn retired_out_of_order() {
         }
         let messages: Vec<[u8; 8]> = (0..=round % 7).map(|n| (round * 10 + n).to_be_bytes()).collect();
         for message in &messages {
-            near.sq.post(&Send::new().inline(message).signaled(WrId(round))).expect("room");
+            near.sq.post(&wqe::send().inline(message).signaled(WrId(round))).expect("room");
             a.step();
         }
         assert!(run_until_idle(&mut [&mut a, &mut b]));
-        near.cq.drain(8, |cqe| {
+        near.cq.poll_with(8, |cqe| {
             near.sq.retire(&cqe).expect("outstanding");
         });
         let mut arrived = Vec::new();
-        far.cq.drain(8, |cqe| arrived.push(cqe.wqe_counter()));
+        far.cq.poll_with(8, |cqe| arrived.push(cqe.wqe_counter()));
         assert_eq!(arrived.len(), messages.len());
         let mut arrived: Vec<_> = arrived.into_iter().zip(messages).collect();
         let by = round as usize / 3 % arrived.len();
@@ -71,7 +71,7 @@ fn aborted_receives_are_posted_again() {
     let mut a = device(1, SrqFaults::default());
     let mut b = device(2, SrqFaults { page: 350, sequence: 150 });
     let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::default() };
-    let (mut near, mut far) = (End::<Rc>::new(&mut a, &shape), End::<Rc>::new(&mut b, &shape));
+    let (mut near, mut far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
     connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
     let capacity = u64::from(far.rq.capacity());
     let mailbox = b.buffer(capacity as usize * 64).expect("memory");
@@ -81,15 +81,15 @@ fn aborted_receives_are_posted_again() {
     }
     let (mut aborted, mut vendors) = (0, Vec::new());
     for round in 0..300_u64 {
-        near.sq.post(&Send::new().inline(&round.to_be_bytes()).signaled(WrId(round))).expect("room");
+        near.sq.post(&wqe::send().inline(&round.to_be_bytes()).signaled(WrId(round))).expect("room");
         a.step();
         assert!(run_until_idle(&mut [&mut a, &mut b]));
-        near.cq.drain(8, |cqe| {
+        near.cq.poll_with(8, |cqe| {
             assert!(cqe.check().is_ok());
             near.sq.retire(&cqe).expect("outstanding");
         });
         let mut free = Vec::new();
-        far.cq.drain(8, |cqe| match cqe.check() {
+        far.cq.poll_with(8, |cqe| match cqe.check() {
             Ok(_) => {
                 let not_aborted = RetireError::NotAborted { wqe_counter: cqe.wqe_counter() };
                 assert_eq!(shared(&mut far.rq).repost(&cqe), Err(not_aborted));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use blueflame::db::{Register, SharedRegister};
 use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Write};
+use blueflame::{transport, wqe};
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, RegisterOptions};
 
 use crate::common::{End, Shape, register, remote};
@@ -14,30 +14,30 @@ use crate::common::{End, Shape, register, remote};
 fn pair_on_one_register<'a>(
     hca: &mut EmbeddedDevice,
     place: &'a mut Option<SharedRegister>,
-) -> [(End<Rc, &'a SharedRegister>, Buffer); 2] {
+) -> [(End<transport::Rc, &'a SharedRegister>, Buffer); 2] {
     let shape = Shape::default();
     let mut shared = None;
-    let first = End::<Rc, _>::with_register(hca, &shape, |qp| {
+    let first = End::<transport::Rc, _>::with_register(hca, &shape, |qp| {
         // SAFETY: the only value made of this register; it is shared by reference.
         let made = &*place.insert(unsafe { SharedRegister::from_parts(register(qp)) }.expect("a register"));
         *shared.insert(made)
     });
     let shape = Shape { register: RegisterOptions::SharedWith(first.qpn), ..shape };
-    let second = End::<Rc, _>::with_register(hca, &shape, |_| shared.expect("the first one's register"));
+    let second = End::<transport::Rc, _>::with_register(hca, &shape, |_| shared.expect("the first one's register"));
     [first, second].map(|end| {
         hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
         (end, hca.buffer(256).expect("memory"))
     })
 }
 
-fn post<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
+fn post<R: Register>(end: &mut End<transport::Rc, R>, window: &Buffer, n: u64) {
     let mut bytes = [0; 28];
     bytes[..8].copy_from_slice(&n.to_be_bytes());
     bytes[20..].copy_from_slice(&n.to_be_bytes());
-    end.sq.post(&Write::to(remote(window, 0)).inline(&bytes).signaled(WrId(n))).expect("room");
+    end.sq.post(&wqe::write(remote(window, 0)).inline(&bytes).signaled(WrId(n))).expect("room");
 }
 
-fn check<R: Register>(end: &mut End<Rc, R>, window: &Buffer, n: u64) {
+fn check<R: Register>(end: &mut End<transport::Rc, R>, window: &Buffer, n: u64) {
     let cqe = end.cq.poll().expect("a completion");
     cqe.check().expect("success");
     assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(n));

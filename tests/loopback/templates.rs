@@ -2,7 +2,7 @@
 
 use blueflame::queue::PostError;
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{Rc, Read, Remote, Send, Sge, Write};
+use blueflame::{Remote, Sge, transport, wqe};
 use softhca::embedded::{ConnectOptions, EmbeddedDevice, run_until_idle};
 
 use crate::common::{End, Shape, remote};
@@ -11,12 +11,12 @@ use crate::common::{End, Shape, remote};
 fn fire<const N: usize>(sq_wqebbs: u32, shots: u32) {
     let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
     let shape = Shape { sq_wqebbs, ..Shape::default() };
-    let mut near = End::<Rc>::new(&mut a, &shape);
-    let far = End::<Rc>::new(&mut b, &shape);
+    let mut near = End::<transport::Rc>::new(&mut a, &shape);
+    let far = End::<transport::Rc>::new(&mut b, &shape);
     softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
     let window = b.buffer(4096).expect("memory");
     let to: Remote = remote(&window, 64);
-    let mut shot = near.sq.template(Write::to(to).inline_len::<N>().signaled(WrId(0))).expect("within the limits");
+    let mut shot = near.sq.template(wqe::write(to).inline_len::<N>().signaled(WrId(0))).expect("within the limits");
     for n in 0..shots {
         let payload: [u8; N] = core::array::from_fn(|i| (n as usize * 31 + i) as u8);
         shot.set_wr_id(WrId(u64::from(n)));
@@ -28,7 +28,7 @@ fn fire<const N: usize>(sq_wqebbs: u32, shots: u32) {
         assert_eq!(window.to_vec(64, N), payload);
         assert_eq!(a.complaints(), []);
     }
-    assert_eq!(near.cq.drain(8, |_| ()), 0);
+    assert_eq!(near.cq.poll_with(8, |_| ()), 0);
 }
 
 #[test]
@@ -48,15 +48,15 @@ fn of_every_kind_of_size() {
 fn of_an_entry() {
     let (mut a, mut b) = (EmbeddedDevice::pair()).expect("two devices");
     let shape = Shape { sq_wqebbs: 2, ..Shape::default() };
-    let mut near = End::<Rc>::new(&mut a, &shape);
-    let far = End::<Rc>::new(&mut b, &shape);
+    let mut near = End::<transport::Rc>::new(&mut a, &shape);
+    let far = End::<transport::Rc>::new(&mut b, &shape);
     softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
     let (local, mut window) = (a.buffer(4096).expect("memory"), b.buffer(4096).expect("memory"));
     window.write(64, b"what the peer has");
-    let read = Read::from(remote(&window, 64)).scatter_len::<1>().signaled(WrId(5));
+    let read = wqe::read(remote(&window, 64)).scatter_len::<1>().signaled(WrId(5));
     let template = near.sq.template(read).expect("within the limits");
     for n in 0..50_u64 {
-        let entry = Sge { addr: local.addr() + 32 * n, bytes: 17, lkey: Lkey(local.lkey()) };
+        let entry = Sge { addr: local.addr() + 32 * n, length: 17, lkey: Lkey(local.lkey()) };
         // SAFETY: the entry is registered memory, which is looked at when the READ has completed.
         unsafe { near.sq.fire_unchecked(&template, &[entry]) }.expect("room");
         assert!(run_until_idle(&mut [&mut a, &mut b]));
@@ -72,14 +72,14 @@ fn of_an_entry() {
 #[test]
 fn staged() {
     let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-    let mut near = End::<Rc>::new(&mut a, &Shape::default());
-    let far = End::<Rc>::new(&mut b, &Shape::default());
+    let mut near = End::<transport::Rc>::new(&mut a, &Shape::default());
+    let far = End::<transport::Rc>::new(&mut b, &Shape::default());
     softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
     let window = b.buffer(4096).expect("memory");
     for n in 0..100_u8 {
         // One WQEBB, and three.
         let (short, long) = ([n; 12], [n; 130]);
-        let to = Write::to(remote(&window, 0)).signaled(WrId(u64::from(n)));
+        let to = wqe::write(remote(&window, 0)).signaled(WrId(u64::from(n)));
         let staged =
             if n.is_multiple_of(2) { near.sq.stage(&to.inline(&short)) } else { near.sq.stage(&to.inline(&long)) };
         let staged = staged.expect("room");
@@ -89,7 +89,7 @@ fn staged() {
             drop(staged);
             continue;
         }
-        staged.ring();
+        staged.ring_doorbell();
         assert!(run_until_idle(&mut [&mut a, &mut b]));
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
@@ -104,9 +104,9 @@ fn staged() {
 fn a_full_ring_and_a_limit_are_named() {
     let mut hca = EmbeddedDevice::standalone().expect("a device");
     let shape = Shape { sq_wqebbs: 1, max_inline: 16, ..Shape::default() };
-    let mut end = End::<Rc>::new(&mut hca, &shape);
-    assert!(end.sq.template(Send::new().inline_len::<17>()).is_err());
-    let shot = end.sq.template(Send::new().inline_len::<16>()).expect("within the limits");
+    let mut end = End::<transport::Rc>::new(&mut hca, &shape);
+    assert!(end.sq.template(wqe::send().inline_len::<17>()).is_err());
+    let shot = end.sq.template(wqe::send().inline_len::<16>()).expect("within the limits");
     end.sq.fire(&shot, &[1; 16]).expect("room");
     assert!(matches!(end.sq.fire(&shot, &[2; 16]), Err(PostError::Full { .. })));
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::types::WrId;
-use blueflame::wqe::{Rc, Send};
+use blueflame::{transport, wqe};
 use parking_lot::Mutex;
 use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
 use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, connect};
@@ -37,10 +37,10 @@ fn message(n: u64, from: u8) -> Vec<u8> {
 }
 
 /// Sends, and receives the answer, or the other way round; every byte is looked at.
-fn ping_pong(mut end: End<Rc>, mut buffer: Buffer, first: bool) {
+fn ping_pong(mut end: End<transport::Rc>, mut buffer: Buffer, first: bool) {
     let (me, other) = if first { (0x10, 0x20) } else { (0x20, 0x10) };
     let give_up = Instant::now() + PATIENCE;
-    let receive = |end: &mut End<Rc>, buffer: &Buffer, slot: u64| {
+    let receive = |end: &mut End<transport::Rc>, buffer: &Buffer, slot: u64| {
         // SAFETY: the slot's last message has been looked at; the device outlives the queue.
         unsafe { end.rq.post(slot, &[sge(buffer, slot as usize * BYTES, BYTES)]) }.expect("room");
     };
@@ -52,7 +52,7 @@ fn ping_pong(mut end: End<Rc>, mut buffer: Buffer, first: bool) {
         if sent < MESSAGES && (first || received > 0) && sent == turn(received) && sent == completed {
             let at = 4 * BYTES;
             buffer.write(at, &message(sent, me));
-            let request = Send::new().gather([sge(&buffer, at, BYTES)]).signaled(WrId(sent));
+            let request = wqe::send().gather([sge(&buffer, at, BYTES)]).signaled(WrId(sent));
             // SAFETY: the bytes are written again when the request is complete.
             unsafe { end.sq.post_unchecked(&request) }.expect("room");
             sent += 1;
@@ -84,7 +84,7 @@ fn two_devices_and_two_programs() {
     let fabric = Fabric::new();
     let ((mut a, wake_a), (mut b, wake_b)) = (device(&fabric, 1), device(&fabric, 2));
     let shape = Shape::default();
-    let (near, far) = (End::<Rc>::new(&mut a, &shape), End::<Rc>::new(&mut b, &shape));
+    let (near, far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
     connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
     let (ours, theirs) = (a.buffer(5 * BYTES).expect("memory"), b.buffer(5 * BYTES).expect("memory"));
     let (a, b) = (Arc::new(Mutex::new(a)), Arc::new(Mutex::new(b)));

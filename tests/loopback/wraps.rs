@@ -1,6 +1,6 @@
 //! Rings of 1 to 8 WQEBBs, which wrap thousands of times, with every operation and size.
 
-use blueflame::wqe::{Rc, Uc};
+use blueflame::transport;
 
 use crate::common::Shape;
 use crate::common::ops::{common, every, fixed, reliable};
@@ -15,7 +15,7 @@ fn tiny(sq_wqebbs: u32) -> Shape {
 fn reliable_requests_one_by_one() {
     for sq_wqebbs in [1, 2, 4, 8] {
         let shape = tiny(sq_wqebbs);
-        let mut traffic = Traffic::<Rc>::new(&shape, 256);
+        let mut traffic = Traffic::<transport::Rc>::new(&shape, 256);
         for op in fixed(&reliable(&shape), 4000) {
             traffic.post(&op, true);
         }
@@ -30,7 +30,7 @@ fn unreliable_requests_one_by_one() {
     for sq_wqebbs in [1, 2, 4, 8] {
         // An unreliable connection loses what finds no receive buffer, so there is one for each request on its way.
         let shape = Shape { recv_wqes: 4 * sq_wqebbs, cqes: 4 * sq_wqebbs, ..tiny(sq_wqebbs) };
-        let mut traffic = Traffic::<Uc>::new(&shape, 256);
+        let mut traffic = Traffic::<transport::Uc>::new(&shape, 256);
         for op in fixed(&common(&shape), 2000) {
             traffic.post(&op, true);
             traffic.settle();
@@ -45,7 +45,7 @@ fn batches_with_moderated_completions() {
     for sq_wqebbs in [1, 2, 4, 8, 64] {
         for signal_every in [1, 3, 16] {
             let shape = tiny(sq_wqebbs);
-            let mut traffic = Traffic::<Rc>::new(&shape, 1024);
+            let mut traffic = Traffic::<transport::Rc>::new(&shape, 1024);
             let ops = every(signal_every, &shape, fixed(&reliable(&shape), 1000));
             for some in ops.chunks(25) {
                 traffic.post_batches(some);
@@ -61,7 +61,7 @@ fn batches_with_moderated_completions() {
 #[test]
 fn every_inline_length_at_every_position() {
     let shape = Shape { sq_wqebbs: 16, max_inline: 956, ..Shape::default() };
-    let mut traffic = Traffic::<Rc>::new(&shape, 4096);
+    let mut traffic = Traffic::<transport::Rc>::new(&shape, 4096);
     for len in 0..=956 {
         traffic.post(&Op::Send(Carry::Inline(len), Tail::None), true);
         traffic.post(&Op::Write(len, Carry::Inline(len), None), true);
@@ -69,7 +69,7 @@ fn every_inline_length_at_every_position() {
     traffic.finish();
 
     let shape = Shape { max_inline: 60, ..shape };
-    let mut traffic = Traffic::<Rc>::new(&shape, 4096);
+    let mut traffic = Traffic::<transport::Rc>::new(&shape, 4096);
     for len in (0..=60).cycle().take(61 * 17) {
         traffic.post(&Op::Send(Carry::Inline(len), Tail::Imm(len as u32)), len % 2 == 0);
     }
@@ -80,7 +80,7 @@ fn every_inline_length_at_every_position() {
 #[test]
 fn every_gather_list_at_every_position() {
     let shape = Shape { sq_wqebbs: 16, max_sge: 61, ..Shape::default() };
-    let mut traffic = Traffic::<Rc>::new(&shape, 512);
+    let mut traffic = Traffic::<transport::Rc>::new(&shape, 512);
     for count in (0..=61).chain(0..=61).chain(0..=61) {
         let lens: Vec<_> = (0..count).map(|i| (i * 7) % 25).collect();
         traffic.post(&Op::Write(count, Carry::Gather(lens.clone()), None), true);
@@ -93,7 +93,7 @@ fn every_gather_list_at_every_position() {
 #[test]
 fn indices_past_sixteen_bits() {
     let shape = Shape { sq_wqebbs: 64, recv_wqes: 32, cqes: 64, ..Shape::default() };
-    let mut traffic = Traffic::<Rc>::new(&shape, 4096);
+    let mut traffic = Traffic::<transport::Rc>::new(&shape, 4096);
     let op = Op::Send(Carry::Inline(8), Tail::None);
     let batch = vec![(op, true); 32];
     for _ in 0..70_000 / 32 {

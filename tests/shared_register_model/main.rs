@@ -158,8 +158,8 @@ mod arch {
         /// One store in the model, of the first word.
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct Block;
-        pub(crate) type Usual = Block;
-        pub(crate) type UsualShared = Block;
+        pub(crate) type DefaultCopy = Block;
+        pub(crate) type DefaultSharedCopy = Block;
 
         impl BlockCopy for Block {
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
@@ -223,7 +223,7 @@ fn every_schedule<S: Stored + 'static>(store: fn(Half<'_>, u64) -> S) {
         let ring_twice = move |cpu, register: Arc<SharedRegister>| {
             arch::run_on(cpu);
             for _ in 0..DOORBELLS / 2 {
-                (&*register).ring(|half| {
+                (&*register).ring_doorbell(|half| {
                     STORED.set(STORED.get() + 1);
                     store(half, STORED.get())
                 });

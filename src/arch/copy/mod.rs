@@ -15,7 +15,7 @@
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
 //!
 //! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and
-//! [`mmio_flush_writes`](super::mmio_flush_writes), and a register has them in [`ring`](crate::db::Register::ring).
+//! [`mmio_flush_writes`](super::mmio_flush_writes), and a register has them in [`ring_doorbell`](crate::db::Register::ring_doorbell).
 //! MOVDIR64B is ordered with no other store, not even on memory on which others are, but `sfence` orders it; ST64B is
 //! a store like others to `dsb st`.
 //!
@@ -143,24 +143,24 @@ mod sealed {
 /// The routine of a register whose type names none: `Sse` on x86-64 and `Neon` on AArch64, as all such CPUs have them,
 /// otherwise [`Words`]. Why these: [`CopyRoutine::default_for_cpu`].
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub type Usual = Sse;
+pub type DefaultCopy = Sse;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 #[expect(missing_docs, reason = "above")]
-pub type Usual = Neon;
+pub type DefaultCopy = Neon;
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 )))]
 #[expect(missing_docs, reason = "above")]
-pub type Usual = Words;
+pub type DefaultCopy = Words;
 
 /// The same of a [`SharedRegister`](crate::db::SharedRegister): [`Words`] on x86-64, where wider stores were found to take
-/// longer behind the lock (7.6 against 5.1 ns a post on a Zen 4), elsewhere [`Usual`].
+/// longer behind the lock (7.6 against 5.1 ns a post on a Zen 4), elsewhere [`DefaultCopy`].
 #[cfg(target_arch = "x86_64")]
-pub type UsualShared = Words;
+pub type DefaultSharedCopy = Words;
 #[cfg(not(target_arch = "x86_64"))]
 #[expect(missing_docs, reason = "above")]
-pub type UsualShared = Usual;
+pub type DefaultSharedCopy = DefaultCopy;
 
 /// Eight stores of 8 bytes at ascending addresses: [`mmio_copy64`], whatever that is on this CPU. On s390x it is one PCI
 /// block store, if those are enabled.

@@ -91,7 +91,7 @@ impl CopyRoutine {
         if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
     }
 
-    /// The routine of a register whose type names none: [`Usual`](super::Usual). It is never wrong here.
+    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). It is never wrong here.
     ///
     /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs: the
     ///   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for the
@@ -104,7 +104,7 @@ impl CopyRoutine {
     /// - Everywhere else: [`Words`](Self::Words).
     #[must_use]
     pub const fn default_for_cpu() -> Self {
-        <super::Usual as BlockCopy>::ROUTINE
+        <super::DefaultCopy as BlockCopy>::ROUTINE
     }
 
     /// Enters `visitor` with this routine as a type.

@@ -166,6 +166,6 @@ fn features_are_those_that_others_see() {
 #[test]
 fn neon_is_there_and_the_default() {
     assert!(features::available(CopyRoutine::Neon));
-    assert_eq!(<Usual as BlockCopy>::ROUTINE, CopyRoutine::Neon);
-    assert_eq!(<UsualShared as BlockCopy>::ROUTINE, CopyRoutine::Neon);
+    assert_eq!(<DefaultCopy as BlockCopy>::ROUTINE, CopyRoutine::Neon);
+    assert_eq!(<DefaultSharedCopy as BlockCopy>::ROUTINE, CopyRoutine::Neon);
 }

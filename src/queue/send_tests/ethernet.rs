@@ -7,10 +7,11 @@ use proptest::prelude::*;
 use super::golden::check;
 use super::rig::{OLD, QPN, Rig, Setup};
 use crate::queue::{BlueFlamePolicy, PostError};
+use crate::transport::{self, InlineNone};
 use crate::types::{Lkey, Wqebbs, WrId};
-use crate::wqe::{EncodeError, Frame, InlineHeaders, InlineNone, LegalOn, Payload, RawPacket, Request, Sge};
+use crate::wqe::{self, EncodeError, InlineHeaders, Payload, Request, Sge, SupportedOn};
 
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, bytes: 0x31, lkey: Lkey(0x4142_4344) };
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 const fn ctrl(ds: u8) -> [u8; 16] {
@@ -24,30 +25,34 @@ fn count<const N: usize>() -> [u8; N] {
 
 #[test]
 fn eighteen_bytes_and_an_entry_are_one_wqebb() {
-    let frame = Frame::new().inline_headers(count::<18>()).gather([LOCAL]).signaled(WrId(1));
+    let frame = wqe::frame().inline_headers(count::<18>()).gather([LOCAL]).signaled(WrId(1));
     let wqe = [
         ctrl(4),
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
         [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         DATA,
     ];
-    check::<RawPacket, _, _>(frame, &wqe, false);
-    check::<RawPacket<InlineNone>, _, _>(frame, &wqe, false);
+    check::<transport::RawPacket, _, _>(frame, &wqe, false);
+    check::<transport::RawPacket<InlineNone>, _, _>(frame, &wqe, false);
 }
 
 #[test]
 fn a_device_that_needs_none_gets_none() {
     let segment = [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    let frame = Frame::new().l3_checksum().l4_checksum().signaled(WrId(1));
-    check::<RawPacket<InlineNone>, _, _>(frame.gather([LOCAL, LOCAL]), &[ctrl(4), segment, DATA, DATA], false);
+    let frame = wqe::frame().l3_checksum().l4_checksum().signaled(WrId(1));
+    check::<transport::RawPacket<InlineNone>, _, _>(
+        frame.gather([LOCAL, LOCAL]),
+        &[ctrl(4), segment, DATA, DATA],
+        false,
+    );
     let inline = [0x80, 0, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-    check::<RawPacket<InlineNone>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
+    check::<transport::RawPacket<InlineNone>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
 }
 
 #[test]
 fn each_checksum_has_its_bit() {
-    let frame = Frame::new().inline_headers(count::<18>()).signaled(WrId(1));
-    let l3 = Frame::new().l3_checksum().inline_headers(count::<18>()).signaled(WrId(1));
+    let frame = wqe::frame().inline_headers(count::<18>()).signaled(WrId(1));
+    let l3 = wqe::frame().l3_checksum().inline_headers(count::<18>()).signaled(WrId(1));
     for (frame, cs_flags) in [(frame, 0), (l3, 0x40), (frame.l4_checksum(), 0x80), (l3.l4_checksum(), 0xc0)] {
         let wqe = [
             ctrl(3),
@@ -55,7 +60,7 @@ fn each_checksum_has_its_bit() {
             [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         ];
         // All of the frame is in the segment: nothing is left to fetch, as of inline data.
-        check::<RawPacket, _, _>(frame, &wqe, true);
+        check::<transport::RawPacket, _, _>(frame, &wqe, true);
     }
 }
 
@@ -63,7 +68,7 @@ fn each_checksum_has_its_bit() {
 fn a_datagram_inline_is_two_wqebbs() {
     // Ethernet, IPv4 and UDP headers, and as many bytes as fit.
     let headers = count::<42>();
-    let frame = Frame::new().inline_headers(&headers).inline(&[0xdd; 44]).signaled(WrId(1));
+    let frame = wqe::frame().inline_headers(&headers).inline(&[0xdd; 44]).signaled(WrId(1));
     let mut inline = [[0xdd; 16]; 3];
     inline[0][..4].copy_from_slice(&[0x80, 0, 0, 44]);
     let mut wqe = Vec::from([
@@ -74,14 +79,14 @@ fn a_datagram_inline_is_two_wqebbs() {
         [35, 36, 37, 38, 39, 40, 41, 42, 0, 0, 0, 0, 0, 0, 0, 0],
     ]);
     wqe.extend(inline);
-    check::<RawPacket, _, _>(frame, &wqe, true);
+    check::<transport::RawPacket, _, _>(frame, &wqe, true);
 }
 
 #[test]
 fn what_is_too_long_is_refused() {
     let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
-    let mut sq = rig.queue::<RawPacket>();
-    let headers = Frame::new().inline_headers([0; 458]);
+    let mut sq = rig.queue::<transport::RawPacket>();
+    let headers = wqe::frame().inline_headers([0; 458]);
     let mut post = |data: &[u8]| sq.post(&headers.inline(data));
     // 1 + 30 units, and an inline segment of 33: only with the headers is it too much.
     assert_eq!(post(&[0; 512]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
@@ -161,10 +166,10 @@ impl Case {
         macro_rules! by_length {
             ($($len:literal)*) => {
                 match self.headers.len() {
-                    0 => self.carry(Frame::new(), rig),
+                    0 => self.carry(wqe::frame(), rig),
                     $($len => {
                         let headers: &[u8; $len] = self.headers[..].try_into().expect("the length that was matched");
-                        self.carry(Frame::new().inline_headers(headers), rig)
+                        self.carry(wqe::frame().inline_headers(headers), rig)
                     })*
                     len => panic!("{len} is not in `HEADERS`"),
                 }
@@ -173,7 +178,7 @@ impl Case {
         by_length!(18 19 33 34 35 42 50 51 66 114 978)
     }
 
-    fn carry<H: InlineHeaders>(&self, mut frame: Request<Frame<H>>, rig: &Rig) -> Result<(), PostError> {
+    fn carry<H: InlineHeaders>(&self, mut frame: Request<wqe::Frame<H>>, rig: &Rig) -> Result<(), PostError> {
         if self.l3 {
             frame = frame.l3_checksum();
         }
@@ -184,7 +189,7 @@ impl Case {
             Data::None => post(frame, rig),
             Data::Sges(sges) => {
                 let sges: Vec<_> =
-                    sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, bytes, lkey: Lkey(lkey) }).collect();
+                    sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, length: bytes, lkey: Lkey(lkey) }).collect();
                 match <[Sge; 1]>::try_from(&*sges) {
                     Ok(array) => post(frame.gather(array), rig),
                     Err(_) => post(frame.gather(&*sges), rig),
@@ -198,8 +203,11 @@ impl Case {
     }
 }
 
-fn post<O: LegalOn<RawPacket<InlineNone>>, P: Payload>(request: Request<O, P>, rig: &Rig) -> Result<(), PostError> {
-    let mut sq = rig.queue::<RawPacket<InlineNone>>();
+fn post<O: SupportedOn<transport::RawPacket<InlineNone>>, P: Payload>(
+    request: Request<O, P>,
+    rig: &Rig,
+) -> Result<(), PostError> {
+    let mut sq = rig.queue::<transport::RawPacket<InlineNone>>();
     sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
     // SAFETY: no device looks.
     unsafe { sq.post_unchecked(&request.signaled(WrId(0))) }

@@ -4,21 +4,24 @@ use std::vec::Vec;
 
 use super::rig::{OLD, Rig, Setup};
 use crate::queue::{BlueFlamePolicy, PostError};
+use crate::transport;
+use crate::transport::Transport;
 use crate::types::{Lkey, Rkey, WrId};
-use crate::wqe::{
-    CompareSwap, EncodeError, Fence, FetchAdd, Frame, Hole, Nop, Payload, RawPacket, Rc, Read, Remote, Request, Send,
-    Sge, Uc, Write,
-};
-use crate::wqe::{LegalOn, Transport};
+use crate::wqe::SupportedOn;
+use crate::wqe::{self, EncodeError, Fence, Payload, Remote, Request, Sge, TemplatePayload};
 
 const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, bytes: 0x31, lkey: Lkey(0x4142_4344) };
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 
 const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0x12, 0x13, 0x14, 0, 0, 0, 0];
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
-pub(super) fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O, P>, wqe: &[[u8; 16]], copied: bool) {
+pub(super) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
+    request: Request<O, P>,
+    wqe: &[[u8; 16]],
+    copied: bool,
+) {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut sq = rig.queue::<T>();
     sq.set_blueflame_policy(BlueFlamePolicy::Inline);
@@ -40,57 +43,69 @@ pub(super) fn check<T: Transport, O: LegalOn<T>, P: Payload>(request: Request<O,
 
 #[test]
 fn nop() {
-    check::<Uc, _, _>(Nop::new(), &[[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]], false);
+    check::<transport::Uc, _, _>(
+        wqe::nop(),
+        &[[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]],
+        false,
+    );
 }
 
 #[test]
 fn send_of_two_entries() {
-    let empty = Sge { bytes: 0, ..LOCAL };
+    let empty = Sge { length: 0, ..LOCAL };
     let wqe = [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0], DATA, DATA];
     let flags = |request: Request<_, _>| request.signaled(WrId(1)).solicited();
-    check::<Rc, _, _>(flags(Send::new().gather([LOCAL, LOCAL])), &wqe, false);
+    check::<transport::Rc, _, _>(flags(wqe::send().gather([LOCAL, LOCAL])), &wqe, false);
     // Entries of zero bytes are left out, wherever they are.
-    check::<Rc, _, _>(Send::new().gather([empty, LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
+    check::<transport::Rc, _, _>(wqe::send().gather([empty, LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
     let list = [LOCAL, empty, empty, LOCAL, empty];
-    check::<Uc, _, _>(Send::new().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
+    check::<transport::Uc, _, _>(wqe::send().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
 }
 
 #[test]
 fn send_with_immediate_and_invalidate() {
     let imm = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];
-    check::<Uc, _, _>(Send::new().imm(0xcafe_babe), &[imm], false);
+    check::<transport::Uc, _, _>(wqe::send().imm(0xcafe_babe), &[imm], false);
     let inval = [0, 0x12, 0x34, 0x01, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0x51, 0x52, 0x53, 0x54];
-    check::<Rc, _, _>(Send::new().invalidate(Rkey(0x5152_5354)).gather([LOCAL]), &[inval, DATA], false);
+    check::<transport::Rc, _, _>(wqe::send().invalidate(Rkey(0x5152_5354)).gather([LOCAL]), &[inval, DATA], false);
 }
 
 #[test]
 fn inline_write() {
     let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
     let data = [0x80, 0, 0, 8, b'a', b' ', b'b', b'i', b'd', b'!', b'\r', b'\n', 0, 0, 0, 0];
-    check::<Rc, _, _>(Write::to(REMOTE).inline(b"a bid!\r\n").signaled(WrId(7)), &[ctrl, RADDR, data], true);
-    check::<Uc, _, _>(Write::to(REMOTE).inline(&b"a bid!\r\n"[..]).signaled(WrId(7)), &[ctrl, RADDR, data], true);
+    check::<transport::Rc, _, _>(
+        wqe::write(REMOTE).inline(b"a bid!\r\n").signaled(WrId(7)),
+        &[ctrl, RADDR, data],
+        true,
+    );
+    check::<transport::Uc, _, _>(
+        wqe::write(REMOTE).inline(&b"a bid!\r\n"[..]).signaled(WrId(7)),
+        &[ctrl, RADDR, data],
+        true,
+    );
 }
 
 #[test]
 fn inline_of_nothing_is_no_segment() {
     let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
     // Inline still, and of more than one unit: libmlx5 copies it to BlueFlame.
-    check::<Rc, _, _>(Write::to(REMOTE).inline(b""), &[ctrl, RADDR], true);
-    check::<Rc, _, _>(Write::to(REMOTE).inline(&[][..]), &[ctrl, RADDR], true);
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], true);
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(&[][..]), &[ctrl, RADDR], true);
     let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0];
-    check::<Rc, _, _>(Send::new().inline(b""), &[ctrl], false);
+    check::<transport::Rc, _, _>(wqe::send().inline(b""), &[ctrl], false);
 }
 
 #[test]
 fn write_with_immediate() {
     let ctrl = [0, 0x12, 0x34, 0x09, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0x80, 0, 0, 0, 0x2a];
-    check::<Uc, _, _>(Write::to(REMOTE).imm(42).fence(Fence::SmallAndReads), &[ctrl, RADDR], false);
+    check::<transport::Uc, _, _>(wqe::write(REMOTE).imm(42).fence(Fence::SmallAndReads), &[ctrl, RADDR], false);
 }
 
 #[test]
 fn read() {
     let ctrl = [0, 0x12, 0x34, 0x10, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
-    check::<Rc, _, _>(Read::from(REMOTE).scatter([LOCAL]).signaled(WrId(0)), &[ctrl, RADDR, DATA], false);
+    check::<transport::Rc, _, _>(wqe::read(REMOTE).scatter([LOCAL]).signaled(WrId(0)), &[ctrl, RADDR, DATA], false);
 }
 
 #[test]
@@ -102,13 +117,13 @@ fn atomics() {
     let ctrl = |opcode, ds| [0, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0x20, 0, 0, 0, 0];
     let operands: Vec<u8> = swap.into_iter().chain(compare).collect();
     let operands = <[u8; 16]>::try_from(operands).expect("16 bytes");
-    let cas = CompareSwap::on(REMOTE, compare_value, swap_value).fence(Fence::Small);
-    check::<Rc, _, _>(cas.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x11, 4), RADDR, operands, result], false);
+    let cas = wqe::compare_swap(REMOTE, compare_value, swap_value).fence(Fence::Small);
+    check::<transport::Rc, _, _>(cas.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x11, 4), RADDR, operands, result], false);
     let mut operands = operands;
     operands[8..].fill(0);
-    let add = FetchAdd::on(REMOTE, swap_value).fence(Fence::Small);
-    check::<Rc, _, _>(add.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x12, 4), RADDR, operands, result], false);
-    check::<Rc, _, _>(add, &[ctrl(0x12, 3), RADDR, operands], false);
+    let add = wqe::fetch_add(REMOTE, swap_value).fence(Fence::Small);
+    check::<transport::Rc, _, _>(add.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x12, 4), RADDR, operands, result], false);
+    check::<transport::Rc, _, _>(add, &[ctrl(0x12, 3), RADDR, operands], false);
 }
 
 #[test]
@@ -121,7 +136,7 @@ fn fences_are_bits_seven_to_five() {
         (Fence::SmallAndReads, 0x80),
     ] {
         let ctrl = [0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, bits, 0, 0, 0, 0];
-        check::<Rc, _, _>(Nop::new().fence(Fence::Strong).fence(fence), &[ctrl], false);
+        check::<transport::Rc, _, _>(wqe::nop().fence(Fence::Strong).fence(fence), &[ctrl], false);
     }
 }
 
@@ -131,7 +146,7 @@ fn inline_wraps_in_the_middle_of_the_data() {
     // after.
     let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
     let data: [u8; 60] = core::array::from_fn(|i| i as u8);
-    rig.queue::<Rc>().post(&Send::new().inline(&data)).expect("posted");
+    rig.queue::<transport::Rc>().post(&wqe::send().inline(&data)).expect("posted");
     let mut wqe = Vec::from([0, 0xff, 0xff, 0x0a, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 60]);
     wqe.extend(data);
     let ring = rig.ring();
@@ -145,7 +160,7 @@ fn inline_wraps_in_the_middle_of_the_data() {
 
 /// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all that was
 /// stored and what is retired.
-fn fire_as_post<T: Transport, O: LegalOn<T>, P: Payload, H: Hole>(
+fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
     posted: Request<O, P>,
     open: Request<O, H>,
     data: &H::Data,
@@ -183,11 +198,11 @@ fn fire_as_post<T: Transport, O: LegalOn<T>, P: Payload, H: Hole>(
 #[test]
 fn template_writes_what_post_writes() {
     fn inline<const N: usize>(payload: [u8; N]) {
-        let request = Write::to(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(0));
-        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
-        let request = Send::new().solicited();
-        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
-        fire_as_post::<Rc, _, _, _>(request.inline(&payload), request.inline(&payload), &());
+        let request = wqe::write(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(0));
+        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
+        let request = wqe::send().solicited();
+        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
+        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline(&payload), &());
     }
     fn counting<const N: usize>() -> [u8; N] {
         core::array::from_fn(|i| i as u8 + 1)
@@ -205,32 +220,32 @@ fn template_writes_what_post_writes() {
     inline(counting::<44>());
     inline(counting::<45>());
     inline(counting::<200>());
-    let other = Sge { addr: 0x9192_9394_9596_9798, bytes: 0x7fff_ffff, lkey: Lkey(0xa1a2_a3a4) };
-    let write = Write::to(REMOTE).signaled(WrId(0));
-    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL]), write.gather_len::<1>(), &[LOCAL]);
-    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL, other]), write.gather_len::<2>(), &[LOCAL, other]);
-    fire_as_post::<Rc, _, _, _>(write.gather([other; 7]), write.gather_len::<7>(), &[other; 7]);
-    fire_as_post::<Rc, _, _, _>(write.gather([LOCAL, other]), write.gather([LOCAL, other]), &());
-    let read = Read::from(REMOTE).signaled(WrId(0));
-    fire_as_post::<Rc, _, _, _>(read.scatter([other]), read.scatter_len::<1>(), &[other]);
-    let add = FetchAdd::on(REMOTE, 3).result(LOCAL.addr, LOCAL.lkey);
-    fire_as_post::<Rc, _, _, _>(add, add, &());
-    fire_as_post::<Rc, _, _, _>(Nop::new(), Nop::new(), &());
+    let other = Sge { addr: 0x9192_9394_9596_9798, length: 0x7fff_ffff, lkey: Lkey(0xa1a2_a3a4) };
+    let write = wqe::write(REMOTE).signaled(WrId(0));
+    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL]), write.gather_len::<1>(), &[LOCAL]);
+    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL, other]), write.gather_len::<2>(), &[LOCAL, other]);
+    fire_as_post::<transport::Rc, _, _, _>(write.gather([other; 7]), write.gather_len::<7>(), &[other; 7]);
+    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL, other]), write.gather([LOCAL, other]), &());
+    let read = wqe::read(REMOTE).signaled(WrId(0));
+    fire_as_post::<transport::Rc, _, _, _>(read.scatter([other]), read.scatter_len::<1>(), &[other]);
+    let add = wqe::fetch_add(REMOTE, 3).result(LOCAL.addr, LOCAL.lkey);
+    fire_as_post::<transport::Rc, _, _, _>(add, add, &());
+    fire_as_post::<transport::Rc, _, _, _>(wqe::nop(), wqe::nop(), &());
     let headers: [u8; 42] = counting();
-    let frame = Frame::new().inline_headers(headers).l4_checksum();
-    fire_as_post::<RawPacket, _, _, _>(frame.inline(&[7; 64]), frame.inline_len::<64>(), &[7; 64]);
-    fire_as_post::<RawPacket, _, _, _>(frame.gather([LOCAL]), frame.gather_len::<1>(), &[LOCAL]);
-    fire_as_post::<RawPacket, _, _, _>(frame, frame, &());
+    let frame = wqe::frame().inline_headers(headers).l4_checksum();
+    fire_as_post::<transport::RawPacket, _, _, _>(frame.inline(&[7; 64]), frame.inline_len::<64>(), &[7; 64]);
+    fire_as_post::<transport::RawPacket, _, _, _>(frame.gather([LOCAL]), frame.gather_len::<1>(), &[LOCAL]);
+    fire_as_post::<transport::RawPacket, _, _, _>(frame, frame, &());
 }
 
 #[test]
 fn template_refuses_what_the_device_would_misread() {
     let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
-    let empty = Sge { bytes: 0, ..LOCAL };
-    let long = Sge { bytes: 0x8000_0000, ..LOCAL };
-    assert_eq!(sq.template(Send::new().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
-    let template = sq.template(Send::new().gather_len::<2>()).expect("within the limits");
+    let mut sq = rig.queue::<transport::Rc>();
+    let empty = Sge { length: 0, ..LOCAL };
+    let long = Sge { length: 0x8000_0000, ..LOCAL };
+    assert_eq!(sq.template(wqe::send().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
+    let template = sq.template(wqe::send().gather_len::<2>()).expect("within the limits");
     // SAFETY: no device looks.
     let mut fire = |data| unsafe { sq.fire_unchecked(&template, &data) };
     assert_eq!(fire([LOCAL, empty]), Err(PostError::Encode(EncodeError::EmptySge)));
@@ -242,13 +257,13 @@ fn template_refuses_what_the_device_would_misread() {
 #[test]
 fn blueflame_copies_what_is_not_inline_by_default() {
     let rig = Rig::new(Setup::default());
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     // SAFETY: no device looks.
-    unsafe { sq.post_unchecked(&Send::new().gather([LOCAL])) }.expect("posted");
+    unsafe { sq.post_unchecked(&wqe::send().gather([LOCAL])) }.expect("posted");
     assert_eq!(rig.page()[..32], rig.ring()[..32]);
     // One unit is one unit: nothing but the doorbell.
     rig.clear_page();
-    sq.post(&Nop::new()).expect("posted");
+    sq.post(&wqe::nop()).expect("posted");
     let page = rig.page();
     assert_eq!(page[256..264], rig.ring()[64..72]);
     assert!(page[264..].iter().all(|&byte| byte == OLD));

@@ -6,10 +6,9 @@ use proptest::prelude::*;
 use super::rig::QPN;
 use crate::db::Register;
 use crate::queue::{PostError, SendBatch, SendQueue};
+use crate::transport;
 use crate::types::{Lkey, Rkey, WrId};
-use crate::wqe::{
-    Carries, CompareSwap, Fence, FetchAdd, LegalOn, Nop, Rc, Read, Remote, Request, Send, Sge, WorkRequest, Write,
-};
+use crate::wqe::{self, Carries, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
 
 /// A request as data.
 #[derive(Clone, Debug)]
@@ -157,14 +156,14 @@ impl Case {
     pub(super) fn submit(&self, to: &mut impl Submit) -> Result<(), PostError> {
         let remote = |addr, key| Remote { addr, rkey: Rkey(key) };
         match self.op {
-            Op::Nop => self.flags(Nop::new(), to),
-            Op::Send => self.carry(Send::new(), to),
-            Op::SendImm(imm) => self.carry(Send::new().imm(imm), to),
-            Op::SendInval(key) => self.carry(Send::new().invalidate(Rkey(key)), to),
-            Op::Write(addr, key) => self.carry(Write::to(remote(addr, key)), to),
-            Op::WriteImm(addr, key, imm) => self.carry(Write::to(remote(addr, key)).imm(imm), to),
+            Op::Nop => self.flags(wqe::nop(), to),
+            Op::Send => self.carry(wqe::send(), to),
+            Op::SendImm(imm) => self.carry(wqe::send().imm(imm), to),
+            Op::SendInval(key) => self.carry(wqe::send().invalidate(Rkey(key)), to),
+            Op::Write(addr, key) => self.carry(wqe::write(remote(addr, key)), to),
+            Op::WriteImm(addr, key, imm) => self.carry(wqe::write(remote(addr, key)).imm(imm), to),
             Op::Read(addr, key) => {
-                let read = Read::from(remote(addr, key));
+                let read = wqe::read(remote(addr, key));
                 match self.sges() {
                     None => self.flags(read, to),
                     Some(sges) => match <[Sge; 1]>::try_from(&*sges) {
@@ -174,14 +173,14 @@ impl Case {
                 }
             }
             Op::CompareSwap(addr, key, compare, swap) => {
-                let cas = CompareSwap::on(remote(addr, key), compare, swap);
+                let cas = wqe::compare_swap(remote(addr, key), compare, swap);
                 match self.sges().as_deref() {
                     Some([sge]) => self.flags(cas.result(sge.addr, sge.lkey), to),
                     _ => self.flags(cas, to),
                 }
             }
             Op::FetchAdd(addr, key, add) => {
-                let fetch_add = FetchAdd::on(remote(addr, key), add);
+                let fetch_add = wqe::fetch_add(remote(addr, key), add);
                 match self.sges().as_deref() {
                     Some([sge]) => self.flags(fetch_add.result(sge.addr, sge.lkey), to),
                     _ => self.flags(fetch_add, to),
@@ -192,10 +191,14 @@ impl Case {
 
     fn sges(&self) -> Option<Vec<Sge>> {
         let Data::Sges(sges) = &self.data else { return None };
-        Some(sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, bytes, lkey: Lkey(lkey) }).collect())
+        Some(sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, length: bytes, lkey: Lkey(lkey) }).collect())
     }
 
-    fn carry<O: Carries + LegalOn<Rc>>(&self, request: Request<O>, to: &mut impl Submit) -> Result<(), PostError> {
+    fn carry<O: Carries + SupportedOn<transport::Rc>>(
+        &self,
+        request: Request<O>,
+        to: &mut impl Submit,
+    ) -> Result<(), PostError> {
         /// Tries the array forms of the lengths given, then falls back to the slice.
         macro_rules! by_length {
             ($method:ident, $slice:expr, $item:ty, as_ref: [$($n:literal)*]) => {{
@@ -222,7 +225,7 @@ impl Case {
         }
     }
 
-    fn flags<O: LegalOn<Rc>, P: crate::wqe::Payload>(
+    fn flags<O: SupportedOn<transport::Rc>, P: crate::wqe::Payload>(
         &self,
         request: Request<O, P>,
         to: &mut impl Submit,
@@ -240,18 +243,18 @@ impl Case {
 
 /// A queue to post to, or a batch to push to.
 pub(super) trait Submit {
-    fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError>;
+    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError>;
 }
 
-impl<R: Register> Submit for SendQueue<Rc, R> {
-    fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+impl<R: Register> Submit for SendQueue<transport::Rc, R> {
+    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
         unsafe { self.post_unchecked(request) }
     }
 }
 
-impl<R: Register> Submit for SendBatch<'_, Rc, R> {
-    fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+impl<R: Register> Submit for SendBatch<'_, transport::Rc, R> {
+    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
         unsafe { self.push_unchecked(request) }
     }
@@ -259,16 +262,16 @@ impl<R: Register> Submit for SendBatch<'_, Rc, R> {
 
 /// Stages each request, and rings or drops it.
 pub(super) struct Stager<'q, R: Register> {
-    pub(super) sq: &'q mut SendQueue<Rc, R>,
+    pub(super) sq: &'q mut SendQueue<transport::Rc, R>,
     pub(super) ring: bool,
 }
 
 impl<R: Register> Submit for Stager<'_, R> {
-    fn submit<W: WorkRequest<Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: no device looks.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
-            staged.ring();
+            staged.ring_doorbell();
         }
         Ok(())
     }

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use super::oracle::{Case, Data, Stager, case};
 use super::rig::{HALF, OLD, Rig, Setup};
 use crate::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
+use crate::transport;
 use crate::types::{SqPi, Wqebbs, WrId};
-use crate::wqe::{EncodeError, Rc};
+use crate::wqe::EncodeError;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -146,7 +147,7 @@ impl Model {
         Ok(Retired { wr_id, freed: Wqebbs(freed) })
     }
 
-    fn check(&self, rig: &Rig, sq: &SendQueue<Rc>) {
+    fn check(&self, rig: &Rig, sq: &SendQueue<transport::Rc>) {
         assert_eq!(rig.ring(), self.ring, "ring");
         assert_eq!(rig.dbrec(), self.dbrec, "doorbell record");
         assert!(rig.page() == self.page, "register");
@@ -157,7 +158,7 @@ impl Model {
 
 fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
     let rig = Rig::new(setup);
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     sq.set_blueflame_policy(if prefer { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
     let mut model = Model {
         setup,
@@ -201,7 +202,7 @@ fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
                     assert_eq!(batch.free().0, setup.wqebbs as u16 - model.used() - pending);
                 }
                 if ring {
-                    batch.ring();
+                    batch.ring_doorbell();
                     if let Some(last) = latest {
                         model.ring(all, &last, &rig.page());
                     }

@@ -3,20 +3,20 @@ use super::rig::{HALF, OLD, QPN, Rig, Setup};
 use crate::db::SharedRegister;
 use crate::queue::SendQueue;
 use crate::types::{Qpn, SqPi, WrId};
-use crate::wqe::{Nop, Rc, Send};
+use crate::{transport, wqe};
 
 #[test]
 fn every_doorbell_takes_the_other_half() {
     let rig = Rig::new(Setup::default());
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     for n in 0..8_u8 {
         rig.clear_page();
         if n.is_multiple_of(2) {
-            sq.post(&Nop::new()).expect("posted");
+            sq.post(&wqe::nop()).expect("posted");
         } else {
             let mut batch = sq.batch();
-            batch.push(&Nop::new()).expect("put");
-            batch.ring();
+            batch.push(&wqe::nop()).expect("put");
+            batch.ring_doorbell();
         }
         let half = if n.is_multiple_of(2) { 0 } else { HALF };
         let page = rig.page();
@@ -29,11 +29,11 @@ fn every_doorbell_takes_the_other_half() {
 #[test]
 fn batches_dropped_or_empty_do_not_ring() {
     let rig = Rig::new(Setup::default());
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     let mut batch = sq.batch();
-    batch.push(&Nop::new()).expect("put");
+    batch.push(&wqe::nop()).expect("put");
     drop(batch);
-    sq.batch().ring();
+    sq.batch().ring_doorbell();
     assert_eq!(sq.pi(), SqPi(0));
     assert_eq!(rig.dbrec(), [[OLD; 4]; 2]);
     assert_eq!(rig.page(), [OLD; 4096]);
@@ -49,12 +49,12 @@ fn queues_share_one_register() {
     // SAFETY: the rigs live longer than the queues; no device looks.
     let mut queues = unsafe {
         [
-            SendQueue::<Rc, _>::from_parts(first.parts(), &register).expect("a queue"),
-            SendQueue::<Rc, _>::from_parts(other, &register).expect("a queue"),
+            SendQueue::<transport::Rc, _>::from_parts(first.parts(), &register).expect("a queue"),
+            SendQueue::<transport::Rc, _>::from_parts(other, &register).expect("a queue"),
         ]
     };
     for sq in &mut queues {
-        sq.post(&Send::new().inline(b"hello").signaled(WrId(1))).expect("posted");
+        sq.post(&wqe::send().inline(b"hello").signaled(WrId(1))).expect("posted");
     }
     let page = first.page();
     assert_eq!(page[..32], first.ring()[..32]);

@@ -2,16 +2,17 @@
 use super::rig::{Rig, Setup};
 use crate::db::ExclusiveRegister;
 use crate::queue::{PostError, RetireError, Retired, SendQueue, SqPartsError};
+use crate::transport;
 use crate::types::{Wqebbs, WrId};
-use crate::wqe::{EncodeError, Nop, Rc, Send};
+use crate::wqe::{self, EncodeError};
 
 #[test]
 fn every_counter_but_the_right_ones_is_an_error() {
     let rig = Rig::new(Setup { wqebbs: 8, pi: 0xfffe, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
-    sq.post(&Nop::new().wr_id(WrId(1))).expect("posted");
-    sq.post(&Send::new().inline(&[0; 100]).signaled(WrId(2))).expect("posted");
-    sq.post(&Nop::new().signaled(WrId(3))).expect("posted");
+    let mut sq = rig.queue::<transport::Rc>();
+    sq.post(&wqe::nop().wr_id(WrId(1))).expect("posted");
+    sq.post(&wqe::send().inline(&[0; 100]).signaled(WrId(2))).expect("posted");
+    sq.post(&wqe::nop().signaled(WrId(3))).expect("posted");
     // SAFETY: no device looks.
     let mut retire = |counter| unsafe { sq.retire_index(counter) };
     for counter in 0..=u16::MAX {
@@ -34,11 +35,11 @@ fn every_counter_but_the_right_ones_is_an_error() {
 #[test]
 fn the_largest_ring_is_used_to_the_last_wqebb() {
     let rig = Rig::new(Setup { wqebbs: 1 << 15, pi: 0x8123, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     for n in 0..1_u64 << 15 {
-        sq.post(&Nop::new().wr_id(WrId(n))).expect("posted");
+        sq.post(&wqe::nop().wr_id(WrId(n))).expect("posted");
     }
-    let full = sq.post(&Nop::new());
+    let full = sq.post(&wqe::nop());
     assert_eq!(full, Err(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
     let last = 0x8123_u16.wrapping_add(0x7fff);
     // SAFETY: no device looks.
@@ -48,19 +49,19 @@ fn the_largest_ring_is_used_to_the_last_wqebb() {
 #[test]
 fn limits_are_named() {
     let rig = Rig::new(Setup { max_inline: 7, wqebbs: 1, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     let before = rig.ring();
-    let refused = sq.post(&Send::new().inline(b"12345678"));
+    let refused = sq.post(&wqe::send().inline(b"12345678"));
     assert_eq!(refused, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 8, limit: 7 })));
-    let refused = sq.template(Send::new().inline_len::<8>()).err();
+    let refused = sq.template(wqe::send().inline_len::<8>()).err();
     assert_eq!(refused, Some(EncodeError::InlineTooLong { bytes: 8, limit: 7 }));
     assert_eq!(rig.ring(), before);
 
     let rig = Rig::new(Setup { max_inline: 4096, wqebbs: 32, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
-    let refused = sq.post(&Send::new().inline(&[0; 1000]));
+    let mut sq = rig.queue::<transport::Rc>();
+    let refused = sq.post(&wqe::send().inline(&[0; 1000]));
     assert_eq!(refused, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
-    sq.post(&Send::new().inline(&[0; 988])).expect("63 units are legal");
+    sq.post(&wqe::send().inline(&[0; 988])).expect("63 units are legal");
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn impossible_parts_are_named() {
         // SAFETY: the page lives longer than the register.
         let register = unsafe { ExclusiveRegister::from_parts(rig.register_parts()) }.expect("a register");
         // SAFETY: the parts are refused before they are used, apart from the last.
-        unsafe { SendQueue::<Rc>::from_parts(parts, register) }.err()
+        unsafe { SendQueue::<transport::Rc>::from_parts(parts, register) }.err()
     };
     for wqebbs in [0, 3, 1 << 16, u32::MAX] {
         let mut parts = rig.parts();

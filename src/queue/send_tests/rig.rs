@@ -6,8 +6,8 @@ use std::vec::Vec;
 
 use crate::db::{ExclusiveRegister, RegisterParts};
 use crate::queue::{SendQueue, SqParts, WqeRecord};
+use crate::transport::Transport;
 use crate::types::{Qpn, SqPi};
-use crate::wqe::Transport;
 
 /// The queue pair number of every rig: three different bytes.
 pub(super) const QPN: u32 = 0x00c0_ffee;

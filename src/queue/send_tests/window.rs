@@ -2,11 +2,11 @@
 use super::rig::{Rig, Setup};
 use crate::queue::{PostError, RetireError, Retired, SendQueue, WindowError};
 use crate::types::{SqPi, Wqebbs, WrId};
-use crate::wqe::{Nop, Rc, Send};
+use crate::{transport, wqe};
 
 const FULL: PostError = PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) };
 
-fn retire(sq: &mut SendQueue<Rc>, counter: u16) -> Result<Retired, RetireError> {
+fn retire(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Retired, RetireError> {
     // SAFETY: no device looks.
     unsafe { sq.retire_index(counter) }
 }
@@ -15,19 +15,19 @@ fn retire(sq: &mut SendQueue<Rc>, counter: u16) -> Result<Retired, RetireError> 
 fn a_window_bounds_what_is_outstanding_and_moves_with_what_is_retired() {
     // So that indices wrap, and the window ends elsewhere in the ring each time.
     let rig = Rig::new(Setup { wqebbs: 8, pi: 0xfffd, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     sq.set_window(Wqebbs(5)).expect("less than the ring");
     for round in 0..9_u16 {
         let first = sq.pi();
         for n in 0..5 {
             assert_eq!(sq.free(), Wqebbs(5 - n));
-            sq.post(&Nop::new().wr_id(WrId(u64::from(n)))).expect("within the window");
+            sq.post(&wqe::nop().wr_id(WrId(u64::from(n)))).expect("within the window");
         }
         let before = (rig.ring(), rig.dbrec(), rig.page());
-        assert_eq!(sq.post(&Nop::new()), Err(FULL));
-        assert_eq!(sq.stage(&Nop::new()).err(), Some(FULL));
-        assert_eq!(sq.batch().push(&Nop::new()), Err(FULL));
-        let shot = sq.template(Nop::new()).expect("a template");
+        assert_eq!(sq.post(&wqe::nop()), Err(FULL));
+        assert_eq!(sq.stage(&wqe::nop()).err(), Some(FULL));
+        assert_eq!(sq.batch().push(&wqe::nop()), Err(FULL));
+        let shot = sq.template(wqe::nop()).expect("a template");
         assert_eq!(sq.fire(&shot, &()), Err(FULL));
         assert_eq!((rig.ring(), rig.dbrec(), rig.page()), before, "nothing is written, nothing is rung");
         let done = round % 5 + 1;
@@ -44,25 +44,25 @@ fn a_window_bounds_what_is_outstanding_and_moves_with_what_is_retired() {
 #[test]
 fn longer_requests_take_as_many_of_the_window_as_they_have_wqebbs() {
     let rig = Rig::new(Setup { wqebbs: 16, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     sq.set_window(Wqebbs(4)).expect("less than the ring");
     let larger = PostError::LargerThanWindow { needed: Wqebbs(5), window: Wqebbs(4) };
-    assert_eq!(sq.post(&Send::new().inline(&[0; 300])), Err(larger));
-    sq.post(&Send::new().inline(&[0; 100])).expect("two of four");
-    sq.post(&Nop::new()).expect("a third");
+    assert_eq!(sq.post(&wqe::send().inline(&[0; 300])), Err(larger));
+    sq.post(&wqe::send().inline(&[0; 100])).expect("two of four");
+    sq.post(&wqe::nop()).expect("a third");
     let full = PostError::Full { needed: Wqebbs(2), free: Wqebbs(1) };
-    assert_eq!(sq.post(&Send::new().inline(&[0; 100])), Err(full));
-    sq.post(&Nop::new()).expect("the last");
+    assert_eq!(sq.post(&wqe::send().inline(&[0; 100])), Err(full));
+    sq.post(&wqe::nop()).expect("the last");
 }
 
 #[test]
 fn windows_that_cannot_be_are_named() {
     let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     let error = WindowError::LargerThanRing { window: Wqebbs(9), ring: Wqebbs(8) };
     assert_eq!(sq.set_window(Wqebbs(9)), Err(error));
     for _ in 0..3 {
-        sq.post(&Nop::new()).expect("room");
+        sq.post(&wqe::nop()).expect("room");
     }
     let error = WindowError::Outstanding { window: Wqebbs(2), outstanding: Wqebbs(3) };
     assert_eq!(sq.set_window(Wqebbs(2)), Err(error));
@@ -74,34 +74,34 @@ fn windows_that_cannot_be_are_named() {
 #[test]
 fn a_closed_queue_says_why_and_rings_nothing() {
     let rig = Rig::new(Setup { wqebbs: 8, pi: 7, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     sq.set_window(Wqebbs(0)).expect("nothing is outstanding");
     let before = (rig.ring(), rig.dbrec(), rig.page());
-    assert_eq!(sq.post(&Nop::new()), Err(PostError::NotReadyToSend));
-    assert_eq!(sq.post(&Send::new().inline(&[0; 100])), Err(PostError::NotReadyToSend));
-    assert_eq!(sq.stage(&Nop::new()).err(), Some(PostError::NotReadyToSend));
-    assert_eq!(sq.batch().push(&Nop::new()), Err(PostError::NotReadyToSend));
-    let shot = sq.template(Nop::new()).expect("a template");
+    assert_eq!(sq.post(&wqe::nop()), Err(PostError::NotReadyToSend));
+    assert_eq!(sq.post(&wqe::send().inline(&[0; 100])), Err(PostError::NotReadyToSend));
+    assert_eq!(sq.stage(&wqe::nop()).err(), Some(PostError::NotReadyToSend));
+    assert_eq!(sq.batch().push(&wqe::nop()), Err(PostError::NotReadyToSend));
+    let shot = sq.template(wqe::nop()).expect("a template");
     assert_eq!(sq.fire(&shot, &()), Err(PostError::NotReadyToSend));
     assert_eq!((rig.ring(), rig.dbrec(), rig.page()), before);
     assert!(retire(&mut sq, 6).is_err() && retire(&mut sq, 7).is_err(), "nothing is outstanding");
     sq.set_window(Wqebbs(8)).expect("the ring");
-    sq.post(&Nop::new()).expect("opened");
+    sq.post(&wqe::nop()).expect("opened");
 }
 
 #[test]
 fn a_reset_queue_begins_at_zero_and_knows_nothing_of_before() {
     let rig = Rig::new(Setup { wqebbs: 8, pi: 0x1230, ..Setup::default() });
-    let mut sq = rig.queue::<Rc>();
+    let mut sq = rig.queue::<transport::Rc>();
     for n in 0..5 {
-        sq.post(&Nop::new().wr_id(WrId(n))).expect("room");
+        sq.post(&wqe::nop().wr_id(WrId(n))).expect("room");
     }
     // SAFETY: there is no queue pair, no device, and no CQE.
     unsafe { sq.reset() };
     assert_eq!((sq.pi(), sq.window(), rig.dbrec()[1]), (SqPi(0), Wqebbs(0), [0; 4]));
     sq.set_window(Wqebbs(8)).expect("the ring");
     assert!((0..=u16::MAX).all(|counter| retire(&mut sq, counter).is_err()), "nothing of before is outstanding");
-    sq.post(&Nop::new().signaled(WrId(9))).expect("room");
+    sq.post(&wqe::nop().signaled(WrId(9))).expect("room");
     assert_eq!(rig.dbrec()[1], [0, 0, 0, 1]);
     assert_eq!(retire(&mut sq, 0), Ok(Retired { wr_id: WrId(9), freed: Wqebbs(1) }));
 }

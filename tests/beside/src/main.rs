@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::types::{Psn, Rkey, WrId};
 use blueflame::verbs::{Device, Path, adopt_cq, adopt_qp};
-use blueflame::wqe::{Rc, Remote, Write};
+use blueflame::{Remote, transport, wqe};
 use rdma_mummy_sys as mummy;
 
 fn main() {
@@ -38,7 +38,7 @@ fn main() {
     let raw_cq = NonNull::new(raw_cq).expect("ibv_create_cq").cast();
     let raw_qp = NonNull::new(raw_qp).expect("ibv_create_qp").cast();
     // SAFETY: new, and driven by this crate alone from here on; the only queue pair of its context, so its register's only one.
-    let (mut cq, mut pair) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<Rc>(raw_qp).expect("adopt")) };
+    let (mut cq, mut pair) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<transport::Rc>(raw_qp).expect("adopt")) };
     let device = Device::open_first().expect("the same device");
     let port = device.port(1).expect("port 1");
     let path = Path::new(port, device.default_gid(&port).ok());
@@ -46,7 +46,7 @@ fn main() {
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
 
-    pair.sq.post(&Write::to(remote).inline(b"beside another crate").signaled(WrId(1))).expect("room");
+    pair.sq.post(&wqe::write(remote).inline(b"beside another crate").signaled(WrId(1))).expect("room");
     let begin = Instant::now();
     while cq.poll().map(|cqe| cqe.check().expect("a success")).is_none() {
         assert!(begin.elapsed() < Duration::from_secs(20), "no completion");

@@ -75,13 +75,13 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P3", "burst of 16 and poll", "blueflame", Nanoseconds(4.65)),
     goal("P3", "burst of 64 and poll", "blueflame", Nanoseconds(4.65)),
     // A completion, from this core's cache and from another's.
-    goal("P4", "poll", "drain(1) fields", Within(1.15, "floor fields")),
+    goal("P4", "poll", "poll_with(1) fields", Within(1.15, "floor fields")),
     goal("P4", "poll", "poll() copy", Within(1.15, "floor copy")),
-    goal("P4", "poll", "drain(16) fields", Within(1.15, "floor fields 16")),
-    goal("P4", "poll other core", "drain(1) fields", Within(1.15, "floor fields")),
+    goal("P4", "poll", "poll_with(16) fields", Within(1.15, "floor fields 16")),
+    goal("P4", "poll other core", "poll_with(1) fields", Within(1.15, "floor fields")),
     goal("P4", "poll other core", "poll() copy", Within(1.15, "floor copy")),
-    goal("P4", "poll other core", "drain(16) fields", Within(1.15, "floor fields 16")),
-    goal("P4", "poll", "drain(1) fields", Instructions(40)),
+    goal("P4", "poll other core", "poll_with(16) fields", Within(1.15, "floor fields 16")),
+    goal("P4", "poll", "poll_with(1) fields", Instructions(40)),
     // The goal is for a 64-byte read of which one value is used: that of three fields, uncopied, is 40.
     goal("P4", "poll", "poll() copy, index", Instructions(28)),
     // libmlx5 on equal rings in the same process.
@@ -91,10 +91,10 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P5", "post", "typed one fence", Faster(6.0, "ibv_wr default")),
     goal("P5", "post", "template two fences", Faster(5.0, "ibv_wr single-threaded")),
     goal("P5", "post", "template two fences", Faster(8.0, "ibv_wr default")),
-    goal("P5", "poll", "drain(1) fields", Faster(8.0, "ibv_poll_cq(1) single-threaded")),
-    goal("P5", "poll", "drain(1) fields", Faster(8.0, "ibv_poll_cq(1) default")),
-    goal("P5", "poll", "drain(16) fields", Faster(5.0, "ibv_poll_cq(16) single-threaded")),
-    goal("P5", "poll", "drain(16) fields", Faster(5.0, "ibv_poll_cq(16) default")),
+    goal("P5", "poll", "poll_with(1) fields", Faster(8.0, "ibv_poll_cq(1) single-threaded")),
+    goal("P5", "poll", "poll_with(1) fields", Faster(8.0, "ibv_poll_cq(1) default")),
+    goal("P5", "poll", "poll_with(16) fields", Faster(5.0, "ibv_poll_cq(16) single-threaded")),
+    goal("P5", "poll", "poll_with(16) fields", Faster(5.0, "ibv_poll_cq(16) default")),
     goal("P5", "burst of 64", "batch", Faster(6.0, "ibv_post_send list single-threaded")),
     goal("P5", "burst of 64", "batch", Faster(6.0, "ibv_post_send list default")),
     // Deep rings and many queues.

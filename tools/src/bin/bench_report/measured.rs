@@ -137,7 +137,7 @@ impl Measurements {
     }
 
     /// The floor of a case: the one in its group whose name says nothing, but for the word "floor", that the case's does
-    /// not, and most of what it does. So `floor fields 16` is that of `drain(16) fields`.
+    /// not, and most of what it does. So `floor fields 16` is that of `poll_with(16) fields`.
     pub(crate) fn floor_of(&self, record: &Record) -> Option<&Record> {
         let wanted = words(&record.case);
         let said = |floor: &Record| {
@@ -160,7 +160,7 @@ impl Measurements {
     }
 }
 
-/// The words of a case's name; `drain(16) fields` has three.
+/// The words of a case's name; `poll_with(16) fields` has three.
 fn words(case: &str) -> BTreeSet<&str> {
     case.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }

@@ -158,8 +158,8 @@ fn a_case_is_held_against_the_floor_that_does_the_same() {
         "template two fences",
         "floor fields",
         "floor fields 16",
-        "drain(1) fields",
-        "drain(16) fields",
+        "poll_with(1) fields",
+        "poll_with(16) fields",
         "typed shared",
     ];
     let records = names.map(|name| record("g", name, 1.0, json!({})));
@@ -167,8 +167,8 @@ fn a_case_is_held_against_the_floor_that_does_the_same() {
     let floor = |case| measured.floor_of(measured.find("g", None, case).unwrap()).map(|floor| floor.case.as_str());
     assert_eq!(floor("typed two fences"), Some("floor two fences"));
     assert_eq!(floor("template two fences"), Some("template floor two fences"));
-    assert_eq!(floor("drain(1) fields"), Some("floor fields"));
-    assert_eq!(floor("drain(16) fields"), Some("floor fields 16"));
+    assert_eq!(floor("poll_with(1) fields"), Some("floor fields"));
+    assert_eq!(floor("poll_with(16) fields"), Some("floor fields 16"));
     assert_eq!(floor("typed shared"), None);
 }
 

@@ -1,0 +1,124 @@
+//! The services a queue pair can offer, as types. Meant to be used qualified: `SendQueue<transport::Rc>`.
+//!
+//! Which operations each has: [`SupportedOn`](crate::wqe::SupportedOn).
+use core::marker::PhantomData;
+
+use sealed::Sealed;
+
+/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`] or [`RawPacket`].
+pub trait Transport: Sealed + 'static {}
+
+/// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
+#[derive(Clone, Copy, Debug)]
+pub struct Rc;
+
+/// Unreliable connection: SEND and WRITE only, lost messages are not repeated (IBTA vol. 1, 9.8.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Uc;
+
+/// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
+/// default, is right for every device.
+///
+/// Frames are all that its queues send:
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::WrId;
+/// use blueflame::{transport, wqe};
+///
+/// fn send(sq: &mut SendQueue<transport::RawPacket>, headers: &[u8; 42], order: &[u8; 32]) -> Result<(), PostError> {
+///     let frame = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().inline(order);
+///     sq.post(&frame.signaled(WrId(1)))
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// # use blueflame::{Remote, queue::SendQueue, transport, wqe};
+/// fn write(sq: &mut SendQueue<transport::RawPacket>, remote: Remote) {
+///     let _ = sq.post(&wqe::write(remote).inline(b"no"));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
+
+/// The fewest bytes that a frame's inline headers can be: two MAC addresses, a VLAN tag and the type, whether the frame
+/// has a tag or not (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ESEG_MIN_INLINE_SIZE`).
+pub const MIN_INLINE_HEADERS: usize = 18;
+
+/// What a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
+/// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
+///
+/// It is a least: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5; where it is more than
+/// [`InlineL2`], an administrator has made it so (`devlink dev eswitch set ... inline-mode`).
+///
+/// What a frame needs follows from its own headers, as Linux reckons (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// `mlx5e_calc_min_inline`). The compiler checks [`LEAST`](Self::LEAST) only: a frame with VLAN tags, options or IPv6 needs more,
+/// and if it has less, its completion says "local QP operation error".
+pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
+    /// Bytes of inline headers that this crate asks of every frame: what the shortest packet of the kind needs.
+    const LEAST: usize;
+    /// Bytes of inline headers that are enough for every frame with one VLAN tag at most and without IP options, extension headers
+    /// and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
+    const SUFFICIENT: usize;
+}
+
+/// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, 4 more for each VLAN tag past the
+/// first. ConnectX-4 and ConnectX-4 Lx need it; what libmlx5 assumes when the kernel does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineL2;
+
+/// The layer 2 headers, and of an IP packet the IP header: what an eSwitch needs that steers by addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineIp;
+
+/// The layer 2 headers, of an IP packet the IP header, and of a TCP or UDP packet that one, too: what an eSwitch needs that steers
+/// by ports.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineTcpUdp;
+
+/// Nothing: inline headers are optional. So are ConnectX-5 and later by default (DPDK `doc/guides/nics/mlx5.rst`,
+/// `txq_inline_min`).
+#[derive(Clone, Copy, Debug)]
+pub struct InlineNone;
+
+impl Sealed for InlineL2 {}
+impl Sealed for InlineIp {}
+impl Sealed for InlineTcpUdp {}
+impl Sealed for InlineNone {}
+
+/// Bytes of headers: Ethernet, without and with a VLAN tag; IP versions 4 and 6; UDP and TCP. All without options.
+const ETHERNET: usize = 14;
+const TAGGED: usize = MIN_INLINE_HEADERS;
+const IPV4: usize = 20;
+const IPV6: usize = 40;
+const UDP: usize = 8;
+const TCP: usize = 20;
+
+impl InlineMode for InlineNone {
+    const LEAST: usize = 0;
+    const SUFFICIENT: usize = 0;
+}
+impl InlineMode for InlineL2 {
+    const LEAST: usize = MIN_INLINE_HEADERS;
+    const SUFFICIENT: usize = TAGGED;
+}
+impl InlineMode for InlineIp {
+    const LEAST: usize = ETHERNET + IPV4;
+    const SUFFICIENT: usize = TAGGED + IPV6;
+}
+impl InlineMode for InlineTcpUdp {
+    const LEAST: usize = ETHERNET + IPV4 + UDP;
+    const SUFFICIENT: usize = TAGGED + IPV6 + TCP;
+}
+
+impl Sealed for Rc {}
+impl Sealed for Uc {}
+impl<M: InlineMode> Sealed for RawPacket<M> {}
+impl Transport for Rc {}
+impl Transport for Uc {}
+impl<M: InlineMode> Transport for RawPacket<M> {}
+
+/// The crate relies on what these traits say: nobody else implements them.
+mod sealed {
+    pub trait Sealed {}
+}
