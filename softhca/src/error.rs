@@ -109,3 +109,15 @@ pub enum Error {
         errno: i32,
     },
 }
+
+impl Error {
+    /// What the operating system has just refused: `what` names the call.
+    pub(crate) fn of_system(what: &'static str) -> Self {
+        Self::System { what, errno: errno() }
+    }
+}
+
+/// The calling thread's `errno`.
+pub(crate) fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

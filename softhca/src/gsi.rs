@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 
 use crate::{
     context::Path,
-    device::Device,
     error::Error,
     packet::{Bth, Deth, Headers, Opcode, Packet},
-    qp,
+    resources::Resources,
     wire::{Frame, Route},
 };
 
@@ -60,34 +59,34 @@ impl Gsi {
         }
         true
     }
-}
-
-impl Device {
-    /// From now on, keeps management datagrams that arrive for QP `qpn`, which is 1 or stands for it and is none of the
-    /// device's own numbers, until [`Self::take_mad`] takes them.
-    pub fn open_gsi(&mut self, qpn: u32) {
-        self.gsi.qpn = Some(qpn);
+    /// From now on, takes what arrives for QP `qpn`.
+    pub(crate) fn open(&mut self, qpn: u32) {
+        self.qpn = Some(qpn);
     }
 
-    /// The oldest management datagram that has arrived.
-    pub fn take_mad(&mut self) -> Option<Mad> {
-        self.gsi.waiting.pop_front()
+    /// The oldest that has arrived.
+    pub(crate) fn take(&mut self) -> Option<Mad> {
+        self.waiting.pop_front()
     }
 
-    /// Sends a management datagram from port `port` along `path` to QP `dest_qp` there.
-    ///
-    /// # Errors
-    /// [`Error::BadValue`] for a port or a GID that does not exist; [`Error::Unsupported`] before [`Self::open_gsi`].
-    pub fn send_mad(&mut self, port: u8, path: &Path, dest_qp: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Error> {
-        let src_qp = self.gsi.qpn.ok_or(Error::Unsupported("management datagrams"))?;
+    /// Sends one: see [`crate::device::Device::send_mad`].
+    pub(crate) fn send(
+        &self,
+        resources: &mut Resources,
+        port: u8,
+        path: &Path,
+        dest_qp: u32,
+        mad: &[u8; MAD_BYTES],
+    ) -> Result<(), Error> {
+        let src_qp = self.qpn.ok_or(Error::Unsupported("management datagrams"))?;
         let bad = |what, value, permitted| Error::BadValue { what, value, permitted };
-        let config = usize::from(port).checked_sub(1).and_then(|index| self.resources.ports.get(index)).ok_or(bad(
+        let config = usize::from(port).checked_sub(1).and_then(|index| resources.ports.get(index)).ok_or(bad(
             "port",
             port.into(),
             "1 up to the number of ports",
         ))?;
         let index = path.grh.map_or(0, |grh| grh.sgid_index.into());
-        let route = qp::route(config, path).ok_or(bad("source GID index", index, "entries of the port's table"))?;
+        let route = Route::along(config, path).ok_or(bad("source GID index", index, "entries of the port's table"))?;
         let unsupported = Error::Unsupported("datagrams");
         let mut headers = Headers::new(Bth {
             opcode: Opcode::new(UD_SEND_ONLY).ok_or(unsupported.clone())?,
@@ -101,59 +100,17 @@ impl Device {
         headers.deth = Some(Deth { qkey: QKEY, src_qp });
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
-        if self.resources.port_is_up(port) {
-            self.resources.outbox.push(src_qp, Frame { route, packet: draft.finish() });
+        if resources.port_is_up(port) {
+            resources.outbox.push(src_qp, Frame { route, packet: draft.finish() });
         }
         Ok(())
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::{DeviceConfig, PortConfig},
-        context::PathGrh,
-        process_memory::ProcessMemory,
-        wire::{shm::ShmWire, test_frames},
-    };
-    use std::time::{Duration, Instant};
-
-    fn device(directory: &std::path::Path) -> (Device, u32) {
-        let port = PortConfig::ethernet(1);
-        let wire = ShmWire::join(directory, &[], &port.gids).unwrap();
-        let (qpns, gsi) = (wire.qpns(), wire.gsi_qpn());
-        let config =
-            DeviceConfig { qpn_first: qpns.start, qpn_count: qpns.end - qpns.start, ..DeviceConfig::with_port(port) };
-        let mut device = Device::new(config, Box::new(ProcessMemory::new()), Box::new(wire)).unwrap();
-        device.open_gsi(gsi);
-        (device, gsi)
-    }
-
-    #[test]
-    fn datagrams_find_the_instance_that_they_are_for() {
-        let directory = tempfile::tempdir().unwrap();
-        let ((mut a, qp1), (mut b, redirected)) = (device(directory.path()), device(directory.path()));
-        assert_eq!((qp1, redirected), (1, 0x4001));
-        let dgid = PortConfig::ethernet(1).gids[0].raw;
-        let grh = PathGrh { dgid, sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
-        let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
-        a.send_mad(1, &path, redirected, &[7; MAD_BYTES]).unwrap();
-        b.send_mad(1, &path, qp1, &[8; MAD_BYTES]).unwrap();
-        let mut arrived = (None, None);
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while (arrived.0.is_none() || arrived.1.is_none()) && Instant::now() < deadline {
-            a.step(Duration::ZERO);
-            b.step(Duration::ZERO);
-            arrived = (arrived.0.or_else(|| a.take_mad()), arrived.1.or_else(|| b.take_mad()));
-        }
-        let (to_a, to_b) = (arrived.0.unwrap(), arrived.1.unwrap());
-        assert_eq!((to_a.source_qp, to_a.bytes[0], to_b.source_qp, to_b.bytes[0]), (redirected, 8, qp1, 7));
-        assert!(a.take_mad().is_none() && b.take_mad().is_none());
-        assert!(a.send_mad(2, &path, qp1, &[0; MAD_BYTES]).is_err());
-        let no_gid = Path { grh: Some(PathGrh { sgid_index: 1, ..grh }), ..path };
-        assert!(a.send_mad(1, &no_gid, qp1, &[0; MAD_BYTES]).is_err());
-    }
+    use crate::wire::test_frames;
 
     #[test]
     fn what_is_no_management_datagram_is_dropped() {

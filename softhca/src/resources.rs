@@ -3,26 +3,30 @@
 //! It is apart from the QP table, so that a QP and its resources can be borrowed at once.
 
 use crate::complaint::{Complaint, Complaints};
-use crate::config::{Limits, PortConfig};
+use crate::config::{DeviceConfig, Limits, PortConfig};
 use crate::context::Access;
 use crate::context::{QpContext, ReceiveSource};
-use crate::cq::{Cq, CqFailure};
-use crate::cqe::Completion;
+use crate::cq::{Completion, Cq, CqFailure};
+use crate::error::Object;
 use crate::ethernet::FrameLog;
 use crate::event::Event;
 use crate::memory::HostMemory;
-use crate::mkey::{KeyFault, Mkey, Need};
-use crate::srq::{FaultClock, Srq};
+use crate::memory::mkey::{KeyFault, Mkey, Need};
+use crate::recv::{FaultClock, RecvWqe, Srq};
 use crate::table::Table;
 use crate::wire::Outbox;
-use crate::wqe::DataSeg;
+use crate::wqe::{DataSeg, WqeFault};
 use std::collections::VecDeque;
 use std::time::Duration;
 use thiserror::Error;
 
+/// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
+/// own.
+const FIRST_MKEY_INDEX: u32 = 0x18;
+
 /// Why local data could not be gathered or scattered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum LocalFault {
+pub(crate) enum LocalFault {
     /// A segment's key.
     #[error(transparent)]
     Key(#[from] KeyFault),
@@ -39,45 +43,67 @@ pub enum LocalFault {
 }
 
 /// What QPs share.
-pub struct Resources {
+pub(crate) struct Resources {
     /// Host memory by DMA.
-    pub memory: Box<dyn HostMemory>,
+    pub(crate) memory: Box<dyn HostMemory>,
     /// Memory keys by index (the key without its lowest byte).
-    pub mkeys: Table<Mkey>,
+    pub(crate) mkeys: Table<Mkey>,
     /// Completion queues.
-    pub cqs: Table<Cq>,
+    pub(crate) cqs: Table<Cq>,
     /// Shared receive queues.
-    pub srqs: Table<Srq>,
+    pub(crate) srqs: Table<Srq>,
     /// Events that the front end has not taken yet.
-    pub events: VecDeque<Event>,
+    pub(crate) events: VecDeque<Event>,
     /// Which receives from SRQs fail.
     pub(crate) srq_faults: FaultClock,
     /// Packets that the wire has not taken yet.
-    pub outbox: Outbox,
+    pub(crate) outbox: Outbox,
     /// Ethernet frames that have left, the latest ones.
-    pub frames: FrameLog,
+    pub(crate) frames: FrameLog,
     /// Ports; port 1 is the first.
-    pub ports: Vec<PortConfig>,
+    pub(crate) ports: Vec<PortConfig>,
     /// Whether the link of each port is up; port 1 is the first.
-    pub ports_up: Vec<bool>,
+    pub(crate) ports_up: Vec<bool>,
     /// Limits.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
-    pub now: Duration,
+    pub(crate) now: Duration,
     /// Requests are taken for done instead of being sent: see [`crate::config::DeviceConfig::sink`].
-    pub sink: bool,
+    pub(crate) sink: bool,
     /// Send WQEs that have completed, in whatever way.
-    pub sends_completed: u64,
+    pub(crate) sends_completed: u64,
     /// What drivers did wrong.
-    pub complaints: Complaints,
+    pub(crate) complaints: Complaints,
     /// QPs that had something to complete on a CQ that takes no more.
-    pub stranded: Vec<u32>,
+    pub(crate) stranded: Vec<u32>,
 }
 
 impl Resources {
+    /// No objects yet.
+    pub(crate) fn new(config: &DeviceConfig, memory: Box<dyn HostMemory>) -> Self {
+        Self {
+            memory,
+            mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
+            cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
+            srqs: Table::new(Object::Srq, 1, config.limits.max_objects),
+            events: VecDeque::new(),
+            srq_faults: FaultClock::new(config.srq_faults),
+            outbox: Outbox::default(),
+            frames: FrameLog::default(),
+            ports_up: vec![true; config.ports.len()],
+            ports: config.ports.clone(),
+            limits: config.limits,
+            now: Duration::ZERO,
+            sink: config.sink,
+            sends_completed: 0,
+            complaints: Complaints::default(),
+            stranded: Vec::new(),
+        }
+    }
+
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
-    pub fn port_is_up(&self, port: u8) -> bool {
+    pub(crate) fn port_is_up(&self, port: u8) -> bool {
         usize::from(port).checked_sub(1).and_then(|index| self.ports_up.get(index)).is_some_and(|&up| up)
     }
 
@@ -124,7 +150,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; `out` is then unspecified.
-    pub fn gather(&self, pd: u32, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
+    pub(crate) fn gather(&self, pd: u32, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
         self.for_pieces(pd, segs, (offset, out.len()), Need::LocalRead, |addr, part| {
             Ok(self.memory.read(addr, &mut out[part])?)
         })
@@ -134,7 +160,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; segments before the faulty one have been written, as a device does.
-    pub fn scatter(&self, pd: u32, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
+    pub(crate) fn scatter(&self, pd: u32, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
         self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |addr, part| {
             Ok(self.memory.write(addr, &data[part])?)
         })
@@ -143,7 +169,7 @@ impl Resources {
     /// Protection domain whose keys the receive WQEs of a QP name: the SRQ's if it takes them from one (IBTA vol. 1,
     /// 10.2.9.1).
     #[must_use]
-    pub fn receive_pd(&self, qp: &QpContext) -> u32 {
+    pub(crate) fn receive_pd(&self, qp: &QpContext) -> u32 {
         match qp.rq {
             ReceiveSource::Shared { srqn } => self.srqs.get(srqn).map_or(qp.pd, |srq| srq.context().pd),
             _ => qp.pd,
@@ -155,7 +181,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`].
-    pub fn check_remote(&self, pd: u32, rkey: u32, addr: u64, len: u64, need: Need) -> Result<(), KeyFault> {
+    pub(crate) fn check_remote(&self, pd: u32, rkey: u32, addr: u64, len: u64, need: Need) -> Result<(), KeyFault> {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
@@ -166,7 +192,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`]; `out` is then unspecified.
-    pub fn remote_read(&self, pd: u32, rkey: u32, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
+    pub(crate) fn remote_read(&self, pd: u32, rkey: u32, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
         if out.is_empty() {
             return Ok(());
         }
@@ -178,7 +204,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
-    pub fn remote_write(&self, pd: u32, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
+    pub(crate) fn remote_write(&self, pd: u32, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
         if data.is_empty() {
             return Ok(());
         }
@@ -190,7 +216,13 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
-    pub fn remote_atomic(&self, pd: u32, rkey: u32, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, KeyFault> {
+    pub(crate) fn remote_atomic(
+        &self,
+        pd: u32,
+        rkey: u32,
+        addr: u64,
+        f: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, KeyFault> {
         let at = self.translate(pd, rkey, addr, 8, Need::RemoteAtomic)?;
         if !addr.is_multiple_of(8) || !at.is_multiple_of(8) {
             return Err(KeyFault::Misaligned(addr));
@@ -203,7 +235,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`] if there is no such key in the protection domain.
-    pub fn invalidate(&mut self, pd: u32, rkey: u32) -> Result<(), KeyFault> {
+    pub(crate) fn invalidate(&mut self, pd: u32, rkey: u32) -> Result<(), KeyFault> {
         let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
         if mkey.context.pd != pd {
             return Err(KeyFault::WrongPd { key: rkey, found: mkey.context.pd, expected: pd });
@@ -213,12 +245,23 @@ impl Resources {
         Ok(())
     }
 
+    /// Consumes the next WQE of an SRQ; raises the limit event or the error event where due.
+    ///
+    /// # Errors
+    /// [`WqeFault`]: there is no such SRQ, or no telling which WQE is next.
+    pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
+        let srq = self.srqs.get_mut(srqn).ok_or(WqeFault::NoSrq(srqn))?;
+        let (taken, event) = srq.take(srqn, &*self.memory);
+        self.events.extend(event);
+        taken
+    }
+
     /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it.
     ///
     /// A CQ that cannot be written is in error, and takes no more. A QP that has something to complete there is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous errors
     /// "CQ error" and "local work queue catastrophic error").
-    pub fn complete(&mut self, cqn: u32, c: &Completion) {
+    pub(crate) fn complete(&mut self, cqn: u32, c: &Completion) {
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
             return;
@@ -240,7 +283,7 @@ impl Resources {
 
     /// Most bytes of scatter-to-CQE data that CQ `cqn` can hold; 0 if there is no such CQ.
     #[must_use]
-    pub fn inline_capacity(&self, cqn: u32) -> usize {
-        self.cqs.get(cqn).map_or(0, |cq| crate::cqe::inline_capacity(cq.context().cqe_bytes))
+    pub(crate) fn inline_capacity(&self, cqn: u32) -> usize {
+        self.cqs.get(cqn).map_or(0, |cq| crate::cq::inline_capacity(cq.context().cqe_bytes))
     }
 }

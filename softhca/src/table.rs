@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Objects of one kind by number.
 #[derive(Debug)]
-pub struct Table<T> {
+pub(crate) struct Table<T> {
     object: Object,
     first: u32,
     count: u32,
@@ -53,12 +53,12 @@ impl<T> Table<T> {
 
     /// The object with this number.
     #[must_use]
-    pub fn get(&self, number: u32) -> Option<&T> {
+    pub(crate) fn get(&self, number: u32) -> Option<&T> {
         self.entries.get(&number)
     }
 
     /// The object with this number.
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.entries.get_mut(&number)
     }
 
@@ -90,12 +90,12 @@ impl<T> Table<T> {
     }
 
     /// All objects, by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().map(|(&n, t)| (n, t))
     }
 
     /// All objects, by number.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         self.entries.iter_mut().map(|(&n, t)| (n, t))
     }
 

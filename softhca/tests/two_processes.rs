@@ -19,7 +19,7 @@ use softhca::{
     config::{DeviceConfig, DoorbellSource, PortConfig},
     context::*,
     device::Device,
-    process_memory::ProcessMemory,
+    memory::ProcessMemory,
     runner::Runner,
     wire::{
         Wire,

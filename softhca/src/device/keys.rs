@@ -1,9 +1,10 @@
 //! A device's memory keys.
 
-use super::{Device, check};
+use super::Device;
+use super::check::value;
 use crate::context::MkeyContext;
 use crate::error::{Error, Object};
-use crate::mkey::Mkey;
+use crate::memory::mkey::Mkey;
 
 impl Device {
     /// Creates a memory key; it serves as lkey and as rkey.
@@ -34,7 +35,7 @@ impl Device {
     /// As [`Self::create_mkey`]; [`Error::BadValue`] for a key whose index is in use, or is none.
     pub fn create_mkey_as(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
         check_mkey(&context)?;
-        check("key", key.into(), self.resources.mkeys.is_free(key >> 8), "with a free index")?;
+        value("key", key.into(), self.resources.mkeys.is_free(key >> 8), "with a free index")?;
         self.pds.find_mut(context.pd)?.users += 1;
         self.resources.mkeys.insert(key >> 8, Mkey { key, context });
         Ok(())
@@ -71,6 +72,6 @@ impl Device {
 fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
     let access = context.access;
     let writes = access.remote_write || access.remote_atomic;
-    check("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
-    check("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")
+    value("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
+    value("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")
 }

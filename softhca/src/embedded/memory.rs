@@ -1,6 +1,6 @@
 //! Memory that an embedded device owns: rings, doorbell records, buffers.
 
-use crate::shared_copy::{copy_in, copy_out};
+use crate::memory::shared_copy::{copy_in, copy_out};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::Arc;

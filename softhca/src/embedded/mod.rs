@@ -28,12 +28,12 @@ use crate::context::{
     Access, CqContext, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext,
     SrqContext, Transport,
 };
-use crate::cqe::INVALID_OP_OWN;
+use crate::cq::INVALID_OP_OWN;
 use crate::device::Device;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
-use crate::process_memory::{ProcessMemory, page_bytes};
+use crate::memory::{ProcessMemory, page_bytes};
 use crate::uar::{BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET};
 use crate::wire::in_process::Fabric;
 use crate::wire::{Address, Wire};

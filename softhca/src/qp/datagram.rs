@@ -4,7 +4,7 @@ use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::responder::Fatal;
 use crate::config::GidType;
-use crate::cqe::{Datagram, ReceiveKind};
+use crate::cq::{Datagram, ReceiveKind};
 use crate::packet::{Packet, Tail};
 use crate::resources::Resources;
 use crate::wire::{Grh, Route};

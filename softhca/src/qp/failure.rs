@@ -1,7 +1,8 @@
 //! How requests and receives fail: syndromes of their error CQEs, with the device's own vendor syndromes.
 
-use crate::cqe::Syndrome;
+use crate::cq::Syndrome;
 use crate::packet::NakCode;
+use crate::recv::SrqFault;
 
 /// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own and do not change between versions; a
 /// ConnectX has others, which NVIDIA does not publish.
@@ -62,6 +63,13 @@ impl Failure {
             NakCode::REMOTE_ACCESS => Some(Self::new(Syndrome::RemoteAccess, 0x73)),
             NakCode::REMOTE_OPERATIONAL => Some(Self::new(Syndrome::RemoteOp, 0x74)),
             _ => None,
+        }
+    }
+    /// What a receive from an SRQ that is made to fail ends with.
+    pub(crate) fn of_srq_fault(fault: SrqFault) -> Self {
+        match fault {
+            SrqFault::Page => Self::PAGE_FAULT,
+            SrqFault::Sequence => Self::OUT_OF_SEQUENCE,
         }
     }
 }

@@ -14,7 +14,6 @@
 mod acknowledge;
 mod datagram;
 mod failure;
-mod link;
 mod modify;
 mod psn;
 mod qp_core;
@@ -27,9 +26,6 @@ mod state;
 mod timer;
 
 use std::time::Duration;
-
-pub(crate) use failure::Failure;
-pub(crate) use link::route;
 
 use psn::Psn;
 use qp_core::QpCore;
@@ -122,6 +118,11 @@ impl Qp {
         }
     }
 
+    /// What it was created from.
+    pub(crate) fn context(&self) -> &QpContext {
+        &self.core.context
+    }
+
     /// State.
     pub(crate) fn state(&self) -> QpState {
         self.core.state
@@ -168,6 +169,16 @@ impl Qp {
         sent.unwrap_or(true)
     }
 
+    /// Raises the event of a drained send queue once it is drained. `true` if it did.
+    fn report_drained(&mut self, resources: &mut Resources) -> bool {
+        let due = self.core.state == QpState::Sqd && !self.drain_reported && self.requester.is_drained();
+        if due {
+            self.drain_reported = true;
+            self.core.raise(resources, QpEvent::SqDrained);
+        }
+        due
+    }
+
     /// Takes a packet that the wire brought for this QP. One that is not for it to take is dropped.
     pub(crate) fn receive(&mut self, resources: &mut Resources, route: &Route, packet: &Packet<'_>, now: Duration) {
         let bth = &packet.headers.bth;
@@ -175,8 +186,8 @@ impl Qp {
         if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
             || !self.core.is_linked(resources)
             || bth.opcode.transport() != self.core.transport()
-            || !link::pkeys_match(bth.pkey, self.core.pkey)
-            || self.core.route.is_some_and(|to| !link::is_way_back(&to, route))
+            || !qp_core::pkeys_match(bth.pkey, self.core.pkey)
+            || self.core.route.is_some_and(|to| !to.is_way_back(route))
         {
             log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.core.qpn, packet.headers);
             return;

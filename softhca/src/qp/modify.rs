@@ -1,13 +1,11 @@
 //! Changing a QP's state and attributes.
 
-use super::link;
 use super::psn::Psn;
 use super::responder::Responder;
 use super::{Qp, state};
 use crate::config::LinkLayer;
 use crate::context::{Path, QpAttr, QpState, Transport};
 use crate::error::Error;
-use crate::event::QpEvent;
 use crate::resources::Resources;
 use crate::wire::Route;
 
@@ -64,16 +62,6 @@ impl Qp {
         }
         self.core.state = to;
         Ok(())
-    }
-
-    /// Raises the event of a drained send queue once it is drained. `true` if it did.
-    pub(super) fn report_drained(&mut self, resources: &mut Resources) -> bool {
-        let due = self.core.state == QpState::Sqd && !self.drain_reported && self.requester.is_drained();
-        if due {
-            self.drain_reported = true;
-            self.core.raise(resources, QpEvent::SqDrained);
-        }
-        due
     }
 }
 
@@ -143,7 +131,7 @@ fn resolve(resources: &Resources, attr: &QpAttr, path: &Path) -> Result<Route, E
     if port.link == LinkLayer::Ethernet && path.grh.is_none() {
         return Err(Error::BadValue { what: "path without a GRH", value: 0, permitted: "with a GRH on Ethernet" });
     }
-    link::route(port, path).ok_or_else(|| Error::BadValue {
+    Route::along(port, path).ok_or_else(|| Error::BadValue {
         what: "sgid_index",
         value: path.grh.map_or(0, |grh| grh.sgid_index.into()),
         permitted: "an index into the port's GID table",

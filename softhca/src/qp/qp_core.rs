@@ -6,6 +6,9 @@ use crate::event::{Event, QpEvent};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
 
+/// Membership bit of a P_Key: full member (IBTA vol. 1, 10.9.3).
+const FULL_MEMBER: u16 = 0x8000;
+
 /// Identity, context and attributes of a QP, with what follows from them.
 #[derive(Debug)]
 pub(super) struct QpCore {
@@ -68,5 +71,23 @@ impl QpCore {
     /// Raises an asynchronous event.
     pub(super) fn raise(&self, resources: &mut Resources, kind: QpEvent) {
         resources.events.push_back(Event::Qp { qpn: self.qpn, kind });
+    }
+}
+
+/// Whether two P_Keys name the same partition, of which at least one side is a full member.
+pub(super) fn pkeys_match(a: u16, b: u16) -> bool {
+    (a ^ b) & !FULL_MEMBER == 0 && (a | b) & FULL_MEMBER != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limited_members_do_not_talk() {
+        assert!(pkeys_match(0xffff, 0xffff));
+        assert!(pkeys_match(0x7fff, 0xffff));
+        assert!(!pkeys_match(0x7fff, 0x7fff));
+        assert!(!pkeys_match(0x8001, 0x8002));
     }
 }

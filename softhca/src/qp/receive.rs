@@ -3,10 +3,11 @@
 use super::failure::Failure;
 use super::qp_core::QpCore;
 use crate::context::{ReceiveSource, Transport};
-use crate::cqe::{Completion, Datagram, ReceiveKind};
+use crate::cq::{Completion, Datagram, ReceiveKind};
 use crate::event::QpEvent;
+use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
-use crate::rq::{RecvQueue, RecvWqe};
+use crate::wqe::WqeFault;
 
 /// Receive WQEs flushed in one step at most.
 const FLUSHES_PER_STEP: usize = 64;
@@ -174,5 +175,43 @@ impl Receives {
             flushed = true;
         }
         flushed
+    }
+}
+
+/// Where a QP's receive WQEs come from, with the state of its own ring.
+#[derive(Clone, Debug)]
+enum RecvQueue {
+    /// The QP cannot receive.
+    None,
+    /// Its own ring.
+    Own(Rq),
+    /// An SRQ.
+    Shared {
+        /// SRQ number.
+        srqn: u32,
+    },
+}
+
+impl RecvQueue {
+    /// As the QP's context says; `dbr` is the QP's doorbell record.
+    fn new(source: ReceiveSource, dbr: u64) -> Self {
+        match source {
+            ReceiveSource::None => Self::None,
+            ReceiveSource::Own(ring) => Self::Own(Rq::new(ring, dbr)),
+            ReceiveSource::Shared { srqn } => Self::Shared { srqn },
+        }
+    }
+
+    /// Consumes the next receive WQE; `None` if nothing is posted.
+    ///
+    /// # Errors
+    /// [`WqeFault`] if the record or the ring is not as it must be, so that there is no telling which WQE is next. A
+    /// fault of an SRQ has raised its event.
+    fn take(&mut self, resources: &mut Resources) -> Result<Option<RecvWqe>, WqeFault> {
+        match self {
+            Self::None => Ok(None),
+            Self::Own(rq) => rq.take(&*resources.memory),
+            Self::Shared { srqn } => resources.take_shared(*srqn),
+        }
     }
 }

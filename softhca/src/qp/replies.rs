@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
-use crate::mkey::KeyFault;
+use crate::memory::mkey::KeyFault;
 use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
 

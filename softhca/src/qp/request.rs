@@ -1,14 +1,14 @@
 //! One request of the send queue: its place in the PSN space, and its packets.
 
 use super::failure::Failure;
-use super::link;
+
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES};
 use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
-use crate::wire::Frame;
+use crate::wire::{Frame, Route};
 use crate::wqe::{Checksums, Payload, Remote, SendOp, SendWqe, UdAddress};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
@@ -154,7 +154,7 @@ impl Request {
             None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
             Some(address) => {
                 let port = qp.port(resources).ok_or(Failure::BAD_ADDRESS)?;
-                link::route(port, &address.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
+                Route::along(port, &address.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
             }
         };
         Ok(Frame { route, packet: draft.finish() })

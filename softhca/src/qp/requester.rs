@@ -13,7 +13,7 @@ use super::qp_core::QpCore;
 use super::request::Request;
 use super::timer::Retry;
 use crate::context::{QpState, Transport};
-use crate::cqe::Completion;
+use crate::cq::Completion;
 use crate::resources::Resources;
 use crate::wqe::{self, Fence, SendOp};
 

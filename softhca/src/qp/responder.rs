@@ -10,9 +10,9 @@ use super::receive::{Message, Receives};
 use super::replies::{Content, Replies, Sent, Verdict};
 use super::request::MAX_MESSAGE;
 use crate::context::{Access, Transport};
-use crate::cqe::ReceiveKind;
+use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
-use crate::mkey::Need;
+use crate::memory::mkey::Need;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail};
 use crate::resources::Resources;
 
@@ -385,8 +385,8 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
         Ok(true) if begins && receives.are_shared(qp) && qp.transport() == Transport::Rc => {
             match resources.srq_faults.tick() {
                 None => Ok(()),
-                Some(failure) => {
-                    receives.fail(qp, resources, failure);
+                Some(fault) => {
+                    receives.fail(qp, resources, Failure::of_srq_fault(fault));
                     Err(Refusal::NotReady)
                 }
             }

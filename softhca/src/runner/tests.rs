@@ -4,7 +4,7 @@ use std::sync::{
 };
 
 use super::*;
-use crate::doorbell_queue::Doorbell;
+use crate::uar::Doorbell;
 
 /// Counts what a runner does with it; every unit of `work` takes one step and raises an event.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Route;
+use super::frame::Route;
 use crate::config::Gid;
 
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.

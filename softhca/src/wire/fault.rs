@@ -13,7 +13,8 @@ use std::{
 use fastrand::Rng;
 use thiserror::Error;
 
-use super::{Frame, Wire};
+use super::frame::Frame;
+use super::port::Wire;
 use crate::packet::Packet;
 
 /// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time

@@ -7,7 +7,9 @@ use std::{
 
 use thiserror::Error;
 
-use super::{Address, Frame, Wire};
+use super::address::Address;
+use super::frame::Frame;
+use super::port::Wire;
 use crate::{notify::Notify, packet::Packet};
 
 /// Frames that wait for one device before senders get theirs back.

@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Frame, Wire};
+use super::frame::Frame;
+use super::port::Wire;
 
 /// Frames of a QP that may wait before it produces no more. A step of a QP may go past it by what it does at once.
 const QP_FRAMES: usize = 64;
 
 /// What the QPs of a device have sent and the wire has not taken yet.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub(crate) struct Outbox {
     /// By QPN; none is empty.
     queues: BTreeMap<u32, VecDeque<Frame>>,
     /// QP whose turn it is to be the first.
@@ -19,25 +20,25 @@ pub struct Outbox {
 
 impl Outbox {
     /// Appends a frame that QP `qpn` sends.
-    pub fn push(&mut self, qpn: u32, frame: Frame) {
+    pub(crate) fn push(&mut self, qpn: u32, frame: Frame) {
         self.queues.entry(qpn).or_default().push_back(frame);
     }
 
     /// Whether QP `qpn` may produce more.
     #[must_use]
-    pub fn has_room(&self, qpn: u32) -> bool {
+    pub(crate) fn has_room(&self, qpn: u32) -> bool {
         self.queues.get(&qpn).is_none_or(|queue| queue.len() < QP_FRAMES)
     }
 
     /// Whether nothing waits.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queues.is_empty()
     }
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
     /// Another QP is the first each time, so that none finds the wire full for ever.
-    pub fn flush(&mut self, wire: &mut dyn Wire) -> bool {
+    pub(crate) fn flush(&mut self, wire: &mut dyn Wire) -> bool {
         let mut sent = false;
         let first = self.first;
         self.first = self.queues.range(first..).chain(&self.queues).next().map_or(0, |(&qpn, _)| qpn + 1);

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use super::{Frame, Route};
+use super::frame::{Frame, Route};
 use crate::packet::{Bth, Headers, Opcode, Operation, Place, Tail};
 
 /// Held by tests that fork, and by those that need a slot to be free as soon as its owner is gone: until a child calls

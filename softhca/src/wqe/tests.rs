@@ -3,7 +3,7 @@
 use super::fetch::SHAPES;
 use super::*;
 use crate::context::{InlineHeaders, SqContext, Transport};
-use crate::test_memory::{BASE, TestMemory};
+use crate::memory::test_memory::{BASE, TestMemory};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.

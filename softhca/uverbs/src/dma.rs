@@ -4,8 +4,8 @@
 
 use crate::context::lock;
 use crate::user;
+use softhca::memory::ProcessMemory;
 use softhca::memory::{DmaFault, HostMemory};
-use softhca::process_memory::ProcessMemory;
 use std::sync::{Arc, Mutex};
 
 /// Memory that need not be pinned.

@@ -12,7 +12,7 @@ use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, memfd_create,
 };
 
-use crate::shared_copy::{copy_in, copy_out};
+use crate::memory::shared_copy::{copy_in, copy_out};
 
 /// File system type of ordinary memory (`TMPFS_MAGIC`). Huge pages have another, and can run out when they are touched.
 const TMPFS_MAGIC: i64 = 0x0102_1994;

@@ -34,7 +34,9 @@ use self::{
     ring::{Reader, Writer},
     slot::{Connection, Control, Directory, OwnSlot, Received},
 };
-use super::{Address, Frame, Wire};
+use super::address::Address;
+use super::frame::Frame;
+use super::port::Wire;
 use crate::{config::Gid, notify::Notify, packet::Packet};
 
 pub use slot::SLOTS;

@@ -19,7 +19,7 @@ use super::memory::Shared;
 use crate::{
     config::GidType,
     packet::{MAX_HEADERS, MAX_PAYLOAD},
-    wire::{Frame, Grh, Route},
+    wire::frame::{Frame, Grh, Route},
 };
 
 /// Bytes of records that a ring holds.

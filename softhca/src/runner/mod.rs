@@ -18,7 +18,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{device::Device, doorbell_queue::DoorbellQueue, event::Event, notify::Notify};
+use crate::{device::Device, event::Event, notify::Notify, uar::DoorbellQueue};
 
 /// How long the thread keeps looking for work after it last had some, before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);

@@ -1,4 +1,4 @@
-//! How the device reaches host memory: its DMA.
+//! The way to host memory: the device's DMA.
 
 use thiserror::Error;
 

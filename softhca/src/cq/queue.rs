@@ -1,7 +1,8 @@
-//! Completion queues: writing CQEs, overrun, arming.
+//! A CQ: where the next CQE goes, overrun, arming.
 
+use super::completion::Completion;
+use super::cqe::Encoded;
 use crate::context::CqContext;
-use crate::cqe::{Completion, Encoded};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::{DmaFault, HostMemory};
@@ -35,7 +36,7 @@ struct Missed {
 
 /// Why a CQ takes no more CQEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CqFailure {
+pub(crate) enum CqFailure {
     /// The host had not consumed enough.
     Overrun {
         /// Consumer index in the doorbell record.
@@ -49,7 +50,7 @@ pub enum CqFailure {
 
 /// A CQ.
 #[derive(Clone, Debug)]
-pub struct Cq {
+pub(crate) struct Cq {
     context: CqContext,
     /// CQEs written, 24 bits.
     producer: u32,
@@ -81,13 +82,13 @@ impl Cq {
 
     /// What it was created from.
     #[must_use]
-    pub fn context(&self) -> &CqContext {
+    pub(crate) fn context(&self) -> &CqContext {
         &self.context
     }
 
     /// Why it takes no more CQEs, if so.
     #[must_use]
-    pub fn failure(&self) -> Option<CqFailure> {
+    pub(crate) fn failure(&self) -> Option<CqFailure> {
         self.failure
     }
 
@@ -232,9 +233,9 @@ impl Cq {
 
 #[cfg(test)]
 mod tests {
+    use super::super::completion::Syndrome;
     use super::*;
-    use crate::cqe::Syndrome;
-    use crate::test_memory::{BASE, TestMemory};
+    use crate::memory::test_memory::{BASE, TestMemory};
 
     const CQN: u32 = 7;
     /// Place of the doorbell record in the tests' memory, after a ring of 4 CQEs.

@@ -3,9 +3,9 @@
 //! Only ranges that were mapped are touched. Mapping makes the pages present and finds out whether they can be written,
 //! so that an address which is not there is an error when it is mapped, not a signal when a packet arrives.
 
-use crate::memory::{DmaFault, HostMemory};
-use crate::shared_copy::{copy_in, copy_out};
-use crate::uar::errno;
+use super::host_memory::{DmaFault, HostMemory};
+use super::shared_copy::{copy_in, copy_out};
+use crate::error::errno;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::OnceLock;

@@ -1,12 +1,12 @@
 //! Memory keys: which memory a number gives access to, for whom and for what.
 
+use super::host_memory::DmaFault;
 use crate::context::{Access, MkeyContext};
-use crate::memory::DmaFault;
 use thiserror::Error;
 
 /// What a use of a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub(crate) enum Need {
     /// The device reads for its own host (SEND, WRITE).
     LocalRead,
     /// The device writes for its own host (receive, READ response).
@@ -33,7 +33,7 @@ impl Need {
 
 /// Why memory cannot be reached by a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum KeyFault {
+pub(crate) enum KeyFault {
     /// No such key, or no longer.
     #[error("no key {0:#x}")]
     NoSuch(u32),
@@ -75,7 +75,7 @@ pub enum KeyFault {
 
 /// A key and its region.
 #[derive(Clone, Copy, Debug)]
-pub struct Mkey {
+pub(crate) struct Mkey {
     /// The whole key: index and variant.
     pub(crate) key: u32,
     pub(crate) context: MkeyContext,

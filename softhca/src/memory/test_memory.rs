@@ -1,6 +1,6 @@
 //! Host memory for unit tests: one array at a fixed address.
 
-use crate::memory::{DmaFault, HostMemory};
+use super::host_memory::{DmaFault, HostMemory};
 use std::sync::{Mutex, MutexGuard};
 
 /// Address of the first byte.

@@ -3,13 +3,10 @@
 //! Each WQE begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
 //! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
 
-use crate::config::SrqFaults;
+use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::context::SrqContext;
 use crate::event::Event;
 use crate::memory::HostMemory;
-use crate::qp::Failure;
-use crate::resources::Resources;
-use crate::rq::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
 
 /// Offset in bytes of the link in the next segment.
@@ -17,7 +14,7 @@ const NEXT_WQE_INDEX: usize = 2;
 
 /// An SRQ.
 #[derive(Clone, Debug)]
-pub struct Srq {
+pub(crate) struct Srq {
     context: SrqContext,
     /// Index of the next WQE to consume.
     head: u16,
@@ -38,13 +35,13 @@ impl Srq {
 
     /// What it was created from.
     #[must_use]
-    pub fn context(&self) -> &SrqContext {
+    pub(crate) fn context(&self) -> &SrqContext {
         &self.context
     }
 
     /// The armed limit; 0 = disarmed.
     #[must_use]
-    pub fn limit(&self) -> u16 {
+    pub(crate) fn limit(&self) -> u16 {
         self.limit
     }
 
@@ -52,8 +49,25 @@ impl Srq {
         self.limit = limit;
     }
 
+    /// Consumes the next WQE. Besides it comes the event that follows, if any: the limit was reached, or, once, the ring
+    /// was found inconsistent.
+    pub(crate) fn take(
+        &mut self,
+        srqn: u32,
+        memory: &dyn HostMemory,
+    ) -> (Result<Option<RecvWqe>, WqeFault>, Option<Event>) {
+        match self.consume(memory) {
+            Ok(None) => (Ok(None), None),
+            Ok(Some((wqe, limit_reached))) => (Ok(Some(wqe)), limit_reached.then_some(Event::SrqLimit { srqn })),
+            Err(fault) => {
+                let first = !std::mem::replace(&mut self.failed, true);
+                (Err(fault), first.then_some(Event::SrqError { srqn }))
+            }
+        }
+    }
+
     /// Consumes the next WQE. The flag says that the limit was reached.
-    fn take(&mut self, memory: &dyn HostMemory) -> Result<Option<(RecvWqe, bool)>, WqeFault> {
+    fn consume(&mut self, memory: &dyn HostMemory) -> Result<Option<(RecvWqe, bool)>, WqeFault> {
         let ring = &self.context.rq;
         let Some(ahead) = posted(ring, self.context.dbr, self.taken, memory)? else {
             return Ok(None);
@@ -76,59 +90,11 @@ impl Srq {
     }
 }
 
-/// When the next receive from an SRQ is to fail: see [`SrqFaults`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FaultClock {
-    rates: SrqFaults,
-    /// Fractions of a fault due, in thousandths: page faults, and wrong sequences.
-    due: [u16; 2],
-}
-
-impl FaultClock {
-    pub(crate) fn new(rates: SrqFaults) -> Self {
-        Self { rates, due: [0; 2] }
-    }
-
-    /// How the receive that begins now fails, if it does.
-    pub(crate) fn tick(&mut self) -> Option<Failure> {
-        let kinds = [(self.rates.page, Failure::PAGE_FAULT), (self.rates.sequence, Failure::OUT_OF_SEQUENCE)];
-        for (due, (rate, _)) in self.due.iter_mut().zip(kinds) {
-            *due += rate;
-        }
-        // If both are due at once, the other waits.
-        let at = self.due.iter().position(|&due| due >= 1000)?;
-        self.due[at] -= 1000;
-        Some(kinds[at].1)
-    }
-}
-
-impl Resources {
-    /// Consumes the next WQE of an SRQ, raising the limit event or the error event where due.
-    pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
-        let srq = self.srqs.get_mut(srqn).ok_or(WqeFault::NoSrq(srqn))?;
-        match srq.take(&*self.memory) {
-            Ok(None) => Ok(None),
-            Ok(Some((wqe, limit_reached))) => {
-                if limit_reached {
-                    self.events.push_back(Event::SrqLimit { srqn });
-                }
-                Ok(Some(wqe))
-            }
-            Err(fault) => {
-                if !std::mem::replace(&mut srq.failed, true) {
-                    self.events.push_back(Event::SrqError { srqn });
-                }
-                Err(fault)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::context::RqContext;
-    use crate::test_memory::{BASE, TestMemory};
+    use crate::memory::test_memory::{BASE, TestMemory};
     use crate::wqe::DataSeg;
 
     /// Place of the doorbell record, after a ring of 4 WQEs of 64 bytes.
@@ -157,31 +123,21 @@ mod tests {
     fn wqes_come_in_the_order_of_their_links() {
         let (mut srq, memory) = setup(0);
         post(&memory, 0);
-        assert_eq!(srq.take(&memory), Ok(None));
+        assert_eq!(srq.consume(&memory), Ok(None));
         post(&memory, 3);
         for index in [0u16, 2, 1] {
             let seg = DataSeg { len: u32::from(index) + 1, lkey: 0x1800 + u32::from(index), addr: 0x1000 };
             let wqe = RecvWqe { counter: index, segs: Ok(vec![seg; 2]) };
-            assert_eq!(srq.take(&memory), Ok(Some((wqe, false))));
+            assert_eq!(srq.consume(&memory), Ok(Some((wqe, false))));
         }
-        assert_eq!(srq.take(&memory), Ok(None));
-    }
-
-    #[test]
-    fn faults_come_at_their_rates() {
-        let mut clock = FaultClock::new(SrqFaults { page: 300, sequence: 100 });
-        // Once more for the one that has waited for another.
-        let found: Vec<_> = (0..=1000).filter_map(|_| clock.tick()).collect();
-        let count = |kind| found.iter().filter(|&&failure| failure == kind).count();
-        assert_eq!((count(Failure::PAGE_FAULT), count(Failure::OUT_OF_SEQUENCE)), (300, 100));
-        assert!((0..1000).all(|_| FaultClock::new(SrqFaults::default()).tick().is_none()));
+        assert_eq!(srq.consume(&memory), Ok(None));
     }
 
     #[test]
     fn the_limit_is_reported_once() {
         let (mut srq, memory) = setup(2);
         post(&memory, 3);
-        let limits: Vec<bool> = (0..3).map(|_| srq.take(&memory).unwrap().unwrap().1).collect();
+        let limits: Vec<bool> = (0..3).map(|_| srq.consume(&memory).unwrap().unwrap().1).collect();
         assert_eq!(limits, [false, true, false]);
         assert_eq!(srq.limit(), 0);
     }
@@ -191,9 +147,9 @@ mod tests {
         let (mut srq, memory) = setup(0);
         post(&memory, 5);
         let fault = WqeFault::Overrun { index: 0, producer: 5, ahead: 5, entries: 4 };
-        assert_eq!(srq.take(&memory), Err(fault));
+        assert_eq!(srq.consume(&memory), Err(fault));
         post(&memory, 1);
         memory.put(2, &[0, 4]);
-        assert_eq!(srq.take(&memory), Err(WqeFault::BadLink { index: 0, next: 4, entries: 4 }));
+        assert_eq!(srq.consume(&memory), Err(WqeFault::BadLink { index: 0, next: 4, entries: 4 }));
     }
 }

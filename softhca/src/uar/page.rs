@@ -1,4 +1,4 @@
-//! UAR pages: where doorbells are stored.
+//! One UAR page: its layout, and the memory behind it.
 //!
 //! A page is a piece of a memfd, so that a front end can map the same memory into the driver's address space (also of
 //! another process) while the device keeps a mapping of its own. Ordinary memory does not tell that it was stored to: the device
@@ -59,14 +59,14 @@ impl UarMemory {
         // SAFETY: the name is a C string; the call takes nothing else from us.
         let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if raw < 0 {
-            return Err(system("memfd_create"));
+            return Err(Error::of_system("memfd_create"));
         }
         // SAFETY: the descriptor was just made and nobody else has it.
         let file = unsafe { OwnedFd::from_raw_fd(raw) };
         // Whoever gets the descriptor cannot take the memory away from under a mapping.
         // SAFETY: plain call on a descriptor that we own.
         if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
-            return Err(system("F_ADD_SEALS"));
+            return Err(Error::of_system("F_ADD_SEALS"));
         }
         Ok(Self(Arc::new(file)))
     }
@@ -101,16 +101,16 @@ impl Uar {
     /// The page at byte `offset` of `memory`, filled with [`POISON`]. No other page is there.
     pub(crate) fn new(memory: &UarMemory, offset: u64) -> Result<Self, Error> {
         if memory.allocate(offset, 0) != 0 {
-            return Err(system("fallocate"));
+            return Err(Error::of_system("fallocate"));
         }
         let (prot, flags, fd) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, memory.0.as_raw_fd());
         // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
         let addr =
             unsafe { libc::mmap64(std::ptr::null_mut(), UAR_PAGE_BYTES, prot, flags, fd, offset as libc::off64_t) };
         if addr == libc::MAP_FAILED {
-            return Err(system("mmap"));
+            return Err(Error::of_system("mmap"));
         }
-        let addr = NonNull::new(addr.cast()).ok_or_else(|| system("mmap"))?;
+        let addr = NonNull::new(addr.cast()).ok_or_else(|| Error::of_system("mmap"))?;
         let rung = [None; REGISTERS];
         let uar = Self { memory: memory.clone(), offset, addr, users: 0, non_cached: false, rung };
         uar.poison(0, UAR_PAGE_BYTES);
@@ -186,16 +186,6 @@ impl Drop for Uar {
         // If it fails the memory stays until the index comes back.
         self.memory.allocate(self.offset, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
     }
-}
-
-/// What the system has just refused.
-fn system(what: &'static str) -> Error {
-    Error::System { what, errno: errno() }
-}
-
-/// The calling thread's errno.
-pub(crate) fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
 #[cfg(test)]

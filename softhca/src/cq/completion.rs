@@ -1,0 +1,144 @@
+//! What a completion says, whatever its bytes are.
+
+/// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Syndrome {
+    /// Message longer than the receive WQE or than the transport permits.
+    LocalLength = 0x01,
+    /// The WQE or the QP is inconsistent.
+    LocalQpOp = 0x02,
+    /// A local key does not permit the access.
+    LocalProtection = 0x04,
+    /// Flushed: the QP is in the error state.
+    WrFlush = 0x05,
+    /// The responder's packet made no sense.
+    BadResponse = 0x10,
+    /// NAK: invalid request.
+    RemoteInvalidRequest = 0x12,
+    /// NAK: remote access error.
+    RemoteAccess = 0x13,
+    /// NAK: remote operational error.
+    RemoteOp = 0x14,
+    /// No answer after all retries.
+    TransportRetryExceeded = 0x15,
+    /// Receiver not ready after all retries.
+    RnrRetryExceeded = 0x16,
+    /// The peer aborted.
+    RemoteAborted = 0x22,
+}
+
+/// What kind of message consumed a receive WQE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReceiveKind {
+    /// SEND.
+    Send,
+    /// SEND with immediate data.
+    SendImm,
+    /// SEND with invalidate.
+    SendInval,
+    /// RDMA WRITE with immediate data.
+    WriteImm,
+}
+
+/// Where a datagram came from: the fields of a CQE that only UD fills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    /// Source LID.
+    pub slid: u16,
+    /// Source QPN.
+    pub src_qpn: u32,
+    /// Service level.
+    pub sl: u8,
+    /// Low bits of the LID the packet was sent to.
+    pub dlid_path_bits: u8,
+    /// The first 40 bytes of the receive buffer hold a GRH.
+    pub grh: bool,
+    /// Index of the packet's P_Key.
+    pub pkey_index: u16,
+}
+
+/// A completion, to be written by [`crate::resources::Resources::complete`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Completion {
+    /// A send WQE succeeded.
+    Request {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// Opcode byte of the WQE.
+        opcode: u8,
+        /// Index of the WQE's first WQEBB.
+        wqe_counter: u16,
+        /// Bytes the operation brought (READ, atomics); 0 otherwise.
+        byte_cnt: u32,
+        /// Scatter-to-CQE: those bytes themselves, in place of writing them to the WQE's buffers.
+        inline: Option<Vec<u8>>,
+    },
+    /// A receive WQE succeeded.
+    Receive {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// Message.
+        kind: ReceiveKind,
+        /// Counter of the receive WQE ([`crate::recv::RecvWqe::counter`]).
+        wqe_counter: u16,
+        /// Bytes of the message; for UD with the 40 bytes of the GRH.
+        byte_cnt: u32,
+        /// Immediate data or invalidated key, in host order of the big-endian word; 0 for a plain SEND.
+        imm: u32,
+        /// The sender asked for a solicited event.
+        solicited: bool,
+        /// UD only.
+        datagram: Option<Datagram>,
+        /// Scatter-to-CQE: the message itself, in place of writing it to the WQE's buffers.
+        inline: Option<Vec<u8>>,
+    },
+    /// A WQE failed or was flushed.
+    Error {
+        /// QP.
+        qpn: u32,
+        /// User index of the QP's context.
+        uidx: u32,
+        /// It is a send WQE; otherwise a receive WQE.
+        requester: bool,
+        /// Opcode byte of the send WQE; 0 for a receive WQE.
+        opcode: u8,
+        /// As for the successful completion.
+        wqe_counter: u16,
+        /// What went wrong.
+        syndrome: Syndrome,
+        /// Finer reason; free for the vendor to choose.
+        vendor_syndrome: u8,
+    },
+}
+
+impl Completion {
+    /// The QP that completes something.
+    #[must_use]
+    pub(crate) fn qpn(&self) -> u32 {
+        match *self {
+            Self::Request { qpn, .. } | Self::Receive { qpn, .. } | Self::Error { qpn, .. } => qpn,
+        }
+    }
+    /// QPN, user index, WQE counter.
+    pub(super) fn origin(&self) -> (u32, u32, u16) {
+        match *self {
+            Self::Request { qpn, uidx, wqe_counter, .. }
+            | Self::Receive { qpn, uidx, wqe_counter, .. }
+            | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
+        }
+    }
+
+    /// Wakes a CQ armed for solicited completions only: errors count as solicited (IBTA vol. 1, 11.4.2.2).
+    pub(crate) fn is_solicited(&self) -> bool {
+        match self {
+            Self::Request { .. } => false,
+            Self::Receive { solicited, .. } => *solicited,
+            Self::Error { .. } => true,
+        }
+    }
+}

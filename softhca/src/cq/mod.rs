@@ -1,0 +1,9 @@
+//! Completion queues: CQEs, their ring, overrun, arming. They must never know who completes what, or why.
+
+mod completion;
+mod cqe;
+mod queue;
+
+pub(crate) use completion::{Completion, Datagram, ReceiveKind, Syndrome};
+pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
+pub(crate) use queue::{Cq, CqFailure};

@@ -1,0 +1,233 @@
+//! The device: its objects, by number, and its work, by steps.
+//!
+//! Front ends map what objects refer to (rings, doorbell records, registered memory) through [`Device::memory`] before
+//! they create the object, and unmap it after they have destroyed it.
+
+mod check;
+mod keys;
+mod objects;
+mod qps;
+
+use crate::complaint::Complaint;
+use crate::config::DeviceConfig;
+use crate::context::Path;
+use crate::error::{Error, Object};
+use crate::ethernet::SentFrame;
+use crate::event::Event;
+use crate::gsi::{Gsi, MAD_BYTES, Mad};
+use crate::memory::HostMemory;
+use crate::packet::Packet;
+use crate::qp::Qp;
+use crate::resources::Resources;
+use crate::table::Table;
+use crate::uar::{Doorbells, UarMemory};
+use crate::wire::{Frame, Wire};
+use std::time::Duration;
+
+/// Packets taken from the wire in one step.
+const RECEIVE_BATCH: usize = 64;
+
+/// A protection domain: a number that other objects name.
+struct Pd {
+    users: u32,
+}
+
+/// A software mlx5 device.
+pub struct Device {
+    config: DeviceConfig,
+    resources: Resources,
+    doorbells: Doorbells,
+    uar_memory: UarMemory,
+    pds: Table<Pd>,
+    qps: Table<Qp>,
+    wire: Box<dyn Wire>,
+    gsi: Gsi,
+    /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
+    variant: u8,
+    failed: bool,
+}
+
+impl Device {
+    /// A device with no objects.
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] for a configuration that cannot be; [`Error::System`] if there is no file for UAR pages.
+    pub fn new(config: DeviceConfig, memory: Box<dyn HostMemory>, wire: Box<dyn Wire>) -> Result<Self, Error> {
+        check::config(&config)?;
+        let limits = config.limits;
+        let resources = Resources::new(&config, memory);
+        Ok(Self {
+            resources,
+            doorbells: Doorbells::new(config.doorbells, limits.max_objects),
+            uar_memory: UarMemory::new()?,
+            pds: Table::new(Object::Pd, 1, limits.max_objects),
+            qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
+            wire,
+            gsi: Gsi::default(),
+            variant: 0,
+            failed: false,
+            config,
+        })
+    }
+
+    /// What it was made with.
+    #[must_use]
+    pub fn config(&self) -> &DeviceConfig {
+        &self.config
+    }
+
+    /// Host memory, to map and unmap what objects refer to.
+    pub fn memory(&mut self) -> &mut dyn HostMemory {
+        &mut *self.resources.memory
+    }
+
+    /// Host memory as the device reaches it.
+    #[must_use]
+    pub fn host_memory(&self) -> &dyn HostMemory {
+        &*self.resources.memory
+    }
+
+    /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
+    ///
+    /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
+    /// all bytes of the WQE are compared with the ring. A copy that comes whole is what is executed, whatever the ring
+    /// holds.
+    pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
+    }
+
+    /// What was found wrong since the last call.
+    pub fn complaints(&mut self) -> Vec<Complaint> {
+        self.resources.complaints.take()
+    }
+
+    /// Takes the link of port `port` down or up again, as pulling the cable does. While it is down, packets of its QPs
+    /// leave and arrive no more: they are lost, and requesters run into their retry limits. QPs stay in their states.
+    /// A change raises [`Event::Port`].
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] if there is no such port.
+    pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
+        let index = usize::from(port).checked_sub(1);
+        let state = index.and_then(|index| self.resources.ports_up.get_mut(index)).ok_or(Error::BadValue {
+            what: "port",
+            value: port.into(),
+            permitted: "1 to the number of ports",
+        })?;
+        if std::mem::replace(state, up) != up {
+            self.resources.events.push_back(Event::Port { port, up });
+        }
+        Ok(())
+    }
+
+    /// Whether the link of port `port` is up; `false` also if there is no such port.
+    #[must_use]
+    pub fn port_is_up(&self, port: u8) -> bool {
+        self.resources.port_is_up(port)
+    }
+
+    /// Stops the device for good, as an internal error of its firmware does: it takes no doorbell and no packet any more, and
+    /// what is outstanding never completes. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed as before.
+    pub fn fail(&mut self) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.resources.events.push_back(Event::DeviceFatal);
+        }
+    }
+
+    /// Works for a bounded time: takes doorbells, then packets, lets each QP send, and hands packets to the wire. True
+    /// if anything was done; the caller may then step again at once.
+    ///
+    /// `now` is a clock of the caller's that never goes back.
+    pub fn step(&mut self, now: Duration) -> bool {
+        self.resources.now = self.resources.now.max(now);
+        let now = self.resources.now;
+        if self.failed {
+            return false;
+        }
+        let mut worked = self.doorbells.scan(&mut self.qps, &mut self.resources);
+        for _ in 0..RECEIVE_BATCH {
+            let Some(frame) = self.wire.recv() else { break };
+            worked = true;
+            self.receive(&frame, now);
+        }
+        for (_, qp) in self.qps.iter_mut() {
+            worked |= qp.step(&mut self.resources, now);
+        }
+        for qpn in std::mem::take(&mut self.resources.stranded) {
+            if let Some(qp) = self.qps.get_mut(qpn) {
+                qp.strand(&mut self.resources);
+            }
+        }
+        let Resources { cqs, memory, events, .. } = &mut self.resources;
+        for (cqn, cq) in cqs.iter_mut() {
+            if let Some(event) = cq.due_event(cqn, &**memory, now) {
+                events.push_back(event);
+                worked = true;
+            }
+        }
+        worked | self.resources.outbox.flush(&mut *self.wire)
+    }
+
+    /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.
+    #[must_use]
+    pub fn sends_completed(&self) -> u64 {
+        self.resources.sends_completed
+    }
+
+    /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let qps = self.qps.iter().filter_map(|(_, qp)| qp.deadline());
+        qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
+    }
+
+    /// Whether packets wait for later steps though nothing else is left to do: the wire holds some back, or has no room.
+    #[must_use]
+    pub fn has_packets_waiting(&self) -> bool {
+        !self.resources.outbox.is_empty() || self.wire.is_holding()
+    }
+
+    /// The next event, in the order they were raised.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.resources.events.pop_front()
+    }
+
+    /// The Ethernet frames that raw packet QPs have sent since the last call, in order; of more than
+    /// [`crate::ethernet::FRAMES_KEPT`] the latest.
+    pub fn take_frames(&mut self) -> Vec<SentFrame> {
+        self.resources.frames.take()
+    }
+
+    /// From now on, keeps management datagrams that arrive for QP `qpn`, which is 1 or stands for it and is none of the
+    /// device's own numbers, until [`Self::take_mad`] takes them.
+    pub fn open_gsi(&mut self, qpn: u32) {
+        self.gsi.open(qpn);
+    }
+
+    /// The oldest management datagram that has arrived.
+    pub fn take_mad(&mut self) -> Option<Mad> {
+        self.gsi.take()
+    }
+
+    /// Sends a management datagram from port `port` along `path` to QP `dest_qp` there.
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] for a port or a GID that does not exist; [`Error::Unsupported`] before [`Self::open_gsi`].
+    pub fn send_mad(&mut self, port: u8, path: &Path, dest_qp: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Error> {
+        self.gsi.send(&mut self.resources, port, path, dest_qp, mad)
+    }
+
+    /// Hands a packet to the QP it is for. Packets that make no sense are dropped, as a port does.
+    fn receive(&mut self, frame: &Frame, now: Duration) {
+        let packet = match Packet::parse(&frame.packet) {
+            Ok(packet) => packet,
+            Err(fault) => return log::debug!("packet dropped: {fault}"),
+        };
+        let qpn = packet.headers.bth.dest_qp;
+        match self.qps.get_mut(qpn) {
+            Some(qp) => qp.receive(&mut self.resources, &frame.route, &packet, now),
+            None if self.gsi.receive(&frame.route, &packet) => {}
+            None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
+        }
+    }
+}

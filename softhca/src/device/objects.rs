@@ -1,0 +1,179 @@
+//! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs.
+
+use super::check::{self, value};
+use super::{Device, Pd};
+use crate::config::DoorbellSource;
+use crate::context::{CqContext, SrqContext};
+use crate::cq::Cq;
+use crate::error::Error;
+use crate::event::Event;
+use crate::recv::Srq;
+use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
+
+impl Device {
+    /// Allocates a UAR page; gives its index.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`], [`Error::System`].
+    pub fn alloc_uar(&mut self) -> Result<u32, Error> {
+        let memory = self.uar_memory.clone();
+        self.alloc_uar_in(&memory, |index| u64::from(index) * UAR_PAGE_BYTES as u64)
+    }
+
+    /// Allocates a UAR page in a file of the caller's, at the offset in bytes (a multiple of the page size) that `place`
+    /// gives for its index; gives the index.
+    ///
+    /// # Errors
+    /// As [`Self::alloc_uar`].
+    pub fn alloc_uar_in(&mut self, file: &UarMemory, place: impl FnOnce(u32) -> u64) -> Result<u32, Error> {
+        let pages = &mut self.doorbells.pages;
+        let index = pages.reserve()?;
+        pages.insert(index, Uar::new(file, place(index))?);
+        Ok(index)
+    }
+
+    /// The program maps a UAR page without write combining: its registers have no halves that take turns.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn set_non_cached(&mut self, uar: u32) -> Result<(), Error> {
+        self.doorbells.pages.find_mut(uar)?.non_cached = true;
+        Ok(())
+    }
+
+    /// The UAR page with this index.
+    #[must_use]
+    pub fn uar(&self, index: u32) -> Option<&Uar> {
+        self.doorbells.pages.get(index)
+    }
+
+    /// Frees a UAR page.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::Busy`] while queues were created on it.
+    pub fn free_uar(&mut self, index: u32) -> Result<(), Error> {
+        self.doorbells.free(index)
+    }
+
+    /// Allocates a protection domain; gives its number.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`].
+    pub fn alloc_pd(&mut self) -> Result<u32, Error> {
+        let pd = self.pds.reserve()?;
+        self.pds.insert(pd, Pd { users: 0 });
+        Ok(pd)
+    }
+
+    /// Frees a protection domain.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::Busy`] while keys or queues belong to it.
+    pub fn free_pd(&mut self, pd: u32) -> Result<(), Error> {
+        self.pds.remove_unused(pd, |p| p.users).map(drop)
+    }
+
+    /// Creates a CQ; gives its number. The driver has marked all CQEs as invalid (opcode 15).
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`] UAR; [`Error::BadValue`]; [`Error::Dma`] if ring or record are not mapped;
+    /// [`Error::Exhausted`].
+    pub fn create_cq(&mut self, context: CqContext) -> Result<u32, Error> {
+        check::cq(&context, &self.config.limits, &*self.resources.memory)?;
+        self.resources.memory.load_be32(context.dbr)?;
+        self.doorbells.pages.find(context.uar)?;
+        let cqn = self.resources.cqs.reserve()?;
+        let mut cq = Cq::new(context);
+        if self.config.doorbells == DoorbellSource::Records {
+            cq.poison_arm_word(&*self.resources.memory)?;
+        }
+        self.doorbells.pages.find_mut(context.uar)?.users += 1;
+        self.resources.cqs.insert(cqn, cq);
+        Ok(cqn)
+    }
+
+    /// Moves a CQ to another ring. The last CQE in the old one has opcode 5 (`MLX5_CQE_RESIZE_CQ`); the driver copies
+    /// what it has not consumed up to that one, each to the index after its old one.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::BadValue`], also if the CQEs that the host has not consumed do not fit;
+    /// [`Error::Dma`].
+    pub fn resize_cq(&mut self, cqn: u32, buf: u64, log_size: u8, cqe_bytes: u32) -> Result<(), Error> {
+        let context = CqContext { buf, log_size, cqe_bytes, ..*self.resources.cqs.find(cqn)?.context() };
+        check::cq(&context, &self.config.limits, &*self.resources.memory)?;
+        let now = self.resources.now;
+        self.resources.cqs.find_mut(cqn)?.resize(context, &*self.resources.memory, now)
+    }
+
+    /// Destroys a CQ.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.
+    pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
+        let cq = self.resources.cqs.remove_unused(cqn, |c| c.users)?;
+        self.release_uar(cq.context().uar);
+        self.resources
+            .events
+            .retain(|e| !matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n } if n == cqn));
+        Ok(())
+    }
+
+    /// Creates an SRQ; gives its number. The driver has linked its WQEs.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`] PD; [`Error::BadValue`]; [`Error::Dma`]; [`Error::Exhausted`].
+    pub fn create_srq(&mut self, context: SrqContext) -> Result<u32, Error> {
+        value("SRQ stride log", context.rq.log_stride.into(), context.rq.log_stride >= 5, "at least 5 (32 bytes)")?;
+        check::rq(&context.rq, &self.config.limits, &*self.resources.memory)?;
+        self.resources.memory.load_be32(context.dbr)?;
+        let pd = self.pds.find_mut(context.pd)?;
+        let srqn = self.resources.srqs.reserve()?;
+        pd.users += 1;
+        self.resources.srqs.insert(srqn, Srq::new(context));
+        Ok(srqn)
+    }
+
+    /// Arms the limit event of an SRQ: raised once, when a WQE is consumed and fewer than `limit` are left. 0 disarms.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::BadValue`] past the ring's size.
+    pub fn modify_srq_limit(&mut self, srqn: u32, limit: u16) -> Result<(), Error> {
+        let srq = self.resources.srqs.find_mut(srqn)?;
+        value("SRQ limit", limit.into(), u32::from(limit) <= 1 << srq.context().rq.log_size, "up to the ring's size")?;
+        srq.set_limit(limit);
+        Ok(())
+    }
+
+    /// The armed limit of an SRQ; 0 once the event was raised.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn query_srq_limit(&self, srqn: u32) -> Result<u16, Error> {
+        Ok(self.resources.srqs.find(srqn)?.limit())
+    }
+
+    /// Destroys an SRQ.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.
+    pub fn destroy_srq(&mut self, srqn: u32) -> Result<(), Error> {
+        let srq = self.resources.srqs.remove_unused(srqn, |s| s.users)?;
+        self.release_pd(srq.context().pd);
+        self.resources
+            .events
+            .retain(|e| !matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));
+        Ok(())
+    }
+
+    pub(super) fn release_pd(&mut self, pd: u32) {
+        if let Some(pd) = self.pds.get_mut(pd) {
+            pd.users -= 1;
+        }
+    }
+
+    fn release_uar(&mut self, uar: u32) {
+        if let Some(uar) = self.doorbells.pages.get_mut(uar) {
+            uar.users -= 1;
+        }
+    }
+}

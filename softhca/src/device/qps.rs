@@ -1,0 +1,99 @@
+//! A device's QPs.
+
+use super::Device;
+use super::check::{self, value};
+use crate::config::LinkLayer;
+use crate::context::{QpAttr, QpContext, ReceiveSource, Transport};
+use crate::error::Error;
+use crate::event::Event;
+use crate::qp::{Qp, QpInfo};
+
+impl Device {
+    /// Creates a QP in the reset state; gives its number.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or
+    /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are Ethernet.
+    pub fn create_qp(&mut self, context: QpContext) -> Result<u32, Error> {
+        let ethernet = self.config.ports.iter().all(|port| port.link == LinkLayer::Ethernet);
+        if context.transport == Transport::RawPacket && !ethernet {
+            return Err(Error::Unsupported("raw packets on InfiniBand ports"));
+        }
+        let (limits, memory) = (&self.config.limits, &*self.resources.memory);
+        if let Some(sq) = &context.sq {
+            check::sq(sq, limits, memory)?;
+        }
+        if let ReceiveSource::Own(rq) = &context.rq {
+            check::rq(rq, limits, memory)?;
+        }
+        for bytes in [context.scatter_to_cqe_req, context.scatter_to_cqe_res] {
+            value("scatter-to-CQE bytes", bytes.into(), matches!(bytes, 0 | 32 | 64), "0, 32 or 64")?;
+        }
+        memory.load_be32(context.dbr)?;
+        memory.load_be32(context.dbr.wrapping_add(4))?;
+        self.pds.find(context.pd)?;
+        self.resources.cqs.find(context.send_cqn)?;
+        self.resources.cqs.find(context.recv_cqn)?;
+        self.doorbells.pages.find(context.uar)?;
+        if let ReceiveSource::Shared { srqn } = context.rq {
+            self.resources.srqs.find(srqn)?;
+        }
+        self.doorbells.pages.find_mut(context.uar)?.begin_anew();
+        let qpn = self.qps.reserve()?;
+        self.count_qp(&context, |users| *users += 1);
+        self.qps.insert(qpn, Qp::new(qpn, context));
+        Ok(qpn)
+    }
+
+    /// What a QP was created from.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn qp_context(&self, qpn: u32) -> Result<&QpContext, Error> {
+        Ok(self.qps.find(qpn)?.context())
+    }
+
+    /// Changes the state or attributes of a QP.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`], [`Error::BadTransition`], [`Error::MissingAttr`], [`Error::UnexpectedAttr`],
+    /// [`Error::BadValue`].
+    pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
+        self.qps.find_mut(qpn)?.modify(&mut self.resources, attr)
+    }
+
+    /// State and attributes of a QP.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn query_qp(&self, qpn: u32) -> Result<QpInfo, Error> {
+        Ok(self.qps.find(qpn)?.query())
+    }
+
+    /// Destroys a QP, in whatever state. What it has not completed yet will not complete.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn destroy_qp(&mut self, qpn: u32) -> Result<(), Error> {
+        self.qps.find(qpn)?;
+        if let Some(qp) = self.qps.remove(qpn) {
+            self.count_qp(qp.context(), |users| *users -= 1);
+        }
+        self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
+        Ok(())
+    }
+
+    /// Applies `count` to the use counts of everything that a QP refers to.
+    fn count_qp(&mut self, c: &QpContext, count: impl Fn(&mut u32)) {
+        let srq = match c.rq {
+            ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
+            _ => None,
+        };
+        let pd = self.pds.get_mut(c.pd).map(|p| &mut p.users);
+        let uar = self.doorbells.pages.get_mut(c.uar).map(|u| &mut u.users);
+        [srq, pd, uar].into_iter().flatten().for_each(&count);
+        for cqn in [c.send_cqn, c.recv_cqn] {
+            self.resources.cqs.get_mut(cqn).map(|cq| &mut cq.users).into_iter().for_each(&count);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Memory: how the device reaches the host's, and which keys give access to what. It must never know a queue or a packet.
+//!
+//! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is the
+//! one for a device that lives in the program's own process.
+
+mod host_memory;
+pub(crate) mod mkey;
+mod process;
+pub(crate) mod shared_copy;
+#[cfg(test)]
+pub(crate) mod test_memory;
+
+pub use host_memory::{DmaFault, HostMemory};
+pub use process::ProcessMemory;
+pub(crate) use process::page_bytes;

@@ -1,0 +1,11 @@
+//! Receive queues: WQEs taken from a QP's own ring or from an SRQ. They must never know a QP, or what its WQE receives.
+
+mod fault_clock;
+mod rq;
+mod srq;
+mod wqe;
+
+pub(crate) use fault_clock::{FaultClock, SrqFault};
+pub(crate) use rq::Rq;
+pub(crate) use srq::Srq;
+pub(crate) use wqe::RecvWqe;

@@ -1,0 +1,96 @@
+//! A QP's own receive ring: WQEs are consumed in the order of their places.
+
+use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
+use crate::context::RqContext;
+use crate::memory::HostMemory;
+use crate::wqe::WqeFault;
+
+/// A QP's own receive ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Rq {
+    ring: RqContext,
+    /// Doorbell record; word 0 is the producer index.
+    dbr: u64,
+    /// WQEs consumed, 16 bits.
+    taken: u16,
+}
+
+impl Rq {
+    /// An empty ring.
+    #[must_use]
+    pub(crate) fn new(ring: RqContext, dbr: u64) -> Self {
+        Self { ring, dbr, taken: 0 }
+    }
+
+    /// Consumes the next WQE; `None` if nothing is posted.
+    ///
+    /// # Errors
+    /// [`WqeFault`] if the record cannot be read or says more than the ring holds.
+    pub(crate) fn take(&mut self, memory: &dyn HostMemory) -> Result<Option<RecvWqe>, WqeFault> {
+        let Some(_) = posted(&self.ring, self.dbr, self.taken, memory)? else {
+            return Ok(None);
+        };
+        let counter = self.taken;
+        self.taken = self.taken.wrapping_add(1);
+        let mut bytes = vec![0; 1 << self.ring.log_stride];
+        let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
+        let segs = read.map_err(WqeFault::from).and_then(|()| scatter_list(&bytes, 0));
+        Ok(Some(RecvWqe { counter, segs }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::test_memory::{BASE, TestMemory};
+    use crate::wqe::DataSeg;
+
+    /// Place of the doorbell record, after a ring of 4 WQEs of 32 bytes.
+    const RECORD: usize = 128;
+
+    fn setup() -> (Rq, TestMemory) {
+        let memory = TestMemory::filled(256, 0xa5);
+        for index in 0..4u8 {
+            let seg = [0, 0, 0, index, 0, 0, 0x18, index, 0, 0, 0, 0, 0, 0, 0x10, 0];
+            memory.put(usize::from(index) * 32, &seg);
+            memory.put(usize::from(index) * 32 + 16, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        let ring = RqContext { buf: BASE, log_size: 2, log_stride: 5 };
+        (Rq::new(ring, BASE + RECORD as u64), memory)
+    }
+
+    #[test]
+    fn wqes_come_in_order_and_the_counter_wraps() {
+        let (mut rq, memory) = setup();
+        rq.taken = 0xfffe;
+        memory.put(RECORD, &1u32.to_be_bytes());
+        for (counter, len) in [(0xfffe, 2), (0xffff, 3), (0, 1 << 31)] {
+            let lkey = 0x1800 + u32::from(counter & 3);
+            let segs = Ok(vec![DataSeg { len, lkey, addr: 0x1000 }]);
+            assert_eq!(rq.take(&memory), Ok(Some(RecvWqe { counter, segs })));
+        }
+        assert_eq!(rq.take(&memory), Ok(None));
+    }
+
+    #[test]
+    fn a_full_wqe_has_no_end_mark() {
+        let (mut rq, memory) = setup();
+        memory.put(16, &[0, 0, 0, 9, 0, 0, 0x19, 0, 0, 0, 0, 0, 0, 0, 0x20, 0]);
+        memory.put(RECORD, &4u32.to_be_bytes());
+        let segs = rq.take(&memory).unwrap().unwrap().segs.unwrap();
+        assert_eq!(segs.iter().map(|s| s.len).collect::<Vec<_>>(), [1 << 31, 9]);
+    }
+
+    #[test]
+    fn inline_segments_and_overruns_are_faults() {
+        let (mut rq, memory) = setup();
+        memory.put(0, &[0x80, 0, 0, 4]);
+        memory.put(RECORD, &1u32.to_be_bytes());
+        let wqe = RecvWqe { counter: 0, segs: Err(WqeFault::InlineResult { at: 0 }) };
+        assert_eq!(rq.take(&memory), Ok(Some(wqe)));
+        assert_eq!(rq.take(&memory), Ok(None), "the WQE is consumed");
+        memory.put(RECORD, &6u32.to_be_bytes());
+        let fault = WqeFault::Overrun { index: 1, producer: 6, ahead: 5, entries: 4 };
+        assert_eq!(rq.take(&memory), Err(fault));
+    }
+}

@@ -1,0 +1,258 @@
+//! Doorbells: what a store to a UAR page means for the queues, and whether the driver did what the PRM asks of it.
+
+use super::copy::BlueFlameCopy;
+use super::page::{
+    BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, Uar, blueflame_halves,
+};
+use crate::complaint::Complaint;
+use crate::config::DoorbellSource;
+use crate::context::{QpState, SqContext};
+use crate::error::{Error, Object};
+use crate::qp::Qp;
+use crate::resources::Resources;
+use crate::table::Table;
+use crate::wqe::WQEBB_BYTES;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long the event of a CQ takes that already held CQEs when it was armed: longer than a program on busy cores needs
+/// from arming to polling.
+const LATE_ARM: Duration = Duration::from_millis(5);
+
+/// The UAR pages of a device, and how it learns what was stored to them.
+pub(crate) struct Doorbells {
+    /// Pages by index.
+    pub(crate) pages: Table<Uar>,
+    source: DoorbellSource,
+    /// Copies that have begun, by UAR page and offset of the half.
+    copies: BTreeMap<(u32, usize), BlueFlameCopy>,
+}
+
+/// What judging a send doorbell needs to know of a QP.
+struct Target {
+    sq: SqContext,
+    dbr: u64,
+    uar: u32,
+    state: QpState,
+}
+
+impl Doorbells {
+    /// No pages yet, and `limit` of them at most.
+    pub(crate) fn new(source: DoorbellSource, limit: u32) -> Self {
+        Self { pages: Table::new(Object::Uar, 1, limit), source, copies: BTreeMap::new() }
+    }
+
+    /// Frees a page that no queue uses.
+    pub(crate) fn free(&mut self, index: u32) -> Result<(), Error> {
+        self.pages.remove_unused(index, |page| page.users)?;
+        self.copies.retain(|&(uar, _), _| uar != index);
+        Ok(())
+    }
+
+    /// What reached a register: see [`crate::device::Device::doorbell`].
+    pub(crate) fn ring(
+        &mut self,
+        qps: &mut Table<Qp>,
+        resources: &mut Resources,
+        uar: u32,
+        offset: usize,
+        stored: &[u8],
+    ) {
+        let in_half = offset % BLUEFLAME_HALF_BYTES;
+        let end = offset.saturating_add(stored.len());
+        if offset == CQ_DOORBELL && stored.len() == DOORBELL_BYTES {
+            self.ring_cq(resources, uar, stored);
+        } else if offset < BLUEFLAME_OFFSET
+            || end > UAR_PAGE_BYTES
+            || in_half + stored.len() > BLUEFLAME_HALF_BYTES
+            || (in_half == 0 && stored.len() < DOORBELL_BYTES)
+        {
+            resources.complaints.add(Complaint::NotADoorbell { uar, offset, len: stored.len() });
+        } else if in_half == 0 {
+            self.copies.remove(&(uar, offset));
+            if let Some(copy) = self.ring_sq(qps, resources, uar, offset, stored) {
+                if let (Some(wqe), Some(qp)) = (copy.whole(stored), qps.get_mut(copy.qpn)) {
+                    qp.pushed(copy.index, wqe);
+                }
+                self.copies.insert((uar, offset), copy);
+                compare(qps, resources, copy, 0, stored);
+            }
+        } else if let Some(&copy) = self.copies.get(&(uar, offset - in_half)) {
+            compare(qps, resources, copy, in_half, stored);
+        } else {
+            resources.complaints.add(Complaint::NotADoorbell { uar, offset, len: stored.len() });
+        }
+    }
+
+    /// Takes doorbells from where the configuration says they come from. True if there was one.
+    pub(crate) fn scan(&mut self, qps: &mut Table<Qp>, resources: &mut Resources) -> bool {
+        match self.source {
+            DoorbellSource::Registers => self.scan_registers(qps, resources),
+            DoorbellSource::Records => {
+                // What was found shows in the work that follows.
+                self.scan_records(qps, resources);
+                false
+            }
+            DoorbellSource::Calls => false,
+        }
+    }
+
+    /// Looks at every register of every page.
+    fn scan_registers(&mut self, qps: &mut Table<Qp>, resources: &mut Resources) -> bool {
+        let mut rung = Vec::new();
+        for (index, page) in self.pages.iter() {
+            if let Some(bytes) = page.doorbell(CQ_DOORBELL) {
+                page.poison(CQ_DOORBELL, DOORBELL_BYTES);
+                rung.push((index, CQ_DOORBELL, bytes.to_vec()));
+            }
+            for half in blueflame_halves() {
+                if page.doorbell(half).is_none() {
+                    continue;
+                }
+                let mut bytes = vec![0; BLUEFLAME_HALF_BYTES];
+                page.read(half, &mut bytes);
+                page.poison(half, BLUEFLAME_HALF_BYTES);
+                rung.push((index, half, trim(bytes)));
+            }
+        }
+        for (uar, offset, bytes) in &rung {
+            self.ring(qps, resources, *uar, *offset, bytes);
+        }
+        !rung.is_empty()
+    }
+
+    /// Looks at every send doorbell record and arm word.
+    fn scan_records(&self, qps: &mut Table<Qp>, resources: &mut Resources) {
+        for (_, qp) in qps.iter_mut().filter(|(_, qp)| qp.context().sq.is_some()) {
+            // A record that cannot be read is no doorbell. Neither is one that has not changed; the QP knows.
+            if let Ok(word) = resources.memory.load_be32(qp.context().dbr.wrapping_add(4)) {
+                qp.send_doorbell((word & 0xffff) as u16);
+            }
+        }
+        let due = self.arm_due(resources);
+        for (cqn, cq) in resources.cqs.iter_mut() {
+            if let Err(word) = cq.poll_arm_word(&*resources.memory, due) {
+                resources.complaints.add(Complaint::BadArmWord { cqn, word });
+            }
+        }
+    }
+
+    /// When an arming that arrives now raises the event for CQEs that are there already. A caller that steps the device
+    /// (that of a sink does, too) sees the event in the same step. A host on threads of its own gets time to poll after
+    /// it has armed.
+    fn arm_due(&self, resources: &Resources) -> Duration {
+        match self.source {
+            DoorbellSource::Registers => resources.now,
+            DoorbellSource::Records if resources.sink => resources.now,
+            DoorbellSource::Records | DoorbellSource::Calls => resources.now + LATE_ARM,
+        }
+    }
+
+    /// An arm doorbell: the arm word, then the CQN.
+    fn ring_cq(&self, resources: &mut Resources, uar: u32, stored: &[u8]) {
+        let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
+        let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
+        let due = self.arm_due(resources);
+        let Resources { cqs, memory, complaints, .. } = resources;
+        let Some(cq) = cqs.get_mut(cqn) else {
+            return complaints.add(Complaint::NoSuchCq { uar, cqn });
+        };
+        let expected = cq.context().uar;
+        let record = memory.load_be32(cq.context().dbr.wrapping_add(4));
+        if let Err(word) = cq.arm(word, due) {
+            complaints.add(Complaint::BadArmWord { cqn, word });
+        }
+        if expected != uar {
+            complaints.add(Complaint::WrongUar { uar, number: cqn, expected });
+        }
+        match record {
+            Ok(record) if !arm_is_behind(record, word) => {}
+            Ok(record) => complaints.add(Complaint::ArmMismatch { cqn, word, record }),
+            Err(fault) => complaints.add(Complaint::Unreachable { number: cqn, fault }),
+        }
+    }
+
+    /// A send doorbell at the start of a half: the first eight bytes of the last WQE posted. The producer index is in
+    /// the doorbell record. Gives the WQE whose BlueFlame copy may follow.
+    fn ring_sq(
+        &mut self,
+        qps: &mut Table<Qp>,
+        resources: &mut Resources,
+        uar: u32,
+        offset: usize,
+        stored: &[u8],
+    ) -> Option<BlueFlameCopy> {
+        let index = u16::from_be_bytes([stored[1], stored[2]]);
+        let qpn_ds = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
+        let (qpn, ds) = (qpn_ds >> 8, (qpn_ds & 0xff) as u16);
+        let Resources { memory, complaints, .. } = resources;
+        let target = match target(qps, qpn) {
+            Ok(target) => target,
+            Err(complaint) => {
+                complaints.add(complaint.unwrap_or(Complaint::NoSuchQp { uar, qpn }));
+                return None;
+            }
+        };
+        if target.uar != uar {
+            complaints.add(Complaint::WrongUar { uar, number: qpn, expected: target.uar });
+        }
+        if matches!(target.state, QpState::Reset | QpState::Init | QpState::Rtr) {
+            complaints.add(Complaint::NotReadyToSend { qpn, state: target.state });
+        }
+        // A scan of the registers does not show in which order they were stored to.
+        let in_order = self.source == DoorbellSource::Calls;
+        if in_order && self.pages.get_mut(uar).is_some_and(|page| page.repeats_half(offset)) {
+            complaints.add(Complaint::SameHalf { uar, qpn, offset });
+        }
+        let record = match memory.load_be32(target.dbr.wrapping_add(4)) {
+            Ok(word) => (word & 0xffff) as u16,
+            Err(fault) => {
+                complaints.add(Complaint::Unreachable { number: qpn, fault });
+                return None;
+            }
+        };
+        // The driver stores the record before the register, and may post again before this doorbell is seen: the record
+        // may be ahead of the register, never behind it.
+        let end = index.wrapping_add(ds.div_ceil(4));
+        if u32::from(record.wrapping_sub(end)) >= 1 << target.sq.log_size {
+            complaints.add(Complaint::RecordMismatch { qpn, end, record });
+        }
+        if let Some(qp) = qps.get_mut(qpn) {
+            qp.send_doorbell(record);
+        }
+        Some(BlueFlameCopy { qpn, index, bytes: usize::from(ds) * 16 })
+    }
+}
+
+/// The QP that a send doorbell names; `Err(None)` if there is none.
+fn target(qps: &Table<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
+    let qp = qps.get(qpn).ok_or(None)?;
+    let context = qp.context();
+    let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
+    Ok(Target { sq, dbr: context.dbr, uar: context.uar, state: qp.state() })
+}
+
+/// Complains if `stored`, a piece of a copy from byte `at` of the WQE on, differs from the ring.
+fn compare(qps: &Table<Qp>, resources: &mut Resources, copy: BlueFlameCopy, at: usize, stored: &[u8]) {
+    let Some(sq) = qps.get(copy.qpn).and_then(|qp| qp.context().sq) else { return };
+    if let Err(complaint) = copy.compare(&sq, at, stored, &*resources.memory) {
+        resources.complaints.add(complaint);
+    }
+}
+
+/// Whether an arm word in the record is older than the one in the register: by its consumer index (24 bits), then by its
+/// sequence number (bits 29:28). It may be newer, since the driver may have armed again meanwhile.
+fn arm_is_behind(record: u32, word: u32) -> bool {
+    match record.wrapping_sub(word) & 0x00ff_ffff {
+        0 => (word >> 28).wrapping_sub(record >> 28) & 3 == 1,
+        ahead => ahead >= 1 << 23,
+    }
+}
+
+/// Cuts the poison off a half: what is left is the eight bytes of a doorbell, or whole WQEBBs.
+fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
+    let used = bytes.iter().rposition(|&b| b != POISON).map_or(0, |i| i + 1);
+    let len = if used <= DOORBELL_BYTES { DOORBELL_BYTES } else { used.next_multiple_of(WQEBB_BYTES) };
+    bytes.truncate(len);
+    bytes
+}

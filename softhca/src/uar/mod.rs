@@ -1,0 +1,18 @@
+//! UAR pages: the device's registers, and the doorbells that drivers ring there. They must never know what a WQE asks for.
+//!
+//! ```text
+//!  driver ── store ──> page.rs ────── seen by a step ─────> doorbells.rs ──> the QP's or CQ's index
+//!                        └── trapped by a front end ── queue.rs ──┘ └─ copy.rs: is the copy what the ring holds?
+//! ```
+
+mod copy;
+mod doorbells;
+mod page;
+mod queue;
+
+pub(crate) use doorbells::Doorbells;
+pub use page::{
+    BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, Uar, UarMemory,
+    blueflame_halves,
+};
+pub use queue::{Doorbell, DoorbellQueue, DoorbellsFull, MAX_DOORBELL};

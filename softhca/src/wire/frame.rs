@@ -1,0 +1,111 @@
+//! Packets between ports, and their ways.
+
+use crate::config::{GidType, LinkLayer, PortConfig};
+use crate::context::Path;
+
+/// Global route header fields of a packet (IBTA vol. 1, 8.3), or what stands for them in the IP header of RoCE v2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grh {
+    /// How the packet travels.
+    pub kind: GidType,
+    /// Source GID.
+    pub sgid: [u8; 16],
+    /// Destination GID.
+    pub dgid: [u8; 16],
+    /// Traffic class.
+    pub traffic_class: u8,
+    /// Flow label, 20 bits.
+    pub flow_label: u32,
+    /// Hop limit.
+    pub hop_limit: u8,
+}
+
+/// Where a packet comes from and goes to: what LRH and GRH carry (IBTA vol. 1, 7.7 and 8.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Source LID; 0 where the link has none (Ethernet).
+    pub slid: u16,
+    /// Destination LID; 0 where the link has none (Ethernet).
+    pub dlid: u16,
+    /// Service level.
+    pub sl: u8,
+    /// Present on Ethernet always, on InfiniBand when the path is global.
+    pub grh: Option<Grh>,
+}
+
+/// One packet: a route, and the IB transport packet from BTH to the end of the (padded) payload, without CRCs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// From where to where.
+    pub route: Route,
+    /// BTH, extended headers, payload and padding as IBTA vol. 1 chapter 9 lays them out.
+    pub packet: Vec<u8>,
+}
+
+impl Route {
+    /// The route of packets along `path` from `port`; `None` if the path names a GID that the port does not have.
+    pub(crate) fn along(port: &PortConfig, path: &Path) -> Option<Self> {
+        let grh = match &path.grh {
+            None => None,
+            Some(grh) => {
+                // The source's type says how the packet travels: a destination GID alone does not tell.
+                let source = port.gids.get(usize::from(grh.sgid_index))?;
+                Some(Grh {
+                    kind: source.kind,
+                    sgid: source.raw,
+                    dgid: grh.dgid,
+                    traffic_class: grh.traffic_class,
+                    flow_label: grh.flow_label & 0x000f_ffff,
+                    hop_limit: grh.hop_limit,
+                })
+            }
+        };
+        let (slid, dlid) = match port.link {
+            LinkLayer::InfiniBand => (port.lid | u16::from(path.src_path_bits & 0x7f), path.dlid),
+            LinkLayer::Ethernet => (0, 0),
+        };
+        Some(Self { slid, dlid, sl: path.sl & 0xf, grh })
+    }
+
+    /// Whether a packet that came by `from` came from the peer that this route leads to (IBTA vol. 1, 9.6.1.1 and 9.6.1.2).
+    pub(crate) fn is_way_back(&self, from: &Self) -> bool {
+        let lids = from.slid == self.dlid && from.dlid == self.slid;
+        let gids = match (&self.grh, &from.grh) {
+            (None, None) => true,
+            (Some(to), Some(from)) => (from.kind, from.sgid, from.dgid) == (to.kind, to.dgid, to.sgid),
+            _ => false,
+        };
+        lids && gids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_back_exchanges_both_ends() {
+        let port = |lid| PortConfig::infiniband(lid);
+        let grh = crate::context::PathGrh {
+            dgid: port(2).gids[0].raw,
+            sgid_index: 0,
+            flow_label: 0,
+            hop_limit: 1,
+            traffic_class: 0,
+        };
+        let path = Path { dlid: 2, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
+        let to = Route::along(&port(1), &path).expect("the GID exists");
+        let back = crate::context::PathGrh { dgid: port(1).gids[0].raw, ..grh };
+        let from = Route::along(&port(2), &Path { dlid: 1, grh: Some(back), ..path }).expect("the GID exists");
+        assert!(to.is_way_back(&from));
+        assert!(!to.is_way_back(&to));
+        assert!(!to.is_way_back(&Route { grh: None, ..from }));
+        assert!(!to.is_way_back(&Route { slid: 3, ..from }));
+        let other = Grh { kind: crate::config::GidType::RoceV1, ..from.grh.expect("a GRH") };
+        assert!(!to.is_way_back(&Route { grh: Some(other), ..from }));
+        assert_eq!(
+            Route::along(&port(1), &Path { grh: Some(crate::context::PathGrh { sgid_index: 1, ..grh }), ..path }),
+            None
+        );
+    }
+}

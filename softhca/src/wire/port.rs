@@ -1,0 +1,37 @@
+//! The end of a wire at a port.
+
+use super::frame::Frame;
+
+/// The port's way to other devices. Delivers in order per sender unless a fault injector sits on it.
+pub trait Wire: Send {
+    /// Sends `frame`.
+    ///
+    /// # Errors
+    /// The frame comes back when the receiver has no room now; the caller keeps it and tries again later. Others may
+    /// have room: the caller goes on with frames for them.
+    /// A frame to nobody is dropped silently, as a switch does.
+    fn send(&mut self, frame: Frame) -> Result<(), Frame>;
+
+    /// The next frame for this port, if one has arrived.
+    fn recv(&mut self) -> Option<Frame>;
+
+    /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device with
+    /// nothing else to do is not idle yet.
+    fn is_holding(&self) -> bool {
+        false
+    }
+}
+
+impl<W: Wire + ?Sized> Wire for Box<W> {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        (**self).send(frame)
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        (**self).recv()
+    }
+
+    fn is_holding(&self) -> bool {
+        (**self).is_holding()
+    }
+}
