@@ -259,8 +259,8 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     /// The ring's address, which tells queues apart.
-    #[cfg(feature = "verbs")]
-    pub(crate) fn ring_addr(&self) -> usize {
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
         self.ring.addr()
     }
 

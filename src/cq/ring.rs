@@ -111,7 +111,6 @@ impl Ring {
     }
 
     /// The ring's address, which tells queues apart.
-    #[cfg(feature = "verbs")]
     pub(super) fn addr(&self) -> usize {
         self.first.addr().get()
     }

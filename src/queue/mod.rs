@@ -3,6 +3,7 @@
 //! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
 mod moderation;
+mod owned;
 mod owning;
 mod parts;
 mod probe;
@@ -20,6 +21,7 @@ mod template;
 mod window;
 
 pub use moderation::{Moderation, ModerationError};
+pub use owned::Owned;
 pub use owning::{DeviceBuffer, Holds, OwningRecvQueue, OwningSendQueue, Refused};
 pub use parts::{SqParts, WqeRecord};
 pub use probe::{Probe, ProbeError};

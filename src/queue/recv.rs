@@ -282,8 +282,8 @@ impl RecvQueue {
     }
 
     /// The ring's address, which tells queues apart.
-    #[cfg(feature = "verbs")]
-    pub(crate) fn ring_addr(&self) -> usize {
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
         self.buf.addr().get()
     }
 

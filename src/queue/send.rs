@@ -168,8 +168,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 
     /// The ring's address, which tells queues apart.
-    #[cfg(feature = "verbs")]
-    pub(crate) fn ring_addr(&self) -> usize {
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
         self.ring.addr().get()
     }
 

@@ -280,8 +280,8 @@ impl SharedRecvQueue {
     }
 
     /// The ring's address, which tells queues apart.
-    #[cfg(feature = "verbs")]
-    pub(crate) fn ring_addr(&self) -> usize {
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
         self.buf.addr().get()
     }
 

@@ -191,7 +191,8 @@ impl<'a> CqBuilder<'a> {
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
         let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
-        Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr))
+        // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 }
 
@@ -220,7 +221,8 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
     };
     // SAFETY: the caller vouches for the queue and its index.
     let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
-    Ok(Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr))
+    // SAFETY: the caller keeps the completion queue; this is the only queue over its ring.
+    Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
 }
 
 /// A queue over the ring of `handle`, whose number it fills in.

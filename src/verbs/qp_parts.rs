@@ -177,8 +177,10 @@ impl<T: VerbsTransport> Made<T> {
         self.handle._claim = claim;
         let qp = Qp { handle: Arc::new(self.handle) };
         Ok(QueuePair {
-            sq: Owned::new(sq, qp.clone(), SendQueue::ring_addr),
-            rq: rq.map(|rq| Owned::new(rq, qp.clone(), RecvQueue::ring_addr)),
+            // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.
+            sq: unsafe { Owned::new(sq, qp.clone(), SendQueue::ring_addr) },
+            // SAFETY: as above.
+            rq: rq.map(|rq| unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) }),
             qp,
         })
     }

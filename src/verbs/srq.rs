@@ -117,6 +117,7 @@ impl ProtectionDomain {
         // ring and shadow live in the handle, which goes after the queue (`Owned`).
         let queue = unsafe { SharedRecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        Ok(Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr))
+        // SAFETY: the handle keeps the shared receive queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }
 }

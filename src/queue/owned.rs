@@ -1,13 +1,13 @@
-//! A queue and the verbs object under it, kept together.
+//! A queue and the object under it, kept together.
 
 use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use crate::queue::Holds;
+use super::owning::Holds;
 
-/// A queue of this crate over a verbs object: it derefs to the queue, and keeps the object, and everything that object
-/// needs, alive. `H` is the object's handle, to be cloned for the calls that set things up.
+/// A queue of this crate and what it needs: it derefs to the queue, and keeps the object under it, and everything that object
+/// needs, alive. `H` is the object's handle, to be cloned for the calls that set things up. `verbs` makes such queues.
 ///
 /// Whatever order an application drops its queues, buffers, channels and devices in, they are destroyed in the order
 /// verbs asks for: each holds what it was made from.
@@ -24,8 +24,13 @@ pub struct Owned<Q, H> {
 }
 
 impl<Q, H> Owned<Q, H> {
-    /// `queue`, which lies over the ring of the object that `handle` keeps alive; `ring_of` tells the ring's address.
-    pub(crate) fn new(queue: Q, handle: H, ring_of: fn(&Q) -> usize) -> Self {
+    /// `queue`, and the handle of what it needs; `ring_of` tells the ring's address:
+    /// [`SendQueue::ring_addr`](super::SendQueue::ring_addr) and its like.
+    ///
+    /// # Safety
+    /// What the queue's `from_parts` was promised holds as long as the handle lives. No other queue for which `ring_of` gives
+    /// the same address exists at the same time.
+    pub unsafe fn new(queue: Q, handle: H, ring_of: fn(&Q) -> usize) -> Self {
         Self { ring: ring_of(&queue), queue: ManuallyDrop::new(queue), handle: ManuallyDrop::new(handle), ring_of }
     }
 
@@ -95,6 +100,7 @@ impl<Q, H> DerefMut for Owned<Q, H> {
 mod tests {
     use std::cell::RefCell;
     use std::sync::Arc;
+    use std::vec::Vec;
 
     use super::*;
 
@@ -113,14 +119,16 @@ mod tests {
     #[test]
     fn the_queue_goes_before_the_object_under_it() {
         let dropped = RefCell::new(Vec::new());
-        drop(Owned::new(Part("queue", &dropped), Part("object", &dropped), |_| 1));
+        // SAFETY: a queue that is promised nothing.
+        drop(unsafe { Owned::new(Part("queue", &dropped), Part("object", &dropped), |_| 1) });
         assert_eq!(*dropped.borrow(), ["queue", "object"]);
     }
 
     #[test]
     fn the_object_goes_with_its_own_queue_only() {
         let (a, b) = (Arc::new("object of a"), Arc::new("object of b"));
-        let own = |ring, object: &Arc<_>| Owned::new(Queue(ring), Arc::clone(object), |queue| queue.0);
+        // SAFETY: as above.
+        let own = |ring, object: &Arc<_>| unsafe { Owned::new(Queue(ring), Arc::clone(object), |queue| queue.0) };
         let (mut owned_a, mut owned_b) = (own(1, &a), own(2, &b));
         core::mem::swap(&mut *owned_a, &mut *owned_b);
         drop(owned_a);
