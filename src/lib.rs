@@ -90,7 +90,7 @@
 //!
 //! And [`SendQueue::stage`] does everything except ring the doorbell, so that only that is left at the critical moment.
 //!
-//! `examples/quickstart.rs` is a whole program in one page that runs without a NIC; `rc_pingpong` and `rdma_operations` are two
+//! `testkit/examples/quickstart.rs` is a whole program in one page that runs without a NIC; `rc_pingpong` and `rdma_operations` are two
 //! over real queues.
 //!
 //! # The rooms

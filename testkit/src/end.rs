@@ -1,0 +1,307 @@
+//! One end of a connection: a queue pair and its completion queue.
+
+use std::any::Any;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use blueflame::cq::{CompletionQueue, CqParts};
+use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
+use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
+use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
+use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::receives::Receives;
+use crate::request::{Service, Wr};
+use crate::shape::Shape;
+
+/// What a queue needs: its device, which has the rings, and the queue's private memory. It lives as long as the queue.
+pub struct Handle {
+    device: Device,
+    _shadow: Box<dyn Any + Send + Sync>,
+}
+
+impl Handle {
+    /// The device under the queue.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.device.fmt(f)
+    }
+}
+
+/// One end of a connection: the queues of a queue pair, and the completion queue of both.
+///
+/// The queues are the crate's own, so what a test does with them is what the program does with those that
+/// `blueflame::verbs` makes.
+#[derive(Debug)]
+pub struct End<T: Service, R: Register = ExclusiveRegister> {
+    /// Where requests are posted.
+    pub sq: Owned<SendQueue<T, R>, Handle>,
+    /// Where receives are posted.
+    pub rq: Receives,
+    /// Where both complete.
+    pub cq: Owned<CompletionQueue, Handle>,
+    device: Device,
+    parts: Parts<QpParts>,
+    cq_parts: Parts<embedded::CqParts>,
+}
+
+/// Addresses, to look at.
+#[derive(Debug)]
+struct Parts<P>(P);
+
+// SAFETY: plain numbers and addresses; who follows one says why that is right, in which thread ever.
+unsafe impl<P> Send for Parts<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for Parts<P> {}
+
+impl<T: Service> End<T> {
+    /// An end with a register of its own, not connected yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for a shape that the device does not have, [`Error::SendQueue`] and its like for one that this crate
+    /// does not have; [`Error::SharedRegister`].
+    pub fn new(device: &Device, shape: &Shape) -> Result<Self, Error> {
+        if let RegisterOptions::SharedWith(_) = shape.register {
+            return Err(Error::SharedRegister);
+        }
+        // SAFETY: the register is of a page that the device makes for this queue pair, so this is the one value made of it; the
+        // queue's handle keeps the device, which has the page.
+        unsafe {
+            Self::with_register(device, shape, |qp| ExclusiveRegister::from_parts(register(qp)).map_err(Error::from))
+        }
+    }
+}
+
+impl<T: Service, R: Register> End<T, R> {
+    /// An end with the register that `register` makes of the queue pair's parts: of another copy routine or flush mode,
+    /// shared, or one for the test to look at.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and those of `register`.
+    ///
+    /// # Safety
+    /// The register's memory is that of the queue pair, or other memory that outlives the end.
+    pub unsafe fn with_register(
+        device: &Device,
+        shape: &Shape,
+        register: impl FnOnce(&QpParts) -> Result<R, Error>,
+    ) -> Result<Self, Error> {
+        let cq_parts =
+            device.create_cq(CqOptions { cqes: shape.cqes, cqe_bytes: shape.cqe_bytes, ignore_overrun: false })?;
+        let srq = match shape.shared_recv {
+            true => Some(device.create_srq(shape.recv_wqes, shape.recv_sges)?),
+            false => None,
+        };
+        let recv = match &srq {
+            Some(srq) => RecvOptions::Shared(srq.srqn),
+            None if shape.recv_wqes == 0 => RecvOptions::None,
+            None => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
+        };
+        let parts = device.create_qp(QpOptions {
+            sq_wqebbs: shape.sq_wqebbs,
+            recv,
+            register: shape.register,
+            signal_all: shape.signal_all,
+            scatter_to_cqe_req: shape.scatter_to_cqe,
+            scatter_to_cqe_res: shape.scatter_to_cqe,
+            ..QpOptions::new(T::TRANSPORT, cq_parts.cqn)
+        })?;
+        let mut sq = send_queue(device, &parts, shape, register(&parts)?)?;
+        sq.set_blueflame_policy(shape.policy);
+        let rq = match (srq, parts.rq) {
+            (Some(srq), _) => Receives::Shared(shared_recv_queue(device, &srq)?),
+            (None, Some(ring)) => Receives::Own(recv_queue(device, &parts, &ring)?),
+            (None, None) => Receives::None,
+        };
+        let cq = completion_queue(device, &cq_parts)?;
+        Ok(Self { sq, rq, cq, device: device.clone(), parts: Parts(parts), cq_parts: Parts(cq_parts) })
+    }
+
+    /// The queue pair's number.
+    #[must_use]
+    pub fn qpn(&self) -> u32 {
+        self.parts.0.qpn
+    }
+
+    /// Its device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// `len` bytes of memory registered with its device, zeroed, with every access right.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the device has no key left.
+    pub fn buffer(&self, len: usize) -> Result<Buffer, Error> {
+        self.device.buffer(len)
+    }
+
+    /// Where a peer finds it.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        self.device.endpoint(self.qpn())
+    }
+
+    /// Makes it ready to send: connected to `peer`, which may be itself. A raw packet queue has no peer, and is ready all the
+    /// same.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn connect(&self, peer: &Endpoint, options: &ConnectOptions) -> Result<(), Error> {
+        let mut hca = self.device.hca();
+        match T::TRANSPORT {
+            softhca::context::Transport::RawPacket => hca.activate_raw_packet(self.qpn())?,
+            _ => hca.connect_to(self.qpn(), peer, options)?,
+        }
+        Ok(())
+    }
+
+    /// Posts a request that is known only at run time.
+    ///
+    /// # Errors
+    /// See [`PostError`].
+    ///
+    /// # Panics
+    /// As [`Service::put`].
+    ///
+    /// # Safety
+    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request has
+    /// completed.
+    pub unsafe fn post(&mut self, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { T::put(&mut *self.sq, wr) }
+    }
+
+    /// The raw parts of the queue pair, for a test that looks at rings and registers.
+    #[must_use]
+    pub fn parts(&self) -> &QpParts {
+        &self.parts.0
+    }
+
+    /// The raw parts of the completion queue.
+    #[must_use]
+    pub fn cq_parts(&self) -> &embedded::CqParts {
+        &self.cq_parts.0
+    }
+}
+
+/// Connects two ends with each other.
+///
+/// # Errors
+/// [`Error::Device`].
+pub fn connect<T: Service, R: Register, S: Register>(
+    a: &End<T, R>,
+    b: &End<T, S>,
+    options: &ConnectOptions,
+) -> Result<(), Error> {
+    a.connect(&b.endpoint(), options)?;
+    b.connect(&a.endpoint(), options)
+}
+
+/// Where a queue pair's register is.
+#[must_use]
+pub fn register(qp: &QpParts) -> RegisterParts {
+    RegisterParts { reg: qp.bf_reg, size: qp.bf_size }
+}
+
+/// Private memory of a queue: where it is, and what keeps it there. It stays where it is when the value moves.
+fn shadow<T: Send + Sync + 'static>(len: u32) -> (NonNull<T>, Box<dyn Any + Send + Sync>) {
+    let mut records: Vec<MaybeUninit<T>> = (0..len).map(|_| MaybeUninit::uninit()).collect();
+    (NonNull::from(&mut records[..]).cast(), Box::new(records))
+}
+
+/// The number of an object of the device.
+fn number<N>(number: Option<N>) -> N {
+    number.expect("the device's numbers have 24 bits")
+}
+
+fn send_queue<T: Service, R: Register>(
+    device: &Device,
+    qp: &QpParts,
+    shape: &Shape,
+    register: R,
+) -> Result<Owned<SendQueue<T, R>, Handle>, Error> {
+    let (place, memory) = shadow(qp.sq.wqe_cnt);
+    let parts = SqParts {
+        ring: qp.sq.buf,
+        wqebbs: qp.sq.wqe_cnt,
+        dbrec: qp.dbrec,
+        qpn: number(Qpn::new(qp.qpn)),
+        max_inline: shape.max_inline,
+        max_sge: shape.max_sge,
+        signal_all: shape.signal_all,
+        pi: SqPi(0),
+        shadow: place,
+    };
+    // SAFETY: parts of a new queue pair that nobody else posts to; the handle keeps the device, which owns ring and record, and
+    // the shadow.
+    unsafe {
+        let queue = SendQueue::from_parts(parts, register)?;
+        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, SendQueue::ring_addr))
+    }
+}
+
+fn recv_queue(device: &Device, qp: &QpParts, ring: &embedded::Ring) -> Result<Owned<RecvQueue, Handle>, Error> {
+    let (place, memory) = shadow(RqParts::shadow_words(ring.wqe_cnt));
+    let parts = RqParts {
+        buf: ring.buf,
+        wqe_cnt: ring.wqe_cnt,
+        stride: ring.stride,
+        dbrec: qp.dbrec,
+        qpn: number(Qpn::new(qp.qpn)),
+        head: 0,
+        shadow: place,
+    };
+    // SAFETY: as in `send_queue`.
+    unsafe {
+        let queue = RecvQueue::from_parts(parts)?;
+        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, RecvQueue::ring_addr))
+    }
+}
+
+fn shared_recv_queue(device: &Device, srq: &embedded::SrqParts) -> Result<Owned<SharedRecvQueue, Handle>, Error> {
+    let (place, memory) = shadow(srq.ring.wqe_cnt);
+    let parts = SrqParts {
+        buf: srq.ring.buf,
+        wqe_cnt: srq.ring.wqe_cnt,
+        stride: srq.ring.stride,
+        head: srq.head,
+        tail: srq.tail,
+        dbrec: srq.dbrec,
+        srqn: number(Srqn::new(srq.srqn)),
+        counter: 0,
+        shadow: place,
+    };
+    // SAFETY: as in `send_queue`.
+    unsafe {
+        let queue = SharedRecvQueue::from_parts(parts)?;
+        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, SharedRecvQueue::ring_addr))
+    }
+}
+
+fn completion_queue(device: &Device, cq: &embedded::CqParts) -> Result<Owned<CompletionQueue, Handle>, Error> {
+    let parts = CqParts {
+        buf: cq.buf,
+        cqe_cnt: cq.cqe_cnt,
+        cqe_size: cq.cqe_size,
+        dbrec: cq.dbrec,
+        cq_uar: cq.cq_uar,
+        cqn: number(Cqn::new(cq.cqn)),
+        ci: CqCi::truncate(0),
+    };
+    // SAFETY: as in `send_queue`, and nobody else polls it.
+    unsafe {
+        let queue = CompletionQueue::from_parts(parts)?;
+        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: Box::new(()) }, CompletionQueue::ring_addr))
+    }
+}

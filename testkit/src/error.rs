@@ -1,0 +1,47 @@
+//! Why a pair, an end or a buffer could not be made.
+
+use blueflame::cq::CqError;
+use blueflame::db::RegisterError;
+use blueflame::queue::{RecvPartsError, SqPartsError};
+use softhca::wire::fault::FaultConfigError;
+use softhca::wire::in_process::AddressTaken;
+use thiserror::Error;
+
+/// Why something could not be set up, or did not come to rest.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The device refused: a size past its limits, an object that does not exist.
+    #[error("the device refused: {0}")]
+    Device(#[from] softhca::error::Error),
+    /// Two devices of one network have the same address.
+    #[error(transparent)]
+    Address(#[from] AddressTaken),
+    /// Fault rates that add up to more than all packets.
+    #[error(transparent)]
+    Faults(#[from] FaultConfigError),
+    /// The doorbell register.
+    #[error("doorbell register: {0}")]
+    Register(#[from] RegisterError),
+    /// [`RegisterOptions::SharedWith`](softhca::embedded::RegisterOptions::SharedWith), for an end that is to own its register.
+    #[error("an end of its own register cannot share that of another: End::with_register takes a shared one")]
+    SharedRegister,
+    /// The send queue.
+    #[error("send queue: {0}")]
+    SendQueue(#[from] SqPartsError),
+    /// The receive queue, own or shared.
+    #[error("receive queue: {0}")]
+    RecvQueue(#[from] RecvPartsError),
+    /// The completion queue.
+    #[error("completion queue: {0}")]
+    CompletionQueue(#[from] CqError),
+    /// The system has no thread for the device.
+    #[error("no thread for the device: {0}")]
+    Thread(std::io::Error),
+    /// [`run_until_idle`](crate::run_until_idle) does not end: a peer that is never ready, with retries for ever.
+    #[error("the devices find no end: is there a receive for each message?")]
+    NoEnd,
+    /// The device runs on a thread of its own, and nobody else may step it.
+    #[error("the device runs on a thread of its own: poll for what it does")]
+    OnThread,
+}

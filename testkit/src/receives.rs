@@ -1,0 +1,92 @@
+//! A receive queue of either kind.
+
+use blueflame::cq::{CqeView, Source};
+use blueflame::queue::Owned;
+use blueflame::{RecvError, RecvQueue, RetireError, Sge, SharedRecvQueue, WrId};
+
+use crate::end::Handle;
+
+/// The receive queue of an [`End`](crate::End), of the kind that its [`Shape`](crate::Shape) asked for.
+#[derive(Debug)]
+pub enum Receives {
+    /// None.
+    None,
+    /// The queue pair's own.
+    Own(Owned<RecvQueue, Handle>),
+    /// A shared receive queue.
+    Shared(Owned<SharedRecvQueue, Handle>),
+}
+
+impl Receives {
+    /// Posts a receive.
+    ///
+    /// # Errors
+    /// As [`RecvQueue::post`]. Where there is no queue, it is full.
+    ///
+    /// # Safety
+    /// As [`RecvQueue::post`]: the memory stays registered, and nobody uses it, until the receive has completed.
+    pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::None => Err(RecvError::Full(0)),
+                Self::Own(queue) => queue.post(wr_id, sges),
+                Self::Shared(queue) => queue.post(wr_id, sges),
+            }
+        }
+    }
+
+    /// Retires the receive that a completion is for.
+    ///
+    /// # Errors
+    /// As [`RecvQueue::retire`]. Where there is no queue, nothing is outstanding.
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        match self {
+            Self::None => Err(nothing(cqe.wqe_counter())),
+            Self::Own(queue) => queue.retire(cqe),
+            Self::Shared(queue) => queue.retire(cqe),
+        }
+    }
+
+    /// The same by index, for a completion that is not at hand any more.
+    ///
+    /// # Errors
+    /// As [`retire`](Self::retire).
+    ///
+    /// # Safety
+    /// As [`RecvQueue::retire_index`]: the index of a completion of this queue, given here once.
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::None => Err(nothing(wqe_counter)),
+                Self::Own(queue) => queue.retire_index(wqe_counter),
+                Self::Shared(queue) => queue.retire_index(wqe_counter),
+            }
+        }
+    }
+
+    /// How many receives are posted and not retired.
+    #[must_use]
+    pub fn posted(&self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Own(queue) => queue.posted(),
+            Self::Shared(queue) => queue.posted(),
+        }
+    }
+
+    /// How many can be.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Own(queue) => queue.capacity(),
+            Self::Shared(queue) => queue.capacity(),
+        }
+    }
+}
+
+fn nothing(wqe_counter: u16) -> RetireError {
+    RetireError::NotOutstanding { wqe_counter, oldest: 0, next: 0 }
+}

@@ -1,0 +1,364 @@
+//! Send requests whose kind, size and flags are known only at run time, posted through the typed API: what property tests,
+//! fuzz targets and comparisons with other drivers are made of.
+//!
+//! ```
+//! use blueflame::transport;
+//! use blueflame_testkit::request::{Data, Kind, Wr};
+//!
+//! let mut pair = blueflame_testkit::connected_pair::<transport::Rc>()?;
+//! let window = pair.far.buffer(64)?;
+//! for (id, message) in [b"one", b"two"].into_iter().enumerate() {
+//!     let wr = Wr::new(Kind::Write(window.remote()), Data::Inline(message.to_vec()), id as u64);
+//!     // SAFETY: an inline request names no memory of this side.
+//!     unsafe { pair.near.post(&wr)? };
+//! }
+//! pair.run_until_idle()?;
+//! assert_eq!(window.to_vec(..3), b"two");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Lengths for which the crate composes a WQE in registers are turned into arrays, so that both its ways of encoding are
+//! taken; everything else goes through slices.
+
+use blueflame::db::Register;
+use blueflame::queue::SendBatch;
+use blueflame::transport::{self, InlineNone, Transport};
+use blueflame::wqe::{self, Carries, Fence, InlineHeaders, Payload, Request, SupportedOn, WorkRequest};
+use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Nothing, with a completion.
+    Nop,
+    /// A message.
+    Send,
+    /// A message with immediate data.
+    SendImm(u32),
+    /// A message that invalidates a key of the peer's.
+    SendInval(Rkey),
+    /// A WRITE.
+    Write(Remote),
+    /// A WRITE with immediate data.
+    WriteImm(Remote, u32),
+    /// A READ.
+    Read(Remote),
+    /// Compare with the first number, swap the second in.
+    CompareSwap(Remote, u64, u64),
+    /// Fetch, and add the number.
+    FetchAdd(Remote, u64),
+    /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
+    /// device computes checksums.
+    Frame(usize, bool),
+}
+
+/// What to carry, or where to put what comes back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Bytes in the WQE.
+    Inline(Vec<u8>),
+    /// Registered memory.
+    Sges(Vec<Sge>),
+}
+
+impl Data {
+    /// The first `len` bytes.
+    ///
+    /// # Panics
+    /// If inline data is shorter.
+    ///
+    /// # Safety
+    /// Entries name memory of this process, which nothing writes meanwhile.
+    #[must_use]
+    pub unsafe fn head(&self, len: usize) -> Vec<u8> {
+        match self {
+            Self::Inline(bytes) => bytes[..len].to_vec(),
+            Self::Sges(sges) => {
+                // SAFETY: the caller's promise.
+                let bytes = |sge: &Sge| unsafe {
+                    let start = core::ptr::with_exposed_provenance::<u8>(sge.addr as usize);
+                    core::slice::from_raw_parts(start, sge.length as usize)
+                };
+                sges.iter().flat_map(bytes).copied().take(len).collect()
+            }
+        }
+    }
+
+    /// What follows the first `skip` bytes.
+    ///
+    /// # Panics
+    /// If inline data is shorter.
+    #[must_use]
+    pub fn rest(&self, mut skip: usize) -> Self {
+        match self {
+            Self::Inline(bytes) => Self::Inline(bytes[skip..].to_vec()),
+            Self::Sges(sges) => {
+                let rest = sges.iter().map(|sge| {
+                    let cut = skip.min(sge.length as usize);
+                    skip -= cut;
+                    Sge { addr: sge.addr + cut as u64, length: sge.length - cut as u32, ..*sge }
+                });
+                Self::Sges(rest.collect())
+            }
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wr {
+    /// What to do.
+    pub kind: Kind,
+    /// What to carry, or where to put what comes back: one entry of 8 bytes for an atomic.
+    pub data: Data,
+    /// Its tag.
+    pub id: u64,
+    /// Whether it asks for a completion.
+    pub signaled: bool,
+    /// Whether the peer's completion raises an event that is waited for.
+    pub solicited: bool,
+    /// Whether it waits for earlier ones.
+    pub fence: Fence,
+}
+
+impl Wr {
+    /// A signalled request with no flags.
+    #[must_use]
+    pub fn new(kind: Kind, data: Data, id: u64) -> Self {
+        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None }
+    }
+
+    fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
+        let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
+        if self.solicited { request.solicited() } else { request }
+    }
+
+    fn sges(&self) -> &[Sge] {
+        match &self.data {
+            Data::Sges(sges) => sges,
+            Data::Inline(_) => panic!("{:?} takes no inline data", self.kind),
+        }
+    }
+}
+
+/// Where requests go: a queue, which rings for each, or a batch, which rings once.
+pub trait Poster<T: Transport> {
+    /// Puts one request.
+    ///
+    /// # Errors
+    /// See [`PostError`].
+    ///
+    /// # Safety
+    /// As [`SendQueue::post_unchecked`].
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError>;
+}
+
+impl<T: Transport, R: Register> Poster<T> for SendQueue<T, R> {
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.post_unchecked(request) }
+    }
+}
+
+impl<T: Transport, R: Register> Poster<T> for SendBatch<'_, T, R> {
+    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.push_unchecked(request) }
+    }
+}
+
+/// A transport of the software device, which takes requests by value of [`Kind`].
+pub trait Service: Transport + Sized {
+    /// The same to the device.
+    const TRANSPORT: softhca::context::Transport;
+
+    /// Puts `wr`.
+    ///
+    /// # Errors
+    /// See [`PostError`].
+    ///
+    /// # Panics
+    /// If the transport does not have the kind, or the kind not the data: inline data for a READ, say.
+    ///
+    /// # Safety
+    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request has
+    /// completed.
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>;
+}
+
+impl Service for transport::Uc {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Uc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { put_common(poster, wr) }
+    }
+}
+
+impl Service for transport::Rc {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.kind {
+                Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey), wr),
+                Kind::Read(remote) => match wr.sges() {
+                    [] => poster.put(&wr.flag(wqe::read(remote))),
+                    &[a] => poster.put(&wr.flag(wqe::read(remote).scatter([a]))),
+                    &[a, b] => poster.put(&wr.flag(wqe::read(remote).scatter([a, b]))),
+                    sges => poster.put(&wr.flag(wqe::read(remote).scatter(sges))),
+                },
+                Kind::CompareSwap(remote, compare, swap) => {
+                    let [result] = wr.sges() else { panic!("an atomic has one result") };
+                    poster.put(&wr.flag(wqe::compare_swap(remote, compare, swap).result(result.addr, result.lkey)))
+                }
+                Kind::FetchAdd(remote, add) => {
+                    let [result] = wr.sges() else { panic!("an atomic has one result") };
+                    poster.put(&wr.flag(wqe::fetch_add(remote, add).result(result.addr, result.lkey)))
+                }
+                _ => put_common(poster, wr),
+            }
+        }
+    }
+}
+
+impl Service for transport::RawPacket {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { put_frame(poster, wr) }
+    }
+}
+
+impl Service for transport::RawPacket<InlineNone> {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match wr.kind {
+                Kind::Frame(0, checksums) => put_carrying(poster, checksummed(wqe::frame(), checksums), wr),
+                _ => put_frame(poster, wr),
+            }
+        }
+    }
+}
+
+fn checksummed<H: InlineHeaders>(frame: Request<wqe::Frame<H>>, checksums: bool) -> Request<wqe::Frame<H>> {
+    if checksums { frame.l3_checksum().l4_checksum() } else { frame }
+}
+
+/// Puts a frame with inline headers, or a NOP.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`]; and nothing writes what a frame's entries name.
+unsafe fn put_frame<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    wqe::Nop: SupportedOn<T>,
+    wqe::Frame<[u8; 18]>: SupportedOn<T>,
+    wqe::Frame<[u8; 34]>: SupportedOn<T>,
+    wqe::Frame<[u8; 42]>: SupportedOn<T>,
+    wqe::Frame<[u8; 66]>: SupportedOn<T>,
+    wqe::Frame<[u8; 130]>: SupportedOn<T>,
+{
+    macro_rules! by_length {
+        ($len:expr, $checksums:expr, $($array:literal)*) => {
+            match $len {
+                $($array => {
+                    let headers: [u8; $array] = wr.data.head($array).try_into().expect("as many bytes in the frame");
+                    let frame = checksummed(wqe::frame().inline_headers(headers), $checksums);
+                    put_carrying(poster, frame, &Wr { data: wr.data.rest($array), ..wr.clone() })
+                })*
+                len => panic!("inline headers of {len} bytes"),
+            }
+        };
+    }
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+            Kind::Frame(len, checksums) => by_length!(len, checksums, 18 34 42 66 130),
+            kind => panic!("{kind:?} is no frame"),
+        }
+    }
+}
+
+/// Puts what every connected transport has.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_common<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    wqe::Nop: SupportedOn<T>,
+    wqe::Send: SupportedOn<T>,
+    blueflame::wqe::SendImm: SupportedOn<T>,
+    wqe::Write: SupportedOn<T>,
+    blueflame::wqe::WriteImm: SupportedOn<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+            Kind::Send => put_carrying(poster, wqe::send(), wr),
+            Kind::SendImm(imm) => put_carrying(poster, wqe::send().imm(imm), wr),
+            Kind::Write(remote) => put_carrying(poster, wqe::write(remote), wr),
+            Kind::WriteImm(remote, imm) => put_carrying(poster, wqe::write(remote).imm(imm), wr),
+            Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
+                panic!("{:?} needs a reliable connection", wr.kind)
+            }
+            Kind::Frame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
+        }
+    }
+}
+
+/// Puts `request` with the data of `wr`.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_carrying<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: Carries + SupportedOn<T>,
+    D: Poster<T>,
+{
+    macro_rules! inline_by_length {
+        ($bytes:expr, $($len:literal)*) => {
+            match $bytes.len() {
+                $($len => {
+                    let array: &[u8; $len] = $bytes[..].try_into().expect("the length that was matched");
+                    finish(poster, request.inline(array), wr)
+                })*
+                _ => finish(poster, request.inline(&$bytes[..]), wr),
+            }
+        };
+    }
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match &wr.data {
+            Data::Inline(bytes) => inline_by_length!(bytes, 0 1 3 4 8 12 13 28 29 44 45 60),
+            Data::Sges(sges) => match sges[..] {
+                [] => finish(poster, request, wr),
+                [a] => finish(poster, request.gather([a]), wr),
+                [a, b] => finish(poster, request.gather([a, b]), wr),
+                _ => finish(poster, request.gather(&sges[..]), wr),
+            },
+        }
+    }
+}
+
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn finish<T, O, P, D>(poster: &mut D, request: Request<O, P>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: SupportedOn<T>,
+    P: Payload,
+    D: Poster<T>,
+{
+    // SAFETY: the caller's promise.
+    unsafe { poster.put(&wr.flag(request)) }
+}

@@ -1,0 +1,189 @@
+//! Pairs of every transport and shape.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{CqeError, WcStatus};
+use blueflame::queue::{DeviceBuffer, OwningSendQueue};
+use blueflame::{WrId, transport, wqe};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
+use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
+use softhca::embedded::{ConnectOptions, RegisterOptions};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// Sends a message by `kind` and looks at what arrives.
+fn message<T: Service>(mut pair: Pair<T>, threaded: bool) -> Outcome {
+    let (mut ours, theirs) = (pair.near.buffer(64)?, pair.far.buffer(64)?);
+    ours.write(0, b"a message");
+    // SAFETY: the buffers are looked at when the requests have completed.
+    unsafe {
+        pair.far.rq.post(WrId(7), &[theirs.sge(..)])?;
+        pair.near.post(&Wr::new(Kind::Send, Data::Sges(vec![ours.sge(..9)]), 1))?;
+    }
+    let give_up = Instant::now() + Duration::from_secs(60);
+    let arrived = loop {
+        assert!(Instant::now() < give_up, "no message");
+        if !threaded {
+            pair.run_until_idle()?;
+        }
+        if let Some(cqe) = pair.far.cq.poll() {
+            break cqe;
+        }
+    };
+    arrived.check()?;
+    assert_eq!((pair.far.rq.retire(&arrived)?, arrived.byte_len()), (WrId(7), 9));
+    assert_eq!(theirs.to_vec(..9), b"a message");
+    assert_eq!(pair.complaints(), []);
+    Ok(())
+}
+
+#[test]
+fn connected_transports() -> Outcome {
+    message(connected_pair::<transport::Rc>()?, false)?;
+    message(connected_pair::<transport::Uc>()?, false)?;
+    message(Pair::<transport::Rc>::builder().ethernet().connect()?, false)
+}
+
+#[test]
+fn raw_packets() -> Outcome {
+    let mut pair = connected_pair::<transport::RawPacket>()?;
+    let frame: Vec<u8> = (0..60).collect();
+    // SAFETY: an inline request names no memory.
+    unsafe { pair.near.post(&Wr::new(Kind::Frame(18, false), Data::Inline(frame.clone()), 1))? };
+    pair.run_until_idle()?;
+    let cqe = pair.near.cq.poll().expect("a completion");
+    cqe.check()?;
+    assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(1));
+    let sent = pair.near.device().take_frames();
+    assert_eq!(sent.into_iter().map(|sent| sent.bytes).collect::<Vec<_>>(), [frame]);
+    Ok(())
+}
+
+#[test]
+fn shapes() -> Outcome {
+    let usual = Shape::default();
+    for shape in [
+        Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..usual },
+        Shape { shared_recv: true, ..usual },
+        Shape { cqe_bytes: 128, ..usual },
+        Shape { sq_wqebbs: 1, recv_wqes: 1, cqes: 4, ..usual },
+        // Rounded up.
+        Shape { sq_wqebbs: 5, recv_wqes: 3, cqes: 9, ..usual },
+    ] {
+        message(Pair::<transport::Rc>::builder().shape(shape).connect()?, false)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_message_in_its_completion() -> Outcome {
+    let shape = Shape { scatter_to_cqe: 32, ..Shape::default() };
+    let mut pair = Pair::<transport::Rc>::builder().far(shape).connect()?;
+    let mailbox = pair.far.buffer(64)?;
+    // SAFETY: the buffer is looked at when the message has arrived.
+    unsafe { pair.far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+    pair.near.sq.post(&wqe::send().inline(b"short"))?;
+    pair.run_until_idle()?;
+    let cqe = pair.far.cq.poll().expect("a message");
+    let mut bytes = [0; 32];
+    let len = cqe.copy_inline(&mut bytes)?;
+    assert_eq!(&bytes[..len], b"short");
+    assert_eq!(mailbox.to_vec(..5), [0; 5]);
+    Ok(())
+}
+
+#[test]
+fn on_threads() -> Outcome {
+    message(Pair::<transport::Rc>::builder().threaded().connect()?, true)?;
+    let lossy = Pair::<transport::Rc>::builder().threaded().faults("drop=100,seed=3".parse()?);
+    message(lossy.connect()?, true)?;
+    let pair = Pair::<transport::Rc>::builder().threaded().connect()?;
+    assert!(pair.run_until_idle().is_err(), "nobody else steps them");
+    assert!(!pair.step());
+    Ok(())
+}
+
+#[test]
+fn a_receiver_that_is_never_ready() -> Outcome {
+    let options = ConnectOptions { rnr_retry: 2, ..ConnectOptions::default() };
+    let shape = Shape { recv_wqes: 0, ..Shape::default() };
+    let mut pair = Pair::<transport::Rc>::builder().shape(shape).options(options).connect()?;
+    pair.near.sq.post(&wqe::send().inline(b"hello"))?;
+    // Virtual time: it does not take long.
+    pair.run_until_idle()?;
+    let cqe = pair.near.cq.poll().expect("a completion");
+    let Err(CqeError::Completion(error)) = cqe.check() else { panic!("the receiver was never ready") };
+    assert_eq!(error.status(), WcStatus::RnrRetryExcErr);
+    // SAFETY: there is no queue that could take it.
+    assert!(unsafe { pair.far.rq.post(WrId(0), &[]) }.is_err());
+    assert!(pair.far.rq.retire(&cqe).is_err());
+
+    let mut pair = Pair::<transport::Rc>::builder().shape(shape).connect()?;
+    pair.near.sq.post(&wqe::send().inline(b"hello"))?;
+    assert!(pair.run_until_idle().is_err(), "retries for ever");
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_made_is_an_error() -> Outcome {
+    let device = Device::standalone()?;
+    let usual = Shape::default();
+    for shape in [
+        Shape { sq_wqebbs: 1 << 20, ..usual },
+        Shape { recv_sges: 1 << 10, ..usual },
+        Shape { cqe_bytes: 65, ..usual },
+        Shape { cqes: 1 << 30, ..usual },
+        Shape { register: RegisterOptions::SharedWith(0x100), ..usual },
+    ] {
+        let error = End::<transport::Rc>::new(&device, &shape).expect_err("no such queue");
+        assert!(!error.to_string().is_empty(), "{error:?}");
+    }
+    assert!(Pair::<transport::Rc>::builder().faults("drop=1000".parse()?).path_mtu(300).connect().is_err());
+    assert!(device.deregister(0x4242).is_err());
+    Ok(())
+}
+
+/// Queue pairs of one device, and a queue that is moved to where another was: it works on.
+#[test]
+fn queues_change_places() -> Outcome {
+    let device = Device::standalone()?;
+    let shape = Shape::SMALL;
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &shape)?, End::<transport::Rc>::new(&device, &shape)?);
+    connect(&a, &b, &ConnectOptions::default())?;
+    let window = b.buffer(16)?;
+    std::mem::swap(&mut *a.sq, &mut *b.sq);
+    drop(a);
+    b.sq.post(&wqe::write(window.remote()).inline(b"still there"))?;
+    device.run_until_idle()?;
+    assert_eq!(window.to_vec(..11), b"still there");
+    Ok(())
+}
+
+/// A queue outlives everything but what it needs.
+#[test]
+fn a_queue_keeps_its_device() -> Outcome {
+    let Pair { near, far } = connected_pair::<transport::Rc>()?;
+    let mut sq = near.sq;
+    drop((near.rq, near.cq, far));
+    sq.post(&wqe::nop())?;
+    sq.handle().device().run_until_idle()?;
+    Ok(())
+}
+
+/// Boxed buffers are for queues that own them: no `unsafe`.
+#[test]
+fn owning_queues() -> Outcome {
+    let mut pair = connected_pair::<transport::Rc>()?;
+    let (mut page, window) = (Box::new(pair.near.buffer(64)?), pair.far.buffer(64)?);
+    page.write(0, b"owned");
+    assert_eq!(DeviceBuffer::sge(&page).length, 64);
+    let mut sq = OwningSendQueue::new(pair.near.sq).map_err(|_| "something is outstanding")?;
+    sq.gather(wqe::write(window.remote()), page, 5).map_err(|refused| refused.error)?;
+    run_until_idle(&[pair.near.cq.handle().device(), pair.far.device()])?;
+    let cqe = pair.near.cq.poll().expect("a completion");
+    let page = sq.retire(&cqe)?.expect("its buffer");
+    assert_eq!((page.to_vec(..5), window.to_vec(..5)), (b"owned".to_vec(), b"owned".to_vec()));
+    assert!(matches!(pair.near.rq, Receives::Own(_)));
+    Ok(())
+}
