@@ -1,7 +1,6 @@
 //! Ethernet frames of raw packet QPs: their size, the checksums that the device fills in, and those that were sent.
 
 use crate::context::InlineHeaders;
-use crate::wqe::Checksums;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
@@ -32,6 +31,15 @@ const TCP_HEADER: usize = 20;
 /// IP protocol numbers.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+
+/// Checksums that the device is to put into an Ethernet frame (`cs_flags`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checksums {
+    /// That of the IPv4 header (`MLX5_ETH_WQE_L3_CSUM`).
+    pub l3: bool,
+    /// That of TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
+    pub l4: bool,
+}
 
 /// A frame that left the device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,11 @@ use super::operation::{CompareSwap, FetchAdd, Nop, Operation, Read, Send, SendIm
 use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket, Rc, Transport, Uc};
 
 /// An operation that the transport `T` knows (IBTA vol. 1, 9.2.1, table "OpCode field": which operations each service
-/// has). What it does not know does not compile:
+/// has). What it does not know does not compile.
+///
+/// SEND with invalidate is for RC alone, although libmlx5 lets an unreliable connection post it, too. The key travels in
+/// an extended header (IETH), and RC alone has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
+/// reserved (so in Linux, too: `include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};

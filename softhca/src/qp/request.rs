@@ -48,9 +48,6 @@ impl Request {
             Some(Failure::FRAME_LENGTH)
         } else if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
-        } else if wqe.op == SendOp::SendInval && qp.transport() != Transport::Rc {
-            // The driver's table of opcodes has it on UC; the wire's has not (IBTA vol. 1, table 35).
-            Some(Failure::BAD_WQE)
         } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
             Some(Failure::NO_RD_ATOMIC)
         } else {

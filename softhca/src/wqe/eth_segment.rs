@@ -1,9 +1,9 @@
 //! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, and the first bytes of the frame.
 
-use super::fetch::{Segments, be16, be32, zero};
-use super::{Checksums, DATA_SEG_BYTES, WqeFault};
+use super::fault::WqeFault;
+use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, zero};
 use crate::context::InlineHeaders;
-use crate::ethernet::least_inline;
+use crate::ethernet::{Checksums, least_inline};
 
 /// Offsets in bytes into the segment. The inline headers go on behind it for as many 16-byte units as they need.
 mod offset {

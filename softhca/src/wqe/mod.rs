@@ -1,205 +1,29 @@
-//! Send WQEs: what they say ([`SendWqe`]), and how they are read from the ring and checked ([`fetch`]).
+//! Send WQEs, and the data segments of receive WQEs: bytes of the ring in, what they ask for out. They must never know a QP,
+//! or how a request is carried out.
+//!
+//! ```text
+//!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
+//!                                                      address.rs, eth_segment.rs, segments.rs ──┘
+//! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
 
+mod address;
+mod control;
+mod decode;
 mod eth_segment;
 mod fault;
 mod fetch;
+pub mod opcode;
+mod segments;
+mod send;
 #[cfg(test)]
 mod tests;
 
+pub use crate::ethernet::Checksums;
+pub(crate) use control::may_differ;
 pub use fault::WqeFault;
-pub use fetch::{DATA_SEG_BYTES, INVALID_LKEY, WQEBB_BYTES, data_seg, fetch};
-pub(crate) use fetch::{copy_from_ring, extent, fetch_copy, may_differ};
-
-use crate::config::LinkLayer;
-use crate::context::{Path, PathGrh};
-
-/// Opcodes of send WQEs (`MLX5_OPCODE_*`): the lowest byte of the control segment's first word.
-pub mod opcode {
-    /// Nothing; completes in order.
-    pub const NOP: u8 = 0x00;
-    /// SEND with invalidate.
-    pub const SEND_INVAL: u8 = 0x01;
-    /// RDMA WRITE.
-    pub const RDMA_WRITE: u8 = 0x08;
-    /// RDMA WRITE with immediate data.
-    pub const RDMA_WRITE_IMM: u8 = 0x09;
-    /// SEND.
-    pub const SEND: u8 = 0x0a;
-    /// SEND with immediate data.
-    pub const SEND_IMM: u8 = 0x0b;
-    /// RDMA READ.
-    pub const RDMA_READ: u8 = 0x10;
-    /// A TCP segment that the device cuts up; this one does not.
-    pub const TSO: u8 = 0x0e;
-    /// Atomic compare and swap, 8 bytes.
-    pub const ATOMIC_CS: u8 = 0x11;
-    /// Atomic fetch and add, 8 bytes.
-    pub const ATOMIC_FA: u8 = 0x12;
-}
-
-/// Fence bits of a WQE (`fm_ce_se` bits 7:5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fence {
-    /// None.
-    None,
-    /// Wait for earlier local operations: memory windows, local invalidate (`INITIATOR_SMALL_FENCE`).
-    Small,
-    /// Wait for earlier READs and atomics (`MLX5_WQE_CTRL_FENCE`).
-    Full,
-}
-
-/// Memory of the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remote {
-    /// Address, as the key's owner named it.
-    pub addr: u64,
-    /// Key.
-    pub rkey: u32,
-}
-
-/// Memory of this host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DataSeg {
-    /// Bytes, 1 to 2^31: a byte count of 0 in the ring has been decoded as 2^31.
-    pub len: u32,
-    /// Key.
-    pub lkey: u32,
-    /// Address, as the key's context names it.
-    pub addr: u64,
-}
-
-/// What a send WQE sends, or where it puts what it fetches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Payload {
-    /// By reference.
-    Segs(Vec<DataSeg>),
-    /// The bytes themselves, copied out of the ring.
-    Inline(Vec<u8>),
-}
-
-impl Payload {
-    /// Bytes.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        match self {
-            Self::Segs(segs) => segs.iter().map(|s| u64::from(s.len)).sum(),
-            Self::Inline(bytes) => bytes.len() as u64,
-        }
-    }
-
-    /// No bytes at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// The address vector of a UD WQE (`struct mlx5_wqe_av`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdAddress {
-    /// Destination QPN.
-    pub dest_qpn: u32,
-    /// Q_Key.
-    pub qkey: u32,
-    /// The byte `stat_rate_sl` whole: static rate in bits 7:4; on InfiniBand the service level in bits 3:0, on Ethernet
-    /// in bits 3:1.
-    pub stat_rate_sl: u8,
-    /// Low bits of the source LID.
-    pub src_path_bits: u8,
-    /// InfiniBand: destination LID. Ethernet: UDP source port of RoCEv2.
-    pub rlid: u16,
-    /// The packet has a GRH. Drivers leave the bit clear on Ethernet, where it always has one.
-    pub grh_present: bool,
-    /// Global routing; zeroes when the WQE has the short address vector.
-    pub grh: PathGrh,
-    /// Destination MAC.
-    pub dmac: [u8; 6],
-}
-
-impl UdAddress {
-    /// The path this names on a port of the given kind.
-    #[must_use]
-    pub fn path(&self, link: LinkLayer) -> Path {
-        let ethernet = link == LinkLayer::Ethernet;
-        Path {
-            dlid: if ethernet { 0 } else { self.rlid },
-            sl: if ethernet { self.stat_rate_sl >> 1 & 0x7 } else { self.stat_rate_sl & 0xf },
-            src_path_bits: self.src_path_bits,
-            grh: (ethernet || self.grh_present).then_some(self.grh),
-            dmac: self.dmac,
-        }
-    }
-}
-
-/// Checksums that the device is to put into an Ethernet frame (`cs_flags`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checksums {
-    /// That of the IPv4 header (`MLX5_ETH_WQE_L3_CSUM`).
-    pub l3: bool,
-    /// That of TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
-    pub l4: bool,
-}
-
-/// What a send WQE asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOp {
-    /// Nothing.
-    Nop,
-    /// SEND. The address is there on UD only.
-    Send(Option<UdAddress>),
-    /// SEND with immediate data ([`SendWqe::imm`]). The address is there on UD only.
-    SendImm(Option<UdAddress>),
-    /// SEND of an Ethernet frame: raw packets.
-    Frame(Checksums),
-    /// SEND and invalidate the peer's key ([`SendWqe::imm`]).
-    SendInval,
-    /// RDMA WRITE.
-    Write(Remote),
-    /// RDMA WRITE with immediate data.
-    WriteImm(Remote),
-    /// RDMA READ into the payload's segments.
-    Read(Remote),
-    /// Compare and swap 8 bytes; the old value goes to the payload's segments.
-    CompareSwap {
-        /// Where.
-        remote: Remote,
-        /// Value to find there.
-        compare: u64,
-        /// Value to put there.
-        swap: u64,
-    },
-    /// Fetch and add 8 bytes; the old value goes to the payload's segments.
-    FetchAdd {
-        /// Where.
-        remote: Remote,
-        /// What to add.
-        add: u64,
-    },
-}
-
-/// A send WQE that has passed every check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SendWqe {
-    /// Index of its first WQEBB, 16 bits, as the CQE will say.
-    pub index: u16,
-    /// How many WQEBBs it takes.
-    pub wqebbs: u16,
-    /// The opcode byte, as the CQE will say.
-    pub opcode: u8,
-    /// What to do.
-    pub op: SendOp,
-    /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.
-    pub headers: Vec<u8>,
-    /// Data.
-    pub payload: Payload,
-    /// It asks for a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`).
-    pub signaled: bool,
-    /// It asks for a solicited event at the peer.
-    pub solicited: bool,
-    /// Fence.
-    pub fence: Fence,
-    /// Immediate data, or key to invalidate: host order of the big-endian word.
-    pub imm: u32,
-}
+pub use fetch::{WQEBB_BYTES, fetch};
+pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
+pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
+pub use send::{DataSeg, Fence, Payload, Remote, SendOp, SendWqe, UdAddress};

@@ -1,9 +1,11 @@
 //! WQEs as bytes, from the structs of rdma-core's `mlx5dv.h`, against what they must decode to.
 
-use super::fetch::SHAPES;
+use super::opcode::SHAPES;
 use super::*;
-use crate::context::{InlineHeaders, SqContext, Transport};
+use crate::config::LinkLayer;
+use crate::context::{InlineHeaders, PathGrh, SqContext, Transport};
 use crate::memory::test_memory::{BASE, TestMemory};
+use crate::packet::{self, Operation};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
@@ -98,9 +100,33 @@ fn transports_have_their_opcodes() {
             assert_eq!(fault(&wqe(opcode, &[&RADDR]), transport), WqeFault::WrongTransport { opcode, transport });
         }
     }
+    let (opcode, transport) = (0x01, Transport::Uc);
+    assert_eq!(fault(&wqe(opcode, &[&DATA]), transport), WqeFault::WrongTransport { opcode, transport });
     assert_eq!(fault(&wqe(0x0e, &[&[0; 16]]), Transport::RawPacket), WqeFault::Tso);
     for opcode in [0x1b, 0x25, 0xff] {
         assert_eq!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::UnknownOpcode(opcode));
+    }
+}
+
+/// What a transport's WQEs may ask for is what its packets can say; of raw packets there are none.
+#[test]
+fn every_opcode_has_its_packets_and_no_other_transport_has() {
+    for shape in SHAPES {
+        let (operation, tail) = match shape.opcode {
+            opcode::SEND => (Operation::Send, packet::Tail::None),
+            opcode::SEND_IMM => (Operation::Send, packet::Tail::Immediate),
+            opcode::SEND_INVAL => (Operation::Send, packet::Tail::Invalidate),
+            opcode::RDMA_WRITE => (Operation::Write, packet::Tail::None),
+            opcode::RDMA_WRITE_IMM => (Operation::Write, packet::Tail::Immediate),
+            opcode::RDMA_READ => (Operation::ReadRequest, packet::Tail::None),
+            opcode::ATOMIC_CS => (Operation::CompareSwap, packet::Tail::None),
+            opcode::ATOMIC_FA => (Operation::FetchAdd, packet::Tail::None),
+            _ => continue,
+        };
+        for transport in [Transport::Rc, Transport::Uc, Transport::Ud] {
+            let packets = packet::Opcode::of(transport, operation, packet::Place::Only, tail).is_some();
+            assert_eq!(shape.transports.contains(&transport), packets, "{:#04x} on {transport:?}", shape.opcode);
+        }
     }
 }
 

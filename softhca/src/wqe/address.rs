@@ -1,0 +1,68 @@
+//! The address vector of a UD WQE (`struct mlx5_wqe_av`).
+
+use super::fault::WqeFault;
+use super::segments::{Segments, be16, be32, zero};
+use super::send::UdAddress;
+use crate::context::PathGrh;
+
+/// Bit 31 of `dqp_dct`: the address vector has 48 bytes, not 16 (`MLX5_EXTENDED_UD_AV`).
+const EXTENDED_AV: u32 = 1 << 31;
+/// Bytes of the extended address vector (`struct mlx5_wqe_av`).
+const EXTENDED_AV_BYTES: usize = 48;
+/// Bit 30 of `grh_gid_fl`: the packet has a GRH.
+const AV_GRH: u32 = 1 << 30;
+
+/// Offsets in bytes into the vector.
+mod offset {
+    pub(super) const QKEY: usize = 0;
+    pub(super) const RESERVED_KEY: usize = 4;
+    pub(super) const DQP: usize = 8;
+    pub(super) const STAT_RATE_SL: usize = 12;
+    pub(super) const FL_MLID: usize = 13;
+    pub(super) const RLID: usize = 14;
+    pub(super) const RESERVED: usize = 16;
+    pub(super) const RMAC: usize = 20;
+    pub(super) const TCLASS: usize = 26;
+    pub(super) const HOP_LIMIT: usize = 27;
+    pub(super) const GRH_GID_FL: usize = 28;
+    pub(super) const RGID: usize = 32;
+    pub(super) const SHORT_BYTES: usize = 16;
+}
+
+/// Takes the address vector, short or extended.
+pub(super) fn take(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
+    let before = segs.clone();
+    let (start, short) = segs.take("address vector", offset::SHORT_BYTES)?;
+    let dqp = be32(short, offset::DQP);
+    zero("address vector key", start + offset::RESERVED_KEY, be32(short, offset::RESERVED_KEY).into())?;
+    zero("address vector QPN bits 30:24", start + offset::DQP, (dqp >> 24 & 0x7f).into())?;
+    let mut address = UdAddress {
+        dest_qpn: dqp & 0x00ff_ffff,
+        qkey: be32(short, offset::QKEY),
+        stat_rate_sl: short[offset::STAT_RATE_SL],
+        src_path_bits: short[offset::FL_MLID] & 0x7f,
+        rlid: be16(short, offset::RLID),
+        grh_present: false,
+        grh: PathGrh { dgid: [0; 16], sgid_index: 0, flow_label: 0, hop_limit: 0, traffic_class: 0 },
+        dmac: [0; 6],
+    };
+    if dqp & EXTENDED_AV == 0 {
+        return Ok(address);
+    }
+    *segs = before;
+    let (_, long) = segs.take("extended address vector", EXTENDED_AV_BYTES)?;
+    zero("address vector reserved word", start + offset::RESERVED, be32(long, offset::RESERVED).into())?;
+    let gid_fl = be32(long, offset::GRH_GID_FL);
+    zero("address vector GRH bits", start + offset::GRH_GID_FL, (gid_fl & !AV_GRH & 0xf000_0000).into())?;
+    address.dmac.copy_from_slice(&long[offset::RMAC..offset::RMAC + 6]);
+    address.grh_present = gid_fl & AV_GRH != 0;
+    address.grh = PathGrh {
+        dgid: [0; 16],
+        sgid_index: (gid_fl >> 20 & 0xff) as u8,
+        flow_label: gid_fl & 0x000f_ffff,
+        hop_limit: long[offset::HOP_LIMIT],
+        traffic_class: long[offset::TCLASS],
+    };
+    address.grh.dgid.copy_from_slice(&long[offset::RGID..offset::RGID + 16]);
+    Ok(address)
+}

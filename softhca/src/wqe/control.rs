@@ -1,0 +1,46 @@
+//! The control segment, with which every send WQE begins (`struct mlx5_wqe_ctrl_seg`): offsets in bytes, and its flags.
+
+use super::fault::WqeFault;
+use super::opcode;
+use super::send::Fence;
+
+pub(super) const OPMOD: usize = 0;
+pub(super) const INDEX: usize = 1;
+pub(super) const OPCODE: usize = 3;
+pub(super) const QPN_DS: usize = 4;
+// Byte 8 is the signature: a device looks at it only where the QP was made with signatures, which none is here.
+pub(super) const DCI_STREAM: usize = 9;
+pub(super) const FM_CE_SE: usize = 11;
+pub(super) const IMM: usize = 12;
+pub(super) const BYTES: usize = 16;
+
+/// `fm_ce_se`: fence mode in bits 7:5, completion mode in bits 3:2, solicited in bit 1.
+///
+/// Completion modes 0 and 1 give a CQE for an error only, 2 always; 3 (an event queue entry besides) is not something
+/// this device has. Fence modes 2 to 4 all wait for outstanding READs and atomics.
+pub(super) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
+    let bad = Err(WqeFault::BadFlags(byte));
+    if byte & 0b0001_0001 != 0 {
+        return bad;
+    }
+    let signaled = match byte >> 2 & 3 {
+        0 | 1 => false,
+        2 => true,
+        _ => return bad,
+    };
+    let fence = match byte >> 5 {
+        0 => Fence::None,
+        1 => Fence::Small,
+        2..=4 => Fence::Full,
+        _ => return bad,
+    };
+    Ok((signaled, byte & 2 != 0, fence))
+}
+
+/// Whether byte `at` of a WQE's copy in a register may be another than in the ring, where it begins with `control`: a NOP may
+/// ask for a completion in the register only, which tells a driver which of the two was executed (Linux
+/// `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
+pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
+    const CQ_UPDATE: u8 = 0x08;
+    control[OPCODE] == opcode::NOP && at == FM_CE_SE && copied == ring | CQ_UPDATE
+}

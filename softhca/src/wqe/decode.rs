@@ -1,0 +1,74 @@
+//! The meaning of a send WQE's bytes. Everything is checked: what a driver cannot have meant is a [`WqeFault`].
+
+use super::fault::WqeFault;
+use super::opcode::{self, SHAPES, Tail};
+use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, zero};
+use super::send::{Payload, Remote, SendOp, SendWqe};
+use super::{address, control, eth_segment};
+use crate::context::{InlineHeaders, Transport};
+
+/// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
+/// and `wqebbs`.
+pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHeaders) -> Result<SendWqe, WqeFault> {
+    let opcode = wqe[control::OPCODE];
+    if opcode == opcode::TSO {
+        return Err(WqeFault::Tso);
+    }
+    let shape = SHAPES.iter().find(|s| s.opcode == opcode).ok_or(WqeFault::UnknownOpcode(opcode))?;
+    if !shape.transports.contains(&transport) {
+        return Err(WqeFault::WrongTransport { opcode, transport });
+    }
+    if wqe[control::OPMOD] != 0 {
+        return Err(WqeFault::BadOpmod { opcode, opmod: wqe[control::OPMOD] });
+    }
+    zero("DCI stream channel", control::DCI_STREAM, be16(wqe, control::DCI_STREAM).into())?;
+    let (signaled, solicited, fence) = control::flags(wqe[control::FM_CE_SE])?;
+
+    let mut segs = Segments::new(wqe, control::BYTES);
+    let mut address = None;
+    if transport == Transport::Ud && shape.tail != Tail::Ignored {
+        address = Some(address::take(&mut segs)?);
+    }
+    let (mut checksums, mut headers) = (None, Vec::new());
+    if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
+        let eth = eth_segment::take(&mut segs, inline_headers)?;
+        checksums = Some(eth.checksums);
+        headers = eth.headers;
+    }
+    let mut remote = Remote { addr: 0, rkey: 0 };
+    if shape.remote {
+        let (at, seg) = segs.take("remote address", DATA_SEG_BYTES)?;
+        zero("remote address reserved word", at + 12, be32(seg, 12).into())?;
+        remote = Remote { addr: be64(seg, 0), rkey: be32(seg, 8) };
+    }
+    let (mut swap_add, mut compare) = (0, 0);
+    if shape.atomic {
+        let (_, seg) = segs.take("atomic", DATA_SEG_BYTES)?;
+        (swap_add, compare) = (be64(seg, 0), be64(seg, 8));
+        if !remote.addr.is_multiple_of(8) {
+            return Err(WqeFault::AtomicAlignment(remote.addr));
+        }
+    }
+    let payload = match shape.tail {
+        Tail::Ignored => Payload::Segs(Vec::new()),
+        Tail::Source => segs.payload(true)?,
+        Tail::Result => segs.payload(false)?,
+    };
+    if shape.atomic && payload.len() != 8 {
+        return Err(WqeFault::AtomicLength(payload.len()));
+    }
+
+    let op = match opcode {
+        opcode::SEND => checksums.map_or(SendOp::Send(address), SendOp::Frame),
+        opcode::SEND_IMM => SendOp::SendImm(address),
+        opcode::SEND_INVAL => SendOp::SendInval,
+        opcode::RDMA_WRITE => SendOp::Write(remote),
+        opcode::RDMA_WRITE_IMM => SendOp::WriteImm(remote),
+        opcode::RDMA_READ => SendOp::Read(remote),
+        opcode::ATOMIC_CS => SendOp::CompareSwap { remote, compare, swap: swap_add },
+        opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
+        _ => SendOp::Nop,
+    };
+    let imm = be32(wqe, control::IMM);
+    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, headers, payload, signaled, solicited, fence, imm })
+}

@@ -1,0 +1,75 @@
+//! Opcodes of send WQEs (`MLX5_OPCODE_*`, the lowest byte of the control segment's first word), and what each opcode's WQE
+//! consists of.
+
+use crate::context::Transport;
+
+/// Nothing; completes in order.
+pub const NOP: u8 = 0x00;
+/// SEND with invalidate.
+pub const SEND_INVAL: u8 = 0x01;
+/// RDMA WRITE.
+pub const RDMA_WRITE: u8 = 0x08;
+/// RDMA WRITE with immediate data.
+pub const RDMA_WRITE_IMM: u8 = 0x09;
+/// SEND.
+pub const SEND: u8 = 0x0a;
+/// SEND with immediate data.
+pub const SEND_IMM: u8 = 0x0b;
+/// RDMA READ.
+pub const RDMA_READ: u8 = 0x10;
+/// A TCP segment that the device cuts up; this one does not.
+pub const TSO: u8 = 0x0e;
+/// Atomic compare and swap, 8 bytes.
+pub const ATOMIC_CS: u8 = 0x11;
+/// Atomic fetch and add, 8 bytes.
+pub const ATOMIC_FA: u8 = 0x12;
+
+/// What follows the segments that the opcode and the transport call for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Nothing that is looked at.
+    Ignored,
+    /// Data to send, by reference or inline.
+    Source,
+    /// Buffers for the answer, by reference only.
+    Result,
+}
+
+/// The shape of the WQEs of one opcode.
+pub(super) struct Shape {
+    /// Its value, as the control segment has it.
+    pub(super) opcode: u8,
+    /// The transports that have it.
+    pub(super) transports: &'static [Transport],
+    /// A remote address segment.
+    pub(super) remote: bool,
+    /// An atomic segment.
+    pub(super) atomic: bool,
+    /// What the rest is.
+    pub(super) tail: Tail,
+}
+
+/// All opcodes: the transports that have each (IBTA vol. 1, table 38; of raw packets, what drivers use on them), and its
+/// segments. Behind the control segment come those that the transport calls for, then those that the table names.
+///
+/// SEND with invalidate is for RC alone: no other transport has a packet that could carry it ([`crate::packet::Opcode::of`]).
+#[rustfmt::skip]
+pub(super) const SHAPES: &[Shape] = {
+    use Tail::{Ignored, Result, Source};
+    use Transport::{RawPacket, Rc, Uc, Ud};
+    const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
+        Shape { opcode, transports, remote, atomic, tail }
+    }
+    //                  transports               remote address  atomic  rest
+    &[
+        row(NOP,            &[Rc, Uc, Ud, RawPacket], false,     false,  Ignored),
+        row(SEND,           &[Rc, Uc, Ud, RawPacket], false,     false,  Source),
+        row(SEND_IMM,       &[Rc, Uc, Ud],            false,     false,  Source),
+        row(SEND_INVAL,     &[Rc],                    false,     false,  Source),
+        row(RDMA_WRITE,     &[Rc, Uc],                true,      false,  Source),
+        row(RDMA_WRITE_IMM, &[Rc, Uc],                true,      false,  Source),
+        row(RDMA_READ,      &[Rc],                    true,      false,  Result),
+        row(ATOMIC_CS,      &[Rc],                    true,      true,   Result),
+        row(ATOMIC_FA,      &[Rc],                    true,      true,   Result),
+    ]
+};

@@ -1,0 +1,161 @@
+//! What a send WQE says, decoded.
+
+use crate::config::LinkLayer;
+use crate::context::{Path, PathGrh};
+use crate::ethernet::Checksums;
+
+/// Fence bits of a WQE (`fm_ce_se` bits 7:5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// None.
+    None,
+    /// Wait for earlier local operations: memory windows, local invalidate (`INITIATOR_SMALL_FENCE`).
+    Small,
+    /// Wait for earlier READs and atomics (`MLX5_WQE_CTRL_FENCE`).
+    Full,
+}
+
+/// Memory of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Address, as the key's owner named it.
+    pub addr: u64,
+    /// Key.
+    pub rkey: u32,
+}
+
+/// Memory of this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataSeg {
+    /// Bytes, 1 to 2^31: a byte count of 0 in the ring has been decoded as 2^31.
+    pub len: u32,
+    /// Key.
+    pub lkey: u32,
+    /// Address, as the key's context names it.
+    pub addr: u64,
+}
+
+/// What a send WQE sends, or where it puts what it fetches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// By reference.
+    Segs(Vec<DataSeg>),
+    /// The bytes themselves, copied out of the ring.
+    Inline(Vec<u8>),
+}
+
+impl Payload {
+    /// Bytes.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Segs(segs) => segs.iter().map(|s| u64::from(s.len)).sum(),
+            Self::Inline(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// No bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The address vector of a UD WQE (`struct mlx5_wqe_av`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdAddress {
+    /// Destination QPN.
+    pub dest_qpn: u32,
+    /// Q_Key.
+    pub qkey: u32,
+    /// The byte `stat_rate_sl` whole: static rate in bits 7:4; on InfiniBand the service level in bits 3:0, on Ethernet
+    /// in bits 3:1.
+    pub stat_rate_sl: u8,
+    /// Low bits of the source LID.
+    pub src_path_bits: u8,
+    /// InfiniBand: destination LID. Ethernet: UDP source port of RoCEv2.
+    pub rlid: u16,
+    /// The packet has a GRH. Drivers leave the bit clear on Ethernet, where it always has one.
+    pub grh_present: bool,
+    /// Global routing; zeroes when the WQE has the short address vector.
+    pub grh: PathGrh,
+    /// Destination MAC.
+    pub dmac: [u8; 6],
+}
+
+impl UdAddress {
+    /// The path this names on a port of the given kind.
+    #[must_use]
+    pub fn path(&self, link: LinkLayer) -> Path {
+        let ethernet = link == LinkLayer::Ethernet;
+        Path {
+            dlid: if ethernet { 0 } else { self.rlid },
+            sl: if ethernet { self.stat_rate_sl >> 1 & 0x7 } else { self.stat_rate_sl & 0xf },
+            src_path_bits: self.src_path_bits,
+            grh: (ethernet || self.grh_present).then_some(self.grh),
+            dmac: self.dmac,
+        }
+    }
+}
+
+/// What a send WQE asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendOp {
+    /// Nothing.
+    Nop,
+    /// SEND. The address is there on UD only.
+    Send(Option<UdAddress>),
+    /// SEND with immediate data ([`SendWqe::imm`]). The address is there on UD only.
+    SendImm(Option<UdAddress>),
+    /// SEND of an Ethernet frame: raw packets.
+    Frame(Checksums),
+    /// SEND and invalidate the peer's key ([`SendWqe::imm`]).
+    SendInval,
+    /// RDMA WRITE.
+    Write(Remote),
+    /// RDMA WRITE with immediate data.
+    WriteImm(Remote),
+    /// RDMA READ into the payload's segments.
+    Read(Remote),
+    /// Compare and swap 8 bytes; the old value goes to the payload's segments.
+    CompareSwap {
+        /// Where.
+        remote: Remote,
+        /// Value to find there.
+        compare: u64,
+        /// Value to put there.
+        swap: u64,
+    },
+    /// Fetch and add 8 bytes; the old value goes to the payload's segments.
+    FetchAdd {
+        /// Where.
+        remote: Remote,
+        /// What to add.
+        add: u64,
+    },
+}
+
+/// A send WQE that has passed every check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendWqe {
+    /// Index of its first WQEBB, 16 bits, as the CQE will say.
+    pub index: u16,
+    /// How many WQEBBs it takes.
+    pub wqebbs: u16,
+    /// The opcode byte, as the CQE will say.
+    pub opcode: u8,
+    /// What to do.
+    pub op: SendOp,
+    /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.
+    pub headers: Vec<u8>,
+    /// Data.
+    pub payload: Payload,
+    /// It asks for a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`).
+    pub signaled: bool,
+    /// It asks for a solicited event at the peer.
+    pub solicited: bool,
+    /// Fence.
+    pub fence: Fence,
+    /// Immediate data, or key to invalidate: host order of the big-endian word.
+    pub imm: u32,
+}
