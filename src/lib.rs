@@ -1,26 +1,40 @@
 //! The data path of NVIDIA/Mellanox mlx5 NICs (ConnectX-4 and later, BlueField) from user space, in plain loads and stores.
 //!
-//! libibverbs opens the device, registers memory, makes queues and connects them. Then `mlx5dv` tells where the rings, the
-//! doorbell records and the doorbell registers are, and from there on this crate needs no library: it writes work requests
-//! into the ring, rings the doorbell, and reads completions.
+//! An RDMA NIC moves data between the memories of two machines without their kernels. Your program stores a *request* in
+//! memory and wakes the NIC by one store to it; the NIC moves the data and stores a *completion* in memory, which your
+//! program finds by looking. This crate does that, with no system call, no allocation and no call into a C library.
+//!
+//! Before that, libibverbs opens the device, registers memory, makes queues and connects them (the module `verbs`);
+//! `mlx5dv` tells where their rings and doorbells are.
 //!
 //! # The words
 //!
-//! A **WQE** (work queue entry) is one request in the form the device reads: 16-byte segments for control, remote address,
-//! data or inline bytes. It lies in the send queue's ring, in blocks of 64 bytes (**WQEBB**).
-//!
-//! A **doorbell** says that there is work. It has two parts: the *doorbell record*, a word in memory that holds how far the
-//! ring is filled, and the *register*, a place in the device's address space whose store wakes it. With **BlueFlame** a copy
-//! of the WQE itself is stored to the register, and the device need not fetch it.
-//!
-//! A **CQE** (completion queue entry) is what the device writes when a request is done: 64 bytes, of which one bit says
-//! whose the entry is, flipping on each pass over the ring.
+//! | word | what it is |
+//! |---|---|
+//! | **queue pair** (QP) | one end of a connection: a send queue and a receive queue. Its number is the QPN |
+//! | **ring** | an array in memory that your program and the NIC walk round and round |
+//! | **WQE** | work queue entry: one request as the NIC reads it, made of segments (control, remote address, data) |
+//! | **WQEBB** | 64 bytes of a send ring. A WQE takes one or more |
+//! | **DS** | 16 bytes of a WQE. Its size is counted in them |
+//! | **doorbell** | tells the NIC that there is work. The *doorbell record*, a word in memory, says how far the ring is filled; a store to the *doorbell register*, a place in the NIC, wakes it |
+//! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
+//! | **inline** | data that is in the WQE, not in registered memory |
+//! | **CQE** | completion queue entry: 64 bytes that the NIC writes to the completion queue (CQ) when a request is done |
+//! | **owner bit** | the bit of a CQE that tells a new one from that of the last pass over the ring |
+//! | **signalled** | said of a request that asks for a CQE. The next one that does also completes those before it that do not |
+//! | **retire** | to give a completed request's tag back to you, and its room in the ring to the queue |
+//! | **tag** ([`WrId`]) | your number for a request |
+//! | **key** ([`Lkey`], [`Rkey`]) | names registered memory: to this side's NIC, and to the peer's requests |
 //!
 //! # Post
 //!
+#![doc = include_str!("../docs/pictures/posting.svg")]
+//!
+//! <details><summary>the same as text, with the modules</summary>
+//!
 //! ```text
 //!   wqe::write(remote).inline(&data)                     a request: a plain value            wqe
-//!       │  SendQueue::post: is there space? then segments, stored once        queue ── wqe
+//!       │  SendQueue::post: is there room? then the segments are stored       queue ── wqe
 //!       v
 //!   ┌───────┬───────┬───────┬───────┬───────┐
 //!   │  WQE  │  WQE  │  new  │       │       │            the ring, in memory
@@ -30,25 +44,33 @@
 //!   doorbell record: producer index                      in memory                           db
 //!       │  barrier: the record before the register                                   arch
 //!       v
-//!   register: the WQE again (BlueFlame), or 8 bytes      in the device; its halves alternate  db
+//!   register: the WQE again (BlueFlame), or 8 bytes      in the NIC; its halves alternate    db
 //! ```
+//!
+//! </details>
 //!
 //! # Complete
 //!
+#![doc = include_str!("../docs/pictures/completing.svg")]
+//!
+//! <details><summary>the same as text, with the modules</summary>
+//!
 //! ```text
 //!   ┌───────┬───────┬───────┬───────┬───────┐
-//!   │  CQE  │  CQE  │  CQE  │       │       │            the ring, written by the device
+//!   │  CQE  │  CQE  │  CQE  │       │       │            the ring, written by the NIC
 //!   └───────┴───────┴───────┴───────┴───────┘
-//!       │  CompletionQueue::poll_with: ours by the owner bit? barrier, then a view         cq ── arch
+//!       │  CompletionQueue::poll_with: a new one by its owner bit? barrier, then a view    cq ── arch
 //!       v
-//!   SendQueue::retire, RecvQueue::retire                 the tag comes back, the space too    queue
+//!   SendQueue::retire, RecvQueue::retire                 the tag comes back, and the room    queue
 //!       │
 //!       v
 //!   cqe.check()                                          done, or why not: syndrome, status  cq
 //!       │
 //!       v
-//!   CQ doorbell record: consumer index                   after each completion               cq
+//!   doorbell record of the CQ: consumer index            after each completion               cq
 //! ```
+//!
+//! </details>
 //!
 //! # In code
 //!
@@ -59,19 +81,29 @@
 //! ///
 //! /// # Safety
 //! /// The pages stay registered, and unchanged, until the requests have completed.
-//! unsafe fn post(sq: &mut SendQueue<transport::Rc>, to: Remote, order: &[u8; 32], pages: &[Sge]) -> Result<(), PostError> {
+//! unsafe fn post(
+//!     sq: &mut SendQueue<transport::Rc>,
+//!     to: Remote,
+//!     order: &[u8; 32],
+//!     pages: &[Sge],
+//! ) -> Result<(), PostError> {
 //!     sq.post(&wqe::write(to).inline(order).signaled(WrId(1)))?; // inline bytes are copied
 //!     let mut batch = sq.batch();
 //!     for &page in pages {
+//!         let write = wqe::write(to.at(4096)).gather([page]).signaled(WrId(2));
 //!         // SAFETY: the caller vouches for the pages.
-//!         unsafe { batch.push_unchecked(&wqe::write(to.at(4096)).gather([page]).signaled(WrId(2)))? };
+//!         unsafe { batch.push_unchecked(&write)? };
 //!     }
 //!     batch.ring_doorbell(); // a batch dropped without ringing is rewound
 //!     Ok(())
 //! }
 //!
 //! /// Sends the same kind of order again and again: all but its bytes is prepared.
-//! fn quote(sq: &mut SendQueue<transport::Rc>, to: Remote, orders: &[[u8; 32]]) -> Result<(), PostError> {
+//! fn quote(
+//!     sq: &mut SendQueue<transport::Rc>,
+//!     to: Remote,
+//!     orders: &[[u8; 32]],
+//! ) -> Result<(), PostError> {
 //!     let template = sq.template(wqe::write(to).inline_len::<32>().signaled(WrId(3)))?;
 //!     for order in orders {
 //!         sq.fire(&template, order)?;
@@ -90,8 +122,8 @@
 //!
 //! And [`SendQueue::stage`] does everything except ring the doorbell, so that only that is left at the critical moment.
 //!
-//! `testkit/examples/quickstart.rs` is a whole program in one page that runs without a NIC; `rc_pingpong` and `rdma_operations` are two
-//! over real queues.
+//! Whole programs: the example `quickstart` of `blueflame-testkit`, one page that runs without a NIC; `rc_pingpong` and
+//! `rdma_operations` of this crate, over queues made by `verbs`.
 //!
 //! # The rooms
 //!
@@ -100,26 +132,37 @@
 //! | [`types`] | numbers that driver and device exchange, one type each |
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
 //! | [`transport`] | the services a queue pair can offer, as types |
-//! | [`wqe`] | requests, and how they are encoded; no queue, no I/O |
+//! | [`wqe`] | requests, and how they are encoded; knows no queue |
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
-//! | [`queue`] | send, receive and shared receive queues: indices, space, tags |
+//! | [`queue`] | send, receive and shared receive queues: indices, room, tags |
 //! | `verbs` | setup through libibverbs and libmlx5; feature `verbs`, on by default |
 //!
-//! Dependencies go one way, from the bottom of this table to its top. All but `verbs` is `no_std`, allocates nothing, and
+//! Imports go one way, from the bottom of this table to its top. All but `verbs` is `no_std`, allocates nothing, and
 //! builds for every architecture without libibverbs (`default-features = false`).
+//!
+//! # Who owns a doorbell register
+//!
+#![doc = include_str!("../docs/pictures/register.svg")]
+//!
+//! Two CPUs that store to one register at a time mix their WQEs, and nothing reports it. So the type of a queue says who may
+//! ring: [`db`].
 //!
 //! # What is safe
 //!
-//! Making a queue of raw parts is `unsafe` (`from_parts`): it takes rings and registers by address. Posting a request that
-//! names registered memory is `unsafe` (`post_unchecked` and its like, and receives): the device uses that memory until the
-//! request has completed, and no borrow lasts that long. A request that names none, inline or empty, is posted safely; and
-//! one whose buffer the queue owns until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
-//! [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//! - **Making a queue** of raw parts is `unsafe` (`from_parts`): you vouch for the addresses of rings and registers.
+//! - **Posting a request that names registered memory** is `unsafe` (`post_unchecked`, and receives): the NIC uses that
+//!   memory until the request has completed, and no borrow lasts that long.
+//! - **Posting a request that names none**, inline or empty, is safe. So is posting one whose buffer the queue owns until it has
+//!   completed ([`OwningSendQueue`](queue::OwningSendQueue), [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//! - **Everything else** is safe, and does not trust what the NIC writes: no bytes in a CQE can make it read or write out of
+//!   bounds, loop or panic. A queue gives back only what a completion of its own says is done
+//!   ([`retire`](SendQueue::retire)); to retire by an index from elsewhere is `unsafe`.
 //!
-//! Everything else is safe, and does not trust what the device writes: no bytes in a CQE can make it read or write out of
-//! bounds, loop or panic. A queue takes back only what a completion of its own says is done
-//! ([`retire`](SendQueue::retire)); an index from elsewhere takes an `unsafe` door.
+//! # Without a NIC
+//!
+//! `softhca` is a software ConnectX in a process. `blueflame-testkit` connects queues of this crate over it in one line;
+//! `softhca-run` has any RDMA program find it as `mlx5_0`.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(all(test, not(feature = "std")))]
