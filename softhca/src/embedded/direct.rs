@@ -1,7 +1,7 @@
 //! What of the device itself can be reached. By shared reference only, and by the calls here: whoever had it by mutable
 //! reference could exchange it for another, or free the pages that the parts of live queues point to.
 
-use super::EmbeddedDevice;
+use super::device::EmbeddedDevice;
 use crate::context::QpAttr;
 use crate::device::Device;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::EmbeddedDevice;
+use super::device::EmbeddedDevice;
 use crate::event::Event;
 use crate::runner::Step;
 
