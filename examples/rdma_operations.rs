@@ -272,6 +272,7 @@ impl Peer {
             qpn: Qpn::new(qpn).ok_or_else(|| format!("the peer's QPN {qpn:#x} has more than 24 bits"))?,
             lid: u16::from_be_bytes(take(&mut rest)),
             gid: Gid(take(&mut rest)),
+            gid_type: None,
             psn: local.psn,
             mtu: local.mtu,
         };

@@ -171,6 +171,7 @@ extern crate std;
 pub mod arch;
 pub mod cq;
 pub mod db;
+pub mod encoding;
 pub mod queue;
 pub mod transport;
 pub mod types;

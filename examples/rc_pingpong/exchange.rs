@@ -21,7 +21,7 @@ fn to_message(endpoint: &Endpoint) -> [u8; MESSAGE_BYTES] {
     text.into_bytes().try_into().expect("every field has a fixed width")
 }
 
-/// The MTU is not exchanged: both are started with the same.
+/// MTU and type of the GID are not exchanged: both sides are started with the same.
 fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Box<dyn Error>> {
     let text = std::str::from_utf8(message)?.trim_end_matches('\0');
     let bad = || format!("not an endpoint: {text:?}");
@@ -31,6 +31,7 @@ fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Box<dyn Error
     Ok(Endpoint {
         lid: number(lid)?.try_into().map_err(|_| bad())?,
         gid: Gid(u128::from_str_radix(gid, 16).map_err(|_| bad())?.to_be_bytes()),
+        gid_type: None,
         qpn: Qpn::new(number(qpn)?).ok_or_else(bad)?,
         psn: Psn::new(number(psn)?).ok_or_else(bad)?,
         mtu: Mtu::B4096,
@@ -88,7 +89,8 @@ mod tests {
         let mut gid = [0; 16];
         (gid[0], gid[1], gid[15]) = (0xfe, 0x80, 0x1a);
         let psn = Psn::truncate(0x00_00ff);
-        let endpoint = Endpoint { lid: 0x1b, gid: Gid(gid), qpn: Qpn::truncate(0x12_3456), psn, mtu: Mtu::B4096 };
+        let qpn = Qpn::truncate(0x12_3456);
+        let endpoint = Endpoint { lid: 0x1b, gid: Gid(gid), gid_type: None, qpn, psn, mtu: Mtu::B4096 };
         let message = to_message(&endpoint);
         assert_eq!(&message, b"001b:123456:0000ff:fe80000000000000000000000000001a\0");
         assert_eq!(from_message(&message).expect("our own"), endpoint);

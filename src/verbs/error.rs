@@ -54,6 +54,13 @@ pub enum Error {
         /// The port, from 1.
         port: u8,
     },
+    /// The GID table has nothing at this index.
+    EmptyGid {
+        /// The port, from 1.
+        port: u8,
+        /// The index.
+        index: u8,
+    },
     /// The path names no local GID, and on Ethernet there is no address without one.
     PathWithoutGid {
         /// The port, from 1.
@@ -107,6 +114,15 @@ pub enum Error {
     PeerWithoutAddress {
         /// What the port speaks.
         link_layer: super::LinkLayer,
+    },
+    /// The two sides are set up so that no packet of one reaches the other.
+    Mismatch {
+        /// What differs.
+        what: &'static str,
+        /// This side's value.
+        local: String,
+        /// The peer's value.
+        remote: String,
     },
     /// Two queue pairs were given the same register with BlueFlame, though each was created in a thread domain of its own. Using
     /// it for both would corrupt requests without a sign; see [`super::QpBuilder::build_shared`].
@@ -221,6 +237,10 @@ impl fmt::Display for Error {
             Self::NoGid { port } => {
                 write!(f, "the GID table of port {port} is empty: give its network interface an address")
             }
+            Self::EmptyGid { port, index } => write!(
+                f,
+                "entry {index} of the GID table of port {port} is empty: Device::gids has those in use, Device::path chooses one"
+            ),
             Self::PathWithoutGid { port } => write!(
                 f,
                 "the path from port {port} names no local GID, and on Ethernet there is no address without one: give \
@@ -256,6 +276,11 @@ impl fmt::Display for Error {
                     f.write_str("the peer sent neither a LID nor a GID: is a subnet manager running?")
                 }
             },
+            Self::Mismatch { what, local, remote } => write!(
+                f,
+                "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; choose the same on \
+                 both sides (Device::path takes a GID index)"
+            ),
             Self::RegisterHandedOutTwice { register } => write!(
                 f,
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \

@@ -11,6 +11,9 @@ use super::{Device, Error, ffi};
 /// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
 const IBV_LINK_LAYER_ETHERNET: u8 = 2;
 
+/// `IBV_QPF_GRH_REQUIRED` of `verbs.h`, of an enumeration without a name, too.
+const IBV_QPF_GRH_REQUIRED: u8 = 1 << 0;
+
 /// What a port speaks below the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
@@ -18,6 +21,15 @@ pub enum LinkLayer {
     InfiniBand,
     /// Ethernet (RoCE): GIDs alone.
     Ethernet,
+}
+
+impl fmt::Display for LinkLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InfiniBand => "InfiniBand",
+            Self::Ethernet => "Ethernet",
+        })
+    }
 }
 
 /// State of a port's link (IBTA vol. 1, 14.2.5.6 PortState).
@@ -79,7 +91,7 @@ impl Mtu {
         Self::ALL.into_iter().find(|mtu| mtu.bytes() == bytes)
     }
 
-    fn from_raw(raw: sys::ibv_mtu::Type) -> Option<Self> {
+    pub(super) fn from_raw(raw: sys::ibv_mtu::Type) -> Option<Self> {
         Self::ALL.into_iter().find(|mtu| *mtu as u32 == raw)
     }
 }
@@ -103,6 +115,8 @@ pub struct Port {
     pub gid_tbl_len: u32,
     /// Longest message, bytes.
     pub max_msg_sz: u32,
+    /// Every packet must have a GRH, hence a GID, even within the subnet (`IBV_QPF_GRH_REQUIRED`): virtual InfiniBand ports.
+    pub grh_required: bool,
 }
 
 /// Global identifier: an IPv6 address; on RoCE also an IPv4 one mapped into it (IBTA vol. 1, 4.1.1; annex A17).
@@ -120,6 +134,16 @@ impl Gid {
     #[must_use]
     pub fn is_ipv4(self) -> bool {
         Ipv6Addr::from(self.0).to_ipv4_mapped().is_some()
+    }
+
+    /// What a message calls the kind of address.
+    pub(super) fn family(self) -> &'static str {
+        if self.is_ipv4() { "IPv4" } else { "IPv6" }
+    }
+
+    /// Whether it is of one link only (fe80::/10, RFC 4291, 2.5.6).
+    fn is_link_local(self) -> bool {
+        Ipv6Addr::from(self.0).is_unicast_link_local()
     }
 }
 
@@ -146,6 +170,49 @@ pub enum GidType {
     RoceV2,
     /// Any other value of `ibv_gid_type`.
     Other(u32),
+}
+
+impl GidType {
+    /// The type of this number of `ibv_gid_type`.
+    pub(super) fn from_raw(raw: u32) -> Self {
+        match raw {
+            sys::IBV_GID_TYPE_IB => Self::Ib,
+            sys::IBV_GID_TYPE_ROCE_V1 => Self::RoceV1,
+            sys::IBV_GID_TYPE_ROCE_V2 => Self::RoceV2,
+            other => Self::Other(other),
+        }
+    }
+
+    /// Its number of `ibv_gid_type`.
+    pub(super) fn to_raw(self) -> u32 {
+        match self {
+            Self::Ib => sys::IBV_GID_TYPE_IB,
+            Self::RoceV1 => sys::IBV_GID_TYPE_ROCE_V1,
+            Self::RoceV2 => sys::IBV_GID_TYPE_ROCE_V2,
+            Self::Other(raw) => raw,
+        }
+    }
+
+    /// What carries such packets, if it is known.
+    #[must_use]
+    pub fn link_layer(self) -> Option<LinkLayer> {
+        match self {
+            Self::Ib => Some(LinkLayer::InfiniBand),
+            Self::RoceV1 | Self::RoceV2 => Some(LinkLayer::Ethernet),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for GidType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ib => "InfiniBand",
+            Self::RoceV1 => "RoCE v1",
+            Self::RoceV2 => "RoCE v2",
+            Self::Other(raw) => return write!(f, "GID type {raw}"),
+        })
+    }
 }
 
 /// An entry of a port's GID table.
@@ -183,6 +250,7 @@ impl Device {
             lid: attr.lid,
             gid_tbl_len: u32::try_from(attr.gid_tbl_len).unwrap_or(0),
             max_msg_sz: attr.max_msg_sz,
+            grh_required: attr.flags & IBV_QPF_GRH_REQUIRED != 0,
         })
     }
 
@@ -215,12 +283,7 @@ impl Device {
         }
         // SAFETY: every view of the union is sixteen bytes without padding.
         let gid = Gid(unsafe { entry.gid.raw });
-        let kind = match entry.gid_type {
-            sys::IBV_GID_TYPE_IB => GidType::Ib,
-            sys::IBV_GID_TYPE_ROCE_V1 => GidType::RoceV1,
-            sys::IBV_GID_TYPE_ROCE_V2 => GidType::RoceV2,
-            other => GidType::Other(other),
-        };
+        let kind = GidType::from_raw(entry.gid_type);
         Ok((!gid.is_zero()).then_some(GidEntry { index, gid, kind }))
     }
 
@@ -240,8 +303,13 @@ impl Device {
         Ok(entries)
     }
 
-    /// The GID to use when nobody says which: on InfiniBand the first; on Ethernet RoCE v2 before v1, an IPv4 address
-    /// before an IPv6 one, and a link-local address last.
+    /// The GID to use when nobody says which: on InfiniBand the first; on Ethernet that of the first kind in this list that the
+    /// table has, and of several the first. So does UCX (`src/uct/ib/base/ib_device.c`, `roce_prio` of `uct_ib_device_select_gid`);
+    /// perftest, too, but for tables where every IPv4 address is RoCE v1 (`src/perftest_communication.c`, `compute_gid_score`).
+    /// 1. RoCE v2, IPv4
+    /// 2. RoCE v2, IPv6, global
+    /// 3. RoCE v2, IPv6, link-local
+    /// 4. RoCE v1, in the same order
     ///
     /// # Errors
     /// If the table is empty: [`Error::PortNotActive`] if the port carries no data, which empties it on Ethernet, else
@@ -278,8 +346,7 @@ fn best_gid(entries: &[GidEntry], link_layer: LinkLayer) -> Option<GidEntry> {
     match link_layer {
         LinkLayer::InfiniBand => entries.first().copied(),
         LinkLayer::Ethernet => entries.iter().copied().min_by_key(|entry| {
-            let link_local = entry.gid.0.starts_with(&[0xfe, 0x80]);
-            (entry.kind != GidType::RoceV2, link_local, !entry.gid.is_ipv4(), entry.index)
+            (entry.kind != GidType::RoceV2, entry.gid.is_link_local(), !entry.gid.is_ipv4(), entry.index)
         }),
     }
 }

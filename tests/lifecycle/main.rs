@@ -5,6 +5,7 @@
 
 mod adopted;
 mod end;
+mod handshake;
 mod states;
 mod teardown;
 mod texts;

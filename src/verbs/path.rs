@@ -1,25 +1,9 @@
-//! Connecting: what peers must tell each other, and by which way.
+//! Paths: from which port and GID a queue pair connects, and with which attributes.
 
 use rdma_sys as sys;
 
 use super::error::in_range;
-use super::{Access, Error, Gid, GidEntry, LinkLayer, Mtu, Port, Qp};
-use crate::types::{Psn, Qpn};
-
-/// Where a queue pair can be reached: what two peers exchange by some other way (TCP, a file) before they can connect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// LID of the port; 0 on Ethernet.
-    pub lid: u16,
-    /// GID of the port; zero for "reach me by my LID".
-    pub gid: Gid,
-    /// Number of the queue pair.
-    pub qpn: Qpn,
-    /// The first packet it will send has this number.
-    pub psn: Psn,
-    /// Path MTU its port has in force.
-    pub mtu: Mtu,
-}
+use super::{Access, Device, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 
 /// How to connect: the attributes of INIT, RTR and RTS. [`Path::new`] sets what works on InfiniBand and on RoCE; change what
 /// you know better.
@@ -58,10 +42,10 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path from `port`, sending from `sgid`.
+    /// A path from `port`, sending from `sgid`. [`Device::path`] chooses both.
     ///
     /// `None` is right on InfiniBand within one subnet. On Ethernet a GID is needed ([`Error::PathWithoutGid`]);
-    /// [`super::Device::default_gid`] has one.
+    /// [`Device::default_gid`] has one.
     #[must_use]
     pub fn new(port: Port, sgid: Option<GidEntry>) -> Self {
         Self {
@@ -82,6 +66,15 @@ impl Path {
         }
     }
 
+    /// How this side's packets are carried: the type of its GID, or InfiniBand without one.
+    pub(super) fn gid_type(&self) -> Option<GidType> {
+        match (self.sgid, self.port.link_layer) {
+            (Some(entry), _) => Some(entry.kind),
+            (None, LinkLayer::InfiniBand) => Some(GidType::Ib),
+            (None, LinkLayer::Ethernet) => None,
+        }
+    }
+
     /// The address vector towards `remote`: by GID if the peer gave one, else by LID.
     pub(super) fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
         let link_layer = self.port.link_layer;
@@ -98,6 +91,7 @@ impl Path {
             }
             _ => 0,
         };
+        remote.check_reached_from(self.gid_type(), self.sgid.map_or(Gid::default(), |entry| entry.gid))?;
         Ok(sys::ibv_ah_attr {
             grh: sys::ibv_global_route {
                 dgid: sys::ibv_gid { raw: remote.gid.0 },
@@ -124,25 +118,37 @@ impl Path {
     }
 }
 
-impl Qp {
-    /// Where the peer reaches this queue pair by `path`. `psn` is where this side begins to count its packets; a fresh random
-    /// number keeps late packets of an earlier connection out.
-    #[must_use]
-    pub fn endpoint(&self, path: &Path, psn: Psn) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
-            qpn: self.qpn(),
-            psn,
-            mtu: path.mtu,
+impl Device {
+    /// A path from port `number` (from 1): what `connect` needs, with a port that carries data and the usual GID.
+    ///
+    /// `gid_index` is the place of the local GID in the port's table, as `-x` of perftest. `None` chooses: on Ethernet
+    /// [`Device::default_gid`]; on InfiniBand no GID, as perftest does, unless the port asks for one in every packet
+    /// (`IBV_QPF_GRH_REQUIRED`), and then the first.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a port or an index the device does not have, [`Error::PortNotActive`],
+    /// [`Error::EmptyGid`] for an index with nothing there, [`Error::NoGid`], or a failed call.
+    pub fn path(&self, number: u8, gid_index: Option<u8>) -> Result<Path, Error> {
+        let port = self.port(number)?;
+        if port.state != PortState::Active {
+            return Err(Error::PortNotActive { port: number, state: port.state });
         }
+        let sgid = match gid_index {
+            Some(index) => {
+                in_range("GID index", index.into(), 0..=u64::from(port.gid_tbl_len).saturating_sub(1))?;
+                Some(self.gid(number, index)?.ok_or(Error::EmptyGid { port: number, index })?)
+            }
+            None if port.link_layer == LinkLayer::Ethernet || port.grh_required => Some(self.default_gid(&port)?),
+            None => None,
+        };
+        Ok(Path::new(port, sgid))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verbs::{GidType, PortState};
+    use crate::types::{Psn, Qpn};
 
     fn port(link_layer: LinkLayer) -> Port {
         Port {
@@ -154,11 +160,13 @@ mod tests {
             lid: 0,
             gid_tbl_len: 8,
             max_msg_sz: 1 << 30,
+            grh_required: false,
         }
     }
 
     fn remote(lid: u16, gid: u8) -> Endpoint {
-        Endpoint { lid, gid: Gid([gid; 16]), qpn: Qpn::truncate(7), psn: Psn::truncate(9), mtu: Mtu::B1024 }
+        let (qpn, psn) = (Qpn::truncate(7), Psn::truncate(9));
+        Endpoint { lid, gid: Gid([gid; 16]), gid_type: None, qpn, psn, mtu: Mtu::B1024 }
     }
 
     #[test]
@@ -186,6 +194,41 @@ mod tests {
         );
         let blind = Path::new(port(LinkLayer::Ethernet), None);
         assert_eq!(blind.address(&remote(0, 1)).err(), Some(Error::PathWithoutGid { port: 1 }));
+    }
+
+    fn sgid(gid: &str, kind: GidType) -> GidEntry {
+        let address: std::net::Ipv6Addr = gid.parse().expect("test data");
+        GidEntry { index: 0, gid: Gid(address.octets()), kind }
+    }
+
+    /// What `connect` says when the local GID is `here`, on Ethernet unless it is InfiniBand's, and the peer's is `there`.
+    fn refusal(here: GidEntry, there: GidEntry) -> Option<String> {
+        let link_layer = if here.kind == GidType::Ib { LinkLayer::InfiniBand } else { LinkLayer::Ethernet };
+        let remote = Endpoint { gid: there.gid, gid_type: Some(there.kind), ..remote(1, 0) };
+        Path::new(port(link_layer), Some(here)).address(&remote).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn sides_that_cannot_reach_each_other_are_told_apart() {
+        let v2 = sgid("::ffff:10.0.0.1", GidType::RoceV2);
+        assert_eq!(refusal(v2, sgid("::ffff:10.0.0.2", GidType::RoceV2)), None);
+        let version = refusal(v2, sgid("::ffff:10.0.0.2", GidType::RoceV1)).expect("RoCE v2 and v1");
+        assert!(version.starts_with("the GID types differ: RoCE v2 on this side, RoCE v1 on the peer's"), "{version}");
+        let layer = refusal(v2, sgid("fe80::1", GidType::Ib)).expect("Ethernet and InfiniBand");
+        assert!(
+            layer.starts_with("the link layers differ: Ethernet on this side, InfiniBand on the peer's"),
+            "{layer}"
+        );
+        let family = refusal(v2, sgid("fe80::1", GidType::RoceV2)).expect("IPv4 and IPv6");
+        assert!(family.starts_with("the GIDs' address families differ: IPv4 on this side, IPv6 on the"), "{family}");
+        // On InfiniBand a GID is an identifier and no address.
+        assert_eq!(refusal(sgid("::ffff:10.0.0.1", GidType::Ib), sgid("fe80::1", GidType::Ib)), None);
+    }
+
+    #[test]
+    fn a_peer_that_does_not_tell_is_believed() {
+        let path = Path::new(port(LinkLayer::InfiniBand), Some(sgid("fe80::1", GidType::Ib)));
+        assert!(path.address(&remote(5, 1)).is_ok());
     }
 
     #[test]

@@ -1,0 +1,335 @@
+//! The handshake: two sides of a stream tell each other their endpoints, check that they can reach each other, and connect.
+//!
+//! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides call the
+//! same function; there is no client and no server. This room knows no sockets and sets no time limits: set those of the stream
+//! (`TcpStream::set_read_timeout`), and a peer that falls silent is [`HandshakeError::Io`].
+//!
+//! [`connect_over`](super::Owned::connect_over) does all of it for a queue pair. Its steps are here for programs that need
+//! something in between:
+//!
+//! ```no_run
+//! # use std::{error::Error, net::TcpStream};
+//! # use blueflame::{encoding::DecodeError, types::Psn, verbs::{Buffer, Path, QueuePair, handshake}, wqe::{Rc, Remote}};
+//! # fn two_sides(pair: &mut QueuePair<Rc>, path: &Path, buffer: &Buffer, mut stream: TcpStream) -> Result<(), Box<dyn Error>> {
+//! pair.qp.to_init(path)?;
+//! let local = pair.qp.endpoint(path, Psn::random());
+//! // Whatever the peer must know besides, up to 208 bytes: here where it may WRITE.
+//! let peer = handshake::exchange(&mut stream, &local, &buffer.remote().to_bytes())?;
+//! pair.sq.connect(path, &local, &peer.endpoint)?;
+//! handshake::ready(&mut stream)?; // from here on the peer takes requests
+//! let theirs = Remote::from_bytes(&peer.data)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What goes over the stream
+//!
+//! Each side writes 256 bytes and then reads 256, so neither waits for the other to read: any stream buffers that much. Numbers are
+//! big endian.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 8 | `blueflam` |
+//! | 8 | 1 | version: 1 |
+//! | 9 | 1 | transport: 0 not told, else `ibv_qp_type` |
+//! | 10 | 2 | bytes of user data, 0 to 208 |
+//! | 12 | 1 | 0, or 1 for "this side failed": the message ends with this header then |
+//! | 13 | 3 | zero |
+//! | 16 | 32 | the [endpoint](super::Endpoint::to_bytes) |
+//! | 48 | 208 | user data, then zeros |
+//!
+//! [`ready`] writes and reads 16 bytes: the header alone, with no transport and no user data.
+//!
+//! Nothing is encrypted, and nobody proves who they are: a stream that others can reach needs TLS or the like around it. Bytes of a
+//! hostile peer give an error, and no more than 256 of them are read.
+
+use core::fmt;
+use std::io::{self, Read, Write};
+
+use rdma_sys as sys;
+
+use super::{Endpoint, Error, Mtu, Owned, Path, Qp, VerbsTransport};
+use crate::db::Register;
+use crate::encoding::{DecodeError, sized, version, zeros};
+use crate::queue::SendQueue;
+use crate::types::Psn;
+
+/// The most user data in a handshake, bytes: thirteen [`Remote`](crate::wqe::Remote)s.
+pub const MAX_DATA: usize = MESSAGE - DATA;
+
+/// What error texts call a message.
+const WHAT: &str = "handshake";
+const MAGIC: [u8; 8] = *b"blueflam";
+const VERSION: u8 = 1;
+/// Bytes before the endpoint.
+const HEADER: usize = 16;
+/// Where the user data begins.
+const DATA: usize = HEADER + Endpoint::BYTES;
+/// Bytes of the whole message.
+const MESSAGE: usize = 256;
+/// `ibv_qp_type` of a side that does not tell.
+const UNTOLD: u8 = 0;
+/// States of a side.
+const GOES_ON: u8 = 0;
+const FAILED: u8 = 1;
+
+/// What the peer told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Where its queue pair is.
+    pub endpoint: Endpoint,
+    /// The path MTU in use: the lesser of both sides'.
+    pub mtu: Mtu,
+    /// Its user data, at most [`MAX_DATA`] bytes. The peer chose them: check them as any input.
+    pub data: Vec<u8>,
+}
+
+/// Why a handshake failed. The stream is of no use for another one then.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HandshakeError {
+    /// The stream failed, ended, or reached its own time limit.
+    Io(io::Error),
+    /// The peer speaks something else.
+    OtherProtocol {
+        /// The first bytes it sent.
+        first: [u8; 8],
+    },
+    /// The peer speaks another version of this, or its message is invalid.
+    Decode(DecodeError),
+    /// More user data than a message carries.
+    DataTooLong {
+        /// Bytes given.
+        len: usize,
+    },
+    /// The two sides do not fit together ([`Error::Mismatch`]), or this side failed to connect.
+    Setup(Error),
+    /// The peer says that it failed to connect, and knows why.
+    PeerFailed,
+}
+
+impl fmt::Display for HandshakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => match error.kind() {
+                io::ErrorKind::UnexpectedEof => f.write_str("the peer closed the stream during the handshake"),
+                // What a socket's time limit gives, on Linux and elsewhere.
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    f.write_str("the peer did not answer the handshake within the stream's time limit")
+                }
+                _ => write!(f, "the stream of the handshake failed: {error}"),
+            },
+            Self::OtherProtocol { first } => write!(
+                f,
+                "the peer speaks another protocol: it began with \"{}\", a handshake begins with \"{}\"",
+                first.escape_ascii(),
+                MAGIC.escape_ascii()
+            ),
+            Self::Decode(error) => error.fmt(f),
+            Self::DataTooLong { len } => {
+                write!(f, "{len} bytes of user data: a handshake carries {MAX_DATA} at most")
+            }
+            Self::Setup(error) => error.fmt(f),
+            Self::PeerFailed => f.write_str("the peer failed to connect its queue pair; its own error says why"),
+        }
+    }
+}
+
+impl core::error::Error for HandshakeError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Decode(error) => Some(error),
+            Self::Setup(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for HandshakeError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<DecodeError> for HandshakeError {
+    fn from(error: DecodeError) -> Self {
+        Self::Decode(error)
+    }
+}
+
+impl From<Error> for HandshakeError {
+    fn from(error: Error) -> Self {
+        Self::Setup(error)
+    }
+}
+
+/// Tells the peer `local` and `data`, and is told the same. Nothing is connected yet.
+///
+/// # Errors
+/// [`HandshakeError`]. Both sides see a mismatch, each with the values of both.
+pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) -> Result<Peer, HandshakeError> {
+    tell_and_hear(stream, local, &message(local, UNTOLD, data)?)
+}
+
+/// Tells the peer that this side is connected, and waits until the peer is. Whoever sends before that may lose its first messages
+/// (UC), or wait for a retry (RC).
+///
+/// # Errors
+/// [`HandshakeError`]: [`PeerFailed`](HandshakeError::PeerFailed), the stream, another protocol.
+pub fn ready<S: Read + Write>(stream: &mut S) -> Result<(), HandshakeError> {
+    // A peer that failed has said so, and may be gone: what it said comes before that nothing can be written to it.
+    let told = send(stream, &header(UNTOLD, 0, GOES_ON));
+    let mut message = [0; HEADER];
+    if let Err(error) = stream.read_exact(&mut message) {
+        return Err(told.err().unwrap_or(error).into());
+    }
+    zeros(WHAT, &opened(&message)?[9..12])?;
+    Ok(told?)
+}
+
+/// Tells the peer, in place of [`exchange`] or of [`ready`], that this side failed to connect: the peer's call returns
+/// [`HandshakeError::PeerFailed`] at once, whether or not the stream is closed.
+///
+/// # Errors
+/// Those of the stream.
+pub fn give_up<S: Write>(stream: &mut S) -> io::Result<()> {
+    send(stream, &header(UNTOLD, 0, FAILED))
+}
+
+fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
+    stream.write_all(message)?;
+    stream.flush()
+}
+
+impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
+    /// Connects the queue pair with the one on the other side of `stream`, where the same is called: INIT, the handshake, RTR, RTS,
+    /// and then the peer has come as far. `data`, at most [`MAX_DATA`] bytes, goes to the peer
+    /// besides: what it may access ([`Remote::to_bytes`](crate::wqe::Remote::to_bytes)), what this side wants.
+    ///
+    /// The first PSN is random, the path MTU the lesser of both sides'.
+    ///
+    /// A peer may send as soon as it returns from here, so post receives before: call [`Qp::to_init`], which permits that, post them,
+    /// then this. To connect several queue pairs over one stream, call it for one after the other, on both sides in the same order.
+    ///
+    /// # Errors
+    /// [`HandshakeError`]. The queue pair may then be in any state: reset it ([`QueuePair::reset`](super::QueuePair::reset)) or drop
+    /// it.
+    pub fn connect_over<S: Read + Write>(
+        &mut self,
+        stream: &mut S,
+        path: &Path,
+        data: &[u8],
+    ) -> Result<Peer, HandshakeError> {
+        let local = self.handle().endpoint(path, Psn::random());
+        let message = message(&local, T::QP_TYPE as u8, data);
+        let begun = message.and_then(|message| Ok(self.handle().to_init(path).map(|()| message)?));
+        let message = or_give_up(stream, begun)?;
+        let peer = tell_and_hear(stream, &local, &message)?;
+        let connected = self.connect(path, &local, &peer.endpoint);
+        or_give_up(stream, connected.map_err(HandshakeError::from))?;
+        ready(stream)?;
+        Ok(peer)
+    }
+}
+
+/// Tells the peer if this side has failed.
+fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, HandshakeError>) -> Result<A, HandshakeError> {
+    if result.is_err() {
+        // What went wrong here matters more than that the peer cannot be told.
+        let _ = give_up(stream);
+    }
+    result
+}
+
+/// Sends `message`, which says where `local` is, and reads the peer's.
+fn tell_and_hear<S: Read + Write>(
+    stream: &mut S,
+    local: &Endpoint,
+    message: &[u8; MESSAGE],
+) -> Result<Peer, HandshakeError> {
+    // A peer that has seen a mismatch may be gone: this side sees the same, if it reads before it gives up.
+    let told = send(stream, message);
+    let (theirs, told) = match (hear(stream), told) {
+        (Err(HandshakeError::Io(_)), Err(error)) => return Err(error.into()),
+        (theirs, told) => (theirs?, told),
+    };
+    let transport = message[9];
+    let (peer, their_transport) = decode(local, &theirs)?;
+    if transport != UNTOLD && their_transport != UNTOLD && transport != their_transport {
+        let (local, remote) = (transport_name(transport), transport_name(their_transport));
+        return Err(Error::Mismatch { what: "transports", local, remote }.into());
+    }
+    local.check_reach(&peer.endpoint)?;
+    told?;
+    Ok(peer)
+}
+
+/// The peer's message. The header is read by itself: another version may have another length.
+fn hear<S: Read>(stream: &mut S) -> Result<[u8; MESSAGE], HandshakeError> {
+    let mut message = [0; MESSAGE];
+    let (header, rest) = message.split_at_mut(HEADER);
+    stream.read_exact(header)?;
+    opened(header)?;
+    stream.read_exact(rest)?;
+    Ok(message)
+}
+
+/// The first bytes of every message.
+fn header(transport: u8, data_len: u16, state: u8) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(&MAGIC);
+    (header[8], header[9]) = (VERSION, transport);
+    header[10..12].copy_from_slice(&data_len.to_be_bytes());
+    header[12] = state;
+    header
+}
+
+fn message(local: &Endpoint, transport: u8, data: &[u8]) -> Result<[u8; MESSAGE], HandshakeError> {
+    let mut bytes = [0; MESSAGE];
+    let place = bytes.get_mut(DATA..DATA + data.len()).ok_or(HandshakeError::DataTooLong { len: data.len() })?;
+    place.copy_from_slice(data);
+    bytes[..HEADER].copy_from_slice(&header(transport, data.len() as u16, GOES_ON));
+    bytes[HEADER..DATA].copy_from_slice(&local.to_bytes());
+    Ok(bytes)
+}
+
+/// A header of this protocol and version, of a peer that has not failed.
+fn opened(header: &[u8]) -> Result<[u8; HEADER], HandshakeError> {
+    let header: [u8; HEADER] = sized(WHAT, header)?;
+    let [first @ .., _, _, _, _, _, _, _, _] = header;
+    if first != MAGIC {
+        return Err(HandshakeError::OtherProtocol { first });
+    }
+    version(WHAT, header[8], VERSION)?;
+    zeros(WHAT, &header[13..])?;
+    match header[12] {
+        GOES_ON => Ok(header),
+        FAILED => Err(HandshakeError::PeerFailed),
+        other => Err(DecodeError::Value { what: WHAT, field: "state", value: other.into() }.into()),
+    }
+}
+
+/// What a message with a good header says: the peer, and its transport.
+fn decode(local: &Endpoint, bytes: &[u8; MESSAGE]) -> Result<(Peer, u8), DecodeError> {
+    let len = usize::from(u16::from_be_bytes([bytes[10], bytes[11]]));
+    let (data, rest) = bytes[DATA..].split_at_checked(len).ok_or(DecodeError::Value {
+        what: WHAT,
+        field: "length of user data",
+        value: len as u64,
+    })?;
+    zeros(WHAT, rest)?;
+    let endpoint = Endpoint::from_bytes(&bytes[HEADER..DATA])?;
+    Ok((Peer { endpoint, mtu: endpoint.mtu.min(local.mtu), data: data.to_vec() }, bytes[9]))
+}
+
+fn transport_name(raw: u8) -> String {
+    match raw.into() {
+        sys::ibv_qp_type::IBV_QPT_RC => "RC".into(),
+        sys::ibv_qp_type::IBV_QPT_UC => "UC".into(),
+        other => format!("ibv_qp_type {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Connecting over a stream, and the paths that it goes by.
+
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use blueflame::types::WrId;
+use blueflame::verbs::handshake::{HandshakeError, MAX_DATA, Peer};
+use blueflame::verbs::{Device, Error, LinkLayer, Mtu, Path, QpState};
+use blueflame::wqe::{Rc, Remote, Uc, Write};
+
+use crate::end::{End, connected, device, wait_for};
+
+fn usual_path(device: &Device) -> Path {
+    device.path(1, None).expect("port 1 is up")
+}
+
+/// Both ends connect at the same time, each with its own path.
+fn connect_over(a: &mut End, at: &Path, b: &mut End, bt: &Path) -> [Result<Peer, HandshakeError>; 2] {
+    let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
+    let (remote_a, remote_b) = (a.buffer.remote().to_bytes(), b.buffer.remote().to_bytes());
+    thread::scope(|scope| {
+        let other = scope.spawn(|| b.pair.sq.connect_over(&mut right, bt, &remote_b));
+        [a.pair.sq.connect_over(&mut left, at, &remote_a), other.join().expect("no panic")]
+    })
+}
+
+#[test]
+fn two_sides_of_a_stream_connect_and_write() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let small = Path { mtu: Mtu::B512, ..path.clone() };
+    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let [from_b, from_a] = connect_over(&mut a, &path, &mut b, &small).map(|peer| peer.expect("connected"));
+    assert_eq!((from_b.mtu, from_a.mtu), (Mtu::B512, Mtu::B512));
+    assert_eq!((from_b.endpoint.qpn, from_a.endpoint.qpn), (b.pair.qp.qpn(), a.pair.qp.qpn()));
+    assert_eq!(a.pair.qp.state(), Ok(QpState::ReadyToSend));
+    let theirs = Remote::from_bytes(&from_b.data).expect("where to write");
+    assert_eq!(theirs, b.buffer.remote());
+    a.pair.sq.post(&Write::to(theirs).inline(b"over a stream").signaled(WrId(7))).expect("room");
+    wait_for("the WRITE", || {
+        let cqe = a.cq.poll()?;
+        cqe.check().expect("a success");
+        Some(a.pair.sq.retire(&cqe).expect("outstanding"))
+    });
+    let mut bytes = [0; 13];
+    b.buffer.read(0, &mut bytes);
+    assert_eq!(&bytes, b"over a stream");
+}
+
+#[test]
+fn receives_may_be_posted_before() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    b.pair.qp.to_init(&path).expect("INIT");
+    b.post_receive(5);
+    let [_, _] = connect_over(&mut a, &path, &mut b, &path).map(|peer| peer.expect("connected"));
+    a.pair.sq.post(&blueflame::wqe::Send::new().inline(b"hello").signaled(WrId(1))).expect("room");
+    wait_for("the receive", || {
+        let cqe = b.cq.poll()?;
+        cqe.check().expect("a success");
+        Some(assert_eq!(b.pair.rq.as_mut().expect("a receive queue").retire(&cqe), Ok(WrId(5))))
+    });
+}
+
+#[test]
+fn queue_pairs_of_two_transports_do_not_connect() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let (mut rc, mut uc) = (End::<Rc>::new(&device, &pd), End::<Uc>::new(&device, &pd));
+    let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
+    let [at_rc, at_uc] = thread::scope(|scope| {
+        let other = scope.spawn(|| uc.pair.sq.connect_over(&mut right, &path, &[]));
+        [rc.pair.sq.connect_over(&mut left, &path, &[]), other.join().expect("no panic")]
+    });
+    for (result, here, there) in [(at_rc, "RC", "UC"), (at_uc, "UC", "RC")] {
+        let Err(HandshakeError::Setup(error)) = result else { panic!("{result:?}") };
+        assert_eq!(error, Error::Mismatch { what: "transports", local: here.into(), remote: there.into() });
+    }
+    assert_eq!(rc.pair.qp.state(), Ok(QpState::Init));
+}
+
+#[test]
+fn a_side_that_cannot_connect_tells_the_other() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let bad = Path { retry_cnt: 9, ..path.clone() };
+    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let [good, wrong] = connect_over(&mut a, &path, &mut b, &bad);
+    assert!(matches!(wrong, Err(HandshakeError::Setup(Error::OutOfRange { what: "retry count", .. }))), "{wrong:?}");
+    assert!(matches!(good, Err(HandshakeError::PeerFailed)), "{good:?}");
+    // Found when the two know each other: a queue that another library has reset meanwhile.
+    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let [wrong, also] = connect_over(&mut a, &path, &mut b, &path);
+    for result in [wrong, also] {
+        assert!(matches!(result, Err(HandshakeError::Setup(Error::WrongState { .. }) | HandshakeError::PeerFailed)));
+    }
+}
+
+#[test]
+fn more_user_data_than_fits_fails_on_both_sides() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
+    let [long, other] = thread::scope(|scope| {
+        let other = scope.spawn(|| b.pair.sq.connect_over(&mut right, &path, &[]));
+        [a.pair.sq.connect_over(&mut left, &path, &[0; MAX_DATA + 1]), other.join().expect("no panic")]
+    });
+    assert!(matches!(long, Err(HandshakeError::DataTooLong { len: 209 })), "{long:?}");
+    assert!(matches!(other, Err(HandshakeError::PeerFailed)), "{other:?}");
+}
+
+#[test]
+fn paths_say_what_is_wrong_with_port_and_index() {
+    let device = device();
+    let attr = device.query().expect("query");
+    let path = usual_path(&device);
+    let port = device.port(1).expect("port 1");
+    let usual = match port.link_layer {
+        LinkLayer::Ethernet => Some(device.default_gid(&port).expect("a GID")),
+        LinkLayer::InfiniBand => None,
+    };
+    assert_eq!(path, Path::new(port, usual));
+    let gids = device.gids(&port).expect("GIDs");
+    let chosen = device.path(1, Some(gids[0].index)).expect("in use");
+    assert_eq!(chosen.sgid, Some(gids[0]));
+    for number in [0, attr.ports + 1] {
+        let error = device.path(number, None).expect_err("no such port");
+        assert!(matches!(error, Error::OutOfRange { what: "port", .. }), "{error}");
+    }
+    if let Ok(beyond) = u8::try_from(port.gid_tbl_len) {
+        let max = u64::from(beyond) - 1;
+        let error = device.path(1, Some(beyond)).expect_err("beyond the table");
+        assert_eq!(error, Error::OutOfRange { what: "GID index", value: max + 1, min: 0, max });
+    }
+    let empty = (0..=u8::MAX)
+        .find(|index| u32::from(*index) < port.gid_tbl_len && gids.iter().all(|entry| entry.index != *index));
+    if let Some(index) = empty {
+        let error = device.path(1, Some(index)).expect_err("empty");
+        assert_eq!(error, Error::EmptyGid { port: 1, index });
+        assert!(error.to_string().contains(&format!("entry {index} of the GID table of port 1 is empty")), "{error}");
+    }
+}
