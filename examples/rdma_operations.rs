@@ -120,7 +120,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 
     let mut peer = Peer::find(options)?;
-    let local = qp.endpoint(&path, Psn::truncate(0));
+    let local = qp.endpoint_with(&path, Psn::truncate(0));
     let (remote, target) = peer.exchange(&local, shared.remote())?;
     queues.sq.connect(&path, &local, &remote)?;
     peer.step(b'Q')?;

@@ -38,7 +38,7 @@ fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::Rc> {
 
 fn connect(device: &Device, [a, b]: [&mut QueuePair<transport::Rc>; 2]) {
     let path = Path::new(device.port(1).expect("port 1"), None);
-    let (at_a, at_b) = (a.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
+    let (at_a, at_b) = (a.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     for qp in [&a.qp, &b.qp] {
         qp.to_init(&path).expect("INIT");
     }
@@ -213,7 +213,7 @@ fn an_error_on_a_port_that_is_down_says_so() {
     let gid = device.default_gid(&port).expect("a GID");
     // By an entry that the table does not have, RTR is refused, link or no link.
     let path = Path::new(port, Some(GidEntry { index: 200, ..gid }));
-    let there = b.qp.endpoint(&path, Psn::truncate(1));
+    let there = b.qp.endpoint_with(&path, Psn::truncate(1));
     a.qp.to_init(&path).expect("INIT");
     let try_all = || {
         let empty = Port { gid_tbl_len: 0, ..device.port(1).expect("port 1") };

@@ -38,7 +38,7 @@ impl Setup {
     fn connected(&self) -> QueuePair<transport::Rc> {
         let mut pair = self.build().expect("a queue pair");
         let path = Path::new(self.device.port(1).expect("port 1"), None);
-        let itself = pair.qp.endpoint(&path, Psn::truncate(1));
+        let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
         pair.qp.to_init(&path).expect("INIT");
         pair.sq.connect(&path, &itself, &itself).expect("connect");
         pair

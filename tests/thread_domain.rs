@@ -63,7 +63,7 @@ fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
 /// Connects the queue pair to itself.
 fn connect<F: FlushMode>(device: &Device, pair: &mut Pair<F>) {
     let path = path(device);
-    let here = pair.qp.endpoint(&path, Psn::truncate(0x77));
+    let here = pair.qp.endpoint_with(&path, Psn::truncate(0x77));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &here, &here).expect("connect");
 }

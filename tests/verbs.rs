@@ -97,7 +97,8 @@ fn connect<T: Transport, A: Register, B: Register>(
 ) {
     let path = path(device);
     let (first, second) = (a.handle().clone(), b.handle().clone());
-    let (at_a, at_b) = (first.endpoint(&path, Psn::truncate(0x123)), second.endpoint(&path, Psn::truncate(0xff_fff0)));
+    let (at_a, at_b) =
+        (first.endpoint_with(&path, Psn::truncate(0x123)), second.endpoint_with(&path, Psn::truncate(0xff_fff0)));
     for qp in [first, second] {
         qp.to_init(&path).expect("INIT");
     }
@@ -376,7 +377,7 @@ fn states_follow_each_other_and_errors_flush() {
     let pd = device.protection_domain().expect("a PD");
     let (mut a, b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
     let path = path(&device);
-    let (at_a, at_b) = (a.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
+    let (at_a, at_b) = (a.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     assert_eq!(a.qp.state(), Ok(QpState::Reset));
     assert!(a.sq.to_rts(&path, at_a.psn).is_err(), "RESET to RTS");
     a.qp.to_init(&path).expect("INIT");
@@ -544,7 +545,7 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
     let mut small = path(&device);
     small.mtu = Mtu::B256;
     let large = path(&device);
-    let (at_a, at_b) = (a.qp.endpoint(&small, Psn::truncate(5)), b.qp.endpoint(&large, Psn::truncate(6)));
+    let (at_a, at_b) = (a.qp.endpoint_with(&small, Psn::truncate(5)), b.qp.endpoint_with(&large, Psn::truncate(6)));
     a.qp.to_init(&small).expect("INIT");
     b.qp.to_init(&large).expect("INIT");
     a.sq.connect(&small, &at_a, &at_b).expect("connect");

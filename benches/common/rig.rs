@@ -270,7 +270,7 @@ fn path(device: &Device) -> Path {
 
 /// Connects a queue pair to itself.
 fn connect<R: Register>(pair: &mut QueuePair<transport::Rc, R>, path: &Path) {
-    let itself = pair.qp.endpoint(path, Psn::truncate(1));
+    let itself = pair.qp.endpoint_with(path, Psn::truncate(1));
     pair.qp.to_init(path).expect("INIT");
     pair.sq.connect(path, &itself, &itself).expect("connect");
 }

@@ -21,12 +21,10 @@ mod report;
 
 use std::error::Error;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use blueflame::types::Psn;
-use blueflame::verbs::{Device, LinkLayer, Mtu, Path};
+use blueflame::verbs::{Device, Mtu};
 use clap::Parser;
 
 use crate::pingpong::PingPong;
@@ -123,26 +121,18 @@ fn run(options: &Options) -> Result<Report, Failure> {
         Some(name) => Device::open(name)?,
         None => Device::open_first()?,
     };
-    let port = device.port(options.ib_port)?;
-    let sgid = match options.gid_index {
-        Some(index) => {
-            let gid = device.gid(port.number, index)?;
-            Some(gid.ok_or_else(|| format!("entry {index} of the GID table is empty"))?)
-        }
-        None if port.link_layer == LinkLayer::Ethernet => Some(device.default_gid(&port)?),
-        None => None,
-    };
-    let mut path = Path::new(port, sgid);
+    let mut path = device.path(options.ib_port, options.gid_index)?;
     path.mtu = Mtu::from_bytes(options.mtu).ok_or("the MTU must be 256, 512, 1024, 2048 or 4096")?;
-    if path.mtu > port.active_mtu {
-        return Err(format!("the port's MTU is {}, less than --mtu {}", port.active_mtu.bytes(), options.mtu).into());
+    if path.mtu > path.port.active_mtu {
+        return Err(
+            format!("the port's MTU is {}, less than --mtu {}", path.port.active_mtu.bytes(), options.mtu).into()
+        );
     }
 
     let (mut pingpong, qp) = PingPong::new(&device, options)?;
     qp.to_init(&path)?;
     pingpong.post_receives()?;
-    let psn = Psn::truncate(RandomState::new().hash_one(0) as u32);
-    let local = qp.endpoint(&path, psn);
+    let local = qp.endpoint(&path);
     match &options.host {
         Some(host) => {
             let remote = exchange::as_client(host, options.port, &local)?;

@@ -125,10 +125,16 @@ impl fmt::Display for Endpoint {
 }
 
 impl Qp {
-    /// Where the peer reaches this queue pair by `path`. `psn` is where this side begins to count its packets; a fresh random
-    /// number ([`Psn::random`]) keeps late packets of an earlier connection out.
+    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
+    /// [`connect`](super::Owned::connect) what the peer was told: the first PSN is another random number ([`Psn::random`]) each time.
     #[must_use]
-    pub fn endpoint(&self, path: &Path, psn: Psn) -> Endpoint {
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        self.endpoint_with(path, Psn::random())
+    }
+
+    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
+    #[must_use]
+    pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
         Endpoint {
             lid: path.port.lid,
             gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),

@@ -9,10 +9,10 @@
 //!
 //! ```no_run
 //! # use std::{error::Error, net::TcpStream};
-//! # use blueflame::{encoding::DecodeError, types::Psn, verbs::{Buffer, Path, QueuePair, handshake}, wqe::{Rc, Remote}};
-//! # fn two_sides(pair: &mut QueuePair<Rc>, path: &Path, buffer: &Buffer, mut stream: TcpStream) -> Result<(), Box<dyn Error>> {
+//! # use blueflame::{Remote, transport, verbs::{Buffer, Path, QueuePair, handshake}};
+//! # fn two_sides(pair: &mut QueuePair<transport::Rc>, path: &Path, buffer: &Buffer, mut stream: TcpStream) -> Result<(), Box<dyn Error>> {
 //! pair.qp.to_init(path)?;
-//! let local = pair.qp.endpoint(path, Psn::random());
+//! let local = pair.qp.endpoint(path);
 //! // Whatever the peer must know besides, up to 208 bytes: here where it may WRITE.
 //! let peer = handshake::exchange(&mut stream, &local, &buffer.remote().to_bytes())?;
 //! pair.sq.connect(path, &local, &peer.endpoint)?;
@@ -52,9 +52,8 @@ use super::{Endpoint, Error, Mtu, Owned, Path, Qp, VerbsTransport};
 use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::queue::SendQueue;
-use crate::types::Psn;
 
-/// The most user data in a handshake, bytes: thirteen [`Remote`](crate::wqe::Remote)s.
+/// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
 
 /// What error texts call a message.
@@ -205,7 +204,7 @@ fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
 impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Connects the queue pair with the one on the other side of `stream`, where the same is called: INIT, the handshake, RTR, RTS,
     /// and then the peer has come as far. `data`, at most [`MAX_DATA`] bytes, goes to the peer
-    /// besides: what it may access ([`Remote::to_bytes`](crate::wqe::Remote::to_bytes)), what this side wants.
+    /// besides: what it may access ([`Remote::to_bytes`](crate::Remote::to_bytes)), what this side wants.
     ///
     /// The first PSN is random, the path MTU the lesser of both sides'.
     ///
@@ -221,7 +220,7 @@ impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
         path: &Path,
         data: &[u8],
     ) -> Result<Peer, HandshakeError> {
-        let local = self.handle().endpoint(path, Psn::random());
+        let local = self.handle().endpoint(path);
         let message = message(&local, T::QP_TYPE as u8, data);
         let begun = message.and_then(|message| Ok(self.handle().to_init(path).map(|()| message)?));
         let message = or_give_up(stream, begun)?;

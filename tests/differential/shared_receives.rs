@@ -36,7 +36,7 @@ fn state(parts: &ffi::Mlx5dvSrq, wqes: u32) -> (Vec<u8>, u32) {
 
 fn connect(fabric: &Fabric, pair: &mut QueuePair<transport::Rc>) {
     let path = fabric.path();
-    let itself = pair.qp.endpoint(&path, Psn::truncate(7));
+    let itself = pair.qp.endpoint_with(&path, Psn::truncate(7));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
 }

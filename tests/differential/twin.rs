@@ -28,7 +28,7 @@ pub(crate) trait Link: VerbsTransport + Service {
 /// Takes a queue pair to RTS, connected to itself.
 pub(crate) fn connect_to_itself<T: Link>(pair: &mut QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
     let path = fabric.path();
-    let itself = pair.qp.endpoint(&path, Psn::truncate(0xff_fff0));
+    let itself = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
     pair.qp.to_init(&path)?;
     pair.sq.connect(&path, &itself, &itself)
 }

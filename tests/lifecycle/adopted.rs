@@ -60,7 +60,7 @@ fn adopt(plain: &Plain) -> (QueuePair<transport::Rc>, OwnedCq) {
 }
 
 fn connect(path: &Path, a: &mut End, pair: &mut QueuePair<transport::Rc>) {
-    let (at_a, at_b) = (a.pair.qp.endpoint(path, Psn::truncate(1)), pair.qp.endpoint(path, Psn::truncate(2)));
+    let (at_a, at_b) = (a.pair.qp.endpoint_with(path, Psn::truncate(1)), pair.qp.endpoint_with(path, Psn::truncate(2)));
     a.connect(path, 1, &at_b);
     pair.qp.to_init(path).expect("INIT");
     pair.sq.connect(path, &at_b, &at_a).expect("connect");
@@ -172,10 +172,10 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
     {
         // SAFETY: alive, and nobody else's.
         let mut other = unsafe { adopt_qp::<transport::Rc>(other.qp) }.expect("adopt");
-        let at_other = other.qp.endpoint(&path, Psn::truncate(5));
+        let at_other = other.qp.endpoint_with(&path, Psn::truncate(5));
         pair.qp.to_init(&path).expect("INIT");
         pair.qp.to_rtr(&path, &at_other).expect("RTR");
-        let itself = pair.qp.endpoint(&path, Psn::truncate(6));
+        let itself = pair.qp.endpoint_with(&path, Psn::truncate(6));
         other.qp.to_init(&path).expect("INIT");
         other.sq.connect(&path, &at_other, &itself).expect("connect");
     }

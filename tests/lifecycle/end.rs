@@ -44,7 +44,7 @@ impl<T: VerbsTransport> End<T> {
 
     /// Goes to RTS, connected to whoever `remote` says when told where this end is.
     pub(crate) fn connect(&mut self, path: &Path, psn: u32, remote: &Endpoint) {
-        let local = self.pair.qp.endpoint(path, Psn::truncate(psn));
+        let local = self.pair.qp.endpoint_with(path, Psn::truncate(psn));
         self.pair.qp.to_init(path).expect("INIT");
         self.pair.sq.connect(path, &local, remote).expect("connect");
     }
@@ -62,8 +62,8 @@ impl<T: VerbsTransport> End<T> {
 
 /// Connects two ends, whose packets begin with numbers that `psn` tells apart.
 pub(crate) fn connect<T: VerbsTransport>(path: &Path, psn: u32, a: &mut End<T>, b: &mut End<T>) {
-    let at_a = a.pair.qp.endpoint(path, Psn::truncate(psn));
-    let at_b = b.pair.qp.endpoint(path, Psn::truncate(psn ^ 0x5555));
+    let at_a = a.pair.qp.endpoint_with(path, Psn::truncate(psn));
+    let at_b = b.pair.qp.endpoint_with(path, Psn::truncate(psn ^ 0x5555));
     a.connect(path, psn, &at_b);
     b.connect(path, psn ^ 0x5555, &at_a);
 }

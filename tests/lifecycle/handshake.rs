@@ -6,7 +6,7 @@ use std::thread;
 use blueflame::types::WrId;
 use blueflame::verbs::handshake::{HandshakeError, MAX_DATA, Peer};
 use blueflame::verbs::{Device, Error, LinkLayer, Mtu, Path, QpState};
-use blueflame::wqe::{Rc, Remote, Uc, Write};
+use blueflame::{Remote, transport, wqe};
 
 use crate::end::{End, connected, device, wait_for};
 
@@ -30,14 +30,14 @@ fn two_sides_of_a_stream_connect_and_write() {
     let pd = device.protection_domain().expect("a PD");
     let path = usual_path(&device);
     let small = Path { mtu: Mtu::B512, ..path.clone() };
-    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let [from_b, from_a] = connect_over(&mut a, &path, &mut b, &small).map(|peer| peer.expect("connected"));
     assert_eq!((from_b.mtu, from_a.mtu), (Mtu::B512, Mtu::B512));
     assert_eq!((from_b.endpoint.qpn, from_a.endpoint.qpn), (b.pair.qp.qpn(), a.pair.qp.qpn()));
     assert_eq!(a.pair.qp.state(), Ok(QpState::ReadyToSend));
     let theirs = Remote::from_bytes(&from_b.data).expect("where to write");
     assert_eq!(theirs, b.buffer.remote());
-    a.pair.sq.post(&Write::to(theirs).inline(b"over a stream").signaled(WrId(7))).expect("room");
+    a.pair.sq.post(&wqe::write(theirs).inline(b"over a stream").signaled(WrId(7))).expect("room");
     wait_for("the WRITE", || {
         let cqe = a.cq.poll()?;
         cqe.check().expect("a success");
@@ -53,15 +53,16 @@ fn receives_may_be_posted_before() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let path = usual_path(&device);
-    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     b.pair.qp.to_init(&path).expect("INIT");
     b.post_receive(5);
     let [_, _] = connect_over(&mut a, &path, &mut b, &path).map(|peer| peer.expect("connected"));
-    a.pair.sq.post(&blueflame::wqe::Send::new().inline(b"hello").signaled(WrId(1))).expect("room");
+    a.pair.sq.post(&wqe::send().inline(b"hello").signaled(WrId(1))).expect("room");
     wait_for("the receive", || {
         let cqe = b.cq.poll()?;
         cqe.check().expect("a success");
-        Some(assert_eq!(b.pair.rq.as_mut().expect("a receive queue").retire(&cqe), Ok(WrId(5))))
+        assert_eq!(b.pair.rq.as_mut().expect("a receive queue").retire(&cqe), Ok(WrId(5)));
+        Some(())
     });
 }
 
@@ -70,7 +71,7 @@ fn queue_pairs_of_two_transports_do_not_connect() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let path = usual_path(&device);
-    let (mut rc, mut uc) = (End::<Rc>::new(&device, &pd), End::<Uc>::new(&device, &pd));
+    let (mut rc, mut uc) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Uc>::new(&device, &pd));
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let [at_rc, at_uc] = thread::scope(|scope| {
         let other = scope.spawn(|| uc.pair.sq.connect_over(&mut right, &path, &[]));
@@ -89,12 +90,12 @@ fn a_side_that_cannot_connect_tells_the_other() {
     let pd = device.protection_domain().expect("a PD");
     let path = usual_path(&device);
     let bad = Path { retry_cnt: 9, ..path.clone() };
-    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let [good, wrong] = connect_over(&mut a, &path, &mut b, &bad);
     assert!(matches!(wrong, Err(HandshakeError::Setup(Error::OutOfRange { what: "retry count", .. }))), "{wrong:?}");
     assert!(matches!(good, Err(HandshakeError::PeerFailed)), "{good:?}");
     // Found when the two know each other: a queue that another library has reset meanwhile.
-    let (mut a, mut b) = connected::<Rc>(&device, &pd);
+    let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     let [wrong, also] = connect_over(&mut a, &path, &mut b, &path);
     for result in [wrong, also] {
         assert!(matches!(result, Err(HandshakeError::Setup(Error::WrongState { .. }) | HandshakeError::PeerFailed)));
@@ -106,7 +107,7 @@ fn more_user_data_than_fits_fails_on_both_sides() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let path = usual_path(&device);
-    let (mut a, mut b) = (End::<Rc>::new(&device, &pd), End::<Rc>::new(&device, &pd));
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let [long, other] = thread::scope(|scope| {
         let other = scope.spawn(|| b.pair.sq.connect_over(&mut right, &path, &[]));

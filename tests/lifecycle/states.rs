@@ -43,7 +43,7 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     assert_eq!(builder.send_completions(), 4 + 1);
     let mut pair = builder.build().expect("a queue pair");
     let path = path(&device);
-    let itself = pair.qp.endpoint(&path, Psn::truncate(1));
+    let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
     assert_eq!(pair.sq.window(), Wqebbs(4));
@@ -58,7 +58,8 @@ fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
     let pd = device.protection_domain().expect("a PD");
     let (mut a, b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let path = path(&device);
-    let (at_a, at_b) = (a.pair.qp.endpoint(&path, Psn::truncate(1)), b.pair.qp.endpoint(&path, Psn::truncate(2)));
+    let (at_a, at_b) =
+        (a.pair.qp.endpoint_with(&path, Psn::truncate(1)), b.pair.qp.endpoint_with(&path, Psn::truncate(2)));
     let refused = |a: &mut End<transport::Rc>, state| {
         assert_eq!(a.pair.qp.state(), Ok(state));
         assert_eq!(a.nop(1, true), Err(PostError::NotReadyToSend), "{state}");
@@ -84,7 +85,7 @@ fn each_state_follows_the_one_before() {
     let pd = device.protection_domain().expect("a PD");
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let path = path(&device);
-    let itself = a.pair.qp.endpoint(&path, Psn::truncate(1));
+    let itself = a.pair.qp.endpoint_with(&path, Psn::truncate(1));
     let wrong = |is, to| Err(Error::WrongState { is, to });
     assert_eq!(a.pair.sq.connect(&path, &itself, &itself), wrong(QpState::Reset, QpState::ReadyToReceive));
     assert_eq!(a.pair.sq.to_rts(&path, itself.psn), wrong(QpState::Reset, QpState::ReadyToSend));
@@ -107,7 +108,7 @@ fn the_device_is_asked_only_about_ports_that_it_has() {
     let pd = device.protection_domain().expect("a PD");
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let good = path(&device);
-    let itself = a.pair.qp.endpoint(&good, Psn::truncate(1));
+    let itself = a.pair.qp.endpoint_with(&good, Psn::truncate(1));
     for number in [0, device.query().expect("query").ports + 1, 255] {
         let mut path = good.clone();
         path.port.number = number;

@@ -168,7 +168,7 @@ fn a_reset_forgets_what_was_not_polled() {
         let mut other =
             pd.queue_pair::<transport::Rc>(a.cq.handle(), a.cq.handle()).sends(2).build().expect("a queue pair");
         let path = path(&device);
-        let itself = other.qp.endpoint(&path, Psn::truncate(3));
+        let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
         other.sq.connect(&path, &itself, &itself).expect("connect");
         let target = b.buffer.remote();
@@ -234,7 +234,8 @@ fn a_reset_behind_the_queues_replays_nothing() {
     wait_for("the order", || b.cq.poll().map(drop));
     reset_behind(&a);
     let error = Error::ResetElsewhere { qpn: a.pair.qp.qpn() };
-    let (at_a, at_b) = (a.pair.qp.endpoint(&path, Psn::truncate(5)), b.pair.qp.endpoint(&path, Psn::truncate(6)));
+    let (at_a, at_b) =
+        (a.pair.qp.endpoint_with(&path, Psn::truncate(5)), b.pair.qp.endpoint_with(&path, Psn::truncate(6)));
     a.pair.qp.to_init(&path).expect("INIT");
     assert_eq!(a.pair.sq.connect(&path, &at_a, &at_b), Err(error.clone()));
     assert_eq!(a.pair.qp.state(), Ok(QpState::ReadyToReceive), "the device was told nothing");
@@ -262,7 +263,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     assert_eq!(builder.recv_completions(), 0, "they are counted once for all its queue pairs");
     let mut b = builder.build().expect("a queue pair");
     let path = path(&device);
-    let (at_a, at_b) = (a.pair.qp.endpoint(&path, Psn::truncate(1)), b.qp.endpoint(&path, Psn::truncate(2)));
+    let (at_a, at_b) = (a.pair.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     b.qp.to_init(&path).expect("INIT");
     a.connect(&path, 1, &at_b);
     b.sq.connect(&path, &at_b, &at_a).expect("connect");

@@ -57,7 +57,7 @@ fn paths_without_an_address() {
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let mut blind = Path::new(port, None);
     blind.port.link_layer = LinkLayer::Ethernet;
-    let mut remote = a.pair.qp.endpoint(&path(&device), Psn::truncate(1));
+    let mut remote = a.pair.qp.endpoint_with(&path(&device), Psn::truncate(1));
     remote.gid = Gid([1; 16]);
     a.pair.qp.to_init(&blind).expect("INIT");
     let error = a.pair.sq.connect(&blind, &remote, &remote).expect_err("no GID");

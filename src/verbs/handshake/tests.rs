@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::types::Qpn;
+use crate::types::{Psn, Qpn};
 use crate::verbs::{Gid, GidType};
 
 fn endpoint(last: u8, gid_type: Option<GidType>, mtu: Mtu) -> Endpoint {

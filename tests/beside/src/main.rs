@@ -42,7 +42,7 @@ fn main() {
     let device = Device::open_first().expect("the same device");
     let port = device.port(1).expect("port 1");
     let path = Path::new(port, device.default_gid(&port).ok());
-    let itself = pair.qp.endpoint(&path, Psn::truncate(7));
+    let itself = pair.qp.endpoint_with(&path, Psn::truncate(7));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
 
