@@ -113,11 +113,6 @@ pub enum Error {
 impl Error {
     /// What the operating system has just refused: `what` names the call.
     pub(crate) fn of_system(what: &'static str) -> Self {
-        Self::System { what, errno: errno() }
+        Self::System { what, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
     }
-}
-
-/// The calling thread's `errno`.
-pub(crate) fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

@@ -1,8 +1,6 @@
 //! The device itself: made, stepped, watched.
 
 use super::memory::Allocation;
-use super::queues::Register;
-use super::registration::Region;
 use crate::complaint::Complaint;
 use crate::config::{DeviceConfig, LinkLayer, PortConfig};
 use crate::device::Device;
@@ -28,6 +26,23 @@ pub struct EmbeddedDevice {
     pub(super) registers: BTreeMap<u32, Register>,
     pub(super) pd: u32,
     pub(super) now: Duration,
+}
+
+/// What was mapped for a key. The key itself does not tell for good: a peer's invalidation takes its length.
+pub(super) struct Region {
+    pub(super) addr: u64,
+    pub(super) len: usize,
+    /// The memory, if it is a [`Buffer`](super::memory::Buffer)'s.
+    pub(super) _memory: Option<Arc<Allocation>>,
+}
+
+/// A QP's register.
+#[derive(Clone, Copy)]
+pub(super) struct Register {
+    /// Index of its UAR page.
+    pub(super) uar: u32,
+    /// Bytes of a half; 0 without BlueFlame.
+    pub(super) size: u32,
 }
 
 impl EmbeddedDevice {

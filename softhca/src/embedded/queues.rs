@@ -1,6 +1,6 @@
 //! Queues: their rings, doorbell records and registers, laid out as a driver does.
 
-use super::device::EmbeddedDevice;
+use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
 use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext};
@@ -14,15 +14,6 @@ use std::sync::Arc;
 
 /// Bytes of a doorbell record: a cache line, of which two words are used.
 const RECORD_BYTES: usize = 64;
-
-/// A QP's register.
-#[derive(Clone, Copy)]
-pub(super) struct Register {
-    /// Index of its UAR page.
-    uar: u32,
-    /// Bytes of a half; 0 without BlueFlame.
-    size: u32,
-}
 
 impl EmbeddedDevice {
     /// Creates a CQ.

@@ -1,6 +1,6 @@
 //! Registered memory: the caller's own, and buffers of the device's.
 
-use super::device::EmbeddedDevice;
+use super::device::{EmbeddedDevice, Region};
 use super::memory::{Allocation, Buffer};
 use super::parts::ConnectOptions;
 use crate::context::{Access, MkeyContext};
@@ -8,14 +8,6 @@ use crate::error::{Error, Object};
 use crate::memory::page_bytes;
 use std::ptr::NonNull;
 use std::sync::Arc;
-
-/// What was mapped for a key. The key itself does not tell for good: a peer's invalidation takes its length.
-pub(super) struct Region {
-    addr: u64,
-    len: usize,
-    /// The memory, if it is a [`Buffer`]'s.
-    _memory: Option<Arc<Allocation>>,
-}
 
 impl EmbeddedDevice {
     /// Registers memory of the caller; gives its key.

@@ -5,7 +5,6 @@
 
 use super::host_memory::{DmaFault, HostMemory};
 use super::shared_copy::{copy_in, copy_out};
-use crate::error::errno;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::OnceLock;
@@ -253,7 +252,8 @@ fn advise(start: usize, len: usize, advice: libc::c_int) -> bool {
         if unsafe { libc::madvise(addr, len, advice) } == 0 {
             return true;
         }
-        if !matches!(errno(), libc::EINTR | libc::EAGAIN) {
+        let errno = std::io::Error::last_os_error().raw_os_error();
+        if !matches!(errno, Some(libc::EINTR | libc::EAGAIN)) {
             return false;
         }
     }
