@@ -1,9 +1,5 @@
 //! One end of a connection: a queue pair and its completion queue.
 
-use std::any::Any;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
-
 use blueflame::cq::{CompletionQueue, CqParts};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
 use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
@@ -13,29 +9,10 @@ use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, Qp
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::handle::{Handle, shadow};
 use crate::receives::Receives;
 use crate::request::{Service, Wr};
 use crate::shape::Shape;
-
-/// What a queue needs: its device, which has the rings, and the queue's private memory. It lives as long as the queue.
-pub struct Handle {
-    device: Device,
-    _shadow: Box<dyn Any + Send + Sync>,
-}
-
-impl Handle {
-    /// The device under the queue.
-    #[must_use]
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-}
-
-impl std::fmt::Debug for Handle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.device.fmt(f)
-    }
-}
 
 /// One end of a connection: the queues of a queue pair, and the completion queue of both.
 ///
@@ -214,12 +191,6 @@ pub fn register(qp: &QpParts) -> RegisterParts {
     RegisterParts { reg: qp.bf_reg, size: qp.bf_size }
 }
 
-/// Private memory of a queue: where it is, and what keeps it there. It stays where it is when the value moves.
-fn shadow<T: Send + Sync + 'static>(len: u32) -> (NonNull<T>, Box<dyn Any + Send + Sync>) {
-    let mut records: Vec<MaybeUninit<T>> = (0..len).map(|_| MaybeUninit::uninit()).collect();
-    (NonNull::from(&mut records[..]).cast(), Box::new(records))
-}
-
 /// The number of an object of the device.
 fn number<N>(number: Option<N>) -> N {
     number.expect("the device's numbers have 24 bits")
@@ -247,7 +218,7 @@ fn send_queue<T: Service, R: Register>(
     // the shadow.
     unsafe {
         let queue = SendQueue::from_parts(parts, register)?;
-        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, SendQueue::ring_addr))
+        Ok(Owned::new(queue, Handle::new(device, memory), SendQueue::ring_addr))
     }
 }
 
@@ -265,7 +236,7 @@ fn recv_queue(device: &Device, qp: &QpParts, ring: &embedded::Ring) -> Result<Ow
     // SAFETY: as in `send_queue`.
     unsafe {
         let queue = RecvQueue::from_parts(parts)?;
-        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, RecvQueue::ring_addr))
+        Ok(Owned::new(queue, Handle::new(device, memory), RecvQueue::ring_addr))
     }
 }
 
@@ -285,7 +256,7 @@ fn shared_recv_queue(device: &Device, srq: &embedded::SrqParts) -> Result<Owned<
     // SAFETY: as in `send_queue`.
     unsafe {
         let queue = SharedRecvQueue::from_parts(parts)?;
-        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: memory }, SharedRecvQueue::ring_addr))
+        Ok(Owned::new(queue, Handle::new(device, memory), SharedRecvQueue::ring_addr))
     }
 }
 
@@ -302,6 +273,6 @@ fn completion_queue(device: &Device, cq: &embedded::CqParts) -> Result<Owned<Com
     // SAFETY: as in `send_queue`, and nobody else polls it.
     unsafe {
         let queue = CompletionQueue::from_parts(parts)?;
-        Ok(Owned::new(queue, Handle { device: device.clone(), _shadow: Box::new(()) }, CompletionQueue::ring_addr))
+        Ok(Owned::new(queue, Handle::new(device, Box::new(())), CompletionQueue::ring_addr))
     }
 }

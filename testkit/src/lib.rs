@@ -43,6 +43,7 @@ mod buffer;
 mod device;
 mod end;
 mod error;
+mod handle;
 pub mod ops;
 mod pair;
 mod receives;
@@ -51,8 +52,9 @@ mod shape;
 
 pub use buffer::Buffer;
 pub use device::{Device, DeviceOptions, Network, run_until_idle, wait_for_timer};
-pub use end::{End, Handle, connect, register};
+pub use end::{End, connect, register};
 pub use error::Error;
+pub use handle::Handle;
 pub use pair::{Pair, PairBuilder, connected_pair};
 pub use receives::Receives;
 pub use shape::Shape;

@@ -4,7 +4,7 @@ use blueflame::cq::{CqeView, Source};
 use blueflame::queue::Owned;
 use blueflame::{RecvError, RecvQueue, RetireError, Sge, SharedRecvQueue, WrId};
 
-use crate::end::Handle;
+use crate::handle::Handle;
 
 /// The receive queue of an [`End`](crate::End), of the kind that its [`Shape`](crate::Shape) asked for.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     ("src/lib.rs", &["src/cq", "src/db"]),
     ("softhca/src/lib.rs", &["softhca/src"]),
+    ("testkit/src/lib.rs", &["testkit/src"]),
     ("softhca/uverbs/settings/src/lib.rs", &["softhca/uverbs/settings/src"]),
     ("softhca/uverbs/src/bin/softhca-run/main.rs", &["softhca/uverbs/src/bin/softhca-run"]),
 ];
