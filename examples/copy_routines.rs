@@ -7,7 +7,7 @@
 use std::{env, error::Error, mem::MaybeUninit, ptr::NonNull, time::Instant};
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
-use blueflame::cq::{CompletionQueue, CqParts, Standard};
+use blueflame::cq::{CompletionQueue, CqParts};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::types::{CqCi, Cqn, Qpn, Rkey, SqPi, WrId};
@@ -49,7 +49,7 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     let (buf, cqe_cnt, cqe_size, dbrec, cq_uar) = (cq.buf, cq.cqe_cnt, cq.cqe_size, cq.dbrec, cq.cq_uar);
     let cq = CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn: Cqn::truncate(cq.cqn), ci: CqCi::truncate(0) };
     // SAFETY: a new completion queue's parts; `hca` outlives it.
-    let mut cq = unsafe { CompletionQueue::<Standard>::from_parts(cq)? };
+    let mut cq = unsafe { CompletionQueue::from_parts(cq)? };
     // SAFETY: a new queue pair's register; whenever a value is made of it, the one before is gone. `hca` outlives it.
     let register = || unsafe { ExclusiveRegister::from_parts(RegisterParts { reg: qp.bf_reg, size: qp.bf_size }) };
     let routine = match routine {

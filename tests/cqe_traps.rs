@@ -122,7 +122,7 @@ fn polled<M: PollMode>(
         ci: CqCi::new(0).unwrap(),
     };
     // SAFETY: the parts outlive the queue, and nothing else uses them but the device that is played here.
-    let mut cq = unsafe { CompletionQueue::<M>::from_parts(parts) }.unwrap();
+    let mut cq = unsafe { CompletionQueue::from_parts(parts).unwrap().with_mode_unchecked::<M>() };
     protect(libc::PROT_NONE);
     let seen = poll(&mut cq);
     protect(libc::PROT_READ | libc::PROT_WRITE);

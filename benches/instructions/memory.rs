@@ -106,5 +106,5 @@ fn completion_queue<M: PollMode>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -
         ci: CqCi::truncate(0),
     };
     // SAFETY: pages of its own, large enough, which stay; there is no device, so that nothing overruns the queue.
-    unsafe { CompletionQueue::from_parts(parts) }.expect("a queue")
+    unsafe { CompletionQueue::from_parts(parts).expect("a queue").with_mode_unchecked() }
 }

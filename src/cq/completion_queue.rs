@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use super::error::CqError;
 use super::handled::Handled;
 use super::initial;
-use super::mode::{PollMode, Publish, Standard};
+use super::mode::{PollMode, Publish, Publishing, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
 use super::view::{Cqe, CqeCopy, CqeView};
@@ -83,8 +83,8 @@ pub struct CompletionQueue<M: PollMode = Standard> {
 // access goes through `&mut self`.
 unsafe impl<M: PollMode> Send for CompletionQueue<M> {}
 
-impl<M: PollMode> CompletionQueue<M> {
-    /// A queue over raw parts. The mode is the type's: `CompletionQueue::<NoOverrun>::from_parts(…)`.
+impl CompletionQueue {
+    /// A queue over raw parts, of the standard mode; [`with_mode`](Self::with_mode) gives it another.
     ///
     /// # Errors
     ///
@@ -100,7 +100,6 @@ impl<M: PollMode> CompletionQueue<M> {
     ///   or to nobody; `cq_uar` is writable for 0x28 bytes;
     /// - nothing else in the process polls or arms this CQ (libibverbs included) or resizes it;
     /// - `ci` is the consumer index the next CQE will be written for;
-    /// - with [`NoOverrun`](super::NoOverrun), the queue cannot overrun, as described there;
     /// - no reference to any of that memory lives;
     /// - on 32-bit CPUs, where the doorbell that arms is two stores, nothing but this crate (which takes a lock) arms queues through
     ///   the same UAR page from another thread, libmlx5 included.
@@ -128,6 +127,47 @@ impl<M: PollMode> CompletionQueue<M> {
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
         Ok(Self { next, ring, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+    }
+}
+
+impl<M: PollMode> CompletionQueue<M> {
+    /// The same queue, polled in another mode.
+    ///
+    /// ```
+    /// use blueflame::CompletionQueue;
+    /// use blueflame::cq::{OncePerCall, Prefetch};
+    ///
+    /// fn for_bursts(cq: CompletionQueue) -> CompletionQueue<OncePerCall<Prefetch>> {
+    ///     cq.with_mode()
+    /// }
+    /// ```
+    ///
+    /// The mode that never tells the device the consumer index needs a promise:
+    ///
+    /// ```compile_fail,E0277
+    /// use blueflame::CompletionQueue;
+    /// use blueflame::cq::NoOverrun;
+    ///
+    /// fn careless(cq: CompletionQueue) -> CompletionQueue<NoOverrun> {
+    ///     cq.with_mode()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_mode<N: Publishing>(self) -> CompletionQueue<N> {
+        // SAFETY: the device is told the consumer index.
+        unsafe { self.with_mode_unchecked() }
+    }
+
+    /// As [`with_mode`](Self::with_mode), also for [`NoOverrun`](super::NoOverrun) and what is made of it.
+    ///
+    /// # Safety
+    ///
+    /// In a mode that does not tell the device the consumer index, the queue cannot overrun, as described at
+    /// [`NoOverrun`](super::NoOverrun).
+    #[must_use]
+    pub unsafe fn with_mode_unchecked<N: PollMode>(self) -> CompletionQueue<N> {
+        let Self { next, ring, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
+        CompletionQueue { next, ring, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
     }
 
     /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how

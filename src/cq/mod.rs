@@ -30,7 +30,7 @@ pub use error::{CqError, CqeError, ErrorCqe, InlineError};
 pub(crate) use forget::holds;
 pub use handled::Handled;
 pub use layout::CqeFormat;
-pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
+pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};

@@ -16,6 +16,15 @@ pub trait PollMode: Sealed {
     const AHEAD: usize;
 }
 
+/// A mode that tells the device the consumer index by itself, so that the device knows before it would overrun the queue: every
+/// mode but [`NoOverrun`], and those that are made of it without [`OncePerCall`].
+pub trait Publishing: PollMode {}
+
+impl Publishing for Standard {}
+impl Publishing for Conservative {}
+impl<M: PollMode> Publishing for OncePerCall<M> {}
+impl<M: Publishing, const AHEAD: usize> Publishing for Prefetch<M, AHEAD> {}
+
 /// When the device is told how far it may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Publish {
@@ -32,8 +41,7 @@ pub enum Publish {
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {}
 
-/// As another mode, with one consumer-index store per poll call: `CompletionQueue::<OncePerCall>::from_parts(…)`. The queue
-/// must have room for as many more completions as a call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its
+/// As another mode, with one consumer-index store per poll call: `cq.with_mode::<OncePerCall>()`. The queue must have room for as many more completions as a call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its
 /// closures post nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct OncePerCall<M: PollMode = Standard>(PhantomData<M>);
@@ -54,12 +62,13 @@ pub enum Conservative {}
 ///
 /// The device compares the record's consumer index with its producer index to detect overrun; a queue may do without if
 /// it was created to ignore overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`, `oi` in the PRM's CQ context) and the queues that
-/// complete to it can never have more completions outstanding than it has entries. UCX polls this way.
+/// complete to it can never have more completions outstanding than it has entries. UCX polls this way. So the way to it is
+/// `unsafe`: [`with_mode_unchecked`](super::CompletionQueue::with_mode_unchecked).
 #[derive(Clone, Copy, Debug)]
 pub enum NoOverrun {}
 
 /// Another mode, that asks for the CQE `AHEAD` places further on ([`prefetch_read`](crate::arch::prefetch_read)) at each one it takes:
-/// `CompletionQueue::<Prefetch>::from_parts(…)`. For bursts of completions that another cache still holds.
+/// `cq.with_mode::<Prefetch>()`. For bursts of completions that another cache still holds.
 ///
 /// Measured on an AMD EPYC (Zen 4) VM, CQEs written by a thread on another core, three fields read of each: time against the
 /// same call without prefetching, medians over hundreds of rounds in turns, of several runs. No NIC was involved.

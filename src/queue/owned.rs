@@ -5,6 +5,7 @@ use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
 use super::owning::Holds;
+use crate::cq::{CompletionQueue, PollMode, Publishing};
 
 /// A queue of this crate and what it needs: it derefs to the queue, and keeps the object under it, and everything that object
 /// needs, alive. `H` is the object's handle, to be cloned for the calls that set things up. `verbs` makes such queues.
@@ -39,10 +40,37 @@ impl<Q, H> Owned<Q, H> {
         (self.ring_of)(&self.queue) == self.ring
     }
 
+    /// The same queue and object, the queue as `f` returns it.
+    fn map<P>(self, f: impl FnOnce(Q) -> P, ring_of: fn(&P) -> usize) -> Owned<P, H> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, and neither field is used again. If `f` panics, the object is leaked.
+        let (queue, handle) = unsafe { (ManuallyDrop::take(&mut this.queue), ManuallyDrop::take(&mut this.handle)) };
+        let handle = ManuallyDrop::new(handle);
+        Owned { queue: ManuallyDrop::new(f(queue)), handle, ring: this.ring, ring_of }
+    }
+
     /// The object under the queue.
     #[must_use]
     pub fn handle(&self) -> &H {
         &self.handle
+    }
+}
+
+impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
+    /// [`CompletionQueue::with_mode`].
+    #[must_use]
+    pub fn with_mode<N: Publishing>(self) -> Owned<CompletionQueue<N>, H> {
+        self.map(CompletionQueue::with_mode, CompletionQueue::ring_addr)
+    }
+
+    /// [`CompletionQueue::with_mode_unchecked`].
+    ///
+    /// # Safety
+    /// As there.
+    #[must_use]
+    pub unsafe fn with_mode_unchecked<N: PollMode>(self) -> Owned<CompletionQueue<N>, H> {
+        // SAFETY: the caller's promise.
+        self.map(|queue| unsafe { queue.with_mode_unchecked() }, CompletionQueue::ring_addr)
     }
 }
 
@@ -138,5 +166,18 @@ mod tests {
         assert_eq!(Arc::strong_count(&b), 1, "its own queue is back, and gone with it");
         drop(own(3, &b));
         assert_eq!(Arc::strong_count(&b), 1);
+    }
+
+    #[test]
+    fn a_queue_of_another_type_keeps_its_object() {
+        let object = Arc::new("object");
+        // SAFETY: as above.
+        let own = |ring| unsafe { Owned::new(Queue(ring), Arc::clone(&object), |queue| queue.0) };
+        let mut mapped = own(1).map(|queue| (queue, "another type"), |queue| queue.0.0);
+        assert_eq!((mapped.0.0, mapped.1, Arc::strong_count(&object)), (1, "another type", 2));
+        let mut other = own(2).map(|queue| (queue, "another type"), |queue| queue.0.0);
+        core::mem::swap(&mut *mapped, &mut *other);
+        drop(mapped);
+        assert_eq!(Arc::strong_count(&object), 3, "its queue is in `other`");
     }
 }

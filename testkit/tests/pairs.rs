@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{CqeError, WcStatus};
+use blueflame::cq::{CqeError, OncePerCall, Prefetch, WcStatus};
 use blueflame::queue::{DeviceBuffer, OwningSendQueue};
 use blueflame::{WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
@@ -185,5 +185,22 @@ fn owning_queues() -> Outcome {
     let page = sq.retire(&cqe)?.expect("its buffer");
     assert_eq!((page.to_vec(..5), window.to_vec(..5)), (b"owned".to_vec(), b"owned".to_vec()));
     assert!(matches!(pair.near.rq, Receives::Own(_)));
+    Ok(())
+}
+
+#[test]
+fn completion_queues_of_another_mode() -> Outcome {
+    let mut pair = connected_pair::<transport::Rc>()?;
+    let mut cq = pair.near.cq.with_mode::<OncePerCall<Prefetch>>();
+    for n in 0..100 {
+        pair.near.sq.post(&wqe::nop().signaled(WrId(n)))?;
+        run_until_idle(&[cq.handle().device(), pair.far.device()])?;
+        let taken: Result<_, Box<dyn Error>> = cq.poll_with(16, |cqe| {
+            cqe.check()?;
+            assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(n));
+            Ok(())
+        });
+        assert_eq!(taken?, 1);
+    }
     Ok(())
 }
