@@ -161,8 +161,16 @@
 //!
 //! # Without a NIC
 //!
-//! `softhca` is a software ConnectX in a process. `blueflame-testkit` connects queues of this crate over it in one line;
-//! `softhca-run` has any RDMA program find it as `mlx5_0`.
+//! [`softhca`] is a software ConnectX in a process. [`blueflame-testkit`] connects queues of this crate over it in one line;
+//! `softhca-run`, of [`softhca-uverbs`], has any RDMA program find it as `mlx5_0`.
+//!
+#![cfg_attr(docsrs, doc = "[`softhca`]: https://docs.rs/softhca")]
+#![cfg_attr(docsrs, doc = "[`blueflame-testkit`]: https://docs.rs/blueflame-testkit")]
+#![cfg_attr(docsrs, doc = "[`softhca-uverbs`]: https://docs.rs/softhca-uverbs")]
+// `cargo doc --workspace` puts the crates' pages side by side.
+#![cfg_attr(not(docsrs), doc = "[`softhca`]: ../softhca/index.html")]
+#![cfg_attr(not(docsrs), doc = "[`blueflame-testkit`]: ../blueflame_testkit/index.html")]
+#![cfg_attr(not(docsrs), doc = "[`softhca-uverbs`]: ../softhca_uverbs/index.html")]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(all(test, not(feature = "std")))]

@@ -59,3 +59,10 @@ pub use pair::{Pair, PairBuilder, connected_pair};
 pub use receives::Receives;
 pub use shape::Shape;
 pub use softhca;
+
+/// The examples in the repository's front page and book are compiled: here, where the crates that they use are at hand.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../docs/testing.md")]
+#[doc = include_str!("../README.md")]
+mod pages {}
