@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A QP never waits and never sends by itself: `Qp::receive` takes what the wire brought, `Qp::step` does a bounded
-//! piece of whatever is to be done at a time that the caller tells, and packets go to [`Resources::outbox`]. States are in
+//! piece of whatever is to be done at a time that the caller tells, and packets go to `Resources::outbox`. States are in
 //! `state` and `modify`; timers in `timer`.
 
 mod acknowledge;
