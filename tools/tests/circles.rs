@@ -16,6 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("softhca/src/lib.rs", &["softhca/src"]),
     ("testkit/src/lib.rs", &["testkit/src"]),
     ("softhca/uverbs/settings/src/lib.rs", &["softhca/uverbs/settings/src"]),
+    ("softhca/uverbs/src/lib.rs", &["softhca/uverbs/src"]),
     ("softhca/uverbs/src/bin/softhca-run/main.rs", &["softhca/uverbs/src/bin/softhca-run"]),
 ];
 

@@ -1,7 +1,7 @@
 //! What a program can have happen to the devices, as somebody at the machine could: found with `dlsym(RTLD_DEFAULT, …)`.
 
-use crate::errno::Errno;
-use crate::hca::Hca;
+use crate::device::Hca;
+use crate::process::Errno;
 use softhca::device::Device;
 use softhca::error::Error;
 use std::ffi::c_int;

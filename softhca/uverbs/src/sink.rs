@@ -1,7 +1,7 @@
 //! Sinks are stepped by the program that uses them, so that nothing else runs while it measures itself.
 
-use crate::device_file;
-use crate::hca::Hca;
+use crate::device::Hca;
+use crate::launch::settings;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use std::time::Instant;
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_step() -> c_int {
     static CLOCK: OnceLock<Instant> = OnceLock::new();
-    if !device_file::settings().is_some_and(|settings| settings.sink) {
+    if !settings().is_some_and(|settings| settings.sink) {
         return -1;
     }
     let now = CLOCK.get_or_init(Instant::now).elapsed();

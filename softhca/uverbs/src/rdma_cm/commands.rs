@@ -10,10 +10,7 @@ use super::events::EventFile;
 use super::id::Id;
 use super::manager::MANAGER;
 use super::{establish, qp_attr, query};
-use crate::context::lock;
-use crate::errno::Errno;
-use crate::fds::{self, File};
-use crate::user;
+use crate::process::{Errno, fds, lock, user};
 use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -204,10 +201,7 @@ fn set_option(call: &Call<'_>) -> Result<(), Errno> {
 fn migrate(call: &Call<'_>) -> Result<(), Errno> {
     call.room::<EventsReportedResp>()?;
     let wanted: MigrateId = call.input()?;
-    let from = match fds::get(wanted.fd) {
-        Some(File::ConnectionManager(file)) => file,
-        _ => return Err(Errno::EINVAL),
-    };
+    let from: Arc<EventFile> = fds::get_as(wanted.fd).ok_or(Errno::EINVAL)?;
     let mut manager = lock(&MANAGER);
     let id = manager.id(&from, wanted.id)?;
     if !Arc::ptr_eq(&from, call.file) {

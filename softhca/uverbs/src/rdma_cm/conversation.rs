@@ -1,7 +1,7 @@
 //! A conversation of two communication managers: how far it is, and what its QP must know (IBTA vol. 1, 12.9).
 
 use super::mad::Message;
-use super::manager::Peer;
+use super::peer::Peer;
 use std::time::{Duration, Instant};
 
 /// How far it is (`enum ib_cm_state` of the kernel).

@@ -5,13 +5,15 @@ use super::abi::{ConnParam, event};
 use super::address::{Address, ip_header, service_id};
 use super::conversation::{Conversation, Phase, ack_timeout};
 use super::id::{Id, Local, Param, State};
-use super::mad::{Kind, Message, Rep, Req, SidrRep, SidrReq, milliseconds, padded, reason, sidr};
-use super::manager::{Manager, Peer, send, settings, sidr_refusal};
+use super::mad::{Kind, Message, milliseconds, padded, reason, sidr};
+use super::manager::{Manager, send, settings, sidr_refusal};
+use super::peer::Peer;
 use super::ports::{self, Wanted};
+use super::requests::{Rep, Req, SidrRep, SidrReq};
 use super::thread;
-use crate::device;
-use crate::errno::Errno;
-use crate::hca::Hca;
+use crate::device::Hca;
+use crate::device::limits::LOCAL_ACK_DELAY;
+use crate::process::Errno;
 use softhca_settings::{self as settings, gid_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Instant;
@@ -200,7 +202,7 @@ impl Manager {
                 traffic_class: id.options.traffic_class,
                 hop_limit: super::id::HOP_LIMIT,
                 sl: 0,
-                ack_timeout: ack_timeout(device::LOCAL_ACK_DELAY, PACKET_LIFE_TIME),
+                ack_timeout: ack_timeout(LOCAL_ACK_DELAY, PACKET_LIFE_TIME),
                 ece,
                 private: padded(&data).ok_or(Errno::EINVAL)?,
             }
@@ -253,7 +255,7 @@ impl Manager {
                     starting_psn: id.psn,
                     responder_resources: param.responder_resources,
                     initiator_depth: param.initiator_depth,
-                    target_ack_delay: device::LOCAL_ACK_DELAY,
+                    target_ack_delay: LOCAL_ACK_DELAY,
                     flow_control: param.flow_control,
                     rnr_retry_count: param.rnr_retry_count.min(7),
                     srq: param.srq,

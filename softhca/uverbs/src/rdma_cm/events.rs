@@ -2,8 +2,7 @@
 //! them, so that it can be polled, and read to wait for one.
 
 use super::abi::EventResp;
-use crate::context::lock;
-use crate::errno::Errno;
+use crate::process::{Errno, lock, real};
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::sync::Mutex;
@@ -40,7 +39,7 @@ impl EventFile {
     fn count(&self) {
         let one = 1_u64;
         // SAFETY: eight bytes of a local variable; past our own definition of write, which takes this file for a program's.
-        unsafe { super::interpose::write(self.fd, (&raw const one).cast(), 8) };
+        unsafe { real::write(self.fd, (&raw const one).cast(), 8) };
     }
 
     /// Takes a count back, if nobody else has read it since.

@@ -4,34 +4,18 @@ use super::abi::event;
 use super::conversation::{Conversation, Phase};
 use super::events::EventFile;
 use super::id::{Id, Local, Param, State};
-use super::mad::{Kind, Message, SidrRep, reason, sidr};
-use crate::context::lock;
-use crate::device_file;
-use crate::errno::Errno;
-use softhca::wire::shm;
-use softhca_settings::{Gid, Settings};
+use super::mad::{Kind, Message, reason, sidr};
+use super::peer::Peer;
+use super::requests::SidrRep;
+use crate::process::Errno;
+use crate::process::lock;
+use softhca_settings::Settings;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often it is asked whether the peers still live.
 const LIFE_CHECK: Duration = Duration::from_millis(200);
-
-/// The other end of a conversation, and the address of ours that it uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Peer {
-    /// The number of its QP 1.
-    pub(super) qpn: u32,
-    pub(super) gid: Gid,
-    pub(super) own_gid: Gid,
-}
-
-impl Peer {
-    /// Which life the peer's process is in.
-    pub(super) fn life(&self) -> Option<u32> {
-        shm::life(&device_file::settings()?.fabric, self.qpn)
-    }
-}
 
 /// The manager.
 #[derive(Default)]
@@ -53,7 +37,7 @@ pub(super) static MANAGER: LazyLock<Mutex<Manager>> = LazyLock::new(|| {
 
 /// The launcher's settings.
 pub(super) fn settings() -> Result<&'static Arc<Settings>, Errno> {
-    device_file::settings().ok_or(Errno::ENODEV)
+    crate::launch::settings().ok_or(Errno::ENODEV)
 }
 
 impl Manager {

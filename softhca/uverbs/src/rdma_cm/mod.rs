@@ -1,7 +1,7 @@
 //! The connection manager: `/dev/infiniband/rdma_cm`, answered as a kernel does on Ethernet ports.
 //!
 //! ```text
-//!  program -- librdmacm --write, poll--> [interpose] -- [commands] -- ids, conversations ([manager]) -- [thread]
+//!  program -- librdmacm --write, poll--> `interpose` -- [commands] -- ids, conversations ([manager]) -- [thread]
 //!                                            |                              |  ^
 //!                                         [events]                      [mad]  |  QP 1 of the device, on its wire
 //!                                                                           v  |
@@ -14,6 +14,8 @@
 //! and get lost as they do. If a process dies, the others find its place in the fabric empty, and go on as if its kernel
 //! had said goodbye.
 //!
+//! This room knows devices, but not the commands of their files.
+//!
 //! There are no multicast groups, no alternate paths, and nothing on InfiniBand ports, where IP addresses would need
 //! IPoIB interfaces.
 
@@ -24,21 +26,21 @@ mod conversation;
 mod establish;
 mod events;
 mod id;
-pub mod interpose;
 mod mad;
 mod manager;
+mod peer;
 mod ports;
 mod qp_attr;
 mod query;
 mod receive;
+mod requests;
 mod thread;
 
 pub(crate) use events::EventFile;
-pub(crate) use thread::arrived;
 
-use crate::errno::Errno;
-use crate::fds::{self, File};
-use crate::{device_file, user};
+use crate::launch::settings;
+use crate::process::fds::OpenFile;
+use crate::process::{Errno, fds, user};
 use abi::{CmdHdr, command as number};
 use commands::Call;
 use std::os::fd::RawFd;
@@ -46,7 +48,7 @@ use std::sync::Arc;
 
 /// Whether `path` names the device file. A device that the program steps has no network, so no connections.
 pub(crate) fn is_path(path: &[u8]) -> bool {
-    path == b"/dev/infiniband/rdma_cm" && device_file::settings().is_some_and(|settings| !settings.sink)
+    path == b"/dev/infiniband/rdma_cm" && settings().is_some_and(|settings| !settings.sink)
 }
 
 /// Opens the device file with these flags; gives its descriptor.
@@ -54,21 +56,22 @@ pub(crate) fn open(flags: i32) -> Result<RawFd, Errno> {
     thread::start()?;
     let file = Arc::new(EventFile::new(flags)?);
     let fd = file.fd();
-    fds::insert(fd, File::ConnectionManager(file)).inspect_err(|_| {
+    fds::insert(fd, file).inspect_err(|_| {
         // SAFETY: a descriptor that was opened above, and that nobody else knows of.
         unsafe { libc::close(fd) };
     })?;
     Ok(fd)
 }
 
-/// The last of an open file.
-pub(crate) fn close(file: &Arc<EventFile>) {
-    manager::close(file);
+impl OpenFile for EventFile {
+    fn close(self: Arc<Self>, _: RawFd) {
+        manager::close(&self);
+    }
 }
 
 /// How a write goes on. Holds nothing that must be dropped.
 #[derive(Clone, Copy)]
-enum Step {
+pub(crate) enum Step {
     /// The file is another one.
     NotOurs,
     /// All was taken.
@@ -87,7 +90,7 @@ impl From<Result<(), Errno>> for Step {
 
 /// Has `run` work on the command that a program writes to `fd`: its number and the rest.
 fn with_call(fd: RawFd, address: u64, run: impl FnOnce(u32, &Call<'_>) -> Step) -> Step {
-    let Some(File::ConnectionManager(file)) = fds::get(fd) else { return Step::NotOurs };
+    let Some(file) = fds::get_as::<EventFile>(fd) else { return Step::NotOurs };
     let header: CmdHdr = match user::read_prefix(address, size_of::<CmdHdr>()) {
         Ok(header) => header,
         Err(error) => return Step::Failed(error),
@@ -102,7 +105,7 @@ fn with_call(fd: RawFd, address: u64, run: impl FnOnce(u32, &Call<'_>) -> Step) 
 }
 
 /// Carries out the command of `len` bytes at `address`, written to `fd`.
-fn command(fd: RawFd, address: u64, len: usize) -> Step {
+pub(crate) fn command(fd: RawFd, address: u64, len: usize) -> Step {
     with_call(fd, address, |number, call| {
         if len < size_of::<CmdHdr>() || call.len_in + size_of::<CmdHdr>() > len {
             return Step::Failed(Errno::EINVAL);
@@ -119,6 +122,6 @@ fn command(fd: RawFd, address: u64, len: usize) -> Step {
 }
 
 /// Gives the program the event that it has waited for.
-fn next_event(fd: RawFd, address: u64) -> Step {
+pub(crate) fn next_event(fd: RawFd, address: u64) -> Step {
     with_call(fd, address, |_, call| commands::next_event(call).map_or(Step::Wait, Step::from))
 }

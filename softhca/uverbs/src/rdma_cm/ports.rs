@@ -2,7 +2,7 @@
 //! each port that is bound, in the fabric's directory, locked as long as its owner lives.
 
 use crate::abi::abi;
-use crate::errno::Errno;
+use crate::process::Errno;
 use softhca_settings::{Gid, MAX_DEVICES, gid_of};
 use std::fs::{File, OpenOptions};
 use std::net::IpAddr;

@@ -5,8 +5,8 @@ use super::conversation::Phase;
 use super::establish::UDP_QKEY;
 use super::id::Id;
 use crate::abi::access;
-use crate::errno::Errno;
-use crate::qp_state::mask;
+use crate::abi::qp_attr as mask;
+use crate::process::Errno;
 use zerocopy::FromZeros;
 
 /// `enum ib_qp_state`.

@@ -4,7 +4,7 @@ use super::abi::{PATH_FLAGS, QueryAddrResp, QueryPathResp, QueryRouteResp, UserP
 use super::address::{Address, SOCKADDR_IB_BYTES, service_id, sockaddr_ib};
 use super::establish::{MTU, PACKET_LIFE_TIME};
 use super::id::{HOP_LIMIT, Id, State};
-use crate::errno::Errno;
+use crate::process::Errno;
 use softhca_settings as settings;
 use std::net::SocketAddr;
 use zerocopy::{FromZeros, IntoBytes};

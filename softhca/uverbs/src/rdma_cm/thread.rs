@@ -2,9 +2,10 @@
 //! no answer.
 
 use super::mad::Message;
-use super::manager::{self, Peer};
-use crate::context::lock;
-use crate::errno::Errno;
+use super::manager;
+use super::peer::Peer;
+use crate::device::take_mads;
+use crate::process::{Errno, lock};
 use softhca::gsi::Mad;
 use softhca::runner::spawn;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -27,6 +28,7 @@ pub(super) fn start() -> Result<(), Errno> {
     spawn("softhca-cm", move || run(&receiver)).map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
     // Nobody else sets it: we are the one.
     let _ = INBOX.set(sender);
+    take_mads(arrived);
     Ok(())
 }
 
@@ -38,7 +40,7 @@ fn put(input: Input) {
 }
 
 /// Hands over a datagram that has arrived at a device. What is no message of ours is dropped.
-pub(crate) fn arrived(mad: &Mad) {
+fn arrived(mad: &Mad) {
     let Some(grh) = &mad.route.grh else { return };
     if let Some(message) = Message::parse(&mad.bytes) {
         put(Some((message, Peer { qpn: mad.source_qp, gid: grh.sgid, own_gid: grh.dgid })));

@@ -1,12 +1,13 @@
 //! The handlers of strict mode, and those of the program, which get what is not ours.
 
+use super::refused;
+use super::stepping::{Next, STEPPING, Stepping};
 use super::store::{self, Store};
-use super::{Next, STEPPING, Stepping, find, refused};
-use crate::context::lock;
-use crate::errno::Errno;
-use crate::interpose::real;
-use crate::uar::PAGE_BYTES;
+use super::trapped::Trapped;
+use super::watched;
+use crate::process::{Errno, lock, real};
 use libc::{c_int, c_void, siginfo_t};
+use softhca::uar::UAR_PAGE_BYTES;
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,8 +60,15 @@ fn slot(signal: c_int) -> Option<*mut libc::sigaction> {
     Some(PROGRAMS.0.get().cast::<libc::sigaction>().wrapping_add(index))
 }
 
+/// Watches the mapping at `program` of UAR page `index`, which permits nothing from now on: what is stored to it rings
+/// `trapped`.
+pub(crate) fn watch(trapped: &'static Trapped, program: usize, index: u32) -> Result<(), Errno> {
+    take_over()?;
+    watched::add(trapped, program, index)
+}
+
 /// Installs our handlers; the program's actions from before are kept.
-pub(super) fn take_over() -> Result<(), Errno> {
+fn take_over() -> Result<(), Errno> {
     let _guard = lock(&CHANGING);
     if TAKEN_OVER.load(Ordering::Acquire) {
         return Ok(());
@@ -135,7 +143,7 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
     // Signals that a process has sent have a code of 0 or less, and no address.
     let page = if info.si_code > 0 {
         // SAFETY: SIGSEGV's information has an address.
-        find(unsafe { info.si_addr() } as usize)
+        watched::find(unsafe { info.si_addr() } as usize)
     } else {
         None
     };
@@ -152,8 +160,8 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
         }
         if !instruction.is_invalid() {
             // SAFETY: as above.
-            let offset = unsafe { info.si_addr() } as usize % PAGE_BYTES;
-            refused::add(&instruction, page.index.load(Ordering::Relaxed), offset);
+            let offset = unsafe { info.si_addr() } as usize % UAR_PAGE_BYTES;
+            refused::add(&instruction, page.index(), offset);
             registers[libc::REG_RIP as usize] = instruction.next_ip() as i64;
             return true;
         }

@@ -1,0 +1,178 @@
+//! The mlx5 driver's part of the uverbs ABI (`rdma/mlx5-abi.h`, `rdma/mlx5_user_ioctl_cmds.h`).
+
+use super::abi;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+abi! {
+    /// `struct mlx5_ib_alloc_ucontext_req_v2`.
+    struct AllocUcontextReq {
+        total_num_bfregs: u32,
+        num_low_latency_bfregs: u32,
+        flags: u32,
+        comp_mask: u32,
+        max_cqe_version: u8,
+        reserved0: u8,
+        reserved1: u16,
+        reserved2: u32,
+        lib_caps: u64,
+    }
+
+    /// `struct mlx5_ib_alloc_ucontext_resp`.
+    struct AllocUcontextResp {
+        qp_tab_size: u32,
+        /// Bytes of a BlueFlame register: two halves.
+        bf_reg_size: u32,
+        /// Static BlueFlame registers; 0 = UARs are allocated one by one.
+        tot_bfregs: u32,
+        cache_line_size: u32,
+        /// Bytes.
+        max_sq_desc_sz: u16,
+        /// Bytes.
+        max_rq_desc_sz: u16,
+        max_send_wqebb: u32,
+        max_recv_wr: u32,
+        max_srq_recv_wr: u32,
+        num_ports: u16,
+        flow_action_flags: u16,
+        comp_mask: u32,
+        response_length: u32,
+        cqe_version: u8,
+        cmds_supp_uhw: u8,
+        eth_min_inline: u8,
+        clock_info_versions: u8,
+        hca_core_clock_offset: u64,
+        log_uar_size: u32,
+        num_uars_per_page: u32,
+        num_dyn_bfregs: u32,
+        dump_fill_mkey: u32,
+    }
+
+    /// `struct mlx5_ib_alloc_pd_resp`.
+    struct PdResp {
+        pdn: u32,
+    }
+
+    /// `struct mlx5_ib_query_device_resp`: all of it describes offloads that the device does not have.
+    struct DeviceResp {
+        comp_mask: u32,
+        response_length: u32,
+        tso_caps: [u32; 2],
+        rss_caps: [u64; 2],
+        cqe_comp_caps: [u32; 2],
+        packet_pacing_caps: [u32; 4],
+        multi_pkt_send_wqes: u32,
+        flags: u32,
+        sw_parsing_caps: [u32; 2],
+        striding_rq_caps: [u32; 6],
+        tunnel_offloads_caps: u32,
+        dci_streams_caps: [u8; 2],
+        reserved: u16,
+    }
+
+    /// `struct mlx5_ib_create_cq`.
+    struct CreateCq {
+        buf_addr: u64,
+        db_addr: u64,
+        cqe_size: u32,
+        cqe_comp_en: u8,
+        cqe_comp_res_format: u8,
+        flags: u16,
+        uar_page_index: u16,
+        reserved0: u16,
+        reserved1: u32,
+    }
+
+    /// `struct mlx5_ib_create_cq_resp`.
+    struct CreateCqResp {
+        cqn: u32,
+        reserved: u32,
+    }
+
+    /// `struct mlx5_ib_resize_cq`.
+    struct ResizeCq {
+        buf_addr: u64,
+        cqe_size: u16,
+        reserved0: u16,
+        reserved1: u32,
+    }
+
+    /// `struct mlx5_ib_create_srq`.
+    struct CreateSrq {
+        buf_addr: u64,
+        db_addr: u64,
+        flags: u32,
+        reserved0: u32,
+        uidx: u32,
+        reserved1: u32,
+    }
+
+    /// `struct mlx5_ib_create_srq_resp`.
+    struct CreateSrqResp {
+        srqn: u32,
+        reserved: u32,
+    }
+
+    /// `struct mlx5_ib_create_qp`.
+    struct CreateQp {
+        buf_addr: u64,
+        db_addr: u64,
+        sq_wqe_count: u32,
+        rq_wqe_count: u32,
+        /// log2 of the bytes of a receive WQE.
+        rq_wqe_shift: u32,
+        flags: u32,
+        uidx: u32,
+        bfreg_index: u32,
+        sq_buf_addr: u64,
+        ece_options: u32,
+        dci_streams: [u8; 2],
+        reserved: u16,
+    }
+
+    /// `struct mlx5_ib_create_qp_resp`.
+    struct CreateQpResp {
+        bfreg_index: u32,
+        ece_options: u32,
+        comp_mask: u32,
+        tirn: u32,
+        tisn: u32,
+        rqn: u32,
+        sqn: u32,
+        reserved1: u32,
+        tir_icm_addr: u64,
+    }
+
+    /// `struct mlx5_ib_create_ah_resp`.
+    struct CreateAhResp {
+        response_length: u32,
+        dmac: [u8; 6],
+        reserved: [u8; 6],
+    }
+
+    /// `struct mlx5_ib_modify_qp_resp`.
+    struct ModifyQpResp {
+        response_length: u32,
+        dctn: u32,
+        ece_options: u32,
+        reserved: u32,
+    }
+}
+
+/// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
+pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
+
+/// `MLX5_IB_CREATE_QP_RESP_MASK_SQN`: the response to creating a QP holds the number of its send queue.
+pub(crate) const CREATE_QP_RESP_SQN: u32 = 1 << 3;
+
+/// QP flags (`MLX5_QP_FLAG_*`).
+pub(crate) mod qp_flag {
+    pub(crate) const SCATTER_CQE: u32 = 1 << 1;
+    pub(crate) const BFREG_INDEX: u32 = 1 << 3;
+    pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
+    pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
+    /// What can be asked of a QP that is not DC or RSS, as far as the device goes.
+    pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
+}
+
+/// `MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX`.
+pub(crate) const CQ_FLAG_UAR_PAGE_INDEX: u16 = 1 << 1;

@@ -1,0 +1,44 @@
+//! What peers and the device may do with memory, as the ABI and the device say it.
+
+use crate::abi::access;
+use crate::process::Errno;
+use softhca::context::Access;
+
+/// The device's rights from the ABI's flags, by the kernel's rules: `EINVAL` for unknown flags, and for remote writes
+/// and atomics to memory that may not be written locally; `EOPNOTSUPP` for what other devices can do.
+pub(super) fn from_abi(flags: u32) -> Result<Access, Errno> {
+    let known = access::LOCAL_WRITE
+        | access::REMOTE_WRITE
+        | access::REMOTE_READ
+        | access::REMOTE_ATOMIC
+        | access::MW_BIND
+        | access::ZERO_BASED
+        | access::ON_DEMAND
+        | access::HUGETLB
+        | access::FLUSH
+        | access::OPTIONAL;
+    let remote_change = flags & (access::REMOTE_WRITE | access::REMOTE_ATOMIC) != 0;
+    if flags & !known != 0 || remote_change && flags & access::LOCAL_WRITE == 0 {
+        return Err(Errno::EINVAL);
+    }
+    if flags & access::FLUSH != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    Ok(Access {
+        local_write: flags & access::LOCAL_WRITE != 0,
+        remote_write: flags & access::REMOTE_WRITE != 0,
+        remote_read: flags & access::REMOTE_READ != 0,
+        remote_atomic: flags & access::REMOTE_ATOMIC != 0,
+    })
+}
+
+/// The ABI's flags for the device's rights.
+pub(super) fn to_abi(rights: Access) -> u32 {
+    let flags = [
+        (rights.local_write, access::LOCAL_WRITE),
+        (rights.remote_write, access::REMOTE_WRITE),
+        (rights.remote_read, access::REMOTE_READ),
+        (rights.remote_atomic, access::REMOTE_ATOMIC),
+    ];
+    flags.into_iter().filter_map(|(granted, flag)| granted.then_some(flag)).sum()
+}

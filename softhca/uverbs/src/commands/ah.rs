@@ -1,0 +1,105 @@
+//! Address handles: on Ethernet, libmlx5 has the kernel find the destination's MAC address.
+
+use super::pd::Pd;
+use super::request::Request;
+use crate::abi::{CreateAh, CreateAhResp, UHW_OUT, mlx5};
+use crate::context::{Context, Object, Rank};
+use crate::device::Hca;
+use crate::process::Errno;
+use softhca_settings::{self as settings, Gid, Settings};
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// An address handle. The device has no such object: the address is in each WQE.
+pub(crate) struct Ah {
+    /// Keeps the domain busy.
+    _pd: Arc<Pd>,
+}
+
+impl Object for Ah {
+    fn rank(&self) -> Rank {
+        Rank::Ah
+    }
+
+    fn release(&self, _: &Hca) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+/// The MAC address of the port that has `gid`. Addresses of the software devices say it themselves; so do link-local
+/// and multicast ones.
+fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
+    if let Some((device, port, _)) = settings::find_gid(settings, gid) {
+        return Ok(settings::mac(device, port));
+    }
+    match *gid {
+        // Multicast (RFC 2464, section 7).
+        [0xff, .., a, b, c, d] => Ok([0x33, 0x33, a, b, c, d]),
+        // Link local, made of a MAC address (RFC 4291, appendix A).
+        [0xfe, 0x80, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f] => Ok([a ^ 2, b, c, d, e, f]),
+        // IPv4, mapped.
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 95, device, port] => {
+            Ok(settings::mac(device.into(), port.into()))
+        }
+        _ => Err(Errno(libc::EHOSTUNREACH)),
+    }
+}
+
+/// `CREATE_AH`.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: CreateAh = request.core_in()?;
+    let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
+    if !(1..=context.hca.settings.ports).contains(&wanted.port_num.into()) {
+        return Err(Errno::EINVAL);
+    }
+    let dmac = if wanted.is_global != 0 { mac_of(&context.hca.settings, &wanted.grh.dgid)? } else { [0; 6] };
+    let ah_handle = context.insert(Arc::new(Ah { _pd: pd }));
+    let response_length = size_of::<mlx5::CreateAhResp>() as u32;
+    let driver = mlx5::CreateAhResp { response_length, dmac, ..FromZeros::new_zeroed() };
+    request.put_optional(UHW_OUT, &driver)?;
+    request.core_out(&CreateAhResp { ah_handle })
+}
+
+/// `AH_DESTROY`: 0 handle.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<Ah>(request.handle(0)?).map(drop)
+}
+
+/// `DESTROY_AH`.
+pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<Ah>(request.core_in()?).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use softhca_settings::{InlineHeaders, Link, LocalAddress, Memlock, gids, mac};
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn every_gid_of_a_port_leads_to_its_mac() {
+        let settings = Settings {
+            devices: 2,
+            ports: 2,
+            link: Link::Ethernet,
+            addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
+            inline_headers: InlineHeaders::None,
+            memlock: Memlock::Linux,
+            strict: false,
+            static_uars: false,
+            no_write_combining: false,
+            reuse_qpn: false,
+            sink: false,
+            faults: None,
+            fabric: "/nowhere".into(),
+            report: None,
+            log: String::new(),
+        };
+        for (device, port) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
+            for (gid, _) in gids(&settings, device, port) {
+                assert_eq!(mac_of(&settings, &gid), Ok(mac(device, port)));
+            }
+        }
+        assert_eq!(mac_of(&settings, &[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
+    }
+}

@@ -1,0 +1,155 @@
+//! Completion queues.
+
+use super::event_file;
+use super::request::Request;
+use crate::abi::mlx5::{self, CQ_FLAG_UAR_PAGE_INDEX, CreateCqResp};
+use crate::abi::{Destroy, DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
+use crate::context::{Context, Object, Rank, mapping};
+use crate::device::limits::{COMP_VECTORS, MAX_CQE};
+use crate::device::{Hca, Origin, Pinned, Source};
+use crate::process::{Errno, lock};
+use softhca::context::CqContext;
+use std::sync::{Arc, Mutex};
+
+/// `enum ib_uverbs_ex_create_cq_flags`.
+const FLAG_TIMESTAMP: u32 = 1;
+const FLAG_IGNORE_OVERRUN: u32 = 1 << 1;
+
+/// A completion queue.
+pub(crate) struct Cq {
+    /// The device's number for it.
+    pub(crate) number: u32,
+    /// Bytes per CQE.
+    pub(crate) cqe_bytes: u32,
+    completions: Arc<Source>,
+    errors: Arc<Source>,
+    ring: Mutex<Pinned>,
+    _record: Pinned,
+}
+
+impl Object for Cq {
+    fn rank(&self) -> Rank {
+        Rank::Cq
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        hca.command(|device| device.destroy_cq(self.number))?;
+        hca.forget(&[Origin::Completion(self.number), Origin::Cq(self.number)]);
+        Ok(())
+    }
+}
+
+impl Cq {
+    fn reported(&self) -> DestroyCqResp {
+        DestroyCqResp { comp_events_reported: self.completions.retire(), async_events_reported: self.errors.retire() }
+    }
+}
+
+/// Entries of a ring for `cqe` usable ones, as log2: what the kernel makes of the number.
+fn log_entries(cqe: u32) -> Result<u8, Errno> {
+    if cqe == 0 || cqe > MAX_CQE {
+        return Err(Errno::EINVAL);
+    }
+    Ok((cqe + 1).next_power_of_two().trailing_zeros() as u8)
+}
+
+/// `CQ_CREATE`: 0 handle, 1 CQEs less one, 2 user's handle, 3 channel, 4 completion vector, 5 flags, 6 CQEs given less
+/// one, 7 asynchronous event file.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let hca = &context.hca;
+    let driver: mlx5::CreateCq = request.input(UHW_IN)?;
+    let user_handle: u64 = request.input(2)?;
+    let vector: u32 = request.input(4)?;
+    let flags: u32 = request.optional(5)?.unwrap_or(0);
+    let log_size = log_entries(request.input(1)?)?;
+    if vector >= COMP_VECTORS || !matches!(driver.cqe_size, 64 | 128) {
+        return Err(Errno::EINVAL);
+    }
+    let compressed = driver.cqe_comp_en != 0;
+    if compressed || flags & !(FLAG_TIMESTAMP | FLAG_IGNORE_OVERRUN) != 0 || driver.flags & !CQ_FLAG_UAR_PAGE_INDEX != 0
+    {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let uar = match context.static_uars.get() {
+        _ if driver.flags & CQ_FLAG_UAR_PAGE_INDEX != 0 => driver.uar_page_index.into(),
+        Some(uars) => uars.first_page(),
+        None => return Err(Errno::EINVAL),
+    };
+    mapping::watch_unseen(context);
+    let completions = Source::new(event_file::named(request, 3)?, user_handle);
+    let errors = Source::new(context.async_events(event_file::named(request, 7)?), user_handle);
+    let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;
+    let record = context.pin_record(driver.db_addr, 8)?;
+    let number = hca.command(|device| {
+        device.create_cq(CqContext {
+            buf: driver.buf_addr,
+            log_size,
+            cqe_bytes: driver.cqe_size,
+            dbr: driver.db_addr,
+            uar,
+            ignore_overrun: flags & FLAG_IGNORE_OVERRUN != 0,
+        })
+    })?;
+    let cq = Arc::new(Cq {
+        number,
+        cqe_bytes: driver.cqe_size,
+        completions,
+        errors,
+        ring: Mutex::new(ring),
+        _record: record,
+    });
+    hca.know(Origin::Completion(number), &cq.completions);
+    hca.know(Origin::Cq(number), &cq.errors);
+    request.put_handle(0, context.insert(cq))?;
+    request.put(6, &((1_u32 << log_size) - 1))?;
+    request.put(UHW_OUT, &CreateCqResp { cqn: number, reserved: 0 })
+}
+
+fn destroy_cq(context: &Context, handle: u32) -> Result<DestroyCqResp, Errno> {
+    Ok(context.destroy::<Cq>(handle)?.reported())
+}
+
+/// `CQ_DESTROY`: 0 handle, 1 events that the program has read.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let response = destroy_cq(context, request.handle(0)?)?;
+    request.put(1, &response)
+}
+
+/// `DESTROY_CQ`.
+pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: Destroy = request.core_in()?;
+    let response = destroy_cq(context, wanted.handle)?;
+    request.core_out(&response)
+}
+
+/// `RESIZE_CQ`: the program has a new ring; what the old one holds it copies itself.
+pub(crate) fn resize(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: ResizeCq = request.core_in()?;
+    let driver: mlx5::ResizeCq = request.input(UHW_IN)?;
+    let hca = &context.hca;
+    let cq: Arc<Cq> = context.get(wanted.cq_handle).map_err(|_| Errno::EINVAL)?;
+    let log_size = log_entries(wanted.cqe)?;
+    if u32::from(driver.cqe_size) != cq.cqe_bytes {
+        return Err(Errno::EINVAL);
+    }
+    let ring = Pinned::new(hca, driver.buf_addr, u64::from(cq.cqe_bytes) << log_size)?;
+    hca.command(|device| device.resize_cq(cq.number, driver.buf_addr, log_size, cq.cqe_bytes))?;
+    *lock(&cq.ring) = ring;
+    request.core_out(&ResizeCqResp { cqe: (1 << log_size) - 1, reserved: 0 })
+}
+
+/// Extended `MODIFY_CQ`: event moderation. Events are not held back here, which is what a count of 1 and no period ask
+/// for, and more than any other setting promises; so every setting within the limits is accepted.
+pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const ATTR_MODERATE: u32 = 1;
+    const MAX_PERIOD: u16 = 4095;
+    let wanted: ExModifyCq = request.core_in()?;
+    let _: Arc<Cq> = context.get(wanted.cq_handle).map_err(|_| Errno::EINVAL)?;
+    if wanted.attr_mask & !ATTR_MODERATE != 0 || wanted.reserved != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    if wanted.cq_period > MAX_PERIOD {
+        return Err(Errno::EINVAL);
+    }
+    Ok(())
+}

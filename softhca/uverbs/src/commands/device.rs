@@ -1,0 +1,185 @@
+//! The device: setting up a context, and what the device can do. The figures are those of a ConnectX-5 where they do
+//! not depend on what the software device can do.
+
+use super::request::Request;
+use crate::abi::mlx5::{AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
+use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
+use crate::context::Context;
+use crate::context::uars::{self, StaticUars};
+use crate::device::Hca;
+use crate::device::limits::{
+    COMP_VECTORS, LOCAL_ACK_DELAY, MAX_CQE, MAX_QUEUE_WR, MAX_QUEUES, MAX_RD_ATOMIC, MAX_RQ_WQE, MAX_SQ_WQE,
+};
+use crate::process::Errno;
+use softhca_settings::{self as settings, InlineHeaders, Link};
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// Scatter/gather entries of a request: what `mlx5_ib` reports for WQEs of these sizes.
+const MAX_SGE: u32 = 30;
+
+/// What is true of `enum ib_device_cap_flags` and a ConnectX-5 reports, too: bad P_Keys are counted, port events, a system
+/// image GUID, RNR NAKs are generated.
+const CAPABILITIES: u32 = 1 << 1 | 1 << 10 | 1 << 11 | 1 << 12;
+/// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
+const RAW_IP_CSUM: u32 = 1 << 26;
+const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
+/// On-demand paging (`enum ibv_odp_general_caps`): regions of memory that is not pinned, and one of all of it.
+const ODP_SUPPORT: u64 = 1;
+const ODP_SUPPORT_IMPLICIT: u64 = 1 << 1;
+/// What may name such regions, as a ConnectX-5 has it (`enum ibv_odp_transport_cap_bits`): on RC, SEND, receive, WRITE, READ,
+/// atomics and receives of an SRQ; on UC nothing; on UD, SEND.
+const ODP_TRANSPORTS: [u32; 3] = [0x3f, 0, 1];
+/// `enum mlx5_user_inline_mode`: what a raw packet's WQE must hold of its headers.
+const INLINE_MODE_NONE: u8 = 1;
+const INLINE_MODE_L2: u8 = 2;
+const INLINE_MODE_IP: u8 = 3;
+const INLINE_MODE_TCP_UDP: u8 = 4;
+/// CQE timestamps count nanoseconds: the clock in kHz.
+const CORE_CLOCK_KHZ: u64 = 1_000_000;
+
+/// `GET_CONTEXT`: attributes 0 and 1 are outputs, the rest is the driver's.
+pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: AllocUcontextReq = request.input(UHW_IN)?;
+    if context.answer.get().is_some() {
+        // Set up already.
+        return Err(Errno::EINVAL);
+    }
+    let hca = &context.hca;
+    // Libraries that cannot allocate UARs one by one get theirs with the context.
+    let static_uars = hca.settings.static_uars || wanted.lib_caps & LIB_CAP_DYN_UAR == 0;
+    let mut tot_bfregs = 0;
+    let mut num_dyn_bfregs = 0;
+    if static_uars {
+        if wanted.total_num_bfregs == 0 || wanted.num_low_latency_bfregs >= wanted.total_num_bfregs {
+            return Err(Errno::EINVAL);
+        }
+        let uars = StaticUars::new(hca, &context.file, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
+        tot_bfregs = uars.registers();
+        num_dyn_bfregs = uars::MAX_DYNAMIC_REGISTERS;
+        let _ = context.static_uars.set(Arc::new(uars));
+    }
+    let response = AllocUcontextResp {
+        qp_tab_size: MAX_QUEUES,
+        // Left out where write combining does not work (`set_ucontext_resp`).
+        bf_reg_size: if hca.settings.no_write_combining { 0 } else { uars::REGISTER_BYTES },
+        tot_bfregs,
+        cache_line_size: 64,
+        max_sq_desc_sz: MAX_SQ_WQE,
+        max_rq_desc_sz: MAX_RQ_WQE,
+        max_send_wqebb: MAX_QUEUE_WR,
+        max_recv_wr: MAX_QUEUE_WR,
+        max_srq_recv_wr: MAX_QUEUE_WR - 1,
+        num_ports: hca.settings.ports as u16,
+        response_length: size_of::<AllocUcontextResp>() as u32,
+        cqe_version: wanted.max_cqe_version.min(1),
+        // Extended QUERY_DEVICE and CREATE_AH carry a driver's part.
+        cmds_supp_uhw: 3,
+        eth_min_inline: match hca.settings.inline_headers {
+            InlineHeaders::None => INLINE_MODE_NONE,
+            InlineHeaders::L2 => INLINE_MODE_L2,
+            InlineHeaders::Ip => INLINE_MODE_IP,
+            InlineHeaders::TcpUdp => INLINE_MODE_TCP_UDP,
+        },
+        log_uar_size: 12,
+        num_uars_per_page: 1,
+        num_dyn_bfregs,
+        ..FromZeros::new_zeroed()
+    };
+    let _ = context.answer.set(response);
+    context.registry.answer(&response);
+    put_context(request, UHW_OUT, &response)
+}
+
+/// `QUERY_CONTEXT`: attributes as of `GET_CONTEXT`, but for 0x1000, which is the driver's output.
+pub(crate) fn query_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    put_context(request, 0x1000, context.answer.get().ok_or(Errno::EINVAL)?)
+}
+
+fn put_context(request: &Request, driver: u16, response: &AllocUcontextResp) -> Result<(), Errno> {
+    request.put_optional(0, &COMP_VECTORS)?;
+    // Optional access flags of memory regions are understood (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
+    request.put_optional(1, &1_u64)?;
+    request.put(driver, response)
+}
+
+/// `enum ib_device_cap_flags`.
+fn capabilities(hca: &Hca) -> u32 {
+    match hca.settings.link {
+        Link::Infiniband => CAPABILITIES,
+        Link::Ethernet => CAPABILITIES | RAW_IP_CSUM,
+    }
+}
+
+fn base(context: &Context) -> QueryDeviceResp {
+    let hca = &context.hca;
+    let [major, minor, sub_minor] = settings::FIRMWARE.map(u64::from);
+    let guid = settings::node_guid(hca.index).to_be_bytes();
+    QueryDeviceResp {
+        fw_ver: major << 32 | minor << 16 | sub_minor,
+        node_guid: guid,
+        sys_image_guid: guid,
+        max_mr_size: u64::MAX,
+        page_size_cap: 0xffff_ffff_ffff_f000,
+        vendor_id: settings::VENDOR_ID,
+        vendor_part_id: settings::DEVICE_ID,
+        hw_ver: 0,
+        max_qp: MAX_QUEUES,
+        max_qp_wr: MAX_QUEUE_WR,
+        device_cap_flags: capabilities(hca),
+        max_sge: MAX_SGE,
+        max_sge_rd: MAX_SGE,
+        max_cq: 1 << 16,
+        max_cqe: MAX_CQE,
+        max_mr: 1 << 20,
+        max_pd: 1 << 16,
+        max_qp_rd_atom: MAX_RD_ATOMIC.into(),
+        max_res_rd_atom: u32::from(MAX_RD_ATOMIC) * MAX_QUEUES,
+        max_qp_init_rd_atom: MAX_RD_ATOMIC.into(),
+        // Atomic with respect to other requests through this device (IB_ATOMIC_HCA).
+        atomic_cap: 1,
+        max_ah: i32::MAX as u32,
+        max_srq: 1 << 16,
+        max_srq_wr: MAX_QUEUE_WR - 1,
+        // A receive WQE of an SRQ begins with a 16-byte segment that links it.
+        max_srq_sge: u32::from(MAX_RQ_WQE) / 16 - 1,
+        max_pkeys: 1,
+        local_ca_ack_delay: LOCAL_ACK_DELAY,
+        phys_port_cnt: hca.settings.ports as u8,
+        ..FromZeros::new_zeroed()
+    }
+}
+
+/// `QUERY_DEVICE`.
+pub(crate) fn query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let _: u64 = request.core_in()?;
+    if request.len(write::CORE_OUT) < size_of::<QueryDeviceResp>() {
+        return Err(Errno::ENOSPC);
+    }
+    request.core_out(&base(context))
+}
+
+/// Extended `QUERY_DEVICE`.
+pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let query: ExQueryDevice = request.core_in()?;
+    if query.comp_mask != 0 || query.reserved != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let room = request.len(write::CORE_OUT);
+    let hca = &context.hca;
+    request.core_out(&ExQueryDeviceResp {
+        base: base(context),
+        response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
+        odp_general_caps: ODP_SUPPORT | ODP_SUPPORT_IMPLICIT,
+        odp_transport_caps: ODP_TRANSPORTS,
+        timestamp_mask: i64::MAX as u64,
+        hca_core_clock: CORE_CLOCK_KHZ,
+        device_cap_flags_ex: capabilities(hca).into(),
+        raw_packet_caps: if hca.settings.link == Link::Ethernet { RAW_PACKET_IP_CSUM } else { 0 },
+        max_cq_moderation_count: u16::MAX,
+        max_cq_moderation_period: 4095,
+        ..FromZeros::new_zeroed()
+    })?;
+    let response = DeviceResp { response_length: size_of::<DeviceResp>() as u32, ..FromZeros::new_zeroed() };
+    request.put_optional(UHW_OUT, &response)
+}

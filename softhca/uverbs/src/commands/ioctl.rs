@@ -1,0 +1,133 @@
+//! One `RDMA_VERBS_IOCTL`, and the tables of what is answered.
+
+use super::request::Request;
+use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_state, srq, tally, uar};
+use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
+use crate::context::Context;
+use crate::process::Errno;
+use std::sync::Arc;
+
+/// What answers a request.
+type Handler = fn(&Arc<Context>, &Request) -> Result<(), Errno>;
+
+/// A method of an object.
+struct Method {
+    object: u16,
+    method: u16,
+    name: &'static str,
+    /// Ids of the attributes it knows besides the driver's two; other mandatory ones are refused.
+    attrs: std::ops::Range<u16>,
+    run: Handler,
+}
+
+const METHODS: &[Method] = {
+    const fn method(object: u16, method: u16, name: &'static str, attrs: u16, run: Handler) -> Method {
+        // The mlx5 driver's own methods number their attributes from 0x1000.
+        let first = if method >= 0x1000 { 0x1000 } else { 0 };
+        Method { object, method, name, attrs: first..first + attrs, run }
+    }
+    &[
+        method(object::DEVICE, 0, "INVOKE_WRITE", 3, invoke_write),
+        method(object::DEVICE, 2, "QUERY_PORT", 2, port::query_port),
+        method(object::DEVICE, 3, "GET_CONTEXT", 2, device::get_context),
+        method(object::DEVICE, 4, "QUERY_CONTEXT", 2, device::query_context),
+        method(object::DEVICE, 5, "QUERY_GID_TABLE", 4, port::query_gid_table),
+        method(object::DEVICE, 6, "QUERY_GID_ENTRY", 4, port::query_gid_entry),
+        method(object::PD, 0, "PD_DESTROY", 1, pd::destroy_pd),
+        method(object::PD, 0x1000, "PD_QUERY", 2, pd::query_pd),
+        method(object::CQ, 0, "CQ_CREATE", 8, cq::create),
+        method(object::CQ, 1, "CQ_DESTROY", 2, cq::destroy),
+        method(object::QP, 0, "QP_CREATE", 15, qp::create),
+        method(object::QP, 1, "QP_DESTROY", 2, qp::destroy),
+        method(object::SRQ, 0, "SRQ_CREATE", 14, srq::create),
+        method(object::SRQ, 1, "SRQ_DESTROY", 2, srq::destroy),
+        method(object::AH, 0, "AH_DESTROY", 1, ah::destroy),
+        method(object::MR, 1, "MR_DESTROY", 1, mr::destroy),
+        method(object::MR, 2, "ADVISE_MR", 4, advise::advise),
+        method(object::MR, 3, "QUERY_MR", 5, mr::query),
+        method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
+        method(object::MR, 5, "REG_MR", 11, mr::reg),
+        method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
+        method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
+        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, uar::destroy),
+    ]
+};
+
+/// A write command.
+struct Command {
+    number: u32,
+    run: Handler,
+}
+
+const COMMANDS: &[Command] = {
+    const fn command(number: u32, run: Handler) -> Command {
+        Command { number, run }
+    }
+    &[
+        command(command::QUERY_DEVICE, device::query_device),
+        command(command::QUERY_PORT, port::write_query_port),
+        command(command::ALLOC_PD, pd::alloc_pd),
+        command(command::DEALLOC_PD, pd::write_dealloc_pd),
+        command(command::CREATE_AH, ah::create),
+        command(command::DESTROY_AH, ah::write_destroy),
+        command(command::REG_MR, mr::write_reg),
+        command(command::REREG_MR, mr::write_rereg),
+        command(command::DEREG_MR, mr::write_dereg),
+        command(command::CREATE_COMP_CHANNEL, event_file::create_channel),
+        command(command::RESIZE_CQ, cq::resize),
+        command(command::DESTROY_CQ, cq::write_destroy),
+        command(command::QUERY_QP, qp_state::query),
+        command(command::MODIFY_QP, qp_state::modify),
+        command(command::DESTROY_QP, qp::write_destroy),
+        command(command::MODIFY_SRQ, srq::modify),
+        command(command::QUERY_SRQ, srq::query),
+        command(command::DESTROY_SRQ, srq::write_destroy),
+        command(command::EX_QUERY_DEVICE, device::ex_query_device),
+        command(command::EX_MODIFY_QP, qp_state::ex_modify),
+        command(command::EX_MODIFY_CQ, cq::modify),
+    ]
+};
+
+/// Answers the request at `address`.
+pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
+    tally::count();
+    let (header, request) = Request::parse(address)?;
+    let (object, method) = (header.object_id, header.method_id);
+    let Some(entry) = METHODS.iter().find(|entry| (entry.object, entry.method) == (object, method)) else {
+        // A kernel that was built without the method says so, and libraries go on without it.
+        log::info!("{} method {method:#x}: not supported", object::name(object));
+        return Err(Errno::EPROTONOSUPPORT);
+    };
+    let known =
+        |attr: &&AttrWire| entry.attrs.contains(&attr.attr_id) || matches!(attr.attr_id, abi::UHW_IN | abi::UHW_OUT);
+    if let Some(attr) = request.attrs.iter().find(|attr| attr.flags & ATTR_MANDATORY != 0 && !known(attr)) {
+        log::info!("{}: mandatory attribute {:#x} is not supported", entry.name, attr.attr_id);
+        return Err(Errno::EPROTONOSUPPORT);
+    }
+    let again = |(index, attr): (usize, &AttrWire)| request.attrs[..index].iter().any(|a| a.attr_id == attr.attr_id);
+    if request.attrs.iter().enumerate().any(again) {
+        return Err(Errno::EINVAL);
+    }
+    let result = (entry.run)(context, &request);
+    match &result {
+        Ok(()) => log::trace!("{}: done", entry.name),
+        Err(error) => log::debug!("{}: {error:?}", entry.name),
+    }
+    result
+}
+
+/// `INVOKE_WRITE`: a command of the old write() interface inside an ioctl.
+fn invoke_write(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let number: u32 = request.input(write::COMMAND)?;
+    let Some(command) = COMMANDS.iter().find(|command| command.number == number) else {
+        let extended = if number & command::EX == 0 { "" } else { "extended " };
+        log::info!("{extended}command {} ({number:#x}): not supported", command::name(number));
+        return Err(if number & !command::BITS == 0 { Errno::EOPNOTSUPP } else { Errno::EINVAL });
+    };
+    let result = (command.run)(context, request);
+    // libibverbs begins with a QUERY_DEVICE that is too short, to learn whether commands can come this way.
+    if let Err(error) = &result {
+        log::debug!("command {}: {error:?}", command::name(number));
+    }
+    result
+}

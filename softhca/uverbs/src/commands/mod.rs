@@ -1,0 +1,21 @@
+//! The commands of a device file, as a kernel answers them: one file for each object. What a command does to the device is
+//! the device's business. No command knows the table that it is in.
+
+mod access;
+mod advise;
+mod ah;
+mod cq;
+mod device;
+mod event_file;
+mod ioctl;
+mod mr;
+mod pd;
+mod port;
+mod qp;
+mod qp_state;
+mod request;
+mod srq;
+pub mod tally;
+mod uar;
+
+pub(crate) use ioctl::run;

@@ -1,0 +1,337 @@
+//! Memory regions: of pinned memory, of memory that is paged in on demand, of files.
+
+use super::access as rights;
+use super::pd::{Pd, import_pd};
+use super::request::Request;
+use crate::abi::{RegMr, RegMrResp, ReregMr, ReregMrResp, access};
+use crate::context::registry::{self, Shared, own_pid};
+use crate::context::{Context, Object, Rank};
+use crate::device::{Hca, Opened, Pinned, Window};
+use crate::process::{Errno, SharedFile, lock, page_bytes};
+use softhca::context::MkeyContext;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A memory region.
+pub(crate) struct Mr {
+    state: Mutex<State>,
+}
+
+/// What a re-registration changes.
+struct State {
+    key: u32,
+    region: Region,
+    /// As the program gave them.
+    access: u32,
+    /// Keeps the domain busy.
+    pd: Arc<Pd>,
+    memory: Memory,
+    /// Pages that the key has translations for: a larger region gets another key.
+    pages: u64,
+}
+
+/// What is registered.
+#[derive(Clone, Copy)]
+struct Region {
+    /// Address in this process.
+    start: u64,
+    /// Bytes.
+    length: u64,
+    /// Address that peers use.
+    iova: u64,
+}
+
+/// How the device reaches it.
+enum Memory {
+    Pinned {
+        _pinned: Pinned,
+    },
+    OnDemand {
+        _opened: Opened,
+    },
+    File {
+        _opened: Opened,
+        _file: SharedFile,
+    },
+    /// Another process has it.
+    Elsewhere {
+        _opened: Opened,
+    },
+}
+
+/// A number of the registry, as what it must be.
+fn narrow(number: u64) -> Result<u32, Errno> {
+    u32::try_from(number).map_err(|_| Errno::EINVAL)
+}
+
+impl Region {
+    /// The region of `IBV_ACCESS_ON_DEMAND` that is the whole address space.
+    fn is_implicit(&self) -> bool {
+        self.start == 0 && self.length == u64::MAX
+    }
+
+    /// Memory and the address that peers use for it agree on the offset into a page.
+    fn checked(self) -> Result<Self, Errno> {
+        let page = page_bytes();
+        if self.length == 0 || self.start % page != self.iova % page { Err(Errno::EINVAL) } else { Ok(self) }
+    }
+
+    fn memory(&self, hca: &Arc<Hca>, flags: u32) -> Result<Memory, Errno> {
+        if flags & access::ON_DEMAND == 0 {
+            return Ok(Memory::Pinned { _pinned: Pinned::new(hca, self.start, self.length)? });
+        }
+        if self.is_implicit() && self.iova != 0 || self.start.checked_add(self.length).is_none() {
+            return Err(Errno::EINVAL);
+        }
+        Ok(Memory::OnDemand { _opened: Opened::new(hca, Window::own(self.start, self.length)) })
+    }
+
+    fn pages(&self) -> u64 {
+        let page = page_bytes();
+        self.length.div_ceil(page) + u64::from(!self.start.is_multiple_of(page))
+    }
+
+    fn mkey(&self, pd: &Pd, flags: u32) -> Result<MkeyContext, Errno> {
+        let access = rights::from_abi(flags)?;
+        Ok(MkeyContext { pd: pd.number, iova: self.iova, addr: self.start, len: self.length, access })
+    }
+}
+
+impl Mr {
+    fn create(hca: &Hca, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Result<(Arc<Self>, u32), Errno> {
+        let context = region.mkey(&pd, access)?;
+        let key = hca.command(|device| device.create_mkey(context))?;
+        Ok((Self::with_key(key, region, access, pd, memory), key))
+    }
+
+    fn with_key(key: u32, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Arc<Self> {
+        // Keys are kept by sizes of powers of two, and come with that many translations.
+        let pages = region.pages().checked_next_power_of_two().unwrap_or(u64::MAX);
+        Arc::new(Self { state: Mutex::new(State { key, region, access, pd, memory, pages }) })
+    }
+
+    /// Makes the region of another process again: the device finds it in a window, since it has an address only there.
+    fn import(context: &Context, object: &Shared) -> Result<Arc<Self>, Errno> {
+        /// Beyond all addresses of programs.
+        const ALIASES: u64 = 1 << 62;
+        static NEXT: AtomicU64 = AtomicU64::new(ALIASES);
+        let hca = &context.hca;
+        let pd = import_pd(context, narrow(object.domain)?)?;
+        let (pid, length) = (narrow(object.pid)?.cast_signed(), object.length);
+        if length > ALIASES {
+            // The whole address space, on demand: there is no room for a second one.
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let at = NEXT.fetch_add(length.next_multiple_of(page_bytes()), Ordering::Relaxed);
+        let opened = Opened::new(hca, Window { at, len: length, pid, address: object.start });
+        let region = Region { start: at, length, iova: object.iova };
+        let access = narrow(object.access)?;
+        let mkey = region.mkey(&pd, access)?;
+        // Its key, if it is free here.
+        let wanted = narrow(object.key)?;
+        let key = hca.command(|device| {
+            if device.create_mkey_as(wanted, mkey).is_ok() { Ok(wanted) } else { device.create_mkey(mkey) }
+        })?;
+        Ok(Self::with_key(key, region, access, pd, Memory::Elsewhere { _opened: opened }))
+    }
+
+    /// As other processes see it.
+    fn shared(&self, domain: u32) -> Shared {
+        let state = lock(&self.state);
+        let Region { start, length, iova } = state.region;
+        let (access, key) = (state.access.into(), state.key.into());
+        Shared { pid: own_pid(), domain: domain.into(), access, start, length, iova, key }
+    }
+
+    /// Address in this process of `len` bytes at `iova`, if this is the region of `key` and its pages come on demand.
+    pub(crate) fn on_demand(&self, key: u32, iova: u64, len: u64) -> Option<Result<u64, Errno>> {
+        let state = lock(&self.state);
+        if state.key != key || matches!(state.memory, Memory::Pinned { .. }) {
+            return None;
+        }
+        let region = state.region;
+        let offset = iova.checked_sub(region.iova).filter(|&at| at <= region.length && len <= region.length - at);
+        Some(offset.map(|offset| region.start + offset).ok_or(Errno::EFAULT))
+    }
+}
+
+impl Object for Mr {
+    fn rank(&self) -> Rank {
+        Rank::Mr
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        let key = lock(&self.state).key;
+        hca.command(|device| device.destroy_mkey(key))
+    }
+}
+
+impl State {
+    /// Replaces all that is given: keeps the key where `mlx5_ib` does.
+    fn change(&mut self, hca: &Arc<Hca>, region: Option<Region>, pd: Arc<Pd>, access: u32) -> Result<(), Errno> {
+        let other_kind = (self.access ^ access) & access::ON_DEMAND != 0;
+        // The new memory is pinned while the old one still is.
+        let moved = other_kind || region.is_some();
+        let region = region.unwrap_or(self.region);
+        let memory = if moved { Some(region.memory(hca, access)?) } else { None };
+        let context = region.mkey(&pd, access)?;
+        let on_demand = access & access::ON_DEMAND != 0;
+        if !moved || !other_kind && !on_demand && region.pages() <= self.pages {
+            hca.command(|device| device.modify_mkey(self.key, context))?;
+        } else {
+            let key = hca.command(|device| device.create_mkey(context))?;
+            hca.command(|device| device.destroy_mkey(self.key))?;
+            self.key = key;
+            self.pages = region.pages().checked_next_power_of_two().unwrap_or(u64::MAX);
+        }
+        (self.region, self.pd, self.access) = (region, pd, access);
+        if let Some(memory) = memory {
+            self.memory = memory;
+        }
+        Ok(())
+    }
+}
+
+/// Gives `mr` a handle by which other processes, too, know it.
+fn publish(context: &Context, mr: Arc<Mr>, pd_handle: u32) -> u32 {
+    let shared = mr.shared(pd_handle);
+    let handle = context.insert(mr);
+    context.registry.publish(registry::REGION, handle, &shared);
+    handle
+}
+
+/// `REG_MR`, the write command.
+pub(crate) fn write_reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: RegMr = request.core_in()?;
+    let region = Region { start: wanted.start, length: wanted.length, iova: wanted.hca_va }.checked()?;
+    rights::from_abi(wanted.access_flags)?;
+    let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
+    let memory = region.memory(&context.hca, wanted.access_flags)?;
+    let (mr, key) = Mr::create(&context.hca, region, wanted.access_flags, pd, memory)?;
+    let mr_handle = publish(context, mr, wanted.pd_handle);
+    request.core_out(&RegMrResp { mr_handle, lkey: key, rkey: key })
+}
+
+/// `REREG_MR`: other memory, another domain, other rights, or some of these.
+pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const TRANSLATION: u32 = 1;
+    const DOMAIN: u32 = 1 << 1;
+    const ACCESS: u32 = 1 << 2;
+    let wanted: ReregMr = request.core_in()?;
+    if wanted.flags == 0 || wanted.flags & !(TRANSLATION | DOMAIN | ACCESS) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let given = |flag| wanted.flags & flag != 0;
+    let region = Region { start: wanted.start, length: wanted.length, iova: wanted.hca_va };
+    let region = given(TRANSLATION).then(|| region.checked()).transpose()?;
+    let mr: Arc<Mr> = context.get(wanted.mr_handle).map_err(|_| Errno::EINVAL)?;
+    let mut state = lock(&mr.state);
+    let access = if given(ACCESS) { wanted.access_flags } else { state.access };
+    rights::from_abi(access)?;
+    let pd = if given(DOMAIN) { context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)? } else { state.pd.clone() };
+    if matches!(state.memory, Memory::File { .. } | Memory::Elsewhere { .. }) {
+        // libibverbs lets nobody ask for it.
+        return Err(Errno::EOPNOTSUPP);
+    }
+    state.change(&context.hca, region, pd, access)?;
+    context.registry.withdraw(registry::REGION, wanted.mr_handle, own_pid());
+    request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
+}
+
+/// `REG_MR`, the method: 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 7 file and 8 offset in it instead of the
+/// address, 9 lkey, 10 rkey. (2, hints for the PCI bus, belongs to objects that there are none of.)
+pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let (iova, length): (u64, u64) = (request.input(3)?, request.input(5)?);
+    let flags: u32 = request.optional(6)?.unwrap_or(0);
+    let keys = Keys { lkey: 9, rkey: 10 };
+    match request.optional_handle(7) {
+        Some(fd) => {
+            if request.optional::<u64>(4)?.is_some() {
+                return Err(Errno::EINVAL);
+            }
+            reg_file(context, request, keys, (fd, request.input(8)?), (length, iova, flags))
+        }
+        None => {
+            if request.optional::<u64>(8)?.is_some() {
+                return Err(Errno::EINVAL);
+            }
+            let region = Region { start: request.input(4)?, length, iova }.checked()?;
+            rights::from_abi(flags)?;
+            let pd: Arc<Pd> = context.get(request.handle(1)?)?;
+            let memory = region.memory(&context.hca, flags)?;
+            answer(context, request, keys, Mr::create(&context.hca, region, flags, pd, memory)?)
+        }
+    }
+}
+
+/// `REG_DMABUF_MR`: 0 handle, 1 PD, 2 offset, 3 length, 4 IOVA, 5 file, 6 access, 7 lkey, 8 rkey.
+pub(crate) fn reg_dmabuf(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let (fd, offset): (u32, u64) = (request.input(5)?, request.input(2)?);
+    let flags: u32 = request.optional(6)?.unwrap_or(0);
+    let what = (request.input(3)?, request.input(4)?, flags);
+    reg_file(context, request, Keys { lkey: 7, rkey: 8 }, (fd, offset), what)
+}
+
+/// Attributes that keys are written to.
+struct Keys {
+    lkey: u16,
+    rkey: u16,
+}
+
+fn reg_file(
+    context: &Arc<Context>,
+    request: &Request,
+    keys: Keys,
+    (fd, offset): (u32, u64),
+    (length, iova, flags): (u64, u64, u32),
+) -> Result<(), Errno> {
+    const PERMITTED: u32 = access::LOCAL_WRITE
+        | access::REMOTE_WRITE
+        | access::REMOTE_READ
+        | access::REMOTE_ATOMIC
+        | access::RELAXED_ORDERING;
+    let page = page_bytes();
+    if flags & !PERMITTED != 0 || offset % page != iova % page || length == 0 {
+        return Err(Errno::EINVAL);
+    }
+    rights::from_abi(flags)?;
+    let pd: Arc<Pd> = context.get(request.handle(1)?)?;
+    let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, offset, length)?;
+    let region = Region { start: file.address(), length, iova };
+    // Whoever else has the file may take pages away.
+    let opened = Opened::new(&context.hca, Window::own(region.start, region.length));
+    let memory = Memory::File { _opened: opened, _file: file };
+    answer(context, request, keys, Mr::create(&context.hca, region, flags, pd, memory)?)
+}
+
+fn answer(context: &Context, request: &Request, keys: Keys, (mr, key): (Arc<Mr>, u32)) -> Result<(), Errno> {
+    request.put_handle(0, publish(context, mr, request.handle(1)?))?;
+    request.put(keys.lkey, &key)?;
+    request.put(keys.rkey, &key)
+}
+
+fn dereg(context: &Context, handle: u32) -> Result<(), Errno> {
+    context.destroy::<Mr>(handle)?;
+    context.registry.withdraw(registry::REGION, handle, own_pid());
+    Ok(())
+}
+
+/// `MR_DESTROY`: 0 handle.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    dereg(context, request.handle(0)?)
+}
+
+/// `DEREG_MR`.
+pub(crate) fn write_dereg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    dereg(context, request.core_in()?)
+}
+
+/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA. Also of a region that another process has made.
+pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let mr = context.import(registry::REGION, request.handle(0)?, |object| Mr::import(context, object))?;
+    let state = lock(&mr.state);
+    request.put(1, &state.key)?;
+    request.put(2, &state.key)?;
+    request.put(3, &state.region.length)?;
+    request.put_optional(4, &state.region.iova)
+}

@@ -1,0 +1,129 @@
+//! Ports: their state and their GID tables.
+
+use super::request::Request;
+use crate::abi::{GidEntry, QueryPort, QueryPortResp, write};
+use crate::context::Context;
+use crate::device::Hca;
+use crate::process::Errno;
+use softhca_settings::{self as settings, Gid, GidType, Link};
+use std::ffi::CString;
+use std::sync::Arc;
+use zerocopy::{FromZeros, IntoBytes};
+
+/// Entries of a GID table, most of them empty: what mlx5 reports.
+fn gid_table_len(link: Link) -> u32 {
+    match link {
+        Link::Infiniband => 8,
+        Link::Ethernet => 255,
+    }
+}
+
+fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {
+    if (1..=hca.settings.ports).contains(&port) { Ok(port) } else { Err(Errno::EINVAL) }
+}
+
+fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
+    let port = checked_port(hca, port)?;
+    let link = hca.settings.link;
+    let infiniband = link == Link::Infiniband;
+    // At most 2.
+    let up = hca.port_is_up(port as u8);
+    Ok(QueryPortResp {
+        // What a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
+        port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
+        max_msg_sz: 1 << 30,
+        gid_tbl_len: gid_table_len(link),
+        pkey_tbl_len: 1,
+        lid: settings::lid(&hca.settings, hca.index, port),
+        sm_lid: if infiniband { 1 } else { 0 },
+        // IB_PORT_ACTIVE, IB_PORT_DOWN.
+        state: if up { 4 } else { 1 },
+        // 4096 bytes (enum ib_mtu).
+        max_mtu: 5,
+        active_mtu: 5,
+        max_vl_num: if infiniband { 4 } else { 0 },
+        subnet_timeout: if infiniband { 18 } else { 0 },
+        // 4 lanes of EDR.
+        active_width: 2,
+        active_speed: 32,
+        // Link up; polling, as with a cable that was pulled.
+        phys_state: if up { 5 } else { 2 },
+        link_layer: if infiniband { 1 } else { 2 },
+        // IB_UVERBS_QPF_GRH_REQUIRED.
+        flags: if infiniband { 0 } else { 1 },
+        ..FromZeros::new_zeroed()
+    })
+}
+
+/// `QUERY_PORT`: 0 port number, 1 response.
+pub(crate) fn query_port(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let port: u8 = request.input(0)?;
+    request.put(1, &state(&context.hca, port.into())?)
+}
+
+/// `QUERY_PORT` as a write command, whose response ends before the extension.
+pub(crate) fn write_query_port(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let query: QueryPort = request.core_in()?;
+    let response = state(&context.hca, query.port_num.into())?;
+    let plain = std::mem::offset_of!(QueryPortResp, port_cap_flags2);
+    if request.len(write::CORE_OUT) < plain {
+        return Err(Errno::ENOSPC);
+    }
+    request.put_bytes(write::CORE_OUT, &response.as_bytes()[..plain])
+}
+
+fn interface_index(name: &str) -> u32 {
+    let Ok(name) = CString::new(name) else { return 0 };
+    // SAFETY: a string that ends with a zero byte.
+    unsafe { libc::if_nametoindex(name.as_ptr()) }
+}
+
+fn entry(hca: &Hca, port: u32, index: u32, (gid, gid_type): (Gid, GidType)) -> GidEntry {
+    let netdev_ifindex = match hca.settings.link {
+        Link::Infiniband => 0,
+        Link::Ethernet => interface_index(settings::interface(&hca.settings, hca.index, port, index)),
+    };
+    GidEntry { gid, gid_index: index, port_num: port, gid_type: gid_type as u32, netdev_ifindex }
+}
+
+/// `QUERY_GID_ENTRY`: 0 port, 1 index, 2 flags, 3 response.
+pub(crate) fn query_gid_entry(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let hca = &context.hca;
+    let port = checked_port(hca, request.input(0)?)?;
+    let index: u32 = request.input(1)?;
+    let flags: u32 = request.input(2)?;
+    if flags != 0 || index >= gid_table_len(hca.settings.link) {
+        return Err(Errno::EINVAL);
+    }
+    let gids = settings::gids(&hca.settings, hca.index, port);
+    let gid = *gids.get(index as usize).ok_or(Errno::ENODATA)?;
+    request.put(3, &entry(hca, port, index, gid))
+}
+
+/// `QUERY_GID_TABLE`: 0 bytes per entry, 1 flags, 2 entries, 3 their count.
+pub(crate) fn query_gid_table(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let hca = &context.hca;
+    let entry_len: u64 = request.input(0)?;
+    let flags: u32 = request.input(1)?;
+    // A response is at most 64 KiB, so no longer entry can be meant.
+    let entry_len = usize::try_from(entry_len).ok().filter(|len| (1..=1 << 16).contains(len)).ok_or(Errno::EINVAL)?;
+    if flags != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let mut table = Vec::new();
+    let mut count = 0_u64;
+    for port in 1..=hca.settings.ports {
+        for (index, gid) in settings::gids(&hca.settings, hca.index, port).into_iter().enumerate() {
+            let entry = entry(hca, port, index as u32, gid);
+            let mut bytes = entry.as_bytes().to_vec();
+            bytes.resize(entry_len, 0);
+            table.extend(bytes);
+            count += 1;
+        }
+    }
+    if table.len() > request.len(2) {
+        return Err(Errno::EINVAL);
+    }
+    request.put_bytes(2, &table)?;
+    request.put(3, &count)
+}

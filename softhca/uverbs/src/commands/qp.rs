@@ -1,0 +1,216 @@
+//! Queue pairs: creation and destruction.
+
+use super::cq::Cq;
+use super::event_file;
+use super::pd::Pd;
+use super::request::Request;
+use super::srq::Srq;
+use crate::abi::mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
+use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT};
+use crate::context::uars::Register;
+use crate::context::{Context, Object, Rank, mapping};
+use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
+use crate::device::{Hca, Origin, Pinned, Source};
+use crate::process::Errno;
+use softhca::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// Bytes of a send queue's building block.
+const WQEBB_BYTES: u64 = 64;
+
+/// Bytes of a scatter entry.
+const DATA_SEGMENT_BYTES: u32 = 16;
+
+/// A queue pair.
+pub(crate) struct Qp {
+    /// Its QPN.
+    pub(crate) number: u32,
+    /// What a query tells: as `mlx5_ib`, it knows of the receive ring only; libmlx5 fills in the rest.
+    pub(crate) cap: QpCap,
+    /// All requests complete with a CQE.
+    pub(crate) signal_all: bool,
+    events: Arc<Source>,
+    _pinned: [Pinned; 3],
+    /// Given back when the QP goes.
+    _register: Register,
+    /// Kept busy.
+    _pd: Arc<Pd>,
+    _cqs: [Arc<Cq>; 2],
+    _srq: Option<Arc<Srq>>,
+}
+
+impl Object for Qp {
+    fn rank(&self) -> Rank {
+        Rank::Qp
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        hca.command(|device| device.destroy_qp(self.number))?;
+        hca.forget(&[Origin::Qp(self.number)]);
+        Ok(())
+    }
+}
+
+impl Qp {
+    fn reported(&self) -> EventsReported {
+        EventsReported { events_reported: self.events.retire() }
+    }
+}
+
+/// log2 of a ring's size, which must be a power of two; `None` for no ring.
+fn log_ring(count: u32) -> Result<Option<u8>, Errno> {
+    match count {
+        0 => Ok(None),
+        _ if count.is_power_of_two() && count <= MAX_QUEUE_WR => Ok(Some(count.trailing_zeros() as u8)),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// Most bytes of data that fit into a CQE of `cqe_bytes`.
+fn scatter_limit(cqe_bytes: u32) -> u32 {
+    if cqe_bytes == 128 { 64 } else { 32 }
+}
+
+fn inline_headers(setting: softhca_settings::InlineHeaders) -> InlineHeaders {
+    use softhca_settings::InlineHeaders as Setting;
+    match setting {
+        Setting::None => InlineHeaders::None,
+        Setting::L2 => InlineHeaders::L2,
+        Setting::Ip => InlineHeaders::Ip,
+        Setting::TcpUdp => InlineHeaders::TcpUdp,
+    }
+}
+
+fn transport(qp_type: u64) -> Result<Transport, Errno> {
+    match qp_type {
+        2 => Ok(Transport::Rc),
+        3 => Ok(Transport::Uc),
+        4 => Ok(Transport::Ud),
+        8 => Ok(Transport::RawPacket),
+        // XRC, driver's own (DC).
+        9..=10 | 0xff => Err(Errno::EOPNOTSUPP),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// `QP_CREATE`: 0 handle, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle, 8 capabilities, 9 type, 10 flags,
+/// 12 asynchronous event file, 13 capabilities given, 14 QPN.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
+    let hca = &context.hca;
+    let driver: CreateQp = request.input(UHW_IN)?;
+    let transport = transport(request.input(9)?)?;
+    let cap: QpCap = request.input(8)?;
+    let user_handle: u64 = request.input(7)?;
+    let flags: u32 = request.optional(10)?.unwrap_or(0);
+    // Some of them would be other kinds of QPs, some other layouts of WQEs: not to be ignored.
+    if flags & !FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
+    let pd: Arc<Pd> = context.get(request.handle(2)?)?;
+    let send_cq: Arc<Cq> = context.get(request.handle(4)?)?;
+    let recv_cq: Arc<Cq> = context.get(request.handle(5)?)?;
+    let srq: Option<Arc<Srq>> = request.optional_handle(3).map(|handle| context.get(handle)).transpose()?;
+    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+
+    let log_stride = driver.rq_wqe_shift;
+    let log_rq = if srq.is_some() { None } else { log_ring(driver.rq_wqe_count)? };
+    if log_rq.is_some() && !(4..=MAX_RQ_WQE.ilog2()).contains(&log_stride) {
+        return Err(Errno::EINVAL);
+    }
+    let rq_bytes = log_rq.map_or(0, |log| 1 << (u32::from(log) + log_stride));
+    let log_sq = log_ring(driver.sq_wqe_count)?;
+    let sq_bytes = log_sq.map_or(0, |log| WQEBB_BYTES << log);
+    // The rings are one buffer, save those of raw packets, which are two objects in a ConnectX.
+    let raw = transport == Transport::RawPacket;
+    let (rings_bytes, sq_buf) = if raw {
+        (rq_bytes, driver.sq_buf_addr)
+    } else {
+        (rq_bytes + sq_bytes, driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?)
+    };
+    let rq = match (&srq, log_rq) {
+        (Some(srq), _) => ReceiveSource::Shared { srqn: srq.number },
+        (None, Some(log_size)) => {
+            ReceiveSource::Own(RqContext { buf: driver.buf_addr, log_size, log_stride: log_stride as u8 })
+        }
+        (None, None) => ReceiveSource::None,
+    };
+
+    // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to.
+    let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
+    let scatter_req =
+        scatter && transport == Transport::Rc && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
+    let scatter_res = scatter && transport != Transport::Ud && !raw;
+
+    let register = Register::choose(context.static_uars.get(), &driver)?;
+    mapping::watch_unseen(context);
+    let pinned = [
+        Pinned::new(hca, driver.buf_addr, rings_bytes)?,
+        Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
+        context.pin_record(driver.db_addr, 8)?,
+    ];
+    let number = hca.command(|device| {
+        device.create_qp(QpContext {
+            transport,
+            pd: pd.number,
+            send_cqn: send_cq.number,
+            recv_cqn: recv_cq.number,
+            sq: log_sq.map(|log_size| SqContext {
+                buf: sq_buf,
+                log_size,
+                inline_headers: inline_headers(hca.settings.inline_headers),
+            }),
+            rq,
+            dbr: driver.db_addr,
+            uar: register.page(),
+            uidx: driver.uidx & 0xff_ffff,
+            // libmlx5 asks for a CQE in every WQE.
+            signal_all: false,
+            scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
+            scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
+        })
+    })?;
+    let bfreg_index = register.number();
+    let ring = QpCap {
+        max_recv_wr: log_rq.map_or(0, |log| 1 << log),
+        max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES),
+        ..FromZeros::new_zeroed()
+    };
+    let qp = Arc::new(Qp {
+        number,
+        cap: ring,
+        signal_all,
+        events,
+        _pinned: pinned,
+        _register: register,
+        _pd: pd,
+        _cqs: [send_cq, recv_cq],
+        _srq: srq,
+    });
+    hca.know(Origin::Qp(number), &qp.events);
+    request.put_handle(0, context.insert(qp))?;
+    request.put(13, &cap)?;
+    request.put(14, &number)?;
+    // The number of a raw packet QP is that of its send queue.
+    let (comp_mask, sqn) = if raw { (CREATE_QP_RESP_SQN, number) } else { (0, 0) };
+    request.put(UHW_OUT, &CreateQpResp { bfreg_index, comp_mask, sqn, ..FromZeros::new_zeroed() })
+}
+
+fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+    Ok(context.destroy::<Qp>(handle)?.reported())
+}
+
+/// `QP_DESTROY`: 0 handle, 1 events that the program has read.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let response = destroy_qp(context, request.handle(0)?)?;
+    request.put(1, &response)
+}
+
+/// `DESTROY_QP`.
+pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: Destroy = request.core_in()?;
+    let response = destroy_qp(context, wanted.handle)?;
+    request.core_out(&response)
+}

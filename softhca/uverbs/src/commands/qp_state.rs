@@ -1,0 +1,180 @@
+//! Queue pairs: state changes and queries, and how the ABI and the device say the same.
+
+use super::access as rights;
+use super::qp::Qp;
+use super::request::Request;
+use crate::abi::mlx5::ModifyQpResp;
+use crate::abi::qp_attr as mask;
+use crate::abi::{ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, access, write};
+use crate::context::Context;
+use crate::device::Hca;
+use crate::process::Errno;
+use softhca::context::{Access, Path, PathGrh, QpAttr, QpState};
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// `IB_MIG_MIGRATED`: the primary path is the only one.
+const MIGRATED: u8 = 0;
+
+/// `enum ib_qp_state`.
+const STATES: [QpState; 7] =
+    [QpState::Reset, QpState::Init, QpState::Rtr, QpState::Rts, QpState::Sqd, QpState::Sqe, QpState::Err];
+
+fn state_from_abi(state: u8) -> Result<QpState, Errno> {
+    STATES.get(usize::from(state)).copied().ok_or(Errno::EINVAL)
+}
+
+fn state_to_abi(state: QpState) -> u8 {
+    STATES.iter().position(|&other| other == state).map_or(0, |state| state as u8)
+}
+
+/// Bytes of `enum ib_mtu`: 1 is 256, 5 is 4096.
+fn mtu_from_abi(mtu: u8) -> Result<u32, Errno> {
+    if (1..=5).contains(&mtu) { Ok(128 << mtu) } else { Err(Errno::EINVAL) }
+}
+
+fn mtu_to_abi(bytes: u32) -> u8 {
+    // At least 256.
+    bytes.ilog2().saturating_sub(7) as u8
+}
+
+fn path_from_abi(hca: &Hca, dest: &QpDest) -> Result<Path, Errno> {
+    if dest.port_num != 0 && u32::from(dest.port_num) > hca.settings.ports {
+        return Err(Errno::EINVAL);
+    }
+    let grh = (dest.is_global != 0).then_some(PathGrh {
+        dgid: dest.dgid,
+        sgid_index: dest.sgid_index,
+        flow_label: dest.flow_label & 0xf_ffff,
+        hop_limit: dest.hop_limit,
+        traffic_class: dest.traffic_class,
+    });
+    Ok(Path { dlid: dest.dlid, sl: dest.sl, src_path_bits: dest.src_path_bits, grh, dmac: [0; 6] })
+}
+
+fn path_to_abi(path: &Path, port: Option<u8>) -> QpDest {
+    let mut dest = QpDest {
+        dlid: path.dlid,
+        sl: path.sl,
+        src_path_bits: path.src_path_bits,
+        port_num: port.unwrap_or(0),
+        ..FromZeros::new_zeroed()
+    };
+    if let Some(grh) = &path.grh {
+        dest.is_global = 1;
+        dest.dgid = grh.dgid;
+        dest.flow_label = grh.flow_label;
+        dest.sgid_index = grh.sgid_index;
+        dest.hop_limit = grh.hop_limit;
+        dest.traffic_class = grh.traffic_class;
+    }
+    dest
+}
+
+fn attr_from_abi(hca: &Hca, wanted: &ModifyQp) -> Result<QpAttr, Errno> {
+    let bits = wanted.attr_mask;
+    let given = |bit| bits & bit != 0;
+    if bits & !mask::KNOWN != 0 || given(mask::PATH_MIG_STATE) && wanted.path_mig_state != MIGRATED {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let optional = |bit, value| given(bit).then_some(value);
+    Ok(QpAttr {
+        state: given(mask::STATE).then(|| state_from_abi(wanted.qp_state)).transpose()?,
+        cur_state: given(mask::CUR_STATE).then(|| state_from_abi(wanted.cur_qp_state)).transpose()?,
+        pkey_index: given(mask::PKEY_INDEX).then_some(wanted.pkey_index),
+        port: optional(mask::PORT, wanted.port_num),
+        // A QP's rights need not go with local ones, as those of memory must.
+        access: given(mask::ACCESS_FLAGS)
+            .then(|| rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE))
+            .transpose()?,
+        qkey: given(mask::QKEY).then_some(wanted.qkey),
+        path: given(mask::AV).then(|| path_from_abi(hca, &wanted.dest)).transpose()?,
+        path_mtu: given(mask::PATH_MTU).then(|| mtu_from_abi(wanted.path_mtu)).transpose()?,
+        dest_qpn: given(mask::DEST_QPN).then_some(wanted.dest_qp_num),
+        // The kernel, too, takes the lowest 24 bits.
+        rq_psn: given(mask::RQ_PSN).then_some(wanted.rq_psn & 0xff_ffff),
+        sq_psn: given(mask::SQ_PSN).then_some(wanted.sq_psn & 0xff_ffff),
+        max_dest_rd_atomic: optional(mask::MAX_DEST_RD_ATOMIC, wanted.max_dest_rd_atomic),
+        max_rd_atomic: optional(mask::MAX_QP_RD_ATOMIC, wanted.max_rd_atomic),
+        min_rnr_timer: optional(mask::MIN_RNR_TIMER, wanted.min_rnr_timer),
+        timeout: optional(mask::TIMEOUT, wanted.timeout),
+        retry_cnt: optional(mask::RETRY_CNT, wanted.retry_cnt),
+        rnr_retry: optional(mask::RNR_RETRY, wanted.rnr_retry),
+        sqd_event: given(mask::EN_SQD_ASYNC_NOTIFY).then_some(wanted.en_sqd_async_notify != 0),
+    })
+}
+
+fn apply(context: &Context, wanted: &ModifyQp) -> Result<(), Errno> {
+    let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
+    let attr = attr_from_abi(&context.hca, wanted)?;
+    context.hca.command(|device| device.modify_qp(qp.number, &attr))
+}
+
+/// `MODIFY_QP`.
+pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    apply(context, &request.core_in()?)
+}
+
+/// Extended `MODIFY_QP`: a rate limit follows, which only its mask bit makes count.
+pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    apply(context, &request.core_in()?)?;
+    let driver = ModifyQpResp { response_length: size_of::<ModifyQpResp>() as u32, ..FromZeros::new_zeroed() };
+    request.put_optional(UHW_OUT, &driver)?;
+    let response = ExModifyQpResp { comp_mask: 0, response_length: size_of::<ExModifyQpResp>() as u32 };
+    request.put_optional(write::CORE_OUT, &response)
+}
+
+/// `QUERY_QP`.
+pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: QueryQp = request.core_in()?;
+    let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
+    let info = context.hca.command(|device| device.query_qp(qp.number))?;
+    let attr = &info.attr;
+    let state = state_to_abi(info.state);
+    let response = QueryQpResp {
+        dest: attr.path.map_or_else(FromZeros::new_zeroed, |path| path_to_abi(&path, attr.port)),
+        alt_dest: FromZeros::new_zeroed(),
+        cap: qp.cap,
+        qkey: attr.qkey.unwrap_or(0),
+        rq_psn: attr.rq_psn.unwrap_or(0),
+        sq_psn: attr.sq_psn.unwrap_or(0),
+        dest_qp_num: attr.dest_qpn.unwrap_or(0),
+        qp_access_flags: attr.access.map_or(0, |access| rights::to_abi(Access { local_write: false, ..access })),
+        pkey_index: attr.pkey_index.unwrap_or(0),
+        alt_pkey_index: 0,
+        qp_state: state,
+        cur_qp_state: state,
+        path_mtu: attr.path_mtu.map_or(0, mtu_to_abi),
+        path_mig_state: MIGRATED,
+        sq_draining: info.draining.into(),
+        max_rd_atomic: attr.max_rd_atomic.unwrap_or(0),
+        max_dest_rd_atomic: attr.max_dest_rd_atomic.unwrap_or(0),
+        min_rnr_timer: attr.min_rnr_timer.unwrap_or(0),
+        port_num: attr.port.unwrap_or(0),
+        timeout: attr.timeout.unwrap_or(0),
+        retry_cnt: attr.retry_cnt.unwrap_or(0),
+        rnr_retry: attr.rnr_retry.unwrap_or(0),
+        alt_port_num: 0,
+        alt_timeout: 0,
+        sq_sig_all: qp.signal_all.into(),
+        reserved: [0; 5],
+    };
+    request.core_out(&response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_and_mtus_survive_the_round_trip() {
+        for abi in 0..7 {
+            assert_eq!(state_to_abi(state_from_abi(abi).unwrap()), abi);
+        }
+        assert_eq!(state_from_abi(7), Err(Errno::EINVAL));
+        for abi in 1..=5 {
+            assert_eq!(mtu_to_abi(mtu_from_abi(abi).unwrap()), abi);
+        }
+        assert_eq!([mtu_from_abi(0), mtu_from_abi(6)], [Err(Errno::EINVAL); 2]);
+    }
+}

@@ -1,0 +1,137 @@
+//! Shared receive queues.
+
+use super::event_file;
+use super::pd::Pd;
+use super::request::Request;
+use crate::abi::mlx5::{CreateSrq, CreateSrqResp};
+use crate::abi::{Destroy, EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};
+use crate::context::{Context, Object, Rank};
+use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
+use crate::device::{Hca, Origin, Pinned, Source};
+use crate::process::Errno;
+use softhca::context::{RqContext, SrqContext};
+use std::sync::Arc;
+
+/// Bytes of the segment that links a WQE to the next, and of a data segment.
+const SEGMENT_BYTES: u32 = 16;
+
+/// A shared receive queue.
+pub(crate) struct Srq {
+    /// The device's number for it.
+    pub(crate) number: u32,
+    /// WQEs that can be posted at once.
+    max_wr: u32,
+    /// Scatter entries of a WQE.
+    max_sge: u32,
+    events: Arc<Source>,
+    _pinned: [Pinned; 2],
+    /// Keeps the domain busy.
+    _pd: Arc<Pd>,
+}
+
+impl Object for Srq {
+    fn rank(&self) -> Rank {
+        Rank::Srq
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        hca.command(|device| device.destroy_srq(self.number))?;
+        hca.forget(&[Origin::Srq(self.number)]);
+        Ok(())
+    }
+}
+
+impl Srq {
+    fn reported(&self) -> EventsReported {
+        EventsReported { events_reported: self.events.retire() }
+    }
+}
+
+/// `SRQ_CREATE`: 0 handle, 1 PD, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 9 type, 10 asynchronous
+/// event file, 11 WQEs given, 12 scatter entries given.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const TYPE_BASIC: u64 = 0;
+    let hca = &context.hca;
+    let driver: CreateSrq = request.input(UHW_IN)?;
+    let pd: Arc<Pd> = context.get(request.handle(1)?)?;
+    let user_handle: u64 = request.input(4)?;
+    let max_wr: u32 = request.input(5)?;
+    let max_sge: u32 = request.input(6)?;
+    let limit: u32 = request.input(7)?;
+    if request.input::<u64>(9)? != TYPE_BASIC || driver.flags != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    // As mlx5_ib does: one WQE more than can be posted, since the list of free ones never runs empty; a power of two
+    // of both WQEs and bytes.
+    if max_wr >= MAX_QUEUE_WR || max_sge > u32::from(MAX_RQ_WQE) / SEGMENT_BYTES {
+        return Err(Errno::EINVAL);
+    }
+    let stride = (SEGMENT_BYTES * (1 + max_sge)).next_power_of_two().max(32);
+    let entries = (max_wr + 1).next_power_of_two();
+    if stride > u32::from(MAX_RQ_WQE) || limit >= entries {
+        return Err(Errno::EINVAL);
+    }
+    let rq = RqContext {
+        buf: driver.buf_addr,
+        log_size: entries.trailing_zeros() as u8,
+        log_stride: stride.trailing_zeros() as u8,
+    };
+    let events = Source::new(context.async_events(event_file::named(request, 10)?), user_handle);
+    let pinned =
+        [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
+    let srq = SrqContext { pd: pd.number, rq, dbr: driver.db_addr, limit: limit as u16 };
+    let number = hca.command(|device| device.create_srq(srq))?;
+    let max_sge = stride / SEGMENT_BYTES - 1;
+    let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, events, _pinned: pinned, _pd: pd });
+    hca.know(Origin::Srq(number), &srq.events);
+    request.put_handle(0, context.insert(srq))?;
+    request.put(11, &(entries - 1))?;
+    request.put(12, &max_sge)?;
+    request.put_optional(13, &number)?;
+    request.put(UHW_OUT, &CreateSrqResp { srqn: number, reserved: 0 })
+}
+
+fn destroy_srq(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+    Ok(context.destroy::<Srq>(handle)?.reported())
+}
+
+/// `SRQ_DESTROY`: 0 handle, 1 events that the program has read.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let response = destroy_srq(context, request.handle(0)?)?;
+    request.put(1, &response)
+}
+
+/// `DESTROY_SRQ`.
+pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: Destroy = request.core_in()?;
+    let response = destroy_srq(context, wanted.handle)?;
+    request.core_out(&response)
+}
+
+/// `MODIFY_SRQ`: the limit; mlx5 cannot resize.
+pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const ATTR_MAX_WR: u32 = 1;
+    const ATTR_LIMIT: u32 = 1 << 1;
+    let wanted: ModifySrq = request.core_in()?;
+    let srq: Arc<Srq> = context.get(wanted.srq_handle).map_err(|_| Errno::EINVAL)?;
+    if wanted.attr_mask & ATTR_MAX_WR != 0 {
+        return Err(Errno::EINVAL);
+    }
+    if wanted.attr_mask & ATTR_LIMIT != 0 {
+        if wanted.srq_limit > srq.max_wr {
+            return Err(Errno::EINVAL);
+        }
+        // At most 32767.
+        let limit = wanted.srq_limit as u16;
+        context.hca.command(|device| device.modify_srq_limit(srq.number, limit))?;
+    }
+    Ok(())
+}
+
+/// `QUERY_SRQ`.
+pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: QuerySrq = request.core_in()?;
+    let srq: Arc<Srq> = context.get(wanted.srq_handle).map_err(|_| Errno::EINVAL)?;
+    let limit = context.hca.command(|device| device.query_srq_limit(srq.number))?;
+    request.core_out(&QuerySrqResp { max_wr: srq.max_wr, max_sge: srq.max_sge, srq_limit: limit.into(), reserved: 0 })
+}

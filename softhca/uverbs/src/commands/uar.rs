@@ -1,0 +1,34 @@
+//! UAR pages that programs allocate by themselves.
+
+use super::request::Request;
+use crate::context::uars::UarPage;
+use crate::context::{Context, offset};
+use crate::process::Errno;
+use softhca::uar::UAR_PAGE_BYTES;
+use std::sync::Arc;
+
+/// `UAR_OBJ_ALLOC`: 0x1000 handle, 0x1001 type, 0x1002 mmap offset, 0x1003 length, 0x1004 page.
+pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    // `enum mlx5_ib_uapi_uar_alloc_type`; the memory behind it is cached either way.
+    const WITH_BLUEFLAME: u64 = 0;
+    const NON_CACHED: u64 = 1;
+    let kind = request.input(0x1001)?;
+    match kind {
+        WITH_BLUEFLAME if context.hca.settings.no_write_combining => return Err(Errno::EOPNOTSUPP),
+        WITH_BLUEFLAME | NON_CACHED => {}
+        _ => return Err(Errno::EOPNOTSUPP),
+    }
+    let place = |index| offset::encode(offset::ALLOCATED, context.first_uar() + u64::from(index));
+    let page = UarPage::new(&context.hca, &context.file, kind == NON_CACHED, place)?;
+    let index = page.index();
+    let handle = context.insert(Arc::new(page));
+    request.put(0x1002, &place(index))?;
+    request.put(0x1003, &(UAR_PAGE_BYTES as u64))?;
+    request.put(0x1004, &index)?;
+    request.put_handle(0x1000, handle)
+}
+
+/// `UAR_OBJ_DESTROY`: 0x1000 handle.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<UarPage>(request.handle(0x1000)?).map(drop)
+}

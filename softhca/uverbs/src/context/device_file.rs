@@ -1,0 +1,116 @@
+//! The device files: which paths name one, opening and closing them.
+
+use super::Context;
+use crate::device::Hca;
+use crate::launch::settings;
+use crate::process::fds::OpenFile;
+use crate::process::{Errno, Identity, fds, identity, lock};
+use libc::c_int;
+use softhca::uar::UarMemory;
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, Weak};
+
+/// The device that `path` names: `/dev/infiniband/uverbsN` for an N that exists.
+pub(crate) fn index(path: &[u8]) -> Option<u32> {
+    let number = path.strip_prefix(b"/dev/infiniband/uverbs")?;
+    let number: u32 = std::str::from_utf8(number).ok()?.parse().ok()?;
+    settings().filter(|settings| number < settings.devices).map(|_| number)
+}
+
+/// The name of the memory behind an open file, as `/proc/self/fd` shows it.
+fn name(index: u32) -> CString {
+    CString::new(format!("softhca-uverbs{index}")).unwrap_or_default()
+}
+
+/// Opens device `index`: a descriptor that can be mapped. What is mapped from it are the UAR pages, at the offsets that
+/// the commands tell; a program that has put its own code in the place of libc's `mmap` gets them like any other.
+pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
+    let settings = settings().ok_or(Errno::ENOENT)?;
+    let hca = Hca::get(index, settings)?;
+    let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::MFD_CLOEXEC } else { 0 };
+    let options = close_on_exec | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a string that ends with a zero byte.
+    let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), options) })?;
+    let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
+    // Whoever has the file cannot make it shorter, which would take mapped pages away.
+    // SAFETY: plain call.
+    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
+        return Err(Errno::last());
+    }
+    register(fd.as_raw_fd(), context)?;
+    Ok(fd.into_raw_fd())
+}
+
+/// Makes `fd` a descriptor of `context`.
+fn register(fd: RawFd, context: Context) -> Result<Arc<Context>, Errno> {
+    let context = Arc::new(context);
+    lock(&OPEN).push((identity(fd).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
+    fds::insert(fd, context.clone())?;
+    Ok(context)
+}
+
+/// The device that `fd` is open for if another process has opened it, and passed the descriptor on.
+fn passed(fd: RawFd) -> Option<u32> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+    let name = link.to_str()?.strip_prefix("/memfd:softhca-uverbs")?;
+    let index = name.strip_suffix(" (deleted)")?.parse().ok()?;
+    settings().filter(|settings| index < settings.devices).map(|_| index)
+}
+
+/// The open files, by what tells them apart.
+static OPEN: Mutex<Vec<(Identity, Weak<Context>)>> = Mutex::new(Vec::new());
+
+/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor or got it by another way that
+/// we did not see. To be asked where that matters only: it takes a system call.
+pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
+    if fds::is_ours(fd) {
+        return fds::get_as(fd);
+    }
+    let identity = identity(fd)?;
+    let known = lock(&OPEN).iter().find(|(open, _)| *open == identity).and_then(|(_, context)| context.upgrade());
+    if let Some(context) = known {
+        fds::insert(fd, context.clone()).ok()?;
+        return Some(context);
+    }
+    let import = |index| {
+        register(fd, Context::new(Hca::get(index, settings()?).ok()?, own_descriptor(fd).ok()?, true).ok()?).ok()
+    };
+    passed(fd).and_then(import)
+}
+
+/// What a call has returned, as a descriptor.
+fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: a descriptor that a call has just made, so nobody else has it.
+    if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
+}
+
+/// A descriptor of ours for what `fd` is open for.
+fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
+    // SAFETY: plain call.
+    new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) }).map(UarMemory::in_file)
+}
+
+impl OpenFile for Context {
+    /// With the last descriptor all objects go.
+    fn close(self: Arc<Self>, fd: RawFd) {
+        if let Some(another) = another_descriptor(fd, &self) {
+            // The program has duplicated the one that it opened.
+            if fds::insert(another, self.clone()).is_ok() {
+                return;
+            }
+        }
+        lock(&OPEN).retain(|(_, open)| !std::ptr::eq(open.as_ptr(), &raw const *self));
+        self.release();
+        self.hca.settle();
+    }
+}
+
+/// A descriptor of the program's for the same open file, besides `fd`.
+fn another_descriptor(fd: RawFd, context: &Context) -> Option<RawFd> {
+    let own = context.file.fd().as_raw_fd();
+    let identity = identity(own)?;
+    let open = std::fs::read_dir("/proc/self/fd").ok()?;
+    open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .find(|&other: &RawFd| other != fd && other != own && crate::process::identity(other) == Some(identity))
+}

@@ -1,0 +1,159 @@
+//! Open device files: what each has of objects and UAR pages, and what the processes that have it open tell each other. Knows no
+//! command.
+
+pub(crate) mod device_file;
+pub(crate) mod mapping;
+mod objects;
+pub(crate) mod offset;
+pub(crate) mod registry;
+pub(crate) mod uars;
+
+pub(crate) use objects::{Object, Rank};
+
+use crate::abi::mlx5::AllocUcontextResp;
+use crate::device::{EventPipe, Hca, Pinned};
+use crate::process::{Errno, Locked, lock, page_bytes, user};
+use objects::Objects;
+use registry::{Registry, Shared};
+use softhca::uar::UarMemory;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use uars::StaticUars;
+
+/// An open device file (`struct ib_uverbs_file`).
+pub(crate) struct Context {
+    /// The device.
+    pub(crate) hca: Arc<Hca>,
+    /// What the program's descriptor is open for: it maps its UAR pages from there.
+    pub(crate) file: UarMemory,
+    /// What others who have the file open know of its objects.
+    pub(crate) registry: Registry,
+    objects: Mutex<Objects>,
+    /// Pinned pages of doorbell records, of which each holds many and counts once.
+    records: Mutex<HashMap<u64, Weak<Locked>>>,
+    /// What `GET_CONTEXT` answered, for whoever imports the context.
+    pub(crate) answer: OnceLock<AllocUcontextResp>,
+    /// UAR pages that came with the context, once it has been set up, in static mode.
+    pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
+    /// Where asynchronous events go.
+    default_events: OnceLock<Arc<EventPipe>>,
+}
+
+/// Mark of handles that a process has given out which was passed the file.
+const IMPORTED: u32 = 1 << 31;
+
+/// Tells the few processes that have a file apart.
+fn pid_of_15_bits() -> u32 {
+    user::own_pid().cast_unsigned() & 0x7fff
+}
+
+impl Context {
+    /// A new open file; `imported` if another process has opened it.
+    pub(crate) fn new(hca: Arc<Hca>, file: UarMemory, imported: bool) -> Result<Self, Errno> {
+        let registry = Registry::of(&file)?;
+        let answer = if imported { registry.answered().ok_or(Errno::EINVAL)?.into() } else { OnceLock::new() };
+        // Handles of one file are those of all its processes: each gives out its own.
+        let next = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
+        Ok(Self {
+            hca,
+            file,
+            registry,
+            objects: Mutex::new(Objects::new(next)),
+            records: Mutex::default(),
+            answer,
+            static_uars: OnceLock::new(),
+            default_events: OnceLock::new(),
+        })
+    }
+
+    /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
+    pub(crate) fn first_uar(&self) -> u64 {
+        if lock(&self.objects).next() & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+    }
+
+    /// The object that another process has made as `handle`, made again by `make` unless it has been already.
+    pub(crate) fn import<T: Object>(
+        &self,
+        kind: u32,
+        handle: u32,
+        make: impl FnOnce(&Shared) -> Result<Arc<T>, Errno>,
+    ) -> Result<Arc<T>, Errno> {
+        if let Ok(object) = self.get(handle) {
+            return Ok(object);
+        }
+        let object = make(&self.registry.find(kind, handle, registry::own_pid())?)?;
+        lock(&self.objects).put(handle, object.clone());
+        Ok(object)
+    }
+
+    /// Pins the doorbell record of `len` bytes at `address`.
+    pub(crate) fn pin_record(&self, address: u64, len: u64) -> Result<Pinned, Errno> {
+        let page = address / page_bytes();
+        let locked = {
+            let mut records = lock(&self.records);
+            records.retain(|_, locked| locked.strong_count() > 0);
+            match records.get(&page).and_then(Weak::upgrade) {
+                Some(locked) => locked,
+                None => {
+                    let locked = Arc::new(Locked::new(self.hca.settings.memlock, address, len)?);
+                    records.insert(page, Arc::downgrade(&locked));
+                    locked
+                }
+            }
+        };
+        Pinned::counted(&self.hca, address, len, locked)
+    }
+
+    /// Makes `pipe` the file for asynchronous events of objects that name none, and of no object, if it is the first.
+    pub(crate) fn offer_async_events(&self, pipe: Arc<EventPipe>) {
+        if self.default_events.set(pipe.clone()).is_ok() {
+            self.hca.listen(&pipe);
+        }
+    }
+
+    /// Where the asynchronous events of a new object go: to the file that was named for it, or to the default one.
+    pub(crate) fn async_events(&self, named: Option<Arc<EventPipe>>) -> Option<Arc<EventPipe>> {
+        named.or_else(|| self.default_events.get().cloned())
+    }
+
+    /// Gives `object` a handle.
+    pub(crate) fn insert<T: Object>(&self, object: Arc<T>) -> u32 {
+        lock(&self.objects).insert(object)
+    }
+
+    /// The object that `handle` names.
+    pub(crate) fn get<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
+        lock(&self.objects).get(handle)
+    }
+
+    /// What `find` finds in the first object of its kind in which it finds something.
+    pub(crate) fn find<T: Object, R>(&self, find: impl FnMut(Arc<T>) -> Option<R>) -> Option<R> {
+        lock(&self.objects).all().find_map(find)
+    }
+
+    /// Takes the object that `handle` names out, for good if its release succeeds. An object that others refer to stays, and
+    /// the error is `EBUSY`.
+    pub(crate) fn destroy<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
+        let object: Arc<T> = lock(&self.objects).take(handle)?;
+        match object.release(&self.hca) {
+            Ok(()) => Ok(object),
+            Err(error) => {
+                lock(&self.objects).put(handle, object);
+                Err(error)
+            }
+        }
+    }
+
+    /// Destroys all objects, users before what they use.
+    fn release(&self) {
+        let objects = lock(&self.objects).take_all();
+        for object in objects {
+            if let Err(error) = object.release(&self.hca) {
+                log::warn!("closing the device: an object stays: {error:?}");
+            }
+        }
+        if let Some(uars) = self.static_uars.get() {
+            uars.release(&self.hca);
+        }
+    }
+}

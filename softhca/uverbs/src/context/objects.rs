@@ -1,0 +1,102 @@
+//! The objects of a context, by handle. Knows no kind of them.
+
+use crate::device::Hca;
+use crate::process::Errno;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The order in which objects are released when their file is closed: users before what they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// An address handle.
+    Ah,
+    /// A queue pair.
+    Qp,
+    /// A shared receive queue.
+    Srq,
+    /// A completion queue.
+    Cq,
+    /// A memory region.
+    Mr,
+    /// A protection domain.
+    Pd,
+    /// A UAR page.
+    Uar,
+}
+
+/// An object that a handle names.
+pub(crate) trait Object: Any + Send + Sync {
+    /// When it is released.
+    fn rank(&self) -> Rank;
+    /// Lets the device forget it.
+    fn release(&self, hca: &Hca) -> Result<(), Errno>;
+}
+
+/// `object` as the kind that it is.
+fn downcast<T: Object>(object: Arc<dyn Object>) -> Option<Arc<T>> {
+    let object: Arc<dyn Any + Send + Sync> = object;
+    object.downcast().ok()
+}
+
+/// All objects of a context.
+pub(super) struct Objects {
+    by_handle: BTreeMap<u32, Arc<dyn Object>>,
+    next: u32,
+}
+
+impl Objects {
+    /// None; the first gets the handle `next`.
+    pub(super) fn new(next: u32) -> Self {
+        Self { by_handle: BTreeMap::new(), next }
+    }
+
+    /// The handle that the next one gets, if it is free.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Gives `object` a handle.
+    pub(super) fn insert(&mut self, object: Arc<dyn Object>) -> u32 {
+        let mut handle = self.next;
+        while self.by_handle.contains_key(&handle) {
+            handle = handle.wrapping_add(1);
+        }
+        self.next = handle.wrapping_add(1);
+        self.by_handle.insert(handle, object);
+        handle
+    }
+
+    /// Has `handle` name `object`.
+    pub(super) fn put(&mut self, handle: u32, object: Arc<dyn Object>) {
+        self.by_handle.insert(handle, object);
+    }
+
+    /// The object of this kind that `handle` names.
+    pub(super) fn get<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
+        downcast(self.by_handle.get(&handle).ok_or(Errno::ENOENT)?.clone()).ok_or(Errno::EINVAL)
+    }
+
+    /// All of a kind.
+    pub(super) fn all<T: Object>(&self) -> impl Iterator<Item = Arc<T>> {
+        self.by_handle.values().cloned().filter_map(downcast)
+    }
+
+    /// Takes the object of this kind that `handle` names out; `EBUSY` if others refer to it.
+    pub(super) fn take<T: Object>(&mut self, handle: u32) -> Result<Arc<T>, Errno> {
+        let object = self.get(handle)?;
+        // The table's, and this.
+        if Arc::strong_count(&object) > 2 {
+            return Err(Errno::EBUSY);
+        }
+        self.by_handle.remove(&handle);
+        Ok(object)
+    }
+
+    /// Takes all out, in the order in which they are to be released.
+    pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Object>> {
+        let mut objects: Vec<_> = std::mem::take(&mut self.by_handle).into_values().collect();
+        objects.sort_by_key(|object| object.rank());
+        objects
+    }
+}

@@ -1,0 +1,218 @@
+//! What the processes that have one device file open tell each other: the file's descriptor can be passed on, and whoever gets
+//! it may import the domains and regions that others have made (`ibv_import_device` and its like). The kernel has one table of
+//! objects per file; here each process has its own device, and finds in the file what it needs to make the same objects again.
+//!
+//! Another process may write anything here. What is read is checked like any request, and gives access to no memory that the
+//! kernel does not let this process reach anyway.
+
+use crate::abi::mlx5::AllocUcontextResp;
+use crate::process::{Errno, real, user};
+use softhca::uar::UarMemory;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+
+/// Where in the file: by the rules for offsets of UAR pages, at the 32768th page that comes with a context. None has as many.
+const OFFSET: u64 = 0x8_0000_0000;
+/// Objects that can be imported; what there is no room for cannot.
+const ENTRIES: usize = 4096;
+/// 64-bit words of an entry: its name, and [`Shared`].
+const ENTRY_WORDS: usize = 8;
+/// Words that hold what `GET_CONTEXT` has answered, before the entries; the first says that it has.
+const ANSWER_WORDS: usize = 16;
+const WORDS: usize = ANSWER_WORDS + ENTRIES * ENTRY_WORDS;
+
+const _: () = assert!(size_of::<AllocUcontextResp>() <= (ANSWER_WORDS - 1) * 8);
+
+/// Kinds of objects.
+pub(crate) const DOMAIN: u32 = 1;
+pub(crate) const REGION: u32 = 2;
+/// The name of an entry that is being filled in. (That of a free one is 0: there is no such kind.)
+const RESERVED: u64 = u64::MAX;
+
+/// An object as others see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(crate) struct Shared {
+    /// The process that has made it.
+    pub(crate) pid: u64,
+    /// Of a region: its domain's handle.
+    pub(crate) domain: u64,
+    /// Of a region: what the program may do with it, by the ABI.
+    pub(crate) access: u64,
+    /// Of a region: address in the process.
+    pub(crate) start: u64,
+    /// Of a region: bytes.
+    pub(crate) length: u64,
+    /// Of a region: address that peers use.
+    pub(crate) iova: u64,
+    /// Of a region: its key.
+    pub(crate) key: u64,
+}
+
+const _: () = assert!(size_of::<Shared>() == (ENTRY_WORDS - 1) * 8);
+
+/// The mapped table of a device file.
+pub(crate) struct Registry {
+    words: *const AtomicU64,
+}
+
+// SAFETY: the mapping belongs to no thread, and all access to it is by atomic words.
+unsafe impl Send for Registry {}
+// SAFETY: likewise.
+unsafe impl Sync for Registry {}
+
+/// This process, as the registry has it.
+pub(crate) fn own_pid() -> u64 {
+    user::own_pid().cast_unsigned().into()
+}
+
+fn name(kind: u32, handle: u32) -> u64 {
+    u64::from(kind) << 32 | u64::from(handle)
+}
+
+impl Registry {
+    /// The table of `file`, empty if the file is new.
+    pub(crate) fn of(file: &UarMemory) -> Result<Self, Errno> {
+        const BYTES: usize = WORDS * 8;
+        let fd = file.fd().as_raw_fd();
+        // A file that others have grown further is left as it is; growing it costs no memory.
+        // SAFETY: plain calls on a descriptor of ours.
+        let grown = unsafe {
+            let end = OFFSET as libc::off_t + BYTES as libc::off_t;
+            libc::lseek(fd, 0, libc::SEEK_END) >= end || libc::ftruncate(fd, end) == 0
+        };
+        if !grown {
+            return Err(Errno::last());
+        }
+        let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, OFFSET as libc::off_t);
+        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
+        let words = unsafe { real::mmap(std::ptr::null_mut(), BYTES, protection, libc::MAP_SHARED, fd, at) };
+        if words == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(Self { words: words.cast() }) }
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does; the file is
+        // sealed, so that nobody can make it shorter. Others access it by atomic words, too.
+        unsafe { std::slice::from_raw_parts(self.words, WORDS) }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&AtomicU64, &[AtomicU64])> {
+        self.words()[ANSWER_WORDS..].chunks_exact(ENTRY_WORDS).filter_map(|entry| entry.split_first())
+    }
+
+    /// Tells others what `GET_CONTEXT` has answered.
+    pub(crate) fn answer(&self, answer: &AllocUcontextResp) {
+        let mut words = [0_u64; ANSWER_WORDS - 1];
+        words.as_mut_bytes()[..size_of_val(answer)].copy_from_slice(answer.as_bytes());
+        let (set, places) = self.words()[..ANSWER_WORDS].split_at(1);
+        store(places, &words);
+        set[0].store(1, Ordering::Release);
+    }
+
+    /// What `GET_CONTEXT` has answered somebody.
+    pub(crate) fn answered(&self) -> Option<AllocUcontextResp> {
+        let (set, places) = self.words()[..ANSWER_WORDS].split_at(1);
+        if set[0].load(Ordering::Acquire) != 1 {
+            return None;
+        }
+        let mut words = [0_u64; ANSWER_WORDS - 1];
+        load(places, &mut words);
+        AllocUcontextResp::read_from_prefix(words.as_bytes()).ok().map(|(answer, _)| answer)
+    }
+
+    /// Tells others of an object of this process.
+    pub(crate) fn publish(&self, kind: u32, handle: u32, object: &Shared) {
+        let free = self
+            .entries()
+            .find(|(name, _)| name.compare_exchange(0, RESERVED, Ordering::AcqRel, Ordering::Relaxed).is_ok());
+        let Some((entry, places)) = free else { return };
+        let mut words = [0_u64; ENTRY_WORDS - 1];
+        words.as_mut_bytes().copy_from_slice(object.as_bytes());
+        store(places, &words);
+        entry.store(name(kind, handle), Ordering::Release);
+    }
+
+    /// The object is gone.
+    pub(crate) fn withdraw(&self, kind: u32, handle: u32, pid: u64) {
+        for (entry, places) in self.entries() {
+            let same = entry.load(Ordering::Acquire) == name(kind, handle);
+            if same && places[0].load(Ordering::Relaxed) == pid {
+                entry.store(0, Ordering::Release);
+            }
+        }
+    }
+
+    /// The object of this kind and handle that another process has made.
+    pub(crate) fn find(&self, kind: u32, handle: u32, own_pid: u64) -> Result<Shared, Errno> {
+        let found = |(entry, places): (&AtomicU64, &[AtomicU64])| {
+            if entry.load(Ordering::Acquire) != name(kind, handle) {
+                return None;
+            }
+            let mut words = [0_u64; ENTRY_WORDS - 1];
+            load(places, &mut words);
+            let mut object = Shared::new_zeroed();
+            object.as_mut_bytes().copy_from_slice(words.as_bytes());
+            // Still the same one.
+            std::sync::atomic::fence(Ordering::Acquire);
+            (entry.load(Ordering::Relaxed) == name(kind, handle) && object.pid != own_pid).then_some(object)
+        };
+        self.entries().find_map(found).ok_or(Errno::ENOENT)
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // SAFETY: unmaps what `of` mapped, once.
+        unsafe { real::munmap(self.words.cast_mut().cast(), WORDS * 8) };
+    }
+}
+
+fn store(places: &[AtomicU64], words: &[u64]) {
+    places.iter().zip(words).for_each(|(place, &word)| place.store(word, Ordering::Relaxed));
+}
+
+fn load(places: &[AtomicU64], words: &mut [u64]) {
+    places.iter().zip(words).for_each(|(place, word)| *word = place.load(Ordering::Relaxed));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::{FromRawFd, OwnedFd};
+
+    #[test]
+    fn others_find_what_is_published_until_it_is_withdrawn() {
+        // SAFETY: the name is a string that ends with a zero byte; the descriptor is new.
+        let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
+        let file = UarMemory::in_file(file);
+        let [one, other] = [(); 2].map(|()| Registry::of(&file).unwrap());
+        let region = Shared { pid: 7, domain: 1, access: 3, start: 0x1000, length: 64, iova: 0, key: 0x1802 };
+        one.publish(REGION, 5, &region);
+        one.publish(DOMAIN, 5, &Shared { pid: 7, ..Shared::default() });
+        assert_eq!(other.find(REGION, 5, 8), Ok(region));
+        assert_eq!(other.find(REGION, 6, 8), Err(Errno::ENOENT));
+        assert_eq!(one.find(REGION, 5, 7), Err(Errno::ENOENT), "its own");
+        other.withdraw(REGION, 5, 8);
+        assert_eq!(other.find(REGION, 5, 8), Ok(region), "not the other's to withdraw");
+        one.withdraw(REGION, 5, 7);
+        assert_eq!(other.find(REGION, 5, 8), Err(Errno::ENOENT));
+        assert!(other.find(DOMAIN, 5, 8).is_ok());
+        assert!(other.answered().is_none());
+        let answer = AllocUcontextResp { qp_tab_size: 9, dump_fill_mkey: 4, ..FromZeros::new_zeroed() };
+        one.answer(&answer);
+        assert_eq!(other.answered().map(|found| found.as_bytes().to_vec()), Some(answer.as_bytes().to_vec()));
+    }
+
+    #[test]
+    fn a_full_table_keeps_what_it_has() {
+        // SAFETY: as above.
+        let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
+        let registry = Registry::of(&UarMemory::in_file(file)).unwrap();
+        for handle in 0..=ENTRIES as u32 {
+            registry.publish(DOMAIN, handle, &Shared { pid: 7, ..Shared::default() });
+        }
+        assert!(registry.find(DOMAIN, ENTRIES as u32 - 1, 8).is_ok());
+        assert_eq!(registry.find(DOMAIN, ENTRIES as u32, 8), Err(Errno::ENOENT));
+    }
+}

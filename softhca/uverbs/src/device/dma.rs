@@ -1,0 +1,162 @@
+//! What the device reaches of a program's memory: what is pinned, by plain pointers; and windows, through the kernel, page
+//! by page when it is accessed. A window may be of memory that is not there yet, or no longer: on-demand paging, files that
+//! somebody may truncate, memory of another process.
+
+use crate::process::{lock, user};
+use softhca::memory::{DmaFault, HostMemory, ProcessMemory};
+use std::sync::{Arc, Mutex};
+
+/// Memory that need not be pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Where the device finds it.
+    pub(crate) at: u64,
+    /// Bytes.
+    pub(crate) len: u64,
+    /// The process that it is in.
+    pub(crate) pid: libc::pid_t,
+    /// Its address there.
+    pub(crate) address: u64,
+}
+
+impl Window {
+    /// Memory of this process, which the device finds where the program does.
+    pub(crate) fn own(address: u64, len: u64) -> Self {
+        Self { at: address, len, pid: user::own_pid(), address }
+    }
+
+    /// Process and address behind `len` bytes at `at`.
+    fn translate(&self, at: u64, len: u64) -> Option<(libc::pid_t, u64)> {
+        let offset = at.checked_sub(self.at)?;
+        (offset <= self.len && len <= self.len - offset).then(|| (self.pid, self.address.wrapping_add(offset)))
+    }
+}
+
+/// All windows of a device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Windows(Arc<Mutex<Vec<Window>>>);
+
+impl Windows {
+    /// Opens one.
+    pub(crate) fn open(&self, window: Window) {
+        lock(&self.0).push(window);
+    }
+
+    /// Closes one of these.
+    pub(crate) fn close(&self, window: Window) {
+        let mut open = lock(&self.0);
+        if let Some(index) = open.iter().position(|&other| other == window) {
+            open.swap_remove(index);
+        }
+    }
+
+    fn translate(&self, at: u64, len: usize) -> Result<(libc::pid_t, u64), DmaFault> {
+        let fault = DmaFault { addr: at, len };
+        lock(&self.0).iter().find_map(|window| window.translate(at, len as u64)).ok_or(fault)
+    }
+}
+
+/// Pinned memory, and windows.
+pub(crate) struct UserMemory {
+    pinned: ProcessMemory,
+    windows: Windows,
+}
+
+impl UserMemory {
+    pub(crate) fn new(windows: Windows) -> Self {
+        Self { pinned: ProcessMemory::new(), windows }
+    }
+}
+
+impl HostMemory for UserMemory {
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.pinned.map(addr, len) }
+    }
+
+    fn unmap(&mut self, addr: u64, len: usize) {
+        self.pinned.unmap(addr, len);
+    }
+
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        self.pinned.read(addr, out).or_else(|fault| {
+            let (pid, address) = self.windows.translate(addr, out.len())?;
+            user::read_of(pid, address, out).map_err(|_| fault)
+        })
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        self.pinned.write(addr, data).or_else(|fault| {
+            let (pid, address) = self.windows.translate(addr, data.len())?;
+            user::write_of(pid, address, data).map_err(|_| fault)
+        })
+    }
+
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
+        // Doorbell records are always pinned.
+        self.pinned.load_be32(addr)
+    }
+
+    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
+        const BYTES: usize = size_of::<u64>();
+        self.pinned.fetch_update_u64(addr, f).or_else(|fault| {
+            let (pid, address) = self.windows.translate(addr, BYTES)?;
+            if pid != user::own_pid() || !address.is_multiple_of(BYTES as u64) {
+                // No system call makes an atomic access to another process.
+                return Err(fault);
+            }
+            // Pinned for as long as the access takes.
+            let mut page = ProcessMemory::new();
+            // SAFETY: what is mapped is unmapped before this function returns. Mapping makes the page present and says
+            // whether it can be written; that the program unmaps it while it is the target of an atomic is excluded by the
+            // contract of RDMA, as for memory that is pinned.
+            unsafe { page.map(address, BYTES) }?;
+            page.fetch_update_u64(address, f)
+        })
+    }
+
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        // So are CQEs.
+        self.pinned.write_last_byte_last(addr, data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_bounded_and_closed_one_by_one() {
+        let windows = Windows::default();
+        let memory = UserMemory::new(windows.clone());
+        let bytes = [1_u8, 2, 3, 4];
+        let address = bytes.as_ptr() as u64;
+        let alias = Window { at: 1 << 63, len: 4, pid: user::own_pid(), address };
+        let mut out = [0; 2];
+        assert!(memory.read(alias.at, &mut out).is_err());
+        windows.open(alias);
+        windows.open(alias);
+        assert_eq!((memory.read(alias.at + 2, &mut out), out), (Ok(()), [3, 4]));
+        assert_eq!(memory.read(alias.at + 3, &mut out), Err(DmaFault { addr: alias.at + 3, len: 2 }));
+        assert!(memory.read(alias.at - 1, &mut out).is_err());
+        windows.close(alias);
+        assert!(memory.read(alias.at, &mut out).is_ok());
+        windows.close(alias);
+        assert!(memory.read(alias.at, &mut out).is_err());
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_a_fault_and_no_signal() {
+        let windows = Windows::default();
+        let memory = UserMemory::new(windows.clone());
+        windows.open(Window::own(0, u64::MAX));
+        assert!(memory.read(8, &mut [0]).is_err());
+        assert!(memory.write(8, &[0]).is_err());
+        assert!(memory.fetch_update_u64(8, &mut |word| word).is_err());
+        let word = std::cell::UnsafeCell::new(5_u64);
+        let address = word.get() as u64;
+        assert_eq!(memory.fetch_update_u64(address, &mut |word| word + 1), Ok(5));
+        assert_eq!(memory.fetch_update_u64(address, &mut |word| word), Ok(6));
+        assert!(memory.fetch_update_u64(address + 4, &mut |word| word).is_err());
+    }
+}

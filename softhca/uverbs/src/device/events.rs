@@ -1,0 +1,188 @@
+//! Event files: completion channels and the asynchronous event file. Each is a pipe whose read end the program has, and
+//! holds the kernel's event structures.
+
+use crate::abi::{AsyncEvent, CompEvent};
+use crate::process::fds::OpenFile;
+use crate::process::{Errno, lock};
+use std::collections::VecDeque;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use zerocopy::IntoBytes;
+
+/// An object's way to tell the program: where its events of one kind go, and how many have gone there.
+pub(crate) struct Source {
+    pipe: Option<Arc<EventPipe>>,
+    /// What the program calls the object.
+    user_handle: u64,
+    raised: AtomicU32,
+}
+
+impl Source {
+    /// A source of events for `pipe`; without one they get lost.
+    pub(crate) fn new(pipe: Option<Arc<EventPipe>>, user_handle: u64) -> Arc<Self> {
+        Arc::new(Self { pipe, user_handle, raised: AtomicU32::new(0) })
+    }
+
+    /// Raises a completion event.
+    pub(crate) fn completion(&self) {
+        self.put(CompEvent { cq_handle: self.user_handle }.as_bytes());
+    }
+
+    /// Raises an asynchronous event of type `event_type`.
+    pub(crate) fn asynchronous(&self, event_type: u32) {
+        self.put(AsyncEvent { element: self.user_handle, event_type, reserved: 0 }.as_bytes());
+    }
+
+    fn put(&self, event: &[u8]) {
+        if let Some(pipe) = &self.pipe {
+            self.raised.fetch_add(1, Ordering::Relaxed);
+            pipe.put(event);
+        }
+    }
+
+    /// Takes back the events that nobody has read, and tells how many somebody has: the program must acknowledge as
+    /// many before it lets go of the object. To be called when the device can raise no more.
+    pub(crate) fn retire(&self) -> u32 {
+        let dropped = self.pipe.as_ref().map_or(0, |pipe| pipe.take_back(self.user_handle));
+        self.raised.load(Ordering::Relaxed).wrapping_sub(dropped)
+    }
+}
+
+/// The device's end of an event file.
+pub(crate) struct EventPipe {
+    /// Bytes of an event.
+    event_len: usize,
+    ends: Mutex<Ends>,
+}
+
+struct Ends {
+    /// Written without blocking.
+    write: File,
+    /// The read end once more, opened on its own so as not to block whatever the program has chosen for its own.
+    read: File,
+    /// What the pipe had no room for.
+    waiting: VecDeque<Vec<u8>>,
+}
+
+impl EventPipe {
+    /// A new pipe for events of `event_len` bytes, and the descriptor of the program's end.
+    pub(crate) fn new(event_len: usize) -> Result<(Self, OwnedFd), Errno> {
+        let mut ends = [-1; 2];
+        // SAFETY: `ends` has room for two descriptors.
+        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: both descriptors are new and belong to nobody else.
+        let [program, write] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        // SAFETY: a descriptor of ours; the write end of a pipe has no other flags than this one.
+        if unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
+            return Err(Errno::last());
+        }
+        let path = format!("/proc/self/fd/{}", program.as_raw_fd());
+        let path = CString::new(path).map_err(|_| Errno::EINVAL)?;
+        // SAFETY: `path` is a string that ends with a zero byte.
+        let read = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC) };
+        if read < 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: a new descriptor that belongs to nobody else.
+        let read = unsafe { File::from_raw_fd(read) };
+        let ends = Ends { write: write.into(), read, waiting: VecDeque::new() };
+        Ok((Self { event_len, ends: Mutex::new(ends) }, program))
+    }
+
+    /// Puts an asynchronous event that is no queue's: of port `port`, or of the device.
+    pub(crate) fn unaffiliated(&self, port: u8, event_type: u32) {
+        self.put(AsyncEvent { element: port.into(), event_type, reserved: 0 }.as_bytes());
+    }
+
+    fn put(&self, event: &[u8]) {
+        let mut ends = lock(&self.ends);
+        ends.waiting.push_back(event.to_vec());
+        ends.flush();
+    }
+
+    /// Takes the unread events of one object out; how many there were.
+    fn take_back(&self, user_handle: u64) -> u32 {
+        let mut ends = lock(&self.ends);
+        let unread = ends.take_unread(self.event_len);
+        let total = unread.len();
+        // Both structures begin with the handle.
+        ends.waiting = unread.into_iter().filter(|event| event[..8] != user_handle.to_ne_bytes()).collect();
+        let dropped = total - ends.waiting.len();
+        ends.flush();
+        // There cannot be 2^32 events in a pipe.
+        dropped as u32
+    }
+}
+
+impl OpenFile for EventPipe {
+    /// The device's end lasts as long as somebody may raise events.
+    fn close(self: Arc<Self>, _: RawFd) {}
+}
+
+impl Ends {
+    /// Moves events from the queue to the pipe while it has room. Events are far shorter than `PIPE_BUF`, so each goes
+    /// whole or not at all.
+    fn flush(&mut self) {
+        while let Some(event) = self.waiting.front() {
+            match self.write.write(event) {
+                Ok(_) => drop(self.waiting.pop_front()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    log::warn!("an event file is full: {} events wait", self.waiting.len());
+                    return;
+                }
+                Err(error) => {
+                    log::warn!("an event is lost: {error}");
+                    self.waiting.pop_front();
+                }
+            }
+        }
+    }
+
+    fn take_unread(&mut self, event_len: usize) -> VecDeque<Vec<u8>> {
+        let mut events = VecDeque::new();
+        loop {
+            let mut event = vec![0; event_len];
+            match self.read.read(&mut event) {
+                Ok(len) if len == event_len => events.push_back(event),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Empty.
+                _ => break,
+            }
+        }
+        events.append(&mut self.waiting);
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retiring_an_object_takes_its_unread_events_only() {
+        let (pipe, program) = EventPipe::new(8).unwrap();
+        let pipe = Some(Arc::new(pipe));
+        let (mine, other) = (Source::new(pipe.clone(), 7), Source::new(pipe, 9));
+        for _ in 0..3 {
+            mine.completion();
+            other.completion();
+        }
+        let mut program = File::from(program);
+        let mut event = [0; 8];
+        program.read_exact(&mut event).unwrap();
+        assert_eq!(u64::from_ne_bytes(event), 7);
+        assert_eq!(mine.retire(), 1);
+        for _ in 0..3 {
+            program.read_exact(&mut event).unwrap();
+            assert_eq!(u64::from_ne_bytes(event), 9);
+        }
+        assert_eq!(other.retire(), 3);
+    }
+}

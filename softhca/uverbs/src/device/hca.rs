@@ -1,0 +1,272 @@
+//! A device as this process has it: the software device behind a lock, and the thread that steps it.
+
+use super::cables::Cables;
+use super::dma::{UserMemory, Windows};
+use super::events::{EventPipe, Source};
+use super::network::{Network, port_config};
+use super::stepped::{Origin, Stepped};
+use crate::process::{Errno, lock};
+use crate::strict::{self, Trapped};
+use parking_lot::Mutex as DeviceMutex;
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
+use softhca::context::Path;
+use softhca::device::Device;
+use softhca::error::Error;
+use softhca::gsi::MAD_BYTES;
+use softhca::runner::{Runner, Step};
+use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
+use softhca_settings::Settings;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A device.
+pub(crate) struct Hca {
+    /// Its number: that of `mlx5_N`.
+    pub(crate) index: u32,
+    /// The launcher's settings.
+    pub(crate) settings: Arc<Settings>,
+    /// Memory that it reaches without its being pinned.
+    pub(crate) windows: Windows,
+    core: Arc<DeviceMutex<Stepped>>,
+    trapped: &'static Trapped,
+    gsi_qpn: Option<u32>,
+    /// The process that opened it.
+    process: u32,
+    /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
+    runner: Option<Runner>,
+}
+
+/// What the devices have to say at the end of a program that does not close them.
+extern "C" fn at_exit() {
+    for hca in Hca::opened() {
+        // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
+        if hca.process == std::process::id() {
+            hca.settle();
+        }
+    }
+}
+
+/// The devices that were opened.
+static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
+
+impl Hca {
+    /// Device `index`, made when it is first asked for.
+    pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
+        let mut devices = lock(&DEVICES);
+        if let Some(hca) = devices.iter().find(|hca| hca.index == index) {
+            return Ok(hca.clone());
+        }
+        let hca = Self::new(index, settings.clone()).map(Arc::new).inspect_err(|error| {
+            log::error!("mlx5_{index} cannot be opened: {error:?}");
+        })?;
+        if devices.is_empty() {
+            // SAFETY: the function takes what it needs from statics, which last.
+            unsafe { libc::atexit(at_exit) };
+        }
+        devices.push(hca.clone());
+        Ok(hca)
+    }
+
+    fn new(index: u32, settings: Arc<Settings>) -> Result<Self, Errno> {
+        let ports: Vec<PortConfig> = (1..=settings.ports).map(|port| port_config(&settings, index, port)).collect();
+        let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
+        let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
+        gids.dedup();
+        let Network { wire, qpns, gsi_qpn, notify, srq_faults } = Network::join(&settings, lids, gids)?;
+        let config = DeviceConfig {
+            qpn_first: qpns.start,
+            qpn_count: qpns.end - qpns.start,
+            reuse_qpns: settings.reuse_qpn,
+            ports,
+            doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
+            limits: Limits::default(),
+            srq_faults,
+            sink: settings.sink,
+        };
+        let windows = Windows::default();
+        let mut device =
+            Device::new(config, Box::new(UserMemory::new(windows.clone())), wire).map_err(|error| refused(&error))?;
+        if let Some(qpn) = gsi_qpn {
+            device.open_gsi(qpn);
+        }
+        // Devices are never freed: handlers that ring them last as long as the process.
+        let trapped: &'static Trapped = Box::leak(Box::new(Trapped::new(notify.clone())));
+        let mut core = Stepped::new(device, Cables::new(&settings, index), trapped);
+        // What has been pulled before is not seen to happen.
+        core.step(Duration::ZERO);
+        let core = Arc::new(DeviceMutex::new(core));
+        let start = || {
+            Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
+                log::error!("the device's thread does not start: {error}");
+                Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))
+            })
+        };
+        let runner = if settings.sink { None } else { Some(start()?) };
+        let process = std::process::id();
+        Ok(Self { index, settings, windows, core, trapped, gsi_qpn, process, runner })
+    }
+
+    /// The devices that were opened.
+    pub(crate) fn opened() -> Vec<Arc<Self>> {
+        lock(&DEVICES).clone()
+    }
+
+    /// Steps a device that has no thread until nothing is left to do at the time `now`; gives the number of send WQEs
+    /// that completed.
+    pub(crate) fn step_until_idle(&self, now: Duration) -> u64 {
+        let mut core = self.core.lock();
+        let before = core.device.sends_completed();
+        while core.step(now) {}
+        core.device.sends_completed() - before
+    }
+
+    /// Has the device do something that it can refuse.
+    pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
+        command(&mut self.core.lock().device).map_err(|error| refused(&error))
+    }
+
+    /// The number that stands for QP 1 of this process; a device without a network has none.
+    pub(crate) fn gsi_qpn(&self) -> Option<u32> {
+        self.gsi_qpn
+    }
+
+    /// Sends a management datagram to QP `qpn`, its kin at the end of `path`.
+    pub(crate) fn send_mad(&self, port: u8, path: &Path, qpn: u32, mad: &[u8; MAD_BYTES]) -> Result<(), Errno> {
+        self.command(|device| device.send_mad(port, path, qpn, mad))?;
+        self.runner.iter().for_each(Runner::wake);
+        Ok(())
+    }
+
+    /// From now on, `origin`'s events go to `source`.
+    pub(crate) fn know(&self, origin: Origin, source: &Arc<Source>) {
+        self.core.lock().know(origin, source);
+    }
+
+    /// From now on, events that are no queue's go to `pipe`, too, as long as it is open.
+    pub(crate) fn listen(&self, pipe: &Arc<EventPipe>) {
+        self.core.lock().listen(pipe);
+    }
+
+    /// Whether the link of port `port`, from 1, is up.
+    pub(crate) fn port_is_up(&self, port: u8) -> bool {
+        self.core.lock().device.port_is_up(port)
+    }
+
+    /// Has the device do something that raises events, and delivers them.
+    pub(crate) fn provoke(&self, command: impl FnOnce(&mut Device) -> Result<(), Error>) -> Result<(), Errno> {
+        self.command(command)?;
+        self.settle();
+        Ok(())
+    }
+
+    /// `origins` are gone.
+    pub(crate) fn forget(&self, origins: &[Origin]) {
+        self.core.lock().forget(origins);
+    }
+
+    /// Delivers what the device has to say.
+    pub(crate) fn settle(&self) {
+        self.core.lock().deliver_all();
+    }
+
+    /// Maps UAR page `page`, which must be in `file`, for the program: at `address` if that is not null, with these
+    /// protection and flags. In strict mode it is watched.
+    pub(crate) fn map_uar(
+        &self,
+        page: u32,
+        file: &UarMemory,
+        (address, protection, flags): (*mut libc::c_void, i32, i32),
+    ) -> Result<*mut libc::c_void, Errno> {
+        let mapped = {
+            let core = self.core.lock();
+            let uar = core.device.uar(page).ok_or(Errno::EINVAL)?;
+            if uar.fd().as_raw_fd() != file.fd().as_raw_fd() {
+                // Another context's.
+                return Err(Errno::EINVAL);
+            }
+            let protection = if self.settings.strict { libc::PROT_NONE } else { protection };
+            // SAFETY: the program asks for a mapping of a page of ours, where it would have got one of the device's:
+            // what that replaces is its own business.
+            unsafe {
+                libc::mmap(
+                    address,
+                    UAR_PAGE_BYTES,
+                    protection,
+                    flags,
+                    uar.fd().as_raw_fd(),
+                    uar.offset() as libc::off_t,
+                )
+            }
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        if self.settings.strict {
+            self.watch_uar(page, mapped as usize).inspect_err(|_| {
+                // SAFETY: unmaps what was mapped above.
+                unsafe { libc::munmap(mapped, UAR_PAGE_BYTES) };
+            })?;
+        }
+        Ok(mapped)
+    }
+
+    /// Watches the program's mapping of UAR page `page` at `address`. The device's own mapping is left alone.
+    pub(crate) fn watch_uar(&self, page: u32, address: usize) -> Result<(), Errno> {
+        let core = self.core.lock();
+        let own = core.device.uar(page).ok_or(Errno::EINVAL)?.addr().as_ptr() as usize;
+        if own == address {
+            return Ok(());
+        }
+        // It is known before a store to it can raise a signal.
+        strict::watch(self.trapped, address, page)?;
+        let at = std::ptr::with_exposed_provenance_mut(address);
+        // SAFETY: of a mapping of a UAR page, which is the device's business; it comes up in the signal handler.
+        if unsafe { libc::mprotect(at, UAR_PAGE_BYTES, libc::PROT_NONE) } != 0 {
+            strict::unwatch(address, UAR_PAGE_BYTES);
+            return Err(Errno::last());
+        }
+        Ok(())
+    }
+
+    /// Frees UAR page `page`, which no mapping of the program's can ring from now on.
+    pub(crate) fn free_uar(&self, page: u32) -> Result<(), Errno> {
+        self.command(|device| device.free_uar(page))?;
+        strict::forget(self.trapped, page);
+        Ok(())
+    }
+
+    /// Lets the device reach `len` bytes at `address`.
+    ///
+    /// # Safety
+    /// The bytes are there until [`Self::unpin`].
+    pub(super) unsafe fn pin(&self, address: u64, len: usize) -> Result<(), Errno> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.core.lock().device.memory().map(address, len) }.map_err(|fault| {
+            log::info!("{fault}");
+            Errno::EFAULT
+        })
+    }
+
+    /// Ends what [`Self::pin`] began.
+    pub(super) fn unpin(&self, address: u64, len: usize) {
+        self.core.lock().device.memory().unmap(address, len);
+    }
+}
+
+/// The kernel's error number for a command that the device has refused.
+fn refused(error: &Error) -> Errno {
+    log::info!("{error}");
+    match error {
+        Error::Busy { .. } => Errno::EBUSY,
+        Error::Exhausted { .. } => Errno::ENOMEM,
+        Error::NoSuch { .. }
+        | Error::BadValue { .. }
+        | Error::BadTransition { .. }
+        | Error::MissingAttr { .. }
+        | Error::UnexpectedAttr { .. } => Errno::EINVAL,
+        Error::Unsupported(_) => Errno::EOPNOTSUPP,
+        Error::Dma(_) => Errno::EFAULT,
+        Error::System { errno, .. } => Errno(*errno),
+    }
+}

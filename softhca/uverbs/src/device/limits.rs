@@ -1,0 +1,19 @@
+//! How much of everything a device has, as programs are told. The figures are those of a ConnectX-5 where they do not depend
+//! on what the software device can do.
+
+/// QPs, CQs and SRQs of a device, each.
+pub(crate) const MAX_QUEUES: u32 = 1 << 18;
+/// WQEBBs in a send queue, and WQEs in a receive queue.
+pub(crate) const MAX_QUEUE_WR: u32 = 32768;
+/// Bytes of a send WQE.
+pub(crate) const MAX_SQ_WQE: u16 = 1024;
+/// Bytes of a receive WQE.
+pub(crate) const MAX_RQ_WQE: u16 = 512;
+/// CQEs in a CQ.
+pub(crate) const MAX_CQE: u32 = (1 << 22) - 1;
+/// READs and atomics in flight on a QP, each way.
+pub(crate) const MAX_RD_ATOMIC: u8 = 16;
+/// How long the device takes to acknowledge: 4.096 us times a power of two.
+pub(crate) const LOCAL_ACK_DELAY: u8 = 16;
+/// Completion vectors.
+pub(crate) const COMP_VECTORS: u32 = 2;

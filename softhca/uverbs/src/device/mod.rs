@@ -1,0 +1,17 @@
+//! Devices as this process has them: the software device on a thread of its own, its network, its events, and what of the
+//! program's memory it reaches. Knows nothing of files, handles and commands.
+
+mod cables;
+mod dma;
+mod events;
+mod hca;
+pub(crate) mod limits;
+mod network;
+mod reach;
+mod stepped;
+
+pub(crate) use dma::Window;
+pub(crate) use events::{EventPipe, Source};
+pub(crate) use hca::Hca;
+pub(crate) use reach::{Opened, Pinned};
+pub(crate) use stepped::{Origin, take_mads};

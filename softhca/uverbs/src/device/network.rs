@@ -1,0 +1,91 @@
+//! How a device reaches others: the fabric that the launcher's programs share, or, for a sink, nothing; and its ports.
+
+use super::limits::MAX_QUEUES;
+use crate::process::Errno;
+use softhca::config::{Gid, GidType, LinkLayer, PortConfig, SrqFaults};
+use softhca::faults::Faults;
+use softhca::notify::Notify;
+use softhca::wire::fault::FaultInjector;
+use softhca::wire::in_process::Fabric;
+use softhca::wire::shm::ShmWire;
+use softhca::wire::{Address, Wire};
+use softhca_settings::{self as settings, Link, Settings};
+use std::ops::Range;
+
+/// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
+const SINK_QPNS: Range<u32> = 0x100..MAX_QUEUES;
+
+/// How a device reaches others.
+pub(super) struct Network {
+    pub(super) wire: Box<dyn Wire>,
+    /// QPNs by which the device is found.
+    pub(super) qpns: Range<u32>,
+    /// The number of its QP 1.
+    pub(super) gsi_qpn: Option<u32>,
+    /// Wakes the device's thread.
+    pub(super) notify: Notify,
+    /// What receives from SRQs suffer.
+    pub(super) srq_faults: SrqFaults,
+}
+
+impl Network {
+    pub(super) fn join(settings: &Settings, lids: Vec<u16>, gids: Vec<Gid>) -> Result<Self, Errno> {
+        let eio = |error: &dyn std::error::Error| {
+            log::error!("{error}");
+            Errno::EIO
+        };
+        if settings.sink {
+            // One of its own: nobody else is there.
+            let address = Address { lids, gids, qpns: SINK_QPNS };
+            let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
+            let srq_faults = SrqFaults::default();
+            return Ok(Self {
+                notify: wire.notify(),
+                wire: Box::new(wire),
+                qpns: SINK_QPNS,
+                gsi_qpn: None,
+                srq_faults,
+            });
+        }
+        let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
+        let (qpns, gsi_qpn, notify) = (wire.qpns(), Some(wire.gsi_qpn()), wire.notify());
+        let bad = |error: softhca::wire::fault::FaultConfigError| {
+            log::error!("faults: {error}");
+            Errno::EINVAL
+        };
+        let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
+        let wire: Box<dyn Wire> = match faults {
+            None => Box::new(wire),
+            Some(Faults { mut network, .. }) => {
+                // The ends of a connection must not lose the same packets in step.
+                network.seed ^= u64::from(qpns.start);
+                Box::new(FaultInjector::new(wire, network).map_err(bad)?)
+            }
+        };
+        Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
+    }
+}
+
+fn gid_type(kind: settings::GidType) -> GidType {
+    match kind {
+        settings::GidType::Ib => GidType::InfiniBand,
+        settings::GidType::RoceV1 => GidType::RoceV1,
+        settings::GidType::RoceV2 => GidType::RoceV2,
+    }
+}
+
+pub(super) fn port_config(settings: &Settings, index: u32, port: u32) -> PortConfig {
+    PortConfig {
+        lid: settings::lid(settings, index, port),
+        gids: settings::gids(settings, index, port)
+            .into_iter()
+            .map(|(raw, kind)| Gid { raw, kind: gid_type(kind) })
+            .collect(),
+        pkeys: vec![settings::DEFAULT_PKEY],
+        link: match settings.link {
+            Link::Infiniband => LinkLayer::InfiniBand,
+            Link::Ethernet => LinkLayer::Ethernet,
+        },
+        active_mtu: 4096,
+    }
+}

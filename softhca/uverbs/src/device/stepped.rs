@@ -1,0 +1,155 @@
+//! The software device and where its events go: to the event files of the program, the complaints to the launcher.
+
+use super::cables::Cables;
+use super::events::{EventPipe, Source};
+use crate::abi::async_event;
+use crate::launch::report;
+use crate::strict::{self, Trapped};
+use softhca::device::Device;
+use softhca::event::{Event, QpEvent};
+use softhca::gsi::Mad;
+use softhca::runner::Step;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+/// What raises events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// A CQ: completions.
+    Completion(u32),
+    /// A CQ: errors.
+    Cq(u32),
+    /// A QP.
+    Qp(u32),
+    /// An SRQ.
+    Srq(u32),
+}
+
+/// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
+/// object which raised it is gone.
+pub(super) struct Stepped {
+    pub(super) device: Device,
+    sources: HashMap<Origin, Arc<Source>>,
+    /// Where the events of ports and of the device itself go: to all that have it open.
+    listeners: Vec<Weak<EventPipe>>,
+    cables: Cables,
+    trapped: &'static Trapped,
+}
+
+/// Who takes management datagrams that arrive, at any device; without it they are dropped.
+static TAKES_MADS: OnceLock<fn(&Mad)> = OnceLock::new();
+
+/// From now on, `take` gets the management datagrams that arrive. To be called once.
+pub(crate) fn take_mads(take: fn(&Mad)) {
+    let _ = TAKES_MADS.set(take);
+}
+
+impl Stepped {
+    pub(super) fn new(device: Device, cables: Cables, trapped: &'static Trapped) -> Self {
+        Self { device, sources: HashMap::new(), listeners: Vec::new(), cables, trapped }
+    }
+
+    /// From now on, `origin`'s events go to `source`.
+    pub(super) fn know(&mut self, origin: Origin, source: &Arc<Source>) {
+        self.sources.insert(origin, source.clone());
+    }
+
+    /// `origins` are gone.
+    pub(super) fn forget(&mut self, origins: &[Origin]) {
+        for origin in origins {
+            self.sources.remove(origin);
+        }
+    }
+
+    /// From now on, events that are no queue's go to `pipe`, too, as long as it is open.
+    pub(super) fn listen(&mut self, pipe: &Arc<EventPipe>) {
+        self.listeners.retain(|pipe| pipe.strong_count() > 0);
+        self.listeners.push(Arc::downgrade(pipe));
+    }
+
+    fn deliver(&self, event: Event) {
+        let (origin, event_type) = match event {
+            Event::Completion { cqn } => {
+                if let Some(source) = self.sources.get(&Origin::Completion(cqn)) {
+                    source.completion();
+                }
+                return;
+            }
+            Event::CqError { cqn } => (Origin::Cq(cqn), async_event::CQ_ERR),
+            Event::SrqLimit { srqn } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
+            Event::SrqError { srqn } => (Origin::Srq(srqn), async_event::SRQ_ERR),
+            Event::Port { port, up: true } => return self.tell_all(port, async_event::PORT_ACTIVE),
+            Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
+            Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),
+            Event::Qp { qpn, kind } => {
+                let event_type = match kind {
+                    QpEvent::CommunicationEstablished => async_event::COMM_EST,
+                    QpEvent::SqDrained => async_event::SQ_DRAINED,
+                    QpEvent::Fatal => async_event::QP_FATAL,
+                    QpEvent::RequestError => async_event::QP_REQ_ERR,
+                    QpEvent::AccessError => async_event::QP_ACCESS_ERR,
+                    QpEvent::LastWqeReached => async_event::QP_LAST_WQE_REACHED,
+                };
+                (Origin::Qp(qpn), event_type)
+            }
+        };
+        log::debug!("asynchronous event: {event:?}");
+        if let Some(source) = self.sources.get(&origin) {
+            source.asynchronous(event_type);
+        }
+    }
+
+    /// An event that is no queue's.
+    fn tell_all(&self, port: u8, event_type: u32) {
+        for pipe in self.listeners.iter().filter_map(Weak::upgrade) {
+            pipe.unaffiliated(port, event_type);
+        }
+    }
+
+    pub(super) fn deliver_all(&mut self) {
+        while let Some(event) = self.device.next_event() {
+            self.deliver(event);
+        }
+        while let Some(mad) = self.device.take_mad() {
+            if let Some(take) = TAKES_MADS.get() {
+                take(&mad);
+            }
+        }
+        for complaint in self.device.complaints() {
+            report::complaint(&complaint.to_string());
+        }
+        for refused in strict::take_refused() {
+            log::warn!("{refused}");
+            report::complaint(&refused);
+        }
+    }
+}
+
+impl Step for Stepped {
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.device.doorbell(uar, offset, stored);
+        self.trapped.one_is_done();
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        let Self { device, cables, .. } = self;
+        cables.look(now, |port, up| {
+            if let Err(error) = device.set_port_up(port, up) {
+                log::error!("port {port}: {error}");
+            }
+        });
+        let worked = device.step(now);
+        self.deliver_all();
+        worked
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.device.next_deadline()
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        // Already delivered, under the lock.
+        None
+    }
+}

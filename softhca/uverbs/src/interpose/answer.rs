@@ -1,0 +1,27 @@
+//! How our answers look like libc's.
+
+use crate::process::Errno;
+use libc::{c_int, c_void, mode_t};
+
+/// What libc's functions return for `result`.
+pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
+    result.unwrap_or_else(|error| {
+        error.set();
+        -1
+    })
+}
+
+/// Makes `status`, of the stand-in or of an open file, that of the device with this number.
+///
+/// # Safety
+/// `status` is valid to write, as a `struct stat` of this machine's, which has 64 bits: then there is only one.
+pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
+    const MODE: mode_t = libc::S_IFCHR | 0o666;
+    let status = status.cast::<libc::stat>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*status).st_mode = MODE;
+        (*status).st_rdev = libc::makedev(major, minor);
+        (*status).st_size = 0;
+    }
+}

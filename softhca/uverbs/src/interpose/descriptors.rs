@@ -1,0 +1,203 @@
+//! What a program does with the descriptor of an open file: describing, commanding, mapping, duplicating and closing it.
+
+use super::answer::{answer, describe};
+use crate::context::{Context, device_file, mapping};
+use crate::process::{Errno, fds, real};
+use crate::rdma_cm::EventFile;
+use crate::{abi, commands, strict};
+use libc::{c_int, c_uint, c_ulong, c_void, off_t, size_t};
+
+/// Major and minor number of the device of ours that `fd` is open for, a file with this status.
+///
+/// # Safety
+/// `status` is valid to read, as for [`describe`].
+unsafe fn number_behind(fd: c_int, status: *const c_void) -> Option<(u32, u32)> {
+    if fds::get_as::<EventFile>(fd).is_some() {
+        return Some(softhca_settings::MANAGER_NUMBER);
+    }
+    // SAFETY: passed on to the caller.
+    let context = if unsafe { may_be_ours(status) } { device_file::find(fd) } else { None };
+    context.map(|context| softhca_settings::device_number(context.hca.index))
+}
+
+/// Whether `status` can be that of an open file of ours: memory that has no name. This keeps a question about any other
+/// file as cheap as it is.
+///
+/// # Safety
+/// `status` is valid to read, as for [`describe`].
+unsafe fn may_be_ours(status: *const c_void) -> bool {
+    let status = status.cast::<libc::stat>();
+    // SAFETY: the caller's promise.
+    unsafe { (*status).st_mode & libc::S_IFMT == libc::S_IFREG && (*status).st_nlink == 0 }
+}
+
+/// Declares functions that say what is behind a descriptor.
+macro_rules! fstats {
+    ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
+        $(
+            /// Describes a device of ours, or what libc describes.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name($($before: $before_ty,)? fd: c_int, out: *mut c_void) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                let result = unsafe { real::$name($($before,)? fd, out) };
+                // SAFETY: libc has just filled it in.
+                if result == 0 && let Some(number) = unsafe { number_behind(fd, out) } {
+                    // SAFETY: likewise.
+                    unsafe { describe(number, out) };
+                }
+                result
+            }
+        )*
+    };
+}
+
+fstats! {
+    fstat([]);
+    fstat64([]);
+    __fxstat([version: c_int]);
+    __fxstat64([version: c_int]);
+}
+
+/// Answers commands to our devices.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
+    let verbs = request == abi::RDMA_VERBS_IOCTL;
+    let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
+    match context {
+        Some(context) if verbs => answer(commands::run(&context, arg as u64).map(|()| 0)),
+        Some(_) => answer(Err(Errno::ENOTTY)),
+        // SAFETY: arguments are passed on from the caller.
+        None => unsafe { real::ioctl(fd, request, arg) },
+    }
+}
+
+/// Maps UAR pages of our devices.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn mmap(
+    at: *mut c_void,
+    len: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    let Some(context) = fds::get_as::<Context>(fd) else {
+        // SAFETY: arguments are passed on from the caller.
+        return unsafe { real::mmap(at, len, protection, flags, fd, offset) };
+    };
+    mapping::map(&context, at, len, protection, flags, offset as u64).unwrap_or_else(|error| {
+        log::debug!("mmap at {offset:#x}: {error:?}");
+        error.set();
+        libc::MAP_FAILED
+    })
+}
+
+/// Maps UAR pages of our devices.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn mmap64(
+    at: *mut c_void,
+    len: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: passed on; on the 64-bit machines that we are for, both are one function.
+    unsafe { mmap(at, len, protection, flags, fd, offset) }
+}
+
+/// Ends the watch on what is unmapped.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
+    strict::unwatch(at as usize, len);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::munmap(at, len) }
+}
+
+/// Ends what is behind `fd`, if it is ours, before the number can be another file's.
+fn end(fd: c_int) {
+    if let Some(file) = fds::remove(fd) {
+        file.close(fd);
+    }
+}
+
+/// Closes our devices and event files.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+    end(fd);
+    // SAFETY: the argument is passed on from the caller.
+    unsafe { real::close(fd) }
+}
+
+/// Closes our devices and event files among others.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    // With a flag, descriptors stay, or stay with the other threads.
+    if flags == 0 {
+        fds::ours_in(first, last).for_each(end);
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::close_range(first, last, flags) }
+}
+
+/// Closes our devices and event files among others.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn closefrom(first: c_int) {
+    fds::ours_in(first.max(0).cast_unsigned(), c_uint::MAX).for_each(end);
+    // SAFETY: the argument is passed on from the caller.
+    unsafe { real::closefrom(first) }
+}
+
+/// Ends what is behind `to`, which is about to become a duplicate of `from`.
+fn end_before_dup(from: c_int, to: c_int) {
+    // SAFETY: takes no pointers.
+    if from != to && fds::is_ours(to) && unsafe { libc::fcntl(from, libc::F_GETFD) } >= 0 {
+        end(to);
+    }
+}
+
+/// Closes our devices and event files when another file takes their number.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+    end_before_dup(from, to);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::dup2(from, to) }
+}
+
+/// Closes our devices and event files when another file takes their number.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+    end_before_dup(from, to);
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::dup3(from, to, flags) }
+}

@@ -1,0 +1,152 @@
+//! How a program looks for devices and opens them: paths, and the socket by which libibverbs asks the kernel.
+
+use super::answer::{answer, describe};
+use crate::context::device_file;
+use crate::launch::settings;
+use crate::process::{Errno, real};
+use crate::rdma_cm;
+use libc::{c_char, c_int, c_void, mode_t};
+use std::ffi::CStr;
+
+/// A character device that is everywhere, and what there is to say about ours but for their numbers.
+const STAND_IN: &CStr = c"/dev/null";
+
+/// The device that `path` names: `/dev/infiniband/uverbsN`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn named(path: *const c_char) -> Option<u32> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    let path = unsafe { CStr::from_ptr(path) };
+    device_file::index(path.to_bytes())
+}
+
+/// Whether `path` names the connection manager's file.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn names_manager(path: *const c_char) -> bool {
+    // SAFETY: passed on to the caller.
+    !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
+}
+
+/// `path`, or what stands in for it if it names a device of ours.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn redirected(path: *const c_char) -> *const c_char {
+    // SAFETY: passed on to the caller.
+    if unsafe { named(path).is_some() || names_manager(path) } { STAND_IN.as_ptr() } else { path }
+}
+
+/// Opens the device that `path` names, or leaves it to `otherwise`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: passed on to the caller.
+    if unsafe { names_manager(path) } {
+        return answer(rdma_cm::open(flags));
+    }
+    // SAFETY: passed on to the caller.
+    let Some(index) = (unsafe { named(path) }) else { return otherwise() };
+    answer(device_file::open(index, flags))
+}
+
+/// Declares functions that open a file. Each is libc's function of that name.
+macro_rules! opens {
+    ($($name:ident([$($before:ident: $before_ty:ty)?] path, flags $(, $after:ident: $after_ty:ty)?);)*) => {
+        $(
+            /// Opens a device of ours, or what libc opens.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(
+                $($before: $before_ty,)? path: *const c_char, flags: c_int $(, $after: $after_ty)?
+            ) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                unsafe { open_with(path, flags, || real::$name($($before,)? path, flags $(, $after)?)) }
+            }
+        )*
+    };
+}
+
+opens! {
+    open([] path, flags, mode: mode_t);
+    open64([] path, flags, mode: mode_t);
+    openat([dir: c_int] path, flags, mode: mode_t);
+    openat64([dir: c_int] path, flags, mode: mode_t);
+    __open_2([] path, flags);
+    __open64_2([] path, flags);
+}
+
+/// Major and minor number of the device of ours that `path` names.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
+    // SAFETY: passed on to the caller.
+    if unsafe { names_manager(path) } {
+        return Some(softhca_settings::MANAGER_NUMBER);
+    }
+    // SAFETY: passed on to the caller.
+    unsafe { named(path) }.map(softhca_settings::device_number)
+}
+
+/// Declares functions that say what is at a path.
+macro_rules! stats {
+    ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
+        $(
+            /// Describes a device of ours, or what libc describes.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name($($before: $before_ty,)? path: *const c_char, out: *mut c_void) -> c_int {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                let result = unsafe { real::$name($($before,)? redirected(path), out) };
+                // SAFETY: passed on to the caller; libc has written to `out`.
+                if result == 0 && let Some(number) = unsafe { number_at(path) } {
+                    // SAFETY: libc has just filled it in.
+                    unsafe { describe(number, out) };
+                }
+                result
+            }
+        )*
+    };
+}
+
+stats! {
+    stat([]);
+    stat64([]);
+    __xstat([version: c_int]);
+    __xstat64([version: c_int]);
+}
+
+/// Says of a device of ours what is true of its stand-in, that it may be read and written; or what libc says.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::access(redirected(path), mode) }
+}
+
+/// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    const NETLINK_RDMA: c_int = 20;
+    if domain == libc::AF_NETLINK && protocol == NETLINK_RDMA && settings().is_some() {
+        return answer(Err(Errno::EPROTONOSUPPORT));
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::socket(domain, kind, protocol) }
+}

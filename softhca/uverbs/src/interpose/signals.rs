@@ -1,0 +1,67 @@
+//! Signals: the two that strict mode needs stay its own, whatever the program asks for.
+
+use crate::process::real;
+use crate::strict;
+use libc::c_int;
+
+/// Keeps the signals of strict mode ours; the program's action is called for what is not.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    // SAFETY: pointers are passed on from the caller.
+    if unsafe { strict::exchange_action(signal, new, old) } {
+        return 0;
+    }
+    // SAFETY: null, or the caller's action.
+    let new = unsafe { new.as_ref() };
+    let new = new.map(|new| libc::sigaction { sa_mask: strict::without_ours(new.sa_mask), ..*new });
+    // SAFETY: null or an action of ours; the rest is passed on from the caller.
+    unsafe { real::sigaction(signal, new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old) }
+}
+
+/// Declares functions that change which signals the calling thread blocks.
+macro_rules! masks {
+    ($($name:ident;)*) => {
+        $(
+            /// Keeps the signals of strict mode unblocked.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+                // SAFETY: null, or the caller's set.
+                let mut new = unsafe { new.as_ref() }.copied();
+                if how != libc::SIG_UNBLOCK {
+                    new = new.map(strict::without_ours);
+                }
+                // SAFETY: null or a set of ours; the rest is passed on from the caller.
+                unsafe { real::$name(how, new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old) }
+            }
+        )*
+    };
+}
+
+masks! {
+    pthread_sigmask;
+    sigprocmask;
+}
+
+/// Keeps the signals of strict mode ours, likewise.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+    // SAFETY: all zeros are a valid action.
+    let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+    new.sa_sigaction = handler;
+    new.sa_flags = libc::SA_RESTART;
+    // SAFETY: both actions are locals.
+    if unsafe { strict::exchange_action(signal, &new, &mut old) } {
+        return old.sa_sigaction;
+    }
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { real::signal(signal, handler) }
+}

@@ -1,0 +1,22 @@
+//! The launcher's settings, which this process has got by its environment.
+
+use softhca_settings::Settings;
+use std::sync::{Arc, OnceLock};
+
+/// The launcher's settings; `None` if the process was not started by it.
+pub(crate) fn settings() -> Option<&'static Arc<Settings>> {
+    static SETTINGS: OnceLock<Option<Arc<Settings>>> = OnceLock::new();
+    SETTINGS
+        .get_or_init(|| match Settings::from_env(|name| std::env::var_os(name)) {
+            Ok(settings) => settings.map(|settings| {
+                // The program may have a logger of its own, but not of our copy of the crate.
+                let _ = env_logger::Builder::new().parse_filters(&settings.log).try_init();
+                Arc::new(settings)
+            }),
+            Err(error) => {
+                eprintln!("softhca: {error}; there are no devices");
+                None
+            }
+        })
+        .as_ref()
+}

@@ -1,0 +1,97 @@
+//! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
+//! program asks.
+//!
+//! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy of this
+//! table after fork, and the very same table after vfork.
+
+use super::errno::Errno;
+use super::lock::lock;
+use super::user::own_pid;
+use std::any::Any;
+use std::collections::HashMap;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Once};
+
+/// An open file of ours: a device, an event file, the connection manager's.
+pub(crate) trait OpenFile: Any + Send + Sync {
+    /// Its descriptor `fd` is about to be closed, by the process that opened it.
+    fn close(self: Arc<Self>, fd: RawFd);
+}
+
+/// Descriptors from here on cannot be ours.
+const LIMIT: usize = 1 << 16;
+static OURS: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
+static FILES: LazyLock<Mutex<HashMap<RawFd, Entry>>> = LazyLock::new(Mutex::default);
+
+struct Entry {
+    file: Arc<dyn OpenFile>,
+    /// The process whose descriptor it is.
+    process: libc::pid_t,
+}
+
+/// This process, if it is the child of a fork.
+static FORKED: AtomicI32 = AtomicI32::new(0);
+
+/// Run in the child of a fork, but not of a vfork.
+extern "C" fn forked() {
+    FORKED.store(own_pid(), Ordering::Relaxed);
+}
+
+fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
+    let fd = usize::try_from(fd).ok()?;
+    Some((OURS.get(fd / 64)?, 1 << (fd % 64)))
+}
+
+/// Whether `fd` is ours.
+pub(crate) fn is_ours(fd: RawFd) -> bool {
+    bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Acquire) & bit != 0)
+}
+
+/// Makes `fd` ours.
+pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
+    let (word, bit) = bit(fd).ok_or(Errno::EMFILE)?;
+    static WATCH_FORKS: Once = Once::new();
+    WATCH_FORKS.call_once(|| {
+        // If there is no memory for it, a forked child keeps stale entries.
+        // SAFETY: the function stores an integer.
+        let _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    });
+    let stale = lock(&FILES).insert(fd, Entry { file, process: own_pid() });
+    // Without the lock: what goes with the last of an open file are descriptors of ours.
+    drop(stale);
+    word.fetch_or(bit, Ordering::Release);
+    Ok(())
+}
+
+/// The file behind `fd`, if it is ours.
+pub(crate) fn get(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
+    if is_ours(fd) { lock(&FILES).get(&fd).map(|entry| entry.file.clone()) } else { None }
+}
+
+/// The file behind `fd`, if it is ours and of this kind.
+pub(crate) fn get_as<T: OpenFile>(fd: RawFd) -> Option<Arc<T>> {
+    let file: Arc<dyn Any + Send + Sync> = get(fd)?;
+    file.downcast().ok()
+}
+
+/// Those of ours from `first` to `last`.
+pub(crate) fn ours_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
+    // Descriptors below the limit are not negative.
+    (first..=last.min(LIMIT as u32 - 1)).map(|fd| fd as RawFd).filter(|&fd| is_ours(fd))
+}
+
+/// Forgets `fd`, which is about to be closed. What was behind it, for the process that opened it to end.
+pub(crate) fn remove(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
+    if !is_ours(fd) {
+        return None;
+    }
+    let (word, bit) = bit(fd)?;
+    let mut files = lock(&FILES);
+    let (owner, process) = (files.get(&fd)?.process, own_pid());
+    if owner == process || FORKED.load(Ordering::Relaxed) == process {
+        word.fetch_and(!bit, Ordering::AcqRel);
+    }
+    // The child of a fork lets its copy be.
+    if owner == process { files.remove(&fd).map(|entry| entry.file) } else { None }
+}

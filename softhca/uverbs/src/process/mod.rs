@@ -1,0 +1,19 @@
+//! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows nothing of
+//! devices.
+
+mod errno;
+pub(crate) mod fds;
+mod identity;
+mod lock;
+mod memlock;
+mod page;
+pub(crate) mod real;
+mod shared_file;
+pub(crate) mod user;
+
+pub(crate) use errno::Errno;
+pub(crate) use identity::{Identity, identity};
+pub(crate) use lock::lock;
+pub(crate) use memlock::Locked;
+pub(crate) use page::page_bytes;
+pub(crate) use shared_file::SharedFile;

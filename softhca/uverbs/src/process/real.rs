@@ -1,0 +1,104 @@
+//! What libc has, past our own definitions: the real calls.
+
+use libc::{c_char, c_int, c_uint, c_ulong, c_void, mode_t, off_t, size_t, ssize_t};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The definition of `name` after ours, which `cache` remembers.
+fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+    let known = cache.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: `name` ends with a zero byte.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if found.is_null() {
+        // Only functions that libc exports call on here: theirs would be missing from every program.
+        std::process::abort();
+    }
+    cache.store(found, Ordering::Relaxed);
+    found
+}
+
+/// Declares how to call the next definition of a function of libc after ours.
+macro_rules! real {
+    ($($name:ident: fn($($arg:ident: $ty:ty),* $(; $dots:tt)?) -> $ret:ty;)*) => {
+        $(
+            /// The function of libc.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            pub(crate) unsafe fn $name($($arg: $ty),*) -> $ret {
+                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+                const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name without zero bytes"),
+                };
+                let next = resolve(&NEXT, NAME);
+                // SAFETY: `next` is the address of the function of this name, which has this type.
+                let next: unsafe extern "C" fn($($ty),* $(, $dots)?) -> $ret = unsafe { std::mem::transmute(next) };
+                // SAFETY: passed on to the caller.
+                unsafe { next($($arg),*) }
+            }
+        )*
+    };
+}
+
+real! {
+    open: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    open64: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    openat: fn(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    openat64: fn(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    __open_2: fn(path: *const c_char, flags: c_int) -> c_int;
+    __open64_2: fn(path: *const c_char, flags: c_int) -> c_int;
+    stat: fn(path: *const c_char, out: *mut c_void) -> c_int;
+    stat64: fn(path: *const c_char, out: *mut c_void) -> c_int;
+    __xstat: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
+    __xstat64: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
+    access: fn(path: *const c_char, mode: c_int) -> c_int;
+    fstat: fn(fd: c_int, out: *mut c_void) -> c_int;
+    fstat64: fn(fd: c_int, out: *mut c_void) -> c_int;
+    __fxstat: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
+    __fxstat64: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
+    ioctl: fn(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
+    mmap: fn(at: *mut c_void, len: size_t, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void;
+    munmap: fn(at: *mut c_void, len: size_t) -> c_int;
+    close: fn(fd: c_int) -> c_int;
+    close_range: fn(first: c_uint, last: c_uint, flags: c_int) -> c_int;
+    closefrom: fn(first: c_int) -> ();
+    dup2: fn(from: c_int, to: c_int) -> c_int;
+    dup3: fn(from: c_int, to: c_int, flags: c_int) -> c_int;
+    socket: fn(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    sigaction: fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    pthread_sigmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+    sigprocmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+}
+// Functions that can be cancelled (`pthread_cancel`) unwind the stack then: `C-unwind`.
+
+/// libc's `write`.
+///
+/// # Safety
+/// As for libc's function.
+pub(crate) unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_t) -> ssize_t {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = resolve(&NEXT, c"write");
+    // SAFETY: the function of this name, which has this type.
+    let next: unsafe extern "C-unwind" fn(c_int, *const c_void, size_t) -> ssize_t =
+        unsafe { std::mem::transmute(next) };
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { next(fd, data, len) }
+}
+
+/// libc's `read`.
+///
+/// # Safety
+/// As for libc's function.
+pub(crate) unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) -> ssize_t {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = resolve(&NEXT, c"read");
+    // SAFETY: the function of this name, which has this type.
+    let next: unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t) -> ssize_t = unsafe { std::mem::transmute(next) };
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { next(fd, data, len) }
+}

@@ -1,0 +1,69 @@
+//! Trapped doorbells on their way to the thread of a device.
+
+use softhca::notify::Notify;
+use softhca::uar::{Doorbell, DoorbellQueue};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Doorbells that can wait for the device. A thread waits for its own, so there is one per thread.
+const DOORBELLS: usize = 1024;
+
+/// A device's trapped doorbells.
+pub(crate) struct Trapped {
+    queue: Arc<DoorbellQueue>,
+    /// How many were handed to the device.
+    pushed: AtomicU64,
+    /// How many of these it has looked at.
+    done: AtomicU64,
+    /// The process that has the device.
+    process: u32,
+}
+
+impl Trapped {
+    /// None yet. `notify` wakes the device's thread.
+    pub(crate) fn new(notify: Notify) -> Self {
+        let queue = Arc::new(DoorbellQueue::new(DOORBELLS, notify));
+        Self { queue, pushed: AtomicU64::new(0), done: AtomicU64::new(0), process: std::process::id() }
+    }
+
+    /// Where the device's thread takes them from.
+    pub(crate) fn queue(&self) -> &Arc<DoorbellQueue> {
+        &self.queue
+    }
+
+    /// The device has looked at the oldest one.
+    pub(crate) fn one_is_done(&self) {
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    /// Hands the device a doorbell that was trapped, and waits until it has looked at it: as long as the thread stands
+    /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
+    pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
+        /// Longer than a device that works takes, however busy the machine is; then the thread goes on.
+        const PATIENCE: Duration = Duration::from_secs(20);
+        if self.process != std::process::id() {
+            // A child of the program, which has no device.
+            return;
+        }
+        let begin = Instant::now();
+        // Offsets are below 4096, and no doorbell is longer than half a register.
+        let Some(doorbell) = Doorbell::new(page, offset as u16, stored) else { return };
+        self.pushed.fetch_add(1, Ordering::Relaxed);
+        while self.queue.push(doorbell).is_err() {
+            if begin.elapsed() > PATIENCE {
+                self.pushed.fetch_sub(1, Ordering::Relaxed);
+                return;
+            }
+            // SAFETY: takes no arguments; allowed in signal handlers.
+            unsafe { libc::sched_yield() };
+        }
+        // It looks at them in order: when it has looked at as many as there are now, ours is among them.
+        let pushed = self.pushed.load(Ordering::Relaxed);
+        while self.done.load(Ordering::Acquire) < pushed && begin.elapsed() < PATIENCE {
+            // SAFETY: takes no arguments; allowed in signal handlers.
+            unsafe { libc::sched_yield() };
+        }
+    }
+}
