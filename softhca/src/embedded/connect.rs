@@ -31,7 +31,7 @@ impl EmbeddedDevice {
     /// Takes an RC or UC QP from reset to ready to send, connected to `peer`.
     ///
     /// # Errors
-    /// As [`Device::modify_qp`].
+    /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn connect_to(&mut self, qpn: u32, peer: &Endpoint, o: &ConnectOptions) -> Result<(), Error> {
         let rc = self.device.qp_context(qpn)?.transport == Transport::Rc;
         let port = &self.device.config().ports[0];
@@ -80,7 +80,7 @@ impl EmbeddedDevice {
     /// Connects two QPs of this device with each other.
     ///
     /// # Errors
-    /// As [`Device::modify_qp`].
+    /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn connect_own(&mut self, a: u32, b: u32, o: &ConnectOptions) -> Result<(), Error> {
         self.connect_to(a, &self.endpoint(b), o)?;
         self.connect_to(b, &self.endpoint(a), o)
@@ -89,7 +89,7 @@ impl EmbeddedDevice {
     /// Takes a UD QP from reset to ready to send.
     ///
     /// # Errors
-    /// As [`Device::modify_qp`].
+    /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn activate_ud(&mut self, qpn: u32, qkey: u32) -> Result<(), Error> {
         let none = QpAttr::default();
         for attr in [
@@ -105,7 +105,7 @@ impl EmbeddedDevice {
     /// Takes a raw packet QP from reset to ready to send. The device's port must be Ethernet.
     ///
     /// # Errors
-    /// As [`Device::modify_qp`].
+    /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn activate_raw_packet(&mut self, qpn: u32) -> Result<(), Error> {
         let none = QpAttr::default();
         for attr in [
@@ -122,7 +122,7 @@ impl EmbeddedDevice {
 /// Connects an RC or UC QP of one device with one of another.
 ///
 /// # Errors
-/// As [`Device::modify_qp`].
+/// As [`Device::modify_qp`](crate::device::Device::modify_qp).
 pub fn connect(
     (a, qpn_a): (&mut EmbeddedDevice, u32),
     (b, qpn_b): (&mut EmbeddedDevice, u32),
