@@ -28,7 +28,7 @@
 //!
 //! # Post
 //!
-#![doc = include_str!("../docs/pictures/posting.svg")]
+#![cfg_attr(doc, doc = include_str!("../docs/pictures/posting.svg"))]
 //!
 //! <details><summary>the same as text, with the modules</summary>
 //!
@@ -51,7 +51,7 @@
 //!
 //! # Complete
 //!
-#![doc = include_str!("../docs/pictures/completing.svg")]
+#![cfg_attr(doc, doc = include_str!("../docs/pictures/completing.svg"))]
 //!
 //! <details><summary>the same as text, with the modules</summary>
 //!
@@ -143,7 +143,7 @@
 //!
 //! # Who owns a doorbell register
 //!
-#![doc = include_str!("../docs/pictures/register.svg")]
+#![cfg_attr(doc, doc = include_str!("../docs/pictures/register.svg"))]
 //!
 //! Two CPUs that store to one register at a time mix their WQEs, and nothing reports it. So the type of a queue says who may
 //! ring: [`db`].

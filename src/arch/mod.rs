@@ -30,15 +30,91 @@
 
 pub mod copy;
 
-/// Declares one architecture's module and re-exports its barriers under the common names.
+/// Declares one architecture's module and re-exports its barriers under the common names. What a barrier is for is said here,
+/// with what must hold before and after it; by which instruction, and why, in the architecture's file.
 macro_rules! architecture {
     ($name:ident, $cfg:meta) => {
         #[cfg($cfg)]
         mod $name;
+
+        /// The WQE is complete before the index says so.
+        ///
+        /// ```
+        /// # use blueflame::arch;
+        /// # let (mut wqe, mut record) = ([0u64; 8], 0u32);
+        /// wqe[0] = 0x0800_0000_0000_002a; // 1. the whole WQE, in ordinary memory
+        /// arch::to_device(); //              2. a device that sees the index below sees the WQE above
+        /// record = 1u32.to_be(); //          3. from here on the device may read the WQE, doorbell or none
+        /// # assert_ne!((wqe[0], record), (0, 0));
+        /// ```
         #[cfg($cfg)]
-        pub use $name::{
-            from_device, from_device_conservative, mmio_flush_writes, mmio_wc_hint, mmio_wc_start, to_device,
-        };
+        pub use $name::to_device;
+
+        /// The owner bit is read before the rest of the CQE, and before the data that the CQE tells of.
+        ///
+        /// ```
+        /// # use blueflame::arch;
+        /// # let (op_own, byte_cnt, buffer) = (1u8, 1u32, [7u8; 64]);
+        /// if op_own & 1 == 1 { //                      1. the device stored this byte last
+        ///     arch::from_device(); //                  2. loads below see what it stored before that byte
+        ///     let length = byte_cnt; //                3. this CQE's length, not the one of the ring's last pass
+        ///     let data = &buffer[..length as usize]; // and this message's data
+        /// #   assert_eq!(data, [7]);
+        /// }
+        /// ```
+        #[cfg($cfg)]
+        pub use $name::from_device;
+
+        /// For the same place as [`from_device`], and the same promise.
+        #[cfg($cfg)]
+        pub use $name::from_device_conservative;
+
+        /// The record holds the index before the register is stored to.
+        ///
+        /// ```
+        /// # use blueflame::arch;
+        /// # let mut record = 0u32;
+        /// # let mut page = [0u64; 64];
+        /// # let register = page.as_mut_ptr();
+        /// record = 1u32.to_be(); //    1. the index, in ordinary memory
+        /// arch::mmio_wc_start(); //    2. whoever the store below wakes sees the record above, and the WQE before it
+        /// // SAFETY: 8 bytes at an aligned address.
+        /// unsafe { arch::mmio_write64(register, 0x2a) }; // 3. wakes the device, which reads the record
+        /// # assert_eq!((record, page[0]), (1u32.to_be(), 0x2a));
+        /// ```
+        #[cfg($cfg)]
+        pub use $name::mmio_wc_start;
+
+        /// The doorbell is on its way before anything else is stored to the register.
+        ///
+        /// ```
+        /// # use blueflame::arch;
+        /// # let mut page = [0u64; 64];
+        /// # let register = page.as_mut_ptr();
+        /// // SAFETY: 8 bytes at an aligned address, twice.
+        /// unsafe { arch::mmio_write64(register, 1) }; // 1. may still be in a buffer of this CPU
+        /// arch::mmio_flush_writes(); //                  2. the buffer is sent; another CPU may be given the register now
+        /// unsafe { arch::mmio_write64(register, 2) }; // 3. reaches the device second, and as a store of its own
+        /// # assert_eq!(page[0], 2);
+        /// ```
+        #[cfg($cfg)]
+        pub use $name::mmio_flush_writes;
+
+        /// Promises nothing: a buffer that the copy has filled leaves soon, where the CPU can be told.
+        ///
+        /// ```
+        /// # use blueflame::arch;
+        /// # #[repr(align(64))]
+        /// # struct Page([u64; 64]);
+        /// # let mut page = Page([0; 64]);
+        /// # let (register, wqe) = (page.0.as_mut_ptr(), [7u64; 8]);
+        /// // SAFETY: 64 bytes at an aligned address.
+        /// unsafe { arch::mmio_copy64(register, &wqe) }; // 1. fills a buffer of 64 bytes
+        /// arch::mmio_wc_hint(); //                         2. waiting for more gains nothing
+        /// # assert_eq!(page.0[7], 7);
+        /// ```
+        #[cfg($cfg)]
+        pub use $name::mmio_wc_hint;
     };
 }
 
