@@ -36,7 +36,7 @@ impl<Q, H> Owned<Q, H> {
     }
 
     /// Whether the queue is that of the object, and not one that was put in its place.
-    pub(crate) fn has_static_size(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         (self.ring_of)(&self.queue) == self.ring
     }
 
@@ -76,7 +76,7 @@ impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
 
 impl<Q, H> Drop for Owned<Q, H> {
     fn drop(&mut self) {
-        let whole = self.has_static_size();
+        let whole = self.is_whole();
         // SAFETY: dropped here only, and not used again. Its ring is still there: it is that of the handle below, or of one that
         // was leaked, or is in another value together with this queue's own handle, which is then leaked.
         unsafe { ManuallyDrop::drop(&mut self.queue) };

@@ -1,7 +1,7 @@
 //! Asynchronous events: what happens to queues, ports and devices beside completions.
 
 use core::time::Duration;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -185,6 +185,13 @@ impl AsFd for AsyncEvents {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the context is open as long as `self` is borrowed, and closes its descriptor only when it is closed.
         unsafe { BorrowedFd::borrow_raw((*self.context.raw()).async_fd) }
+    }
+}
+
+impl AsRawFd for AsyncEvents {
+    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. It is the device's, and not to be closed.
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 use core::time::Duration;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
 use rdma_sys as sys;
@@ -104,5 +104,13 @@ impl AsFd for CompletionChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the channel lives as long as `self` is borrowed, and closes its descriptor only when destroyed.
         unsafe { BorrowedFd::borrow_raw((*self.handle.raw()).fd) }
+    }
+}
+
+impl AsRawFd for CompletionChannel {
+    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. It is the channel's: who closes it takes it away from
+    /// all its completion queues.
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
     }
 }

@@ -13,7 +13,7 @@ use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::arch::copy::BlockCopy;
-use crate::cq::{self, CompletionQueue, CqParts};
+use crate::cq::{self, CompletionQueue, CqParts, Cqe, PollMode, Standard};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn, Qpn};
 
@@ -23,8 +23,8 @@ pub struct Cq {
     pub(crate) handle: Arc<CqHandle>,
 }
 
-/// A completion queue of this crate over an `ibv_cq`.
-pub type OwnedCq = Owned<CompletionQueue, Cq>;
+/// A completion queue of this crate over an `ibv_cq`, polled in mode `M`: [`with_mode`](Owned::with_mode) changes it.
+pub type OwnedCq<M = Standard> = Owned<CompletionQueue<M>, Cq>;
 
 const OBJECT: &str = "completion queue";
 
@@ -81,6 +81,30 @@ impl Cq {
     }
 }
 
+/// A completion queue of this crate, polled in any mode: what [`QueuePair::reset`](super::QueuePair::reset) takes.
+pub trait AnyCq: Sealed {
+    /// The handle.
+    fn any_handle(&self) -> &Cq;
+
+    /// [`CompletionQueue::forget_with`].
+    fn forget_any(&mut self, qpn: Qpn, f: &mut dyn FnMut(Cqe<'_>)) -> usize;
+}
+
+/// Keeps [`AnyCq`] to this crate's queues.
+pub trait Sealed {}
+
+impl<M: PollMode> Sealed for OwnedCq<M> {}
+
+impl<M: PollMode> AnyCq for OwnedCq<M> {
+    fn any_handle(&self) -> &Cq {
+        self.handle()
+    }
+
+    fn forget_any(&mut self, qpn: Qpn, f: &mut dyn FnMut(Cqe<'_>)) -> usize {
+        self.forget_with(qpn, f)
+    }
+}
+
 /// What a completion queue is to be like.
 #[derive(Clone, Debug)]
 pub struct CqBuilder<'a> {
@@ -90,6 +114,7 @@ pub struct CqBuilder<'a> {
     channel: Option<&'a CompletionChannel>,
     tag: usize,
     comp_vector: u32,
+    ignore_overrun: bool,
     thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
 }
 
@@ -102,7 +127,16 @@ impl Device {
     /// are not signalled count, too: they complete when their queue pair goes to the error state.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
-        CqBuilder { device: self, cqes, cqe_bytes: 64, channel: None, tag: 0, comp_vector: 0, thread_domain: None }
+        CqBuilder {
+            device: self,
+            cqes,
+            cqe_bytes: 64,
+            channel: None,
+            tag: 0,
+            comp_vector: 0,
+            ignore_overrun: false,
+            thread_domain: None,
+        }
     }
 }
 
@@ -136,6 +170,28 @@ impl<'a> CqBuilder<'a> {
         self
     }
 
+    /// The device does not look whether the queue overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`), so that it need not be told the
+    /// consumer index: for the mode [`NoOverrun`](crate::cq::NoOverrun), which never tells it. Off by default.
+    ///
+    /// ```no_run
+    /// # use blueflame::{cq::NoOverrun, verbs::{Device, Error, OwnedCq}};
+    /// # fn quiet(device: &Device) -> Result<OwnedCq<NoOverrun>, Error> {
+    /// // One queue pair of 64 sends and no receives will complete here: 65 completions at most.
+    /// let cq = device.completion_queue(65).ignore_overrun(true).build()?;
+    /// // SAFETY: there are never more completions than the queue has places.
+    /// Ok(unsafe { cq.with_mode_unchecked() })
+    /// # }
+    /// ```
+    ///
+    /// A queue that overruns after all is not put in error: the device writes over completions that nobody has polled. Call
+    /// [`publish`](CompletionQueue::publish) before another queue pair is made on such a queue: the builder looks for left-over
+    /// completions from the published index on.
+    #[must_use]
+    pub fn ignore_overrun(mut self, on: bool) -> Self {
+        self.ignore_overrun = on;
+        self
+    }
+
     /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
     #[must_use]
     pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
@@ -163,12 +219,16 @@ impl<'a> CqBuilder<'a> {
             flags: 0,
             parent_domain: core::ptr::null_mut(),
         };
+        if self.ignore_overrun {
+            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_FLAGS.0;
+            attr.flags = sys::ibv_create_cq_attr_flags::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.0;
+        }
         let context = &self.device.context;
         if let Some(domain) = self.thread_domain {
             if !Arc::ptr_eq(&domain.pd().context, context) {
                 return Err(Error::ForeignThreadDomain { object: OBJECT });
             }
-            attr.comp_mask = sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
+            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
             attr.parent_domain = domain.raw();
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {

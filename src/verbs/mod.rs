@@ -60,7 +60,7 @@ pub use crate::queue::Owned;
 pub use adopt::{adopt_qp, adopt_qp_shared};
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
-pub use cq::{Cq, CqBuilder, OwnedCq, adopt_cq};
+pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
 pub use device::{Device, DeviceAttr, device_names};
 pub use endpoint::Endpoint;
 pub use error::{CallError, Error};

@@ -5,7 +5,7 @@ use rdma_sys as sys;
 use super::qp::VerbsTransport;
 use super::states::zeroed_attr;
 use super::taken::Taken;
-use super::{Error, OwnedCq, QueuePair};
+use super::{AnyCq, Error, QueuePair};
 use crate::cq::{Cqe, CqeView, Side, Source};
 use crate::db::Register;
 use crate::queue::{RetireError, Retired, SendQueue};
@@ -56,28 +56,28 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// completion queues, for they would mean requests of the next connection; `forgotten` sees each of them before, for
     /// instance to retire it on a shared receive queue, whose WQEs would otherwise be lost.
     ///
-    /// `cqs` are this crate's completion queues that the queue pair completes to: one, or two.
+    /// `cqs` are this crate's completion queues that the queue pair completes to, in whatever mode: one, or two.
     ///
     /// The device gives up what was in flight: a peer may have executed the last requests or not. To know, [`drain`](Self::drain)
     /// first. Completions polled before and not yet retired mean nothing any more.
     ///
     /// # Errors
     /// [`Error::CqNotGiven`], [`Error::MixedUp`], or a failed call: then nothing has changed.
-    pub fn reset(&mut self, cqs: &mut [&mut OwnedCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
         let (send_cq, recv_cq) = unsafe { ((*self.qp.as_raw()).send_cq, (*self.qp.as_raw()).recv_cq) };
         for (which, raw) in [("sends", send_cq), ("receives", recv_cq)] {
             // libmlx5 cleans those that it polls itself.
-            let given = cqs.iter().any(|cq| cq.handle().as_raw() == raw);
+            let given = cqs.iter().any(|cq| cq.any_handle().as_raw() == raw);
             if !given && Taken::is(raw.addr()) {
                 return Err(Error::CqNotGiven { which });
             }
         }
         self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
-        for cq in cqs.iter_mut().filter(|cq| [send_cq, recv_cq].contains(&cq.handle().as_raw())) {
+        for cq in cqs.iter_mut().filter(|cq| [send_cq, recv_cq].contains(&cq.any_handle().as_raw())) {
             for number in self.numbers() {
-                cq.forget_with(number, &mut forgotten);
+                cq.forget_any(number, &mut forgotten);
             }
         }
         // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten, by libmlx5 where it polls.
@@ -96,13 +96,11 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
 
     /// Whether both queues are the handle's: the fields can be exchanged, and so can what is in an [`Owned`](super::Owned).
     fn whole(&self) -> Result<(), Error> {
-        if !self.sq.has_static_size() || !self.sq.handle().is(&self.qp) {
+        if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
         }
         match &self.rq {
-            Some(rq) if !rq.has_static_size() || !rq.handle().is(&self.qp) => {
-                Err(Error::MixedUp { object: "receive queue" })
-            }
+            Some(rq) if !rq.is_whole() || !rq.handle().is(&self.qp) => Err(Error::MixedUp { object: "receive queue" }),
             _ => Ok(()),
         }
     }

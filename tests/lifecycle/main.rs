@@ -6,6 +6,7 @@
 mod adopted;
 mod end;
 mod handshake;
+mod modes;
 mod states;
 mod teardown;
 mod texts;
