@@ -1,13 +1,12 @@
 //! The TCP exchange of `ibv_rc_pingpong` (rdma-core `libibverbs/examples/rc_pingpong.c`, `pp_client_exch_dest`,
 //! `pp_server_exch_dest`).
 
-use std::error::Error;
 use std::io::{Read, Write};
-use std::net::{Ipv6Addr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::net::TcpStream;
 
 use blueflame::types::{Psn, Qpn};
-use blueflame::verbs::{Endpoint, Gid, Mtu};
+use blueflame::verbs::{Endpoint, Error, Gid, Mtu};
+use common::Failure;
 
 /// An endpoint as the C tool writes it: `LLLL:QPQPQP:PSNPSN:GID`, hexadecimal, with the C string's final zero byte.
 const MESSAGE_BYTES: usize = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
@@ -22,7 +21,7 @@ fn to_message(endpoint: &Endpoint) -> [u8; MESSAGE_BYTES] {
 }
 
 /// MTU and type of the GID are not exchanged: both sides are started with the same.
-fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Box<dyn Error>> {
+fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Failure> {
     let text = std::str::from_utf8(message)?.trim_end_matches('\0');
     let bad = || format!("not an endpoint: {text:?}");
     let fields: Vec<&str> = text.split(':').collect();
@@ -43,10 +42,8 @@ fn show(side: &str, endpoint: &Endpoint) {
     eprintln!("{side:>8} address: LID {lid:#06x}, QPN {:#08x}, PSN {:#08x}, GID {gid}", qpn.get(), psn.get());
 }
 
-pub(crate) fn as_client(host: &str, port: u16, local: &Endpoint) -> Result<Endpoint, Box<dyn Error>> {
+pub(crate) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpoint, Failure> {
     show("local", local);
-    let mut stream = TcpStream::connect((host, port)).map_err(|error| format!("connect to {host}:{port}: {error}"))?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     stream.write_all(&to_message(local))?;
     let mut message = [0; MESSAGE_BYTES];
     stream.read_exact(&mut message).map_err(|error| format!("the server's endpoint did not come: {error}"))?;
@@ -56,19 +53,14 @@ pub(crate) fn as_client(host: &str, port: u16, local: &Endpoint) -> Result<Endpo
     Ok(remote)
 }
 
-/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends as soon as it has the answer.
-pub(crate) fn as_server<E: Error + 'static>(
-    port: u16,
+/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends as soon
+/// as it has the answer.
+pub(crate) fn as_server(
+    mut stream: TcpStream,
     local: &Endpoint,
-    connect: impl FnOnce(&Endpoint) -> Result<(), E>,
-) -> Result<(), Box<dyn Error>> {
-    // The C client takes the first address of its host name that answers, of either family.
-    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
-        .or_else(|_| TcpListener::bind(("0.0.0.0", port)))
-        .map_err(|error| format!("listen on port {port}: {error}"))?;
+    connect: impl FnOnce(&Endpoint) -> Result<(), Error>,
+) -> Result<(), Failure> {
     show("local", local);
-    let (mut stream, _) = listener.accept()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut message = [0; MESSAGE_BYTES];
     stream.read_exact(&mut message).map_err(|error| format!("the client's endpoint did not come: {error}"))?;
     let remote = from_message(&message)?;

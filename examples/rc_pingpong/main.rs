@@ -5,6 +5,7 @@
 //! ```text
 //! rc_pingpong                  # a server;   ibv_rc_pingpong localhost   is its client
 //! rc_pingpong localhost        # a client;   ibv_rc_pingpong             is its server
+//! rc_pingpong --local          # both
 //! ```
 //!
 //! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
@@ -19,44 +20,26 @@ mod pattern;
 mod pingpong;
 mod report;
 
-use std::error::Error;
-use std::fmt;
+use std::net::TcpStream;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use blueflame::verbs::{Device, Mtu};
 use clap::Parser;
+use common::{Failure, ReportOptions, Role, Setup};
 
 use crate::pingpong::PingPong;
-use crate::report::Report;
 
 /// Verified RC ping-pong through raw mlx5 queues, with ibv_rc_pingpong's TCP exchange.
 #[derive(Parser)]
 #[command(version)]
 struct Options {
-    /// Server to connect to; without it, be the server
-    host: Option<String>,
-    /// RDMA device [default: the first mlx5 device]
-    #[arg(short, long)]
-    device: Option<String>,
-    /// TCP port of the exchange
-    #[arg(short, long, default_value_t = 18515)]
-    port: u16,
-    /// Port of the device
-    #[arg(short, long, default_value_t = 1)]
-    ib_port: u8,
-    /// Local GID index [default: the best GID on Ethernet, none on InfiniBand]
-    #[arg(short, long)]
-    gid_index: Option<u8>,
+    #[command(flatten)]
+    setup: Setup,
     /// Bytes per message
     #[arg(short, long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     size: u32,
     /// Messages each way
     #[arg(short = 'n', long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     iters: u32,
-    /// Path MTU in bytes; both sides must have the same
-    #[arg(short, long, default_value_t = 1024)]
-    mtu: u32,
     /// Receives kept posted
     #[arg(short, long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=4096))]
     rx_depth: u32,
@@ -69,80 +52,31 @@ struct Options {
     /// Seconds without a completion after which the peer counts as gone
     #[arg(long, default_value_t = 20)]
     timeout: u64,
-    /// Print the result as one line of JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// What went wrong, as the exit code tells it.
-#[derive(Debug)]
-enum Failure {
-    Setup(Box<dyn Error>),
-    Data(String),
-    Silence(Duration),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setup(error) => error.fmt(f),
-            Self::Data(what) => write!(f, "wrong data: {what}"),
-            Self::Silence(time) => write!(f, "no completion for {} s: is the peer still there?", time.as_secs()),
-        }
-    }
-}
-
-impl<E: Into<Box<dyn Error>>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self::Setup(error.into())
-    }
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    match run(&options) {
-        Ok(report) => {
-            report.print(options.json);
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            eprintln!("rc_pingpong: {failure}");
-            ExitCode::from(match failure {
-                Failure::Setup(_) => 1,
-                Failure::Data(_) => 3,
-                Failure::Silence(_) => 4,
-            })
-        }
-    }
+    let mut options = Options::parse();
+    // Both sides must have the same; by default that of the C tool, which does not exchange it.
+    options.setup.mtu.get_or_insert(1024);
+    common::exit("rc_pingpong", options.setup.meet(|role, stream| side(&options, role, stream)))
 }
 
-fn run(options: &Options) -> Result<Report, Failure> {
-    let device = match &options.device {
-        Some(name) => Device::open(name)?,
-        None => Device::open_first()?,
-    };
-    let mut path = device.path(options.ib_port, options.gid_index)?;
-    path.mtu = Mtu::from_bytes(options.mtu).ok_or("the MTU must be 256, 512, 1024, 2048 or 4096")?;
-    if path.mtu > path.port.active_mtu {
-        return Err(
-            format!("the port's MTU is {}, less than --mtu {}", path.port.active_mtu.bytes(), options.mtu).into()
-        );
-    }
-
-    let (mut pingpong, qp) = PingPong::new(&device, options)?;
+fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure> {
+    let (device, path) = options.setup.open()?;
+    let (mut pingpong, qp) = PingPong::new(&device, options, role)?;
     qp.to_init(&path)?;
     pingpong.post_receives()?;
     let local = qp.endpoint(&path);
-    match &options.host {
-        Some(host) => {
-            let remote = exchange::as_client(host, options.port, &local)?;
+    match role {
+        Role::Client => {
+            let remote = exchange::as_client(stream, &local)?;
             pingpong.connect(&path, &local, &remote)?;
-            pingpong.run(true)?;
         }
-        None => {
-            exchange::as_server(options.port, &local, |remote| pingpong.connect(&path, &local, remote))?;
-            pingpong.run(false)?;
-        }
+        Role::Server => exchange::as_server(stream, &local, |remote| pingpong.connect(&path, &local, remote))?,
     }
-    Ok(pingpong.report)
+    pingpong.run(role)?;
+    // With --local, the client's report says it all.
+    if role == Role::Server && options.setup.local { Ok(()) } else { pingpong.report.print(&options.report) }
 }

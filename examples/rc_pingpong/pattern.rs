@@ -1,6 +1,6 @@
 //! What messages are made of, so that a wrong byte shows.
 
-use crate::Failure;
+use common::Failure;
 
 /// What the C tool fills its buffer with.
 const C_FILL: u8 = 0x7b;

@@ -9,10 +9,11 @@ use blueflame::verbs::{
     Access, Buffer, CompletionChannel, Device, Endpoint, Error, Owned, OwnedCq, POOL_ALIGN, Path, Pool, Qp, QueuePair,
 };
 use blueflame::{transport, wqe};
+use common::{Failure, Role};
 
+use crate::Options;
 use crate::pattern::{compare, fill_pattern, is_c_fill};
 use crate::report::Report;
-use crate::{Failure, Options};
 
 /// What the peer's messages are to be.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,7 +46,7 @@ pub(crate) struct PingPong {
 }
 
 impl PingPong {
-    pub(crate) fn new(device: &Device, options: &Options) -> Result<(Self, Qp), Failure> {
+    pub(crate) fn new(device: &Device, options: &Options, role: Role) -> Result<(Self, Qp), Failure> {
         let channel = if options.events { Some(device.completion_channel()?) } else { None };
         let mut cq = device.completion_queue(options.rx_depth + 2);
         if let Some(channel) = &channel {
@@ -66,13 +67,13 @@ impl PingPong {
             channel,
             send: [pool.take(size)?, pool.take(size)?],
             receive: (0..options.rx_depth).map(|_| pool.take(size)).collect::<Result<_, _>>()?,
-            peer: if options.host.is_some() { Peer::Counts } else { Peer::Unknown },
+            peer: if role == Role::Client { Peer::Counts } else { Peer::Unknown },
             verify: !options.no_verify,
             timeout: Duration::from_secs(options.timeout),
             iters: options.iters,
             expected: vec![0; size],
             arrived: vec![0; size],
-            report: Report::new(options)?,
+            report: Report::new(options, role),
         };
         Ok((pingpong, qp))
     }
@@ -104,7 +105,8 @@ impl PingPong {
     }
 
     /// Exchanges all messages: the client begins, the server answers.
-    pub(crate) fn run(&mut self, client: bool) -> Result<(), Failure> {
+    pub(crate) fn run(&mut self, role: Role) -> Result<(), Failure> {
+        let client = role == Role::Client;
         let begin = Instant::now();
         let (mut sent, mut received, mut posted) = (0, 0, 0);
         self.prepare(0);
@@ -122,7 +124,7 @@ impl PingPong {
                 Side::Responder => {
                     // Of the server, the time begins with its answer, and there is none before the first message.
                     if posted > 0 {
-                        self.report.round_trip(sent_at.elapsed());
+                        self.report.round_trips.record(sent_at.elapsed());
                     }
                     to_verify = Some((received, tag));
                     received += 1;

@@ -23,7 +23,7 @@ struct Options {
     /// The launcher `softhca-run`
     #[arg(long)]
     launcher: PathBuf,
-    /// Folder with the built examples `rc_pingpong` and `rdma_operations`
+    /// Folder with the built programs `rc_pingpong` and `rdma_operations`
     #[arg(long)]
     examples: PathBuf,
     /// Messages each way, per row

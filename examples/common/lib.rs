@@ -1,0 +1,13 @@
+//! What the examples share, so that each is one page of RDMA: options by perftest's letters, the meeting over TCP, the report.
+//!
+//! [`Setup`] is in every program: which device, which port, where the peer is. [`Latencies`] collects times and [`ReportOptions`]
+//! says how they come out: percentiles, a line of JSON, an SVG histogram.
+
+mod failure;
+mod latency;
+mod setup;
+mod svg;
+
+pub use failure::{Failure, exit};
+pub use latency::{Latencies, Percentiles, ReportOptions};
+pub use setup::{Role, Setup, listen};

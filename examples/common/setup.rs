@@ -1,0 +1,129 @@
+//! Which device, which port, and where the peer is.
+
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use blueflame::verbs::{Device, Mtu, Path};
+use clap::Args;
+
+use crate::Failure;
+
+/// The options of every program. The letters are perftest's.
+#[derive(Args, Clone, Debug)]
+pub struct Setup {
+    /// Server to connect to; without it, be the server
+    pub host: Option<String>,
+    /// Be both sides, on this machine
+    #[arg(long, conflicts_with = "host")]
+    pub local: bool,
+    /// RDMA device [default: the first mlx5 device]
+    #[arg(short = 'd', long, visible_alias = "device")]
+    pub ib_dev: Option<String>,
+    /// TCP port by which the two sides meet
+    #[arg(short, long, default_value_t = 18515)]
+    pub port: u16,
+    /// Port of the device
+    #[arg(short, long, default_value_t = 1)]
+    pub ib_port: u8,
+    /// Local GID index [default: the best GID on Ethernet, none on InfiniBand]
+    #[arg(short = 'x', long, visible_short_alias = 'g')]
+    pub gid_index: Option<u8>,
+    /// Path MTU in bytes [default: the port's]
+    #[arg(short, long)]
+    pub mtu: Option<u32>,
+}
+
+/// Which side of a connection this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The side that listens.
+    Server,
+    /// The side that connects, and begins.
+    Client,
+}
+
+impl Role {
+    /// In lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        }
+    }
+}
+
+/// How long the peer may take to answer over TCP.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Setup {
+    /// Opens the device; the path is from the port and the GID asked for.
+    ///
+    /// # Errors
+    /// No such device, port, GID or MTU.
+    pub fn open(&self) -> Result<(Device, Path), Failure> {
+        let device = match &self.ib_dev {
+            Some(name) => Device::open(name)?,
+            None => Device::open_first()?,
+        };
+        let mut path = device.path(self.ib_port, self.gid_index)?;
+        if let Some(bytes) = self.mtu {
+            path.mtu = Mtu::from_bytes(bytes).ok_or("the MTU must be 256, 512, 1024, 2048 or 4096")?;
+            if path.mtu > path.port.active_mtu {
+                let active = path.port.active_mtu.bytes();
+                return Err(format!("the port's MTU is {active}, less than --mtu {bytes}").into());
+            }
+        }
+        Ok((device, path))
+    }
+
+    /// Meets the peer over TCP and runs `side` as what the options say: the server, the client, or both in two threads.
+    ///
+    /// # Errors
+    /// No meeting, or what `side` fails with; of two that fail the client's.
+    pub fn meet(&self, side: impl Fn(Role, TcpStream) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
+        if let Some(host) = &self.host {
+            return side(Role::Client, self.connect(host)?);
+        }
+        let listener = listen(if self.local { 0 } else { self.port })?;
+        if !self.local {
+            return side(Role::Server, ready(listener.accept()?.0)?);
+        }
+        let client = ready(TcpStream::connect((Ipv4Addr::LOCALHOST, listener.local_addr()?.port()))?)?;
+        let server = ready(listener.accept()?.0)?;
+        thread::scope(|scope| {
+            let server = scope.spawn(|| side(Role::Server, server));
+            let client = side(Role::Client, client);
+            let server = server.join().map_err(|_| "the server's thread has panicked")?;
+            client.and(server)
+        })
+    }
+
+    /// Connects to the server at `host`.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect(&self, host: &str) -> Result<TcpStream, Failure> {
+        let stream = TcpStream::connect((host, self.port))
+            .map_err(|error| format!("connect to {host}:{}: {error}", self.port))?;
+        ready(stream)
+    }
+}
+
+/// Listens on every address of this machine, of both families where it has both. Port 0: any that is free.
+///
+/// # Errors
+/// Somebody else listens there.
+pub fn listen(port: u16) -> Result<TcpListener, Failure> {
+    TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
+        .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
+        .map_err(|error| format!("listen on port {port}: {error}").into())
+}
+
+/// Small messages go at once, and a peer that is silent for too long is an error.
+fn ready(stream: TcpStream) -> Result<TcpStream, Failure> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}

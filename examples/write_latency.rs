@@ -1,0 +1,226 @@
+//! One-way latency of RDMA WRITEs, measured as perftest's `ib_write_lat` does: half the time from a WRITE to the answer.
+//!
+//! ```text
+//! write_latency                  # the server
+//! write_latency SERVER           # the client
+//! write_latency --local -a       # both, all sizes
+//! ```
+//!
+//! ```text
+//!   client                                   server
+//!     |  ---- WRITE, last byte = mark ----->   |   polls the last byte of its buffer
+//!     |  <--- WRITE, last byte = mark ------   |
+//! ```
+//!
+//! Nobody waits for a completion: each side sees the other's message in its own memory. The request is prepared once, as a
+//! template, and each shot brings the mark alone: inline up to `-I` bytes (sizes of a power of two), else from registered memory.
+
+use std::net::TcpStream;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use blueflame::queue::{Owned, PostError, SendQueue};
+use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, Qp, handshake};
+use blueflame::{Remote, WrId, arch, transport, wqe};
+use clap::Parser;
+use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup};
+use serde::Serialize;
+
+/// Latency of RDMA WRITEs: a template against memory polling.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    #[command(flatten)]
+    setup: Setup,
+    /// Bytes per message
+    #[arg(short, long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1 << 23))]
+    size: u32,
+    /// Sizes 2, 4, 8, ... 2^23
+    #[arg(short, long, conflicts_with_all = ["size", "svg"])]
+    all: bool,
+    /// Exchanges per size
+    #[arg(short = 'n', long, default_value_t = 1000)]
+    iters: u64,
+    /// Seconds per size, in place of -n
+    #[arg(short = 'D', long, conflicts_with = "iters")]
+    duration: Option<f64>,
+    /// The largest message that goes inline
+    #[arg(short = 'I', long, visible_alias = "inline_size", default_value_t = 128)]
+    inline_size: u32,
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// What the client prints of a size with `--json`.
+#[derive(Serialize)]
+struct Line {
+    bytes: u32,
+    iterations: u64,
+    latency_us: Percentiles,
+}
+
+/// Marks count up to this one, and begin again.
+const LAST_MARK: u8 = 254;
+/// The client has all it wants.
+const END: u8 = 255;
+/// How long the peer may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    common::exit("write_latency", options.setup.meet(|role, stream| side(&options, role, stream)))
+}
+
+fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Failure> {
+    let (device, path) = options.setup.open()?;
+    let sizes: Vec<u32> = if options.all { (1..=23).map(|log| 1 << log).collect() } else { vec![options.size] };
+    let largest = sizes.last().copied().unwrap_or(1) as usize;
+    let pd = device.protection_domain()?;
+    let mut pool = Pool::new(&pd, 2 * largest + 8192, Access::REMOTE_WRITE)?;
+    let (incoming, outgoing) = (pool.take(largest)?, pool.take(largest)?);
+    let cq = device.completion_queue(64).build()?;
+    let mut pair = pd
+        .queue_pair::<transport::Rc>(cq.handle(), cq.handle())
+        .sends(32)
+        .receives(0)
+        .inline(options.inline_size)
+        .build()?;
+    let peer = pair.sq.connect_over(&mut stream, &path, &incoming.remote().to_bytes())?;
+    let mut side = Side { cq, sq: pair.sq, incoming, outgoing, theirs: Remote::from_bytes(&peer.data)?, role };
+    for size in sizes {
+        side.incoming.fill(0);
+        // Both buffers are clear before the first message of this size.
+        handshake::ready(&mut stream)?;
+        let latencies = side.measure(size, options)?;
+        if role == Role::Client {
+            let line = Line { bytes: size, iterations: latencies.count(), latency_us: latencies.percentiles() };
+            if options.report.json {
+                println!("{}", serde_json::to_string(&line)?);
+            } else {
+                println!("{size} bytes, {} exchanges, one way in us: {}", line.iterations, line.latency_us);
+            }
+            latencies.draw(&format!("WRITE of {size} bytes, one way"), &options.report)?;
+        }
+    }
+    // The queue pair stays until the peer has seen the last message.
+    Ok(handshake::ready(&mut stream)?)
+}
+
+type Sq = Owned<SendQueue<transport::Rc>, Qp>;
+
+struct Side {
+    sq: Sq,
+    cq: OwnedCq,
+    /// Where the peer writes.
+    incoming: Buffer,
+    outgoing: Buffer,
+    theirs: Remote,
+    role: Role,
+}
+
+impl Side {
+    /// Exchanges messages of one size, each of them prepared once.
+    fn measure(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
+        /// The request is a type, so each size that goes inline has its own code.
+        macro_rules! inline {
+            ($($bytes:literal)*) => {
+                match size {
+                    $($bytes if size <= options.inline_size => {
+                        let request = wqe::write(self.theirs).inline_len::<$bytes>().signaled(WrId(0));
+                        let template = self.sq.template(request)?;
+                        let mut message = [0; $bytes];
+                        self.exchange(size, options, |sq, mark| {
+                            message[$bytes - 1] = mark;
+                            sq.fire(&template, &message)
+                        })
+                    })*
+                    _ => self.gather(size, options),
+                }
+            };
+        }
+        inline!(2 4 8 16 32 64 128)
+    }
+
+    /// As [`measure`](Self::measure), of a message in registered memory.
+    fn gather(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
+        let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>().signaled(WrId(0)))?;
+        let last = self.outgoing.as_ptr();
+        let message = [self.outgoing.sge_of(0..size as usize)];
+        self.exchange(size, options, |sq, mark| {
+            // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so the device
+            // has read it; and should it send it again, then with a mark that the peer does not wait for.
+            unsafe {
+                last.add(size as usize - 1).write_volatile(mark);
+                sq.fire_unchecked(&template, &message)
+            }
+        })
+    }
+
+    /// The client writes and waits for the answer; the server waits and answers.
+    fn exchange(
+        &mut self,
+        size: u32,
+        options: &Options,
+        mut fire: impl FnMut(&mut Sq, u8) -> Result<(), PostError>,
+    ) -> Result<Latencies, Failure> {
+        let mut latencies = Latencies::default();
+        let last = size as usize - 1;
+        let end = options.duration.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        let mut mark = 0;
+        loop {
+            mark = if mark == LAST_MARK { 1 } else { mark + 1 };
+            if self.role == Role::Server {
+                let seen = self.wait(last, mark)?;
+                fire(&mut self.sq, seen)?;
+                if seen == END {
+                    return Ok(latencies);
+                }
+                continue;
+            }
+            let enough = end.map_or(latencies.count() == options.iters, |end| Instant::now() >= end);
+            let begin = Instant::now();
+            let sent = if enough { END } else { mark };
+            fire(&mut self.sq, sent)?;
+            self.wait(last, sent)?;
+            if enough {
+                return Ok(latencies);
+            }
+            latencies.record(begin.elapsed() / 2);
+        }
+    }
+
+    /// Waits until the peer has written `mark`, or [`END`], to the last byte of its message; what it wrote.
+    fn wait(&mut self, last: usize, mark: u8) -> Result<u8, Failure> {
+        let (mut byte, mut spins, begin) = ([0], 0_u32, Instant::now());
+        loop {
+            self.incoming.read(last, &mut byte);
+            if byte[0] == mark || byte[0] == END {
+                break;
+            }
+            std::hint::spin_loop();
+            spins += 1;
+            // Now and then: a request that failed, the clock, and a chance for the peer if it is on the same CPU.
+            if spins.is_multiple_of(1024) {
+                self.retire()?;
+                if begin.elapsed() > PATIENCE {
+                    return Err(Failure::Silence(PATIENCE));
+                }
+                std::thread::yield_now();
+            }
+        }
+        // The device writes a message's bytes in ascending order, the last byte last: the rest is there.
+        arch::from_device();
+        self.retire()?;
+        Ok(byte[0])
+    }
+
+    /// Takes completed requests back.
+    fn retire(&mut self) -> Result<(), Failure> {
+        self.cq.poll_with(16, |cqe| {
+            cqe.check()?;
+            self.sq.retire(&cqe)?;
+            Ok::<_, Failure>(())
+        })?;
+        Ok(())
+    }
+}
