@@ -1,10 +1,10 @@
-//! What strict front ends report: a driver's mistakes that a real device would not tell of.
+//! Complaints: a driver's mistakes that a real device would not report. Strict front ends show them.
 
 use crate::context::QpState;
 use crate::memory::DmaFault;
 use thiserror::Error;
 
-/// Complaints kept until they are taken; more are only logged.
+/// Most complaints that wait to be taken. Later ones are only logged.
 const KEPT: usize = 256;
 
 /// Complaints that nobody has taken yet.
@@ -27,7 +27,8 @@ impl Complaints {
     }
 }
 
-/// What a driver did wrong that a real device would not report: it would do something else than meant, or nothing.
+/// A driver's mistake that a real device would not report: it would do nothing, or something that the driver did not
+/// mean.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Complaint {
     /// A store that is no doorbell.
@@ -61,7 +62,7 @@ pub enum Complaint {
     /// A doorbell for a QP without send queue.
     #[error("doorbell for QP {0:#x}, which has no send queue")]
     NoSendQueue(u32),
-    /// The doorbell record does not announce the WQE whose beginning was stored to the register.
+    /// The first bytes of a WQE were stored to the register, but the doorbell record does not announce that WQE.
     #[error("doorbell of QP {qpn:#x} shows a WQE that ends at {end:#x}; the doorbell record says {record:#x}")]
     RecordMismatch {
         /// QP.
@@ -111,7 +112,8 @@ pub enum Complaint {
         /// Word in the record.
         record: u32,
     },
-    /// The same half of a register was stored to twice in a row: a CPU that combines stores may merge both.
+    /// Two doorbells in a row were stored to the same half of a register. A CPU that combines stores may merge them
+    /// into one.
     #[error("UAR page {uar:#x}: half {offset:#x} was rung twice in a row, now by QP {qpn:#x}; halves take turns")]
     SameHalf {
         /// Page.
@@ -129,7 +131,7 @@ pub enum Complaint {
         /// Its state.
         state: QpState,
     },
-    /// A CQ got more CQEs than it holds; it takes no more.
+    /// More CQEs were due than the CQ holds. It takes no more.
     #[error("CQ {cqn:#x} of {cqes} CQEs overran: consumer index {consumer:#x}, producer {producer:#x}")]
     CqOverrun {
         /// CQ.
@@ -141,7 +143,7 @@ pub enum Complaint {
         /// CQEs written, 24 bits.
         producer: u32,
     },
-    /// What is behind a doorbell or a CQ cannot be read or written.
+    /// The memory of a queue (ring or doorbell record) cannot be read or written.
     #[error("queue {number:#x}: {fault}")]
     Unreachable {
         /// QPN or CQN.

@@ -1,4 +1,4 @@
-//! What a device is made with: its ports, limits, and how it learns of doorbells.
+//! Configuration of a device: its ports, its limits, and how it learns of doorbells.
 
 /// Which network a port is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +9,8 @@ pub enum LinkLayer {
     Ethernet,
 }
 
-/// How packets with a GID travel. On Ethernet it is part of the address: who has a GID for one version of RoCE does not
-/// take packets of the other (IBTA annex A17.4.5.1: their Ethertypes, 0x8915 and IP's, tell them apart).
+/// How packets with a GID travel. On Ethernet it is part of the address: a port with a GID for one version of RoCE does
+/// not accept packets of the other (IBTA annex A17.4.5.1: their Ethertypes, 0x8915 and IP's, tell them apart).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GidType {
     /// InfiniBand: a GRH.
@@ -52,8 +52,8 @@ impl PortConfig {
         Self { lid, ..Self::with_interface_id(lid, LinkLayer::InfiniBand) }
     }
 
-    /// A RoCE port: no LID, one link-local GID for RoCE v2 with `interface_id` in its last bytes, the default P_Key and an MTU of
-    /// 1024 bytes.
+    /// A RoCE port: no LID, one link-local GID for RoCE v2 with `interface_id` in its last bytes, the default P_Key and
+    /// an MTU of 1024 bytes.
     #[must_use]
     pub fn ethernet(interface_id: u16) -> Self {
         Self { active_mtu: 1024, ..Self::with_interface_id(interface_id, LinkLayer::Ethernet) }
@@ -75,21 +75,21 @@ impl PortConfig {
 
 /// How the device learns that a doorbell was rung.
 ///
-/// A real device sees the store on the bus. Ordinary memory does not tell, so each way gives something up.
+/// A real device sees the store on the bus. Ordinary memory gives no notice of a store, so each way has its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoorbellSource {
     /// Each step looks at the register halves of all UAR pages and overwrites what it has taken. For callers that step
-    /// the device after each doorbell: a half that is written twice between two steps counts once, and the comparison
-    /// of BlueFlame copies then sees a mixture of both.
+    /// the device after each doorbell: if a half is written twice between two steps, the device sees one doorbell, and
+    /// compares a mixture of both BlueFlame copies with the ring.
     Registers,
-    /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own; it cannot
-    /// see that a driver forgot to write the register.
+    /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own. It does
+    /// not notice when a driver forgets to write the register.
     Records,
     /// Only [`crate::device::Device::doorbell`] counts. For front ends that trap the stores.
     Calls,
 }
 
-/// What a device can do at most. Creating or changing an object past these is refused.
+/// Limits of a device. It refuses to create or change an object beyond them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// log2 of the CQEs in a CQ.
@@ -122,12 +122,12 @@ impl Default for Limits {
     }
 }
 
-/// Receives from SRQs that fail although nothing is wrong with them, per mille of those that RC QPs begin; at most 1000
-/// together. They come evenly, not at random.
+/// Rates at which good receives from SRQs fail, per mille of those that RC QPs begin; their sum is at most 1000.
+/// Failures come evenly, not at random.
 ///
-/// Such a receive ends in an error CQE of syndrome 0x22 (aborted). Its sender is told that the receiver is not ready, and
-/// repeats its message; the QP stays as it is, and the SRQ's WQE is the host's again, to be posted once more. Drivers
-/// know the two by the vendor syndrome: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX
+/// Such a receive ends in an error CQE of syndrome 0x22 (aborted). Its sender is told that the receiver is not ready,
+/// and repeats its message; the QP stays as it is, and the SRQ's WQE is the host's again, to be posted once more.
+/// Drivers know the two by the vendor syndrome: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX
 /// `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SrqFaults {
@@ -145,8 +145,9 @@ pub struct DeviceConfig {
     pub qpn_first: u32,
     /// How many QPNs belong to this instance.
     pub qpn_count: u32,
-    /// A new QP gets the lowest free QPN, as firmware may do, so also that of a QP destroyed a moment ago: what still
-    /// names the old QP then means the new one. Otherwise it gets the QPN that was free for longest.
+    /// `true`: a new QP gets the lowest free QPN, as firmware may do. That may be the QPN of a QP destroyed a moment
+    /// ago, so a late packet or address handle for the old QP reaches the new one. `false`: it gets the QPN that has
+    /// been free for longest.
     pub reuse_qpns: bool,
     /// Ports; port 1 is the first.
     pub ports: Vec<PortConfig>,
@@ -157,10 +158,10 @@ pub struct DeviceConfig {
     /// Receives from SRQs that fail.
     pub srq_faults: SrqFaults,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
-    /// done all of it at once. Nothing goes onto the wire, so no peer is needed, only a QP in RTS. WQEs are decoded and
-    /// checked as always, and malformed ones complete in error. What the keys permit is not checked; data is neither
-    /// gathered nor, for READs and atomics, scattered, so their buffers (and the CQE's inline data) stay as they are.
-    /// For measuring what posting and polling cost the host.
+    /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
+    /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
+    /// of READs and atomics stay as they are, and CQEs carry no inline data. For measuring what posting and polling
+    /// cost the host.
     pub sink: bool,
 }
 

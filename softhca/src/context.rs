@@ -56,10 +56,10 @@ pub enum Transport {
     Uc,
     /// Unreliable datagram.
     Ud,
-    /// No service of InfiniBand: Ethernet frames as the host makes them (`IBV_QPT_RAW_PACKET`), on Ethernet ports. The
-    /// device checks and gathers them, and shows what left it ([`crate::device::Device::take_frames`]). Nobody gets them:
-    /// which receive queue a frame is for would be told by flow steering, which the device does not have. So such a QP
-    /// receives nothing; its receive WQEs wait until they are flushed.
+    /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
+    /// The device checks and gathers them, and shows those that it has sent ([`crate::device::Device::take_frames`]).
+    /// It delivers them to no queue: that needs flow steering, which the device does not have. So such a QP receives
+    /// nothing; its receive WQEs wait until they are flushed.
     RawPacket,
 }
 
@@ -99,7 +99,7 @@ pub struct SqContext {
     pub inline_headers: InlineHeaders,
 }
 
-/// Which of a frame's headers a WQE must hold itself: what the device steers by (SQC.min_wqe_inline_mode; Linux
+/// Which of a frame's headers a WQE must hold inline, because the device steers by them (SQC.min_wqe_inline_mode; Linux
 /// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InlineHeaders {
@@ -133,7 +133,8 @@ pub struct QpContext {
     pub dbr: u64,
     /// UAR page on which the send queue's doorbell is rung.
     pub uar: u32,
-    /// The value CQEs carry in `srqn_uidx` (bits 23:0) in place of 0 when the host uses CQE version 1.
+    /// User index, 24 bits: what this QP's CQEs carry in `srqn_uidx` (bits 23:0). 0 if the host does not use CQE
+    /// version 1.
     pub uidx: u32,
     /// Every send WQE completes with a CQE (sq_sig_all).
     pub signal_all: bool,
@@ -205,8 +206,8 @@ pub struct PathGrh {
     pub traffic_class: u8,
 }
 
-/// What a state change sets. `None` leaves the value as it is; which values a transition needs or permits is checked
-/// against IBTA vol. 1 table 91 (as `ib_modify_qp_is_ok` of the kernel does).
+/// Attributes that a state change sets. `None` leaves a value as it is. The device checks which attributes a transition
+/// needs and permits against IBTA vol. 1, table 91 (as `ib_modify_qp_is_ok` of the kernel does).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QpAttr {
     /// State to move to; `None` keeps the state.

@@ -1,4 +1,4 @@
-//! Why a command was refused. Faults of the data path have their own types beside the code that finds them.
+//! Errors: why a command was refused. Faults of the data path have types of their own, beside the code that finds them.
 
 use crate::context::QpState;
 use crate::memory::DmaFault;

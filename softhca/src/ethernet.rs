@@ -4,7 +4,7 @@ use crate::context::InlineHeaders;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
-/// Sent frames that are kept for whoever wants to look at them.
+/// Most frames that the device keeps after it has sent them; see [`crate::device::Device::take_frames`].
 pub const FRAMES_KEPT: usize = 64;
 
 /// Bytes that a frame can have, from the destination address to the end of the payload: its own header, up to a jumbo
@@ -55,8 +55,8 @@ pub struct SentFrame {
 pub struct FrameLog(VecDeque<SentFrame>);
 
 impl FrameLog {
-    /// Adds a frame, in place of the oldest if there are [`FRAMES_KEPT`]. Whoever cannot ask the device for it (a
-    /// program on the uverbs front end) sees it in the log.
+    /// Adds a frame, in place of the oldest if there are [`FRAMES_KEPT`]. The log shows it to programs that cannot ask
+    /// the device for it (those on the uverbs front end).
     pub(crate) fn push(&mut self, qpn: u32, bytes: Vec<u8>) {
         log::trace!("QP {qpn:#x}: frame {bytes:02x?}");
         if self.0.len() == FRAMES_KEPT {
@@ -110,8 +110,8 @@ pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums) {
     put(frame, place, if ip.protocol == UDP && sum == 0 { 0xffff } else { sum });
 }
 
-/// Bytes of a frame's headers that the device wants inline, as far as the frame's first bytes tell: of a header whose
-/// size they do not, its least. What Linux gives inline (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// Bytes of headers that must be inline, computed from the frame's first bytes. Where these do not show a header's
+/// size, its smallest size counts. It is what Linux puts inline (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
 /// `mlx5e_calc_min_inline`).
 pub(crate) fn least_inline(mode: InlineHeaders, first: &[u8]) -> usize {
     if mode == InlineHeaders::None {

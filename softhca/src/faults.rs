@@ -1,4 +1,4 @@
-//! What is to go wrong with a device and its network, in words: what a launcher's option and tests write.
+//! Faults to inject into a device and its network, as text: for a launcher's option, and for tests.
 
 use std::str::FromStr;
 
@@ -7,12 +7,12 @@ use crate::wire::fault::{FaultConfig, FaultConfigError};
 
 /// Faults of the network and of receives from SRQs.
 ///
-/// Written as a [`FaultConfig`] with two rates more: `drop=10,odp=20,psn=5,seed=1`.
+/// As text: a [`FaultConfig`] with two more rates, each per mille: `drop=10,odp=20,psn=5,seed=1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// What packets suffer.
+    /// Faults of packets.
     pub network: FaultConfig,
-    /// What receives from SRQs suffer: `odp` is [`SrqFaults::page`], `psn` is [`SrqFaults::sequence`].
+    /// Faults of receives from SRQs: `odp` is [`SrqFaults::page`], `psn` is [`SrqFaults::sequence`].
     pub srq: SrqFaults,
 }
 

@@ -1,8 +1,8 @@
-//! The general services interface: management datagrams to and from a port's QP 1 (IBTA vol. 1, 13.5.1), which no QP of
-//! the program's answers. Whoever plays the kernel's part takes them and sends them.
+//! The general services interface: management datagrams to and from a port's QP 1 (IBTA vol. 1, 13.5.1). No QP of the
+//! program answers them; the front end does, in the kernel's place.
 //!
-//! Several instances of a device can share their addresses. Each has an own number for its QP 1 then, and management
-//! traffic is redirected to it, as IBTA vol. 1, 13.5.2 lets an agent do.
+//! Several instances of a device can share their addresses. Then each has a QP 1 with a number of its own, and its
+//! management traffic is redirected there, as IBTA vol. 1, 13.5.2 permits an agent.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ const QKEY: u32 = 0x8001_0000;
 const UD_SEND_ONLY: u8 = 0x64;
 /// The default partition, full member.
 const PKEY: u16 = 0xffff;
-/// Datagrams that wait at most; later ones are lost, as in a QP without receive WQEs.
+/// Most datagrams that wait. Later ones are lost, as on a QP without receive WQEs.
 const WAITING: usize = 1024;
 
 /// A management datagram that has arrived.

@@ -1,7 +1,7 @@
 //! `softhca`: a software mlx5 device.
 //!
-//! It reads WQEs, moves data and writes CQEs as a ConnectX does, from the layouts of the PRM, and shares no code, struct
-//! or offset with any driver, so that a driver's mistake cannot cancel out against its own.
+//! It reads WQEs, moves data and writes CQEs as a ConnectX does, from the layouts of the PRM, and shares no code,
+//! struct or offset with any driver, so that a driver's mistake cannot cancel out against its own.
 //!
 //! The core does no I/O and starts no thread: the caller steps it ([`device::Device::step`]), or hands it to a thread
 //! of its own. Objects are created from contexts ([`context`]), host memory is reached through [`memory::HostMemory`],

@@ -1,8 +1,20 @@
-//! How a sleeping device is woken: two words, in private memory or in memory shared between processes.
+//! Waking a sleeping device: by two words, in private memory or in memory that processes share.
 //!
-//! The sleeper announces that it is about to sleep, looks for work once more, and sleeps; whoever brings work looks
-//! for the announcement after it made the work visible. Full fences on both sides make sure that at least one of
-//! the two sees the other, so waking costs a system call only when somebody sleeps.
+//! The sleeper announces its sleep, looks for work once more, and sleeps. The waker makes its work visible, then
+//! looks for the announcement. Each has a full fence in between, so at least one of the two sees what the other stored.
+//! Waking costs a system call only if there is a sleeper.
+//!
+//! What must hold: never does the sleeper see no work while the waker sees no sleeper.
+//!
+//! ```text
+//! sleeper                              waker
+//! sleeping = 1                         work = 1
+//! fence(SeqCst)                        fence(SeqCst)
+//! if work == 0 { sleep }               if sleeping == 1 { wake }
+//! ```
+//!
+//! With weaker fences each side may read before its own store is visible: both read 0, and the work waits until the
+//! sleep ends by itself.
 
 use std::{
     any::Any,

@@ -1,6 +1,7 @@
-//! Everything of the device that a QP works with besides itself: memory and keys, CQs, SRQs, events, packets to send.
+//! Resources: everything that QPs share, such as memory and keys, CQs, SRQs, events, and packets to send. They must
+//! never know a QP.
 //!
-//! It is apart from the QP table, so that a QP and its resources can be borrowed at once.
+//! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Limits, PortConfig};
@@ -68,13 +69,13 @@ pub(crate) struct Resources {
     pub(crate) limits: Limits,
     /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
     pub(crate) now: Duration,
-    /// Requests are taken for done instead of being sent: see [`crate::config::DeviceConfig::sink`].
+    /// Requests complete without being sent: see [`crate::config::DeviceConfig::sink`].
     pub(crate) sink: bool,
-    /// Send WQEs that have completed, in whatever way.
+    /// Send WQEs that have completed, with success or in error.
     pub(crate) sends_completed: u64,
     /// What drivers did wrong.
     pub(crate) complaints: Complaints,
-    /// QPs that had something to complete on a CQ that takes no more.
+    /// QPs that could not report a completion, because the CQ takes no more.
     pub(crate) stranded: Vec<u32>,
 }
 
@@ -113,8 +114,8 @@ impl Resources {
         mkey.translate(pd, addr, len, need)
     }
 
-    /// Calls `f` with the host address and the place in the data of each piece of `segs` between `offset` and
-    /// `offset + len`.
+    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each part, with its host
+    /// address and its place in the data.
     fn for_pieces(
         &self,
         pd: u32,
@@ -212,7 +213,7 @@ impl Resources {
         Ok(self.memory.write(at, data)?)
     }
 
-    /// Replaces 8 bytes for a peer by `f` of them and gives back the old ones, as numbers in host byte order.
+    /// Replaces 8 bytes for a peer by `f` of them. Returns the old ones. Both are numbers in host byte order.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
@@ -230,8 +231,8 @@ impl Resources {
         Ok(self.memory.fetch_update_u64(at, f)?)
     }
 
-    /// Takes the memory away from `rkey`, as SEND with invalidate asks (IBTA vol. 1, 9.4.1.1). The key stays allocated
-    /// until it is destroyed, but names a region of no bytes.
+    /// Invalidates `rkey`, as SEND with invalidate asks (IBTA vol. 1, 9.4.1.1). The key stays allocated until it is
+    /// destroyed, but gives access to no memory.
     ///
     /// # Errors
     /// [`KeyFault`] if there is no such key in the protection domain.
@@ -256,11 +257,11 @@ impl Resources {
         taken
     }
 
-    /// Writes the CQE of `c` to CQ `cqn`, and raises what events follow from it.
+    /// Writes the CQE of `c` to CQ `cqn`, and raises the events that follow from it.
     ///
-    /// A CQ that cannot be written is in error, and takes no more. A QP that has something to complete there is
-    /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous errors
-    /// "CQ error" and "local work queue catastrophic error").
+    /// A CQ that cannot be written is in error, and takes no more CQEs. A QP with a completion for it is
+    /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
+    /// errors "CQ error" and "local work queue catastrophic error").
     pub(crate) fn complete(&mut self, cqn: u32, c: &Completion) {
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");

@@ -1,5 +1,5 @@
-//! Numbered objects: each kind has a table. A number that was freed is not given out again at once, so that a stale
-//! number is an error rather than another object; QPNs may be asked for lowest first, as firmware gives them out.
+//! Tables of numbered objects, one for each kind. A freed number is not given out again at once, so that a stale number
+//! is an error and not another object. QPNs may be given out lowest first instead, as firmware does.
 
 use crate::error::{Error, Object};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl<T> Table<T> {
         Self { reuses, ..self }
     }
 
-    /// A number that is free: the one longest unused, or the lowest if the table reuses numbers.
+    /// A free number: the one that has been unused for longest, or the lowest if the table reuses numbers.
     pub(crate) fn reserve(&mut self) -> Result<u32, Error> {
         if self.entries.len() as u64 >= u64::from(self.count) {
             return Err(Error::Exhausted { object: self.object, limit: self.count });

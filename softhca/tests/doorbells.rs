@@ -93,7 +93,8 @@ fn what_the_register_received_is_executed() {
     }
 }
 
-/// How drivers find out which of the two was executed. Nothing else of a NOP, and nothing of another request, may differ.
+/// How drivers find out which of the two was executed. Nothing else of a NOP, and nothing of another request, may
+/// differ.
 #[test]
 fn a_nop_may_ask_for_a_completion_in_the_register_only() {
     let mut l = Loop::new(64, |_| ());

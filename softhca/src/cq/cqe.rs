@@ -73,7 +73,7 @@ impl Encoded {
     /// Encodes `c` for a CQ with CQEs of `cqe_bytes` (64 or 128). `owner` is the owner bit of this pass over the ring,
     /// `now` gives the timestamp, in nanoseconds.
     ///
-    /// Scattered data longer than [`inline_capacity`] is cut: the QP decides what fits before it chooses this way.
+    /// Data longer than [`inline_capacity`] is cut. The QP checks that its data fits before it puts them into a CQE.
     pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, now: Duration) -> Self {
         let mut tail = [0; CQE64_BYTES];
         tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&nanos(now));
@@ -132,7 +132,7 @@ impl Encoded {
         Self { bytes, len }
     }
 
-    /// The CQE that tells the driver to go on in another ring.
+    /// The CQE that tells the driver to continue in another ring.
     pub(crate) fn resize(cqe_bytes: u32, owner: bool, now: Duration) -> Self {
         let mut bytes = [0; 128];
         let len = if cqe_bytes == 128 { 128 } else { CQE64_BYTES };

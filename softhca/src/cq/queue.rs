@@ -28,16 +28,16 @@ enum Armed {
 /// CQEs that were written, and not consumed, when an arming arrived.
 #[derive(Clone, Copy, Debug)]
 struct Missed {
-    /// Index after the last of them that counts.
+    /// Index after the last CQE that counts.
     end: u32,
-    /// When the event for them is due, unless the host has consumed them.
+    /// When the event is due, unless the host has consumed them by then.
     due: Duration,
 }
 
 /// Why a CQ takes no more CQEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CqFailure {
-    /// The host had not consumed enough.
+    /// The ring is full: the host has not consumed enough CQEs.
     Overrun {
         /// Consumer index in the doorbell record.
         consumer: u32,
@@ -92,7 +92,7 @@ impl Cq {
         self.failure
     }
 
-    /// Writes the CQE of `c`. The event that follows, if any.
+    /// Writes the CQE of `c`. Returns the event that follows, if any.
     pub(crate) fn write(&mut self, cqn: u32, c: &Completion, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
         if self.failure.is_some() {
             return None;
@@ -100,7 +100,8 @@ impl Cq {
         let entries = 1u32 << self.context.log_size;
         if !self.context.ignore_overrun {
             match memory.load_be32(self.context.dbr) {
-                // A consumer index ahead of the producer is as far behind as can be: it counts as full, too.
+                // A consumer index ahead of the producer counts as full, too: modulo 2^24 it is as far behind as
+                // possible.
                 Ok(consumer) if self.ahead_of(consumer) >= entries => {
                     return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
                 }
@@ -123,12 +124,12 @@ impl Cq {
         wakes.then(|| self.fire(cqn))
     }
 
-    /// The arm word reached the device, and is heeded from now on.
+    /// The arm word has reached the device.
     ///
-    /// The word names the consumer index up to which the host has polled. Only CQEs from there on count, and one that
-    /// is already written does: the host may have polled its last CQE just before the device wrote this one (Linux
-    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). The event for one
-    /// that is written is due at `due`, see [`Self::due_event`].
+    /// The word names the consumer index up to which the host has polled. CQEs from there on raise the event, also one
+    /// that is written already: the host may have polled its last CQE just before the device wrote this one (Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). For a CQE
+    /// that is written already the event is due at `due`, see [`Self::due_event`].
     pub(crate) fn arm(&mut self, word: u32, due: Duration) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
@@ -150,10 +151,10 @@ impl Cq {
         Ok(())
     }
 
-    /// The event for CQEs that were there before the CQ was armed, if it is due.
+    /// The event for CQEs that were written before the CQ was armed, if it is due.
     ///
-    /// None comes for CQEs that the host has consumed meanwhile: a program that arms and then polls would be woken for
-    /// nothing. On a real device the way of an event to the program is longer than that.
+    /// CQEs that the host has consumed meanwhile raise no event: a program that arms and then polls would be woken for
+    /// nothing. On a real device an event takes longer to reach the program than such a poll takes.
     pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
         let Missed { end, due } = self.missed?;
         let consumed = |consumer: u32| consumer.wrapping_sub(end) & INDEX_MASK < 1 << self.context.log_size;
@@ -164,12 +165,12 @@ impl Cq {
         (now >= due).then(|| self.fire(cqn))
     }
 
-    /// When the next event is due that no CQE will raise.
+    /// When the event for CQEs that are written already is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.missed.map(|missed| missed.due)
     }
 
-    /// Writes the CQE that ends the old ring and goes on in that of `context`.
+    /// Writes the CQE that ends the old ring, and goes on in the ring of `context`.
     pub(crate) fn resize(&mut self, context: CqContext, memory: &dyn HostMemory, now: Duration) -> Result<(), Error> {
         let waiting = self.ahead_of(memory.load_be32(context.dbr)?);
         let room = 1u32 << self.context.log_size.min(context.log_size);
@@ -182,14 +183,14 @@ impl Cq {
         Ok(())
     }
 
-    /// Puts a value into the record's arm word that no driver writes, so that [`Self::poll_arm_word`] sees the first
-    /// arm even if its value is 0.
+    /// Puts a value that no driver writes into the record's arm word. So [`Self::poll_arm_word`] sees the first arm
+    /// word even if it is 0.
     pub(crate) fn poison_arm_word(&mut self, memory: &dyn HostMemory) -> Result<(), DmaFault> {
         self.arm_word = ARM_POISON;
         memory.write(self.context.dbr.wrapping_add(4), &ARM_POISON.to_be_bytes())
     }
 
-    /// Looks at the record's arm word and arms if it has changed.
+    /// Looks at the record's arm word. Arms the CQ if the word has changed.
     pub(crate) fn poll_arm_word(&mut self, memory: &dyn HostMemory, due: Duration) -> Result<(), u32> {
         match memory.load_be32(self.context.dbr.wrapping_add(4)) {
             Ok(word) if word != self.arm_word => {

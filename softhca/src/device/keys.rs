@@ -41,7 +41,7 @@ impl Device {
         Ok(())
     }
 
-    /// Has a memory key name another region, for another protection domain or with other rights, from now on.
+    /// Changes the region, the protection domain or the rights of a memory key.
     ///
     /// # Errors
     /// [`Error::NoSuch`]; as [`Self::create_mkey`].
@@ -68,7 +68,7 @@ impl Device {
     }
 }
 
-/// What must be so of any memory key.
+/// Checks what must hold for any memory key.
 fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
     let access = context.access;
     let writes = access.remote_write || access.remote_atomic;

@@ -1,4 +1,4 @@
-//! The device: its objects, by number, and its work, by steps.
+//! The device: its objects, by number, and its work, by steps. It must never know who steps it, or why.
 //!
 //! Front ends map what objects refer to (rings, doorbell records, registered memory) through [`Device::memory`] before
 //! they create the object, and unmap it after they have destroyed it.
@@ -96,7 +96,7 @@ impl Device {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
     }
 
-    /// What was found wrong since the last call.
+    /// The driver's mistakes that were found since the last call.
     pub fn complaints(&mut self) -> Vec<Complaint> {
         self.resources.complaints.take()
     }
@@ -126,18 +126,19 @@ impl Device {
         self.resources.port_is_up(port)
     }
 
-    /// Stops the device for good, as an internal error of its firmware does: it takes no doorbell and no packet any more, and
-    /// what is outstanding never completes. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed as before.
+    /// Stops the device for good, as an internal error of its firmware does. It takes no more doorbells and packets,
+    /// and outstanding requests never complete. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed
+    /// as before.
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
             self.resources.events.push_back(Event::DeviceFatal);
         }
     }
 
-    /// Works for a bounded time: takes doorbells, then packets, lets each QP send, and hands packets to the wire. True
-    /// if anything was done; the caller may then step again at once.
+    /// Does a bounded amount of work: takes doorbells, then packets, lets each QP send, and hands packets to the wire.
+    /// True if anything was done: then there may be more to do at once.
     ///
-    /// `now` is a clock of the caller's that never goes back.
+    /// `now` is the time since any fixed moment, by a clock of the caller's that never goes back.
     pub fn step(&mut self, now: Duration) -> bool {
         self.resources.now = self.resources.now.max(now);
         let now = self.resources.now;
@@ -181,7 +182,7 @@ impl Device {
         qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
     }
 
-    /// Whether packets wait for later steps though nothing else is left to do: the wire holds some back, or has no room.
+    /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.
     #[must_use]
     pub fn has_packets_waiting(&self) -> bool {
         !self.resources.outbox.is_empty() || self.wire.is_holding()
@@ -192,14 +193,14 @@ impl Device {
         self.resources.events.pop_front()
     }
 
-    /// The Ethernet frames that raw packet QPs have sent since the last call, in order; of more than
-    /// [`crate::ethernet::FRAMES_KEPT`] the latest.
+    /// The Ethernet frames that raw packet QPs have sent since the last call, in order: the latest
+    /// [`crate::ethernet::FRAMES_KEPT`] of them.
     pub fn take_frames(&mut self) -> Vec<SentFrame> {
         self.resources.frames.take()
     }
 
-    /// From now on, keeps management datagrams that arrive for QP `qpn`, which is 1 or stands for it and is none of the
-    /// device's own numbers, until [`Self::take_mad`] takes them.
+    /// From now on the device keeps management datagrams for QP `qpn` until [`Self::take_mad`] takes them. `qpn` is 1,
+    /// or a number that stands for it; it must not be one that the device gives to QPs.
     pub fn open_gsi(&mut self, qpn: u32) {
         self.gsi.open(qpn);
     }
@@ -217,7 +218,7 @@ impl Device {
         self.gsi.send(&mut self.resources, port, path, dest_qp, mad)
     }
 
-    /// Hands a packet to the QP it is for. Packets that make no sense are dropped, as a port does.
+    /// Hands a packet to the QP that it is for. Like a port, it drops packets that it cannot parse.
     fn receive(&mut self, frame: &Frame, now: Duration) {
         let packet = match Packet::parse(&frame.packet) {
             Ok(packet) => packet,

@@ -20,8 +20,8 @@ impl Device {
         self.alloc_uar_in(&memory, |index| u64::from(index) * UAR_PAGE_BYTES as u64)
     }
 
-    /// Allocates a UAR page in a file of the caller's, at the offset in bytes (a multiple of the page size) that `place`
-    /// gives for its index; gives the index.
+    /// Allocates a UAR page in a file of the caller's; gives its index. `place` maps the index to the page's offset in
+    /// the file, in bytes: a multiple of the page size.
     ///
     /// # Errors
     /// As [`Self::alloc_uar`].
@@ -32,7 +32,7 @@ impl Device {
         Ok(index)
     }
 
-    /// The program maps a UAR page without write combining: its registers have no halves that take turns.
+    /// Says that the program maps a UAR page without write combining: its registers have no halves that alternate.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
@@ -92,8 +92,9 @@ impl Device {
         Ok(cqn)
     }
 
-    /// Moves a CQ to another ring. The last CQE in the old one has opcode 5 (`MLX5_CQE_RESIZE_CQ`); the driver copies
-    /// what it has not consumed up to that one, each to the index after its old one.
+    /// Moves a CQ to another ring: `buf` is its host address, `log_size` log2 of its CQEs, `cqe_bytes` is 64 or 128.
+    /// The last CQE in the old ring has opcode 5 (`MLX5_CQE_RESIZE_CQ`). The driver copies the CQEs before it that it
+    /// has not consumed, each to the index after its old one.
     ///
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::BadValue`], also if the CQEs that the host has not consumed do not fit;

@@ -13,7 +13,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or
-    /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are Ethernet.
+    /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are
+    /// Ethernet.
     pub fn create_qp(&mut self, context: QpContext) -> Result<u32, Error> {
         let ethernet = self.config.ports.iter().all(|port| port.link == LinkLayer::Ethernet);
         if context.transport == Transport::RawPacket && !ethernet {
@@ -70,7 +71,7 @@ impl Device {
         Ok(self.qps.find(qpn)?.query())
     }
 
-    /// Destroys a QP, in whatever state. What it has not completed yet will not complete.
+    /// Destroys a QP, in any state. Its outstanding WQEs never complete.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -1,4 +1,4 @@
-//! The device itself: made, stepped, watched.
+//! The device itself: how it is made, stepped and watched.
 
 use super::memory::Allocation;
 use crate::complaint::Complaint;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A device in the own process.
+/// A device in the caller's process. See the [module](super) for an example.
 pub struct EmbeddedDevice {
     /// Before the memory, so that it goes first when dropped.
     pub(super) device: Device,
@@ -28,7 +28,7 @@ pub struct EmbeddedDevice {
     pub(super) now: Duration,
 }
 
-/// What was mapped for a key. The key itself does not tell for good: a peer's invalidation takes its length.
+/// The memory behind a key. The key's own context does not tell it reliably: an invalidation sets its length to 0.
 pub(super) struct Region {
     pub(super) addr: u64,
     pub(super) len: usize,
@@ -146,7 +146,7 @@ impl EmbeddedDevice {
         self.device.next_event()
     }
 
-    /// What the device found wrong with doorbells.
+    /// The driver's mistakes that were found since the last call: see [`Device::complaints`].
     pub fn complaints(&mut self) -> Vec<Complaint> {
         self.device.complaints()
     }

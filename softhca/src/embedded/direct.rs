@@ -1,5 +1,5 @@
-//! What of the device itself can be reached. By shared reference only, and by the calls here: whoever had it by mutable
-//! reference could exchange it for another, or free the pages that the parts of live queues point to.
+//! Access to the core [`Device`] inside: by shared reference, and by the calls here. With a mutable reference the
+//! caller could exchange it for another device, or free pages that the parts of live queues point to.
 
 use super::device::EmbeddedDevice;
 use crate::context::QpAttr;
@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::Error;
 
 impl EmbeddedDevice {
-    /// The device, to look at: what it was made with, its objects, its timers.
+    /// The core device, to read its configuration, its objects and its timers.
     ///
     /// It stays where its rings and pages are:
     ///
@@ -61,7 +61,8 @@ impl EmbeddedDevice {
         self.device.set_port_up(port, up)
     }
 
-    /// [`Device::destroy_qp`]. What its parts point to stays until the device is dropped; the device looks at it no more.
+    /// [`Device::destroy_qp`]. The memory that its parts point to stays until the device is dropped, but the device no
+    /// longer uses it.
     ///
     /// # Errors
     /// As [`Device::destroy_qp`].

@@ -70,10 +70,11 @@ impl Drop for Allocation {
     }
 }
 
-/// Registered memory that outlives its use: the device holds it, too, until the key is destroyed or the device is
-/// dropped. Contents are copied in and out, since the device may write to it at any step.
+/// Registered memory. The device shares its ownership until the key is destroyed or the device is dropped, so a WQE
+/// cannot name freed memory. Contents are copied in and out, since the device may write to it at any step.
 ///
-/// One owner writes at a time. The device is no thread that Rust knows of; it copies as these methods do.
+/// Only one owner may write at a time, as with `&mut`. The device's accesses are byte-wise atomic copies, as those of
+/// these methods are.
 ///
 /// ```compile_fail,E0599
 /// fn race(buffer: softhca::embedded::Buffer) {
@@ -110,7 +111,7 @@ impl Buffer {
         self.memory.len()
     }
 
-    /// Never: a buffer has at least one byte.
+    /// Always `false`: a buffer has at least one byte.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false

@@ -1,4 +1,5 @@
-//! What an embedded device is asked for, and the raw parts it hands out: the same facts as `mlx5dv_init_obj` gives.
+//! Options of an embedded device's queues, and the raw parts that it hands out: the same facts that `mlx5dv_init_obj`
+//! gives.
 
 use crate::context::{Access, InlineHeaders, Transport};
 use std::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! Queues: their rings, doorbell records and registers, laid out as a driver does.
+//! Creating queues: their rings, doorbell records and registers, as a driver lays them out.
 
 use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;

@@ -12,7 +12,7 @@ pub struct DmaFault {
     pub len: usize,
 }
 
-/// Host memory as the device sees it, by I/O virtual address.
+/// Host memory as the device sees it, by I/O virtual address. Lengths are in bytes.
 ///
 /// Rings, doorbell records and registered memory all go through it. Implementations must bound every access: an
 /// address comes from a WQE or a context and may be anything.
@@ -41,7 +41,17 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if any byte is unmapped; nothing is written then.
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault>;
 
-    /// One 32-bit acquire load of the big-endian word at `addr` (doorbell records), in host order.
+    /// Loads the big-endian 32-bit word at `addr` (doorbell records), by one load with acquire ordering. Returns it in
+    /// host byte order.
+    ///
+    /// What must hold: the reads that follow see the WQEs that the record announces, whole.
+    ///
+    /// ```text
+    /// driver                        device
+    /// ring[i] = WQE                 if load_be32(dbr) is past i   // acquire
+    /// barrier to the device             read(ring[i])             // not before the load, so it sees the WQE
+    /// record = i + 1
+    /// ```
     ///
     /// # Errors
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 4.
@@ -54,8 +64,18 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 8.
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault>;
 
-    /// Writes `data` so that its last byte becomes visible after all the others (release): a CQE, whose last byte
-    /// holds the owner bit.
+    /// Writes `data` so that its last byte becomes visible after all the others, and after all writes before (release):
+    /// a CQE, whose last byte holds the owner bit.
+    ///
+    /// What must hold: a driver that sees the new owner bit sees the whole CQE, and the message.
+    ///
+    /// ```text
+    /// device                        driver
+    /// write(message)                if the owner bit of byte 63 is new
+    /// write(CQE bytes 0..63)            barrier from the device
+    /// write(CQE byte 63)            // release
+    ///                                   read the CQE, read the message   // both are there
+    /// ```
     ///
     /// # Errors
     /// [`DmaFault`] if any byte is unmapped; nothing is written then.

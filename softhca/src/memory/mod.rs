@@ -1,7 +1,8 @@
-//! Memory: how the device reaches the host's, and which keys give access to what. It must never know a queue or a packet.
+//! Memory: how the device reaches the host's, and which keys give access to what. It must never know a queue or a
+//! packet.
 //!
-//! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is the
-//! one for a device that lives in the program's own process.
+//! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is
+//! the one for a device that lives in the program's own process.
 
 mod host_memory;
 pub(crate) mod mkey;

@@ -1,7 +1,7 @@
-//! Memory of the device's own process as host memory: addresses are plain pointers.
+//! Host memory that is the memory of the device's own process: addresses are pointers.
 //!
-//! Only ranges that were mapped are touched. Mapping makes the pages present and finds out whether they can be written,
-//! so that an address which is not there is an error when it is mapped, not a signal when a packet arrives.
+//! The device touches only ranges that were mapped. `map` makes the pages present and finds out whether they can be
+//! written. So a bad address is an error of `map`, and not a signal when a packet arrives.
 
 use super::host_memory::{DmaFault, HostMemory};
 use super::shared_copy::{copy_in, copy_out};
@@ -208,8 +208,8 @@ unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
 
 /// Makes the pages of a range present. `Some(writable)`, or `None` if part of it does not exist or cannot be read.
 ///
-/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it: then existence is all that is found out,
-/// and the range is taken to be writable.
+/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it. Then this finds out only whether the
+/// range exists, and takes it to be writable.
 fn populate(addr: usize, len: usize) -> Option<bool> {
     let page = page_bytes();
     let start = addr & !(page - 1);

@@ -1,9 +1,9 @@
-//! Copies between memory that somebody else stores to at the same time (the host, a peer) and memory of the device's own.
+//! Copies between private memory and memory that others (the host, a peer) may store to at the same time.
 //!
-//! What was copied is checked and then used, so each byte must be loaded once. With a plain copy the compiler may read the
-//! source again in place of the copy: as far as it knows nobody stores to the source. Atomic accesses it makes once each,
-//! as written. They go by aligned words of the shared side, single bytes at the ends, and are relaxed: plain loads and
-//! stores, by which a long copy is as fast as by `memcpy`.
+//! The device checks what it has copied, and then uses it, so it must load each byte once. With a plain copy the
+//! compiler may read the source again in place of the copy: it may assume that nobody stores to the source. An atomic
+//! access happens once, as written. The copies go by aligned words of the shared side, and by bytes at its ends. The
+//! accesses are relaxed, which are plain loads and stores, so a long copy is as fast as `memcpy`.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 

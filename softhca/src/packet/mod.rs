@@ -1,7 +1,8 @@
-//! IB transport packets: BTH, extended headers, payload and padding, without CRCs (IBTA vol. 1, chapter 9).
+//! IB transport packets: BTH, extended headers, payload and padding, without CRCs (IBTA vol. 1, chapter 9). They must
+//! never know a QP.
 //!
-//! Nothing here knows a QP: [`Packet::parse`] takes any bytes and [`Headers::build`] any headers, and both hold them
-//! against one table of what each opcode carries ([`opcode`]).
+//! [`Packet::parse`] takes any bytes and [`Headers::build`] any headers. Both check them against one table of what each
+//! opcode carries ([`opcode`]).
 
 pub mod headers;
 pub mod opcode;
@@ -19,7 +20,7 @@ pub const MAX_PAYLOAD: usize = 4096;
 /// The most bytes that headers take: BTH and AtomicETH.
 pub const MAX_HEADERS: usize = Bth::BYTES + 28;
 
-/// Why bytes are no packet, or headers make none.
+/// Why bytes are not a packet, or headers do not make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PacketFault {
     /// The packet ends inside of a header.

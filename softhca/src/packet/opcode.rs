@@ -1,8 +1,8 @@
 //! BTH opcodes: which operation, which part of a message, and which extended headers follow (IBTA vol. 1, 9.2.1,
 //! table 35 "OpCode field").
 //!
-//! The three high bits name the transport service, the five low bits the operation, in the same order for every
-//! service; so one table of 24 rows serves them all.
+//! The three high bits name the transport service, the five low bits the operation. The operations have the same
+//! numbers in every service, so one table of 24 rows serves them all.
 
 use crate::context::Transport;
 
@@ -167,7 +167,7 @@ impl Opcode {
             Transport::Rc => 0,
             Transport::Uc => 1,
             Transport::Ud => 3,
-            // No opcode has it, since no row serves it; the specification leaves 7 to manufacturers.
+            // No opcode has this transport, since no row serves it. The specification leaves 7 to manufacturers.
             Transport::RawPacket => 7,
         };
         service << 5 | self.index
@@ -213,7 +213,7 @@ impl Opcode {
     }
 
     fn row(self) -> &'static Row {
-        // Both constructors and the constants name rows that exist; SEND Only stands in for a row that does not.
+        // The constructors and the constants name existing rows only, so SEND Only never stands in for one.
         ROWS[usize::from(self.index)].as_ref().unwrap_or(&SEND_ONLY)
     }
 }

@@ -1,4 +1,4 @@
-//! What the responder says to the requester: acknowledgements, NAKs and answers (IBTA vol. 1, 9.7.5 and 9.7.7).
+//! How the requester takes responses: acknowledgements, NAKs and answers (IBTA vol. 1, 9.7.5 and 9.7.7).
 
 use std::time::Duration;
 
@@ -54,8 +54,9 @@ impl Requester {
         self.retry.progress(&qp.attr, outstanding, now);
     }
 
-    /// A later request has been answered, so the answer to the oldest one was lost ("implied NAK"). What is still on
-    /// its way will say the same many times: the queue goes back once, and then it is for the timer.
+    /// A later request has been answered, so the answer to the oldest one was lost ("implied NAK"). Responses still on
+    /// their way will say the same again. The queue goes back once for all of them; if that is lost, too, the timer
+    /// runs out.
     fn answer_is_missing(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         if self.gone_back || self.is_back() {
             return Ok(());

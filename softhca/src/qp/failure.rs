@@ -4,8 +4,8 @@ use crate::cq::Syndrome;
 use crate::packet::NakCode;
 use crate::recv::SrqFault;
 
-/// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own and do not change between versions; a
-/// ConnectX has others, which NVIDIA does not publish.
+/// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own, and stay the same between versions. Those of
+/// a ConnectX differ; NVIDIA does not publish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// What the host's driver acts on.

@@ -1,4 +1,4 @@
-//! Queue pairs: the transport engine.
+//! Queue pairs: the transport engine. It must never know another QP, a UAR page, or who steps it.
 //!
 //! ```text
 //!  doorbell ─> requester ── request packets ──────────────> the peer's responder ─> receives ─> CQE
@@ -7,9 +7,9 @@
 //!                   └── acknowledge.rs <── ACK, NAK, answers ── replies.rs
 //! ```
 //!
-//! A QP never waits and never sends by itself: `Qp::receive` takes what the wire brought, `Qp::step` does a bounded
-//! piece of whatever is to be done at a time that the caller tells, and packets go to `Resources::outbox`. States are in
-//! `state` and `modify`; timers in `timer`.
+//! A QP never waits and has no clock. `Qp::receive` takes a packet that the wire brought. `Qp::step` does a bounded
+//! amount of work at a time that the caller gives. Packets go to `Resources::outbox`. States are in `state` and
+//! `modify`, timers in `timer`.
 
 mod acknowledge;
 mod datagram;
@@ -128,7 +128,7 @@ impl Qp {
         self.core.state
     }
 
-    /// Does a bounded piece of what is to be done. `true` if there was anything.
+    /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
         match self.core.state {
             QpState::Reset | QpState::Init => false,
@@ -179,7 +179,8 @@ impl Qp {
         due
     }
 
-    /// Takes a packet that the wire brought for this QP. One that is not for it to take is dropped.
+    /// Takes a packet that the wire brought for this QP. Drops it if the QP's state, transport, partition or peer does
+    /// not fit.
     pub(crate) fn receive(&mut self, resources: &mut Resources, route: &Route, packet: &Packet<'_>, now: Duration) {
         let bth = &packet.headers.bth;
         let state = self.core.state;
@@ -240,7 +241,7 @@ impl Qp {
         }
     }
 
-    /// Everything that is posted will be flushed, a piece at each step.
+    /// Each step from now on flushes some of what is posted.
     fn enter_error(&mut self) {
         self.core.state = QpState::Err;
         self.responder = Responder::new(Psn::default());

@@ -1,4 +1,4 @@
-//! What both halves of a QP need to know of it.
+//! The part of a QP that all others read: its number, context, state and attributes, with what follows from them.
 
 use crate::config::PortConfig;
 use crate::context::{QpAttr, QpContext, QpState, Transport};

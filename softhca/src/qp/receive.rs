@@ -1,4 +1,4 @@
-//! Receive WQEs of a QP: taken one at a time, filled packet by packet, completed once.
+//! The receive side of a QP: it takes one receive WQE at a time, fills it packet by packet, and completes it once.
 
 use super::failure::Failure;
 use super::qp_core::QpCore;
@@ -153,14 +153,14 @@ impl Receives {
         );
     }
 
-    /// Completes WQEs as flushed, as many as one step may: the one at hand, and all of an own ring. The WQEs of an SRQ
-    /// stay for other QPs, and the host is told once that this QP takes no more. `true` if anything was done.
+    /// Completes WQEs as flushed, as many as one step may: the one at hand, and those of an own ring. The WQEs of an
+    /// SRQ stay for other QPs; an event tells the host once that this QP takes no more. `true` if there was work.
     pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let shared = self.are_shared(qp);
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             if self.current.is_none() && !shared && !self.unreadable {
-                // A WQE that makes no sense is flushed like any other.
+                // A malformed WQE is flushed like any other.
                 let _ = self.take(qp, resources);
             }
             if self.current.is_none() {

@@ -1,4 +1,4 @@
-//! What the responder has still to say: answers to READs and atomics in the order of their PSNs, then one
+//! The responder's replies that have not been sent: answers to READs and atomics in the order of their PSNs, then one
 //! acknowledgement for everything, or one NAK.
 //!
 //! An answer acknowledges the requests before it, so acknowledgements that fall between answers need not be sent; and
@@ -82,9 +82,9 @@ impl Replies {
         self.answers.push_back(Answer { psn, content, begun: false, again: false });
     }
 
-    /// Queues the answer to a request that came again, whole or in its rest, in its place by PSN; all PSNs are before
-    /// `expected`. An answer to it that waits or is being sent, and so ends at the same PSN, starts over from `psn`. Too
-    /// many are dropped: the requester will ask again.
+    /// Queues the answer to a request that was repeated, whole or from some packet on, in its place by PSN; all PSNs
+    /// are before `expected`. If an answer to it is queued already (it ends at the same PSN), that one starts again
+    /// from `psn`. If too many are queued, this one is dropped: the requester will ask again.
     pub(super) fn answer_again(&mut self, psn: Psn, content: Content, expected: Psn, mtu: u32) {
         let end = psn.plus(span(&content, mtu));
         let same = |answer: &&mut Answer| answer.psn.plus(span(&answer.content, mtu)) == end;
@@ -99,7 +99,7 @@ impl Replies {
         }
     }
 
-    /// Acknowledges what was acknowledged before; a NAK that waits to be sent does that, and says more.
+    /// Acknowledges a repeated request again. A queued NAK does so, too, so it stays.
     pub(super) fn acknowledge_again(&mut self) {
         self.verdict.get_or_insert(Verdict::Ack);
     }
@@ -111,7 +111,7 @@ impl Replies {
         }
     }
 
-    /// Memory for an answer is gone: the requests after it get no answer.
+    /// The memory for an answer is gone: drops it and the answers after it.
     pub(super) fn give_up_answers(&mut self) {
         self.answers.clear();
     }

@@ -1,4 +1,4 @@
-//! One request of the send queue: its place in the PSN space, and its packets.
+//! One request of the send queue: its PSNs, and its packets.
 
 use super::failure::Failure;
 
@@ -31,7 +31,7 @@ pub(super) struct Request {
     pub(super) span: u32,
     /// Its first packet has been sent.
     pub(super) started: bool,
-    /// It cannot be (further) executed; reported once all requests before it have completed.
+    /// Why it cannot be executed any further; reported once all requests before it have completed.
     pub(super) failure: Option<Failure>,
     /// Scatter-to-CQE: the answer.
     pub(super) inline_result: Option<Vec<u8>>,
@@ -62,7 +62,7 @@ impl Request {
         Self { wqe, first, span, started: false, failure, inline_result: None, len }
     }
 
-    /// A WQE that could not be executed at all: it fails in its turn.
+    /// A malformed WQE: it fails when all requests before it have completed.
     pub(super) fn broken(index: u16, wqebbs: u16, opcode: u8, first: Psn) -> Self {
         let wqe = SendWqe {
             index,
@@ -79,7 +79,7 @@ impl Request {
         Self { wqe, first, span: 0, started: false, failure: Some(Failure::BAD_WQE), inline_result: None, len: 0 }
     }
 
-    /// The same with no packets, as if all of them were sent and acknowledged: it is done in its turn.
+    /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
     pub(super) fn sunk(self) -> Self {
         Self { span: 0, ..self }
     }
@@ -104,7 +104,7 @@ impl Request {
         self.first.plus(self.span)
     }
 
-    /// Its packet `index`; of a READ the request for what follows the first `index` packets of the answer.
+    /// Its packet `index`. For a READ: the request for what follows the first `index` packets of the answer.
     pub(super) fn frame(&self, qp: &QpCore, resources: &Resources, index: u32) -> Result<Frame, Failure> {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);

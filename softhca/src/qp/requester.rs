@@ -1,4 +1,5 @@
-//! The send queue: fetches WQEs, sends their packets, completes them in order, and sends again what was lost.
+//! The requester: fetches WQEs from the send queue, sends their packets, repeats lost ones, and completes WQEs in
+//! order.
 //!
 //! PSNs run through the queue without a gap: `unacked` is the oldest one that the peer has not acknowledged, and
 //! everything before it has completed. Retransmission ("go back N") moves the cursor back to it; packets are made
@@ -38,7 +39,8 @@ pub(super) struct Requester {
     producer: u16,
     /// Index of the next WQE to fetch.
     next_wqe: u16,
-    /// WQEs that the register received whole and that have not been fetched, by index: a device takes those from there.
+    /// WQEs that the register received whole, by index, until they are fetched: the device executes these copies and
+    /// not what the ring holds.
     copies: BTreeMap<u16, Box<[u8]>>,
     /// WQEs fetched and not complete, in order.
     pub(super) requests: VecDeque<Request>,
@@ -156,8 +158,8 @@ impl Requester {
         true
     }
 
-    /// Whether the request under the cursor may go out now: nothing failed, the fence and the limit of outstanding
-    /// READs and atomics permit, and a draining queue starts nothing new.
+    /// Whether the request under the cursor may go out now: it has not failed, the fence and the limit of outstanding
+    /// READs and atomics permit it, and a draining queue starts no new request.
     fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
         let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
@@ -220,8 +222,8 @@ impl Requester {
         if at == 0 { self.unacked.after(self.requests[0].first) } else { 0 }
     }
 
-    /// Everything before `end` has been acknowledged, save answers that have not come: stops in front of those, and
-    /// tells by `false`.
+    /// Acknowledges everything before `end`. Stops at a READ or atomic whose answer has not come, and returns `false`
+    /// then.
     pub(super) fn acknowledge(&mut self, qp: &QpCore, resources: &mut Resources, end: Psn) -> Result<bool, Broken> {
         while self.unacked != end {
             let Some(front) = self.requests.front() else { break };

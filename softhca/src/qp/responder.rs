@@ -1,5 +1,5 @@
-//! The connected responder: executes the requests of the peer in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC,
-//! 9.8 for UC).
+//! The responder of RC and UC: executes the peer's requests in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8
+//! for UC).
 
 use std::collections::VecDeque;
 
@@ -125,7 +125,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Sends what is to be said, as much as one step may. `true` if that was anything.
+    /// Sends replies, as many as one step may. `true` if there were any.
     pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
         match self.replies.send(qp, resources, self.msn, self.expected) {
             Sent::Nothing => Ok(false),
@@ -167,8 +167,8 @@ impl Responder {
         self.replies.conclude(Verdict::Refuse(code, psn));
     }
 
-    /// UC: what cannot be executed is dropped with the rest of its message, whose receive WQE serves the next one; the
-    /// peer is told nothing. Only a bad receive WQE stops the QP.
+    /// UC: a request that cannot be executed is dropped with the rest of its message, and the peer is not told. Its
+    /// receive WQE serves the next message. Only a bad receive WQE stops the QP.
     fn unreliable(
         &mut self,
         qp: &QpCore,

@@ -11,8 +11,8 @@ const RNR_WITHOUT_END: u8 = 7;
 const EARLY_RETRIES: u8 = 2;
 
 /// How much longer the later retries wait. A device may take up to four times what the timeout code says (IBTA vol. 1,
-/// 9.7.6.1.3). The early ones do not, so that a loss costs little; the later ones do, so that a peer whose process does
-/// not get the CPU for a while is not taken for dead.
+/// 9.7.6.1.3). The early retries do not wait longer, so that a loss costs little. The later ones do, so that a peer
+/// does not count as dead because its process has had no CPU for a while.
 const LATE_FACTOR: u32 = 4;
 
 /// RNR timer codes 0 to 31 in units of 10 us (IBTA vol. 1, table 45).
@@ -35,8 +35,8 @@ fn ack_timeout(code: u8) -> Option<Duration> {
 ///
 /// The two counters are apart: a loss counts as a transport retry, an RNR NAK as an RNR retry, and neither resets the
 /// other's. Only an acknowledgement of something new resets them, then both. Linux' rxe does the same (`rxe_comp.c`:
-/// `reset_retry_counters` for acknowledgements and answers, not for RNR NAKs). So a SEND that waits for its receiver for
-/// long, on a network that loses packets, can run out of transport retries; `rnr_retry` 7 does not save it.
+/// `reset_retry_counters` for acknowledgements and answers, not for RNR NAKs). So a SEND that waits long for its
+/// receiver, on a network that loses packets, can run out of transport retries, even with `rnr_retry` 7.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retry {
     /// When the oldest request is taken for lost; `None` while nothing is unacknowledged.

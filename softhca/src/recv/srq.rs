@@ -49,8 +49,8 @@ impl Srq {
         self.limit = limit;
     }
 
-    /// Consumes the next WQE. Besides it comes the event that follows, if any: the limit was reached, or, once, the ring
-    /// was found inconsistent.
+    /// Consumes the next WQE. Besides it comes the event that follows, if any: the limit was reached, or, once, the
+    /// ring was found inconsistent.
     pub(crate) fn take(
         &mut self,
         srqn: u32,

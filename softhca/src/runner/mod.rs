@@ -1,9 +1,10 @@
-//! A thread that steps a device: fast while there is work, asleep when there is none.
+//! A thread that steps a device: fast while there is work, asleep when there is none. It must never know what the
+//! device does in a step.
 //!
-//! Doorbells rung by ordinary stores wake nobody, so an idle device looks for them now and then: the longer it had
-//! nothing to do, the longer it sleeps, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
-//! [`Runner::wake`] end the sleep at once. It never spins for long: with two programs that poll and two devices on
-//! two cores, the one that spins keeps from the others the time they need to answer.
+//! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then: the longer
+//! it has had nothing to do, the longer it sleeps, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands
+//! over, and [`Runner::wake`] end the sleep at once. The thread never spins for long: with two polling programs and two
+//! devices on two cores, a spinning thread takes the time that the others need to answer.
 
 use std::{
     io,
@@ -20,17 +21,17 @@ use parking_lot::Mutex;
 
 use crate::{device::Device, event::Event, notify::Notify, uar::DoorbellQueue};
 
-/// How long the thread keeps looking for work after it last had some, before it sleeps.
+/// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
 /// The first sleep. Shorter ones help nobody: where cores are scarce, waking up takes the time from the programs
 /// that the device waits for (measured on 2 cores, two polling programs: 8-byte WRITE one way 44 to 73 us with 20
 /// us, 105 to 260 us with 5 us).
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
-/// The longest sleep while the silence has not become long: what a doorbell waits at most in a program that pauses
+/// The longest sleep in the first 128 ms or so of silence: how long a doorbell waits at most in a program that pauses
 /// for milliseconds.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
-/// The longest sleep of all: what the first doorbell after a long silence waits at most. A virtual machine can take
-/// 20 to 30 us of CPU time for each timer that ends a sleep, so 1 ms would already burn 2 % of a core.
+/// The longest sleep of all: how long the first doorbell after a long silence waits at most. A virtual machine can take
+/// 20 to 30 us of CPU time for each timer that ends a sleep, so sleeps of 1 ms would take 2 % of a core.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 /// Doorbells handed to the device before each step, at most.
 const DOORBELLS_PER_STEP: usize = 256;
@@ -163,7 +164,7 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
                 continue;
             }
             let seen = self.shared.notify.prepare();
-            // Once more, now that whoever brings work sees that we are about to sleep.
+            // Once more: from here on, those that bring work see that we are about to sleep.
             if self.shared.stop.load(Ordering::Acquire) || self.step(now - clock) {
                 self.shared.notify.cancel();
                 last_work = now;
@@ -212,20 +213,21 @@ fn wake_on_time() {
 
 /// Starts a thread of this name that takes no signals but those that its own faults raise.
 ///
-/// It runs, and has its part of libc's heap, when this returns. Programs that overwrite functions of libc to watch memory
-/// (UCX and libfabric do so with `munmap`) do it at a moment when they believe that nobody else is in there.
+/// It runs, and has its part of libc's heap, when this returns. Programs that overwrite functions of libc to watch
+/// memory (UCX and libfabric do so with `munmap`) do it at a moment when they believe that nobody else is in there.
 ///
 /// # Errors
 /// The system has no thread to give.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     let (running, has_begun) = mpsc::sync_channel(1);
     let run = move || {
-        // The thread has freed memory before it got here, and so made its heap. Nobody listens if the caller has died.
+        // The thread has freed memory before it got here, so its heap exists. The send fails only if the caller has
+        // died.
         let _ = running.send(());
         run();
     };
     let thread = without_signals(|| thread::Builder::new().name(name.into()).spawn(run))?;
-    // An error would be that of a thread that is gone already.
+    // An error means that the thread has ended already.
     let _ = has_begun.recv();
     Ok(thread)
 }

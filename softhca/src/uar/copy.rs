@@ -23,7 +23,8 @@ impl BlueFlameCopy {
         stored.get(..self.bytes).filter(|wqe| wqe.len() > DOORBELL_BYTES)
     }
 
-    /// What is wrong with `stored`, a piece of the copy from byte `at` of the WQE on: the ring `sq` holds something else.
+    /// What is wrong with `stored`, a piece of the copy from byte `at` of the WQE on: the ring `sq` holds something
+    /// else.
     pub(super) fn compare(
         &self,
         sq: &SqContext,
@@ -40,8 +41,8 @@ impl BlueFlameCopy {
         copy_from_ring(sq, index, 0, &mut control, memory)
             .and_then(|()| copy_from_ring(sq, index, at, ring, memory))
             .map_err(|fault| Complaint::Unreachable { number: qpn, fault })?;
-        // The WQE may have completed, and its place may hold another one, before the copy arrives: then there is nothing
-        // to compare with. A WQE that the driver never put into the ring is found when it is fetched.
+        // The WQE may have completed, and its place may hold another one, before the copy arrives: then there is
+        // nothing to compare with. A WQE that the driver never put into the ring is found when it is fetched.
         if u16::from_be_bytes([control[1], control[2]]) != index {
             return Ok(());
         }

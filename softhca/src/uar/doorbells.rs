@@ -240,8 +240,8 @@ fn compare(qps: &Table<Qp>, resources: &mut Resources, copy: BlueFlameCopy, at: 
     }
 }
 
-/// Whether an arm word in the record is older than the one in the register: by its consumer index (24 bits), then by its
-/// sequence number (bits 29:28). It may be newer, since the driver may have armed again meanwhile.
+/// Whether an arm word in the record is older than the one in the register: by its consumer index (24 bits), then by
+/// its sequence number (bits 29:28). It may be newer, since the driver may have armed again meanwhile.
 fn arm_is_behind(record: u32, word: u32) -> bool {
     match record.wrapping_sub(word) & 0x00ff_ffff {
         0 => (word >> 28).wrapping_sub(record >> 28) & 3 == 1,

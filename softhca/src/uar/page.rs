@@ -1,8 +1,8 @@
 //! One UAR page: its layout, and the memory behind it.
 //!
-//! A page is a piece of a memfd, so that a front end can map the same memory into the driver's address space (also of
-//! another process) while the device keeps a mapping of its own. Ordinary memory does not tell that it was stored to: the device
-//! fills what it has taken with [`POISON`] and later looks what has changed.
+//! A page is a piece of a memfd, so that a front end can map the same memory into the driver's address space (also in
+//! another process) while the device keeps a mapping of its own. Ordinary memory gives no notice of a store. So the
+//! device fills what it has taken with [`POISON`], and later looks what has changed.
 //!
 //! Layout of a page: rdma-core `providers/mlx5/mlx5.h` (`MLX5_BF_OFFSET` 0x800, `MLX5_CQ_DOORBELL` 0x20), kernel
 //! `include/linux/mlx5/device.h`.
@@ -63,7 +63,7 @@ impl UarMemory {
         }
         // SAFETY: the descriptor was just made and nobody else has it.
         let file = unsafe { OwnedFd::from_raw_fd(raw) };
-        // Whoever gets the descriptor cannot take the memory away from under a mapping.
+        // No process that gets the descriptor can take the memory away from under a mapping.
         // SAFETY: plain call on a descriptor that we own.
         if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
             return Err(Error::of_system("F_ADD_SEALS"));
@@ -136,15 +136,15 @@ impl Uar {
         self.offset
     }
 
-    /// The half at byte `offset` is rung; `true` if it was the last one of its register to be rung, too, where halves
-    /// must take turns: two doorbells in one half may be combined to one (rdma-core `providers/mlx5/qp.c`,
-    /// `post_send_db`, alternates after each of either kind).
+    /// Notes a doorbell in the half at byte `offset`. `true` if the doorbell before it on the same register was in this
+    /// half, too, and halves must alternate there: a CPU may combine two doorbells in one half into one (rdma-core
+    /// `providers/mlx5/qp.c`, `post_send_db`, alternates after each of either kind).
     pub(crate) fn repeats_half(&mut self, offset: usize) -> bool {
         let register = offset.checked_sub(BLUEFLAME_OFFSET).and_then(|at| self.rung.get_mut(at / REGISTER_BYTES));
         register.is_some_and(|last| last.replace(offset) == Some(offset)) && !self.non_cached
     }
 
-    /// A queue begins to use the page: what was rung before is long out of the CPU.
+    /// A new queue begins to use the page: earlier doorbells have left the CPU long ago.
     pub(crate) fn begin_anew(&mut self) {
         self.rung = [None; REGISTERS];
     }
@@ -158,6 +158,15 @@ impl Uar {
     }
 
     /// Copies `out.len()` bytes, a multiple of 4, from byte `at` on.
+    ///
+    /// What must hold: a device that sees a doorbell then sees the doorbell record that the driver stored before it.
+    ///
+    /// ```text
+    /// driver                        device
+    /// record = producer index       if the register's word has changed   // acquire
+    /// barrier to the register           load_be32(record)                // this producer index, or a later one
+    /// register = first 8 bytes
+    /// ```
     pub(crate) fn read(&self, at: usize, out: &mut [u8]) {
         for (i, bytes) in out.chunks_exact_mut(4).enumerate() {
             bytes.copy_from_slice(&self.word(at + 4 * i).load(Ordering::Acquire).to_ne_bytes());

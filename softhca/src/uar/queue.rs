@@ -1,7 +1,7 @@
-//! Doorbells on their way from whoever saw the store to the thread that steps the device.
+//! A queue of doorbells, from the front end that saw the store to the thread that steps the device.
 //!
 //! A front end that traps stores to UAR pages sees them in a signal handler, where it may take no lock and allocate
-//! nothing. So the way is a bounded lock-free queue, with all its memory there from the beginning.
+//! nothing. So this is a bounded lock-free queue, and all its memory is allocated when it is made.
 
 use crossbeam_queue::ArrayQueue;
 use thiserror::Error;
@@ -43,7 +43,7 @@ impl Doorbell {
 #[error("{0} doorbells are waiting already")]
 pub struct DoorbellsFull(pub usize);
 
-/// Doorbells waiting for the device, in the order of the stores.
+/// Doorbells that wait for the device, in the order of the stores.
 #[derive(Debug)]
 pub struct DoorbellQueue {
     queue: ArrayQueue<Doorbell>,

@@ -23,7 +23,7 @@ const REORDER_TICKS: RangeInclusive<u64> = 1..=8;
 /// For how many ticks a delayed frame stays away.
 const DELAY_TICKS: RangeInclusive<u64> = 16..=256;
 
-/// How often what happens, per mille of frames; at most 1000 together. A frame suffers one of them at most.
+/// Rates of faults, per mille of frames; their sum is at most 1000. A frame suffers one fault at most.
 ///
 /// Written as `drop=10,dup=5,reorder=5,delay=3,seed=1`, in any order, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct FaultConfig {
     pub seed: u64,
 }
 
-/// Why a string is no [`FaultConfig`].
+/// Why a string is not a [`FaultConfig`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FaultConfigError {
     /// Not `name=value`.
@@ -141,7 +141,7 @@ enum Fate {
     Delay,
 }
 
-/// A wire on which what is sent suffers. What is received comes as the wire brings it.
+/// A wire that drops, duplicates, reorders and delays the frames that it sends. It leaves received frames alone.
 #[derive(Debug)]
 pub struct FaultInjector<W> {
     wire: W,
@@ -168,7 +168,7 @@ impl<W: Wire> FaultInjector<W> {
         Ok(Self { wire, config, rng, tick: 0, drawn: None, held: Vec::new(), due: Vec::new(), stats })
     }
 
-    /// What it did, also to be read once the wire belongs to a device.
+    /// Counts of what it did. The handle stays readable when the wire belongs to a device.
     #[must_use]
     pub fn stats(&self) -> Arc<FaultStats> {
         Arc::clone(&self.stats)

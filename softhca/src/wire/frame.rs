@@ -67,7 +67,8 @@ impl Route {
         Some(Self { slid, dlid, sl: path.sl & 0xf, grh })
     }
 
-    /// Whether a packet that came by `from` came from the peer that this route leads to (IBTA vol. 1, 9.6.1.1 and 9.6.1.2).
+    /// Whether a packet that came by `from` came from the peer that this route leads to (IBTA vol. 1, 9.6.1.1 and
+    /// 9.6.1.2).
     pub(crate) fn is_way_back(&self, from: &Self) -> bool {
         let lids = from.slid == self.dlid && from.dlid == self.slid;
         let gids = match (&self.grh, &from.grh) {

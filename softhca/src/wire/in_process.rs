@@ -12,7 +12,7 @@ use super::frame::Frame;
 use super::port::Wire;
 use crate::{notify::Notify, packet::Packet};
 
-/// Frames that wait for one device before senders get theirs back.
+/// Most frames that wait for one device. Past it, senders get their frames back.
 pub const QUEUE_FRAMES: usize = 1024;
 
 /// The address is already taken: packets could be for either device.
@@ -77,7 +77,7 @@ pub struct InProcessWire {
 }
 
 impl InProcessWire {
-    /// What wakes whoever steps the device when a frame arrives.
+    /// Wakes the thread that steps the device when a frame arrives.
     #[must_use]
     pub fn notify(&self) -> Notify {
         self.notify.clone()

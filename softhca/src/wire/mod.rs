@@ -1,5 +1,5 @@
-//! What lies between devices: packets of the IB transport, carried by whatever [`Wire`] the device was given. It must never
-//! know a queue, or what a packet asks for.
+//! What lies between devices: packets of the IB transport, carried by whatever [`Wire`] the device was given. It must
+//! never know a queue, or what a packet asks for.
 
 mod address;
 pub mod fault;

@@ -1,4 +1,4 @@
-//! Frames that wait for the wire: a queue for each QP, so that a receiver with no room holds up those alone that send to
+//! Frames that wait for the wire, in a queue for each QP: a receiver without room holds up only the QPs that send to
 //! it.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::frame::Frame;
 use super::port::Wire;
 
-/// Frames of a QP that may wait before it produces no more. A step of a QP may go past it by what it does at once.
+/// A QP with this many waiting frames produces no more.
 const QP_FRAMES: usize = 64;
 
 /// What the QPs of a device have sent and the wire has not taken yet.
@@ -37,7 +37,7 @@ impl Outbox {
     }
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
-    /// Another QP is the first each time, so that none finds the wire full for ever.
+    /// Each time another QP is the first, so that no QP finds the wire full for ever.
     pub(crate) fn flush(&mut self, wire: &mut dyn Wire) -> bool {
         let mut sent = false;
         let first = self.first;

@@ -15,8 +15,8 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
-    /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device with
-    /// nothing else to do is not idle yet.
+    /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device
+    /// with nothing else to do is not idle yet.
     fn is_holding(&self) -> bool {
         false
     }

@@ -37,8 +37,8 @@ pub(super) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     Ok((signaled, byte & 2 != 0, fence))
 }
 
-/// Whether byte `at` of a WQE's copy in a register may be another than in the ring, where it begins with `control`: a NOP may
-/// ask for a completion in the register only, which tells a driver which of the two was executed (Linux
+/// Whether byte `at` of a WQE's copy in a register may be another than in the ring, where it begins with `control`: a
+/// NOP may ask for a completion in the register only, which tells a driver which of the two was executed (Linux
 /// `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
 pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
     const CQ_UPDATE: u8 = 0x08;

@@ -1,4 +1,4 @@
-//! What can be wrong with a WQE.
+//! Faults of a WQE.
 
 use crate::context::Transport;
 use crate::memory::DmaFault;

@@ -33,8 +33,8 @@ pub(crate) fn copy_from_ring(
     Ok(())
 }
 
-/// Reads and checks the WQE at WQEBB `index` of the send ring of `qpn`; `producer` is the index that the doorbell record
-/// announced, and is not `index` (there is at least one WQEBB).
+/// Reads and checks the WQE at WQEBB `index` of the send ring of `qpn`; `producer` is the index that the doorbell
+/// record announced, and is not `index` (there is at least one WQEBB).
 ///
 /// # Errors
 /// [`WqeFault`] names the first thing that is wrong.

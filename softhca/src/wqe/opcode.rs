@@ -1,5 +1,5 @@
-//! Opcodes of send WQEs (`MLX5_OPCODE_*`, the lowest byte of the control segment's first word), and what each opcode's WQE
-//! consists of.
+//! Opcodes of send WQEs (`MLX5_OPCODE_*`, the lowest byte of the control segment's first word), and what each opcode's
+//! WQE consists of.
 
 use crate::context::Transport;
 
@@ -49,10 +49,11 @@ pub(super) struct Shape {
     pub(super) tail: Tail,
 }
 
-/// All opcodes: the transports that have each (IBTA vol. 1, table 38; of raw packets, what drivers use on them), and its
-/// segments. Behind the control segment come those that the transport calls for, then those that the table names.
+/// All opcodes: the transports that have each (IBTA vol. 1, table 38; of raw packets, what drivers use on them), and
+/// its segments. Behind the control segment come those that the transport calls for, then those that the table names.
 ///
-/// SEND with invalidate is for RC alone: no other transport has a packet that could carry it ([`crate::packet::Opcode::of`]).
+/// SEND with invalidate is for RC alone: no other transport has a packet that could carry it
+/// ([`crate::packet::Opcode::of`]).
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Tail::{Ignored, Result, Source};

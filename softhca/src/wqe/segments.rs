@@ -3,7 +3,8 @@
 use super::fault::WqeFault;
 use super::send::{DataSeg, Payload};
 
-/// Bytes of a DS, in which a WQE's size is counted; also the size of the control, remote address, atomic and data segments.
+/// Bytes of a DS, in which a WQE's size is counted; also the size of the control, remote address, atomic and data
+/// segments.
 pub const DATA_SEG_BYTES: usize = 16;
 /// Key that ends a receive WQE's list (`MLX5_INVALID_LKEY`).
 pub const INVALID_LKEY: u32 = 0x100;

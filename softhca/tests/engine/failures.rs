@@ -292,8 +292,8 @@ fn a_key_that_goes_while_it_is_read() {
     assert_eq!(lab.b.events, [QpEvent::AccessError]);
 }
 
-/// Receives from an SRQ that meet a page fault, or turn out to be out of sequence, fail by themselves: the message comes
-/// again, and the connection lives.
+/// Receives from an SRQ that meet a page fault, or turn out to be out of sequence, fail by themselves: the message
+/// comes again, and the connection lives.
 #[test]
 fn a_receive_from_an_srq_that_is_aborted() {
     const MESSAGES: u8 = 10;

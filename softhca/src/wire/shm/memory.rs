@@ -1,5 +1,5 @@
-//! Memory that several processes have mapped. Everything in it may change at any moment, so it is only copied from,
-//! copied to and reached through atomics; no reference to its bytes is ever made.
+//! Memory that several processes have mapped. Everything in it may change at any moment. So it is only copied from and
+//! to, and reached through atomics; there is never a reference to its bytes.
 //!
 //! It has no name. Whoever makes it hands its descriptor to a peer, and seals it before: a process that touches a page
 //! behind the end of a file is killed by SIGBUS, so nobody may be able to move the end. Files in a directory cannot be

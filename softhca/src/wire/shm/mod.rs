@@ -1,14 +1,14 @@
-//! Devices of several processes on one machine, joined by shared memory (Linux).
+//! A wire between processes of one machine, by shared memory (Linux).
 //!
-//! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space; so
-//! processes that open "the same" device, with the same LID and GIDs, are told apart by QPN. Frames go through one
-//! ring per sender and receiver, made by the sender when it first has something to say. Rings are memory without a name,
-//! sealed, and handed over by sockets in the directory: see `memory` and `slot`.
+//! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space. So QPNs
+//! tell processes apart that open "the same" device, with the same LID and GIDs. Frames go through one ring per sender
+//! and receiver; the sender makes it for its first frame. Rings are sealed memory without a name, and are handed over
+//! by sockets in the directory: see `memory` and `slot`.
 //!
-//! Peers may die, stop or scribble on the shared memory at any moment, and do with the files of the fabric what they
-//! like. A dead peer's frames are still received; frames to it vanish. A peer that stops reading holds its senders up
-//! for [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
-//! queue lifetime). What comes out of shared memory is checked, and a ring that cannot be right is given up.
+//! Peers may die, stop, scribble on the shared memory, or change the files of the fabric at any moment. A dead peer's
+//! frames are still received; frames to it vanish. A peer that stops reading holds its senders up for
+//! [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
+//! queue lifetime). Everything read from shared memory is checked; an inconsistent ring is not used any more.
 //!
 //! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
 //! copy, the slot stays taken, even if the parent is gone.
@@ -45,9 +45,9 @@ pub use slot::SLOTS;
 pub const HEAD_OF_QUEUE_LIFE: Duration = Duration::from_secs(1);
 /// How often a sender asks the kernel whether its receiver still lives, and a receiver whether there are new senders.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// A receiver that is never without frames looks after so many.
+/// A receiver that always has frames looks for new senders after this many.
 const LOOK_FRAMES: u32 = 256;
-/// Frames from the device to itself that wait at most.
+/// Most frames that wait from the device to itself.
 const LOOPBACK_FRAMES: usize = 1024;
 
 /// Why a fabric cannot be joined.
@@ -69,7 +69,7 @@ pub enum ShmError {
     },
 }
 
-/// The user's fabric under `/dev/shm`, made if there is none.
+/// The user's fabric under `/dev/shm`. Makes it if there is none.
 ///
 /// # Errors
 /// [`ShmError::NotOurs`] if something of that name exists which others could have made or could change.
@@ -111,8 +111,8 @@ fn check_own(directory: &Path) -> Result<(), ShmError> {
     }
 }
 
-/// Which life the instance with `qpn` on the fabric at `directory` is in: a number that no later owner of the QPN has;
-/// `None` if there is none, or its process is dead.
+/// The generation of the instance that owns `qpn` on the fabric at `directory`: a number that no later owner of the QPN
+/// has. `None` if there is no such instance, or its process is dead.
 #[must_use]
 pub fn life(directory: &Path, qpn: u32) -> Option<u32> {
     Directory::open(directory).ok()?.life(slot::slot_of(qpn))
@@ -211,8 +211,8 @@ impl ShmWire {
         slot::gsi_qpn(self.slot.number)
     }
 
-    /// What wakes whoever steps the device when a frame arrives. A sender's first frames wake nobody, since it does not yet
-    /// know how: they are found by who looks ([`Wire::recv`]) now and then.
+    /// Wakes the thread that steps the device when a frame arrives. A sender's first frames wake no one, since the
+    /// sender does not know yet how to: the thread finds them when it calls [`Wire::recv`] now and then.
     #[must_use]
     pub fn notify(&self) -> Notify {
         self.slot.control.notify()

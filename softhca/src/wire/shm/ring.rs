@@ -10,6 +10,17 @@
 //!         source GID, destination GID, packet; padded to 8 bytes; wraps anywhere
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
+//!
+//! What must hold: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
+//!
+//! ```text
+//! writer                               reader
+//! write the record at tail             if tail (acquire) is past head
+//! tail += its bytes   // release           read the record             // whole
+//! if there is no room                      head += its bytes           // release: the reads are done
+//!     head = reader's (acquire)
+//!     write over bytes before head     // not before the load
+//! ```
 
 use std::{io, mem::MaybeUninit, os::fd::OwnedFd, sync::atomic::Ordering};
 

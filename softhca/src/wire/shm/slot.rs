@@ -1,9 +1,10 @@
 //! A slot: one device instance's place in the fabric's directory, and how others reach it there.
 //!
 //! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
-//! dead. It holds a number, the owner's generation, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at which the owner is found. A sender connects to it and
-//! hands over the memory of its ring; the owner answers with the memory of its wake-up words ([`Control`]). Nothing else
-//! is ever said, but both keep the connection: the kernel closes it when either is dead, however it died.
+//! dead. It holds a number, the owner's generation, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at
+//! which the owner is found. A sender connects to it and hands over the memory of its ring; the owner answers with the
+//! memory of its wake-up words ([`Control`]). Nothing else is ever said, but both keep the connection: the kernel
+//! closes it when either is dead, however it died.
 
 use std::{
     fs::File,
