@@ -126,7 +126,7 @@ fn devices_are_found_by_name() {
 #[test]
 fn ports_and_gids_are_described() {
     let device = device();
-    let attr = device.query().expect("query");
+    let attr = device.attr();
     assert!(attr.ports >= 1 && attr.max_qp_wr > 0 && attr.max_cqe > 0, "{attr:?}");
     let port = device.port(1).expect("port 1");
     assert!(port.active_mtu <= port.max_mtu);
@@ -405,7 +405,7 @@ fn states_follow_each_other_and_errors_flush() {
 fn sizes_are_checked_before_the_call() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let attr = device.query().expect("query");
+    let attr = device.attr();
     let error = device.completion_queue(attr.max_cqe + 1).build().expect_err("too many");
     assert!(matches!(error, Error::OutOfRange { what: "CQEs", .. }), "{error}");
     let error = device.completion_queue(1).cqe_bytes(32).build().expect_err("no such CQE");

@@ -80,7 +80,7 @@ enum Problem {
 
 fn run(options: &Options) -> Result<Report, Problem> {
     let device = Device::open(&options.device).map_err(Failure::from)?;
-    let attr = device.query().map_err(Failure::from)?;
+    let attr = device.attr();
     let mut queue = NopQueue::new(&device, options.port)?;
     let mapping = Mapping::of(queue.register()).ok_or(Problem::Mapping(queue.register()))?;
 
@@ -97,7 +97,7 @@ fn run(options: &Options) -> Result<Report, Problem> {
     }
     let clock = Clock::new();
     let found = measure(&mut queue, &clock, &ways, Duration::from_secs_f64(options.seconds))?;
-    let report = Report::new(device.name(), &attr, queue.half_bytes, &mapping, clock.overhead_ns(), &found);
+    let report = Report::new(device.name(), attr, queue.half_bytes, &mapping, clock.overhead_ns(), &found);
     if let Some(path) = &options.json {
         let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers");
         text.push('\n');

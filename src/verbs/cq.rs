@@ -68,6 +68,11 @@ impl Cq {
         self.handle.cqn
     }
 
+    /// Whether both are handles of one completion queue.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+
     /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
     pub(super) fn holds(&self, qpn: Qpn) -> bool {
         // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
@@ -204,8 +209,7 @@ impl<'a> CqBuilder<'a> {
     /// # Errors
     /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
     pub fn build(self) -> Result<OwnedCq, Error> {
-        let attr = self.device.query()?;
-        in_range("CQEs", self.cqes.into(), 1..=attr.max_cqe.into())?;
+        in_range("CQEs", self.cqes.into(), 1..=self.device.attr().max_cqe.into())?;
         if !matches!(self.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.cqe_bytes });
         }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::error::{non_null, zero};
+use super::register::blueflame_policy;
 use super::{CallError, Error, ffi, mlx5dv};
+use crate::queue::BlueFlamePolicy;
 
 /// The array that `ibv_get_device_list` allocates.
 struct DeviceList {
@@ -70,6 +72,10 @@ pub struct Device {
 pub(crate) struct Context {
     raw: NonNull<sys::ibv_context>,
     name: String,
+    /// Asked for once: it does not change, and each question is a command to the firmware.
+    attr: Arc<DeviceAttr>,
+    /// As the environment said when the device was opened, which is when libmlx5 looks.
+    blueflame: BlueFlamePolicy,
 }
 
 // SAFETY: libibverbs locks what its calls share; a context may be used from any thread and from several at once.
@@ -80,6 +86,14 @@ unsafe impl Sync for Context {}
 impl Context {
     pub(crate) fn raw(&self) -> *mut sys::ibv_context {
         self.raw.as_ptr()
+    }
+
+    pub(crate) fn attr(&self) -> &Arc<DeviceAttr> {
+        &self.attr
+    }
+
+    pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
+        self.blueflame
     }
 }
 
@@ -180,7 +194,12 @@ impl Device {
         }
         // SAFETY: as above.
         let raw = non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?;
-        Ok(Self { context: Arc::new(Context { raw, name }) })
+        // SAFETY: just opened, and libmlx5's.
+        let attr = unsafe { query(raw.as_ptr()) }.inspect_err(|_| {
+            // SAFETY: as above; nothing was made of it.
+            unsafe { sys::ibv_close_device(raw.as_ptr()) };
+        })?;
+        Ok(Self { context: Arc::new(Context { raw, name, attr: Arc::new(attr), blueflame: blueflame_policy() }) })
     }
 
     /// The device's name, as `ibv_devices` prints it.
@@ -189,13 +208,10 @@ impl Device {
         &self.context.name
     }
 
-    /// What the device can do.
-    ///
-    /// # Errors
-    /// A failed call.
-    pub fn query(&self) -> Result<DeviceAttr, Error> {
-        // SAFETY: the context is open, and was found to be libmlx5's before it was opened.
-        unsafe { query(self.context.raw()) }
+    /// What the device can do, as it said when it was opened.
+    #[must_use]
+    pub fn attr(&self) -> &DeviceAttr {
+        self.context.attr()
     }
 
     /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it lives.

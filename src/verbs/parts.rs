@@ -1,5 +1,6 @@
 //! From verbs objects to raw parts, by `mlx5dv_init_obj`.
 
+use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
@@ -51,8 +52,11 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
 /// Refuses to make or adopt queues of whose WQEs libmlx5 would have the device check signatures: this crate does not
 /// compute them. libmlx5 goes by `variable` of the environment when it makes a queue, and tells nobody (rdma-core
 /// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
-pub(crate) fn unsigned(object: &'static str, variable: &'static str) -> Result<(), Error> {
-    if std::env::var_os(variable).is_some() {
+pub(crate) fn unsigned(object: &'static str, variable: &'static CStr) -> Result<(), Error> {
+    // SAFETY: a string; nobody changes the environment meanwhile, for libmlx5 is about to look for the same variable, with no lock.
+    // (`std::env` takes one, which it does not know of, and copies what it finds.)
+    if !unsafe { libc::getenv(variable.as_ptr()) }.is_null() {
+        let variable = variable.to_string_lossy();
         let why = format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it");
         return Err(Error::Parts { object, why });
     }
@@ -112,8 +116,8 @@ mod tests {
 
     #[test]
     fn signatures_are_refused_by_the_variable_that_asks_for_them() {
-        assert_eq!(unsigned("queue pair", "BLUEFLAME_TEST_OF_A_VARIABLE_THAT_IS_NOT_SET"), Ok(()));
-        let error = unsigned("queue pair", "PATH").expect_err("every test has a path");
+        assert_eq!(unsigned("queue pair", c"BLUEFLAME_TEST_OF_A_VARIABLE_THAT_IS_NOT_SET"), Ok(()));
+        let error = unsigned("queue pair", c"PATH").expect_err("every test has a path");
         assert!(error.to_string().contains("the environment variable PATH"), "{error}");
     }
 }

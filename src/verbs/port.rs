@@ -232,7 +232,7 @@ impl Device {
     /// # Errors
     /// A port the device does not have, or a failed call.
     pub fn port(&self, number: u8) -> Result<Port, Error> {
-        in_range("port", number.into(), 1..=self.query()?.ports.into())?;
+        in_range("port", number.into(), 1..=self.attr().ports.into())?;
         // SAFETY: the context is open.
         let attr = unsafe { query(self.context.raw(), number) }?;
         let mtu = |raw| Mtu::from_raw(raw).unwrap_or(Mtu::B256);

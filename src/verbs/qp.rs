@@ -57,7 +57,7 @@ pub(super) struct QpHandle {
     /// The number that completions of receives carry.
     pub(super) recv_qpn: Qpn,
     pub(super) reliable: bool,
-    pub(super) device: DeviceAttr,
+    pub(super) device: Arc<DeviceAttr>,
     /// What the send queue may have outstanding once it is ready to send.
     pub(super) window: Wqebbs,
     /// That no other queue drives it; given back before it is destroyed.
@@ -76,7 +76,7 @@ pub(super) struct Under {
     pub(super) _send_cq: Cq,
     pub(super) _recv_cq: Cq,
     pub(super) _srq: Option<Srq>,
-    pub(super) _pd: Arc<PdHandle>,
+    pub(super) pd: Arc<PdHandle>,
 }
 
 /// The domain that a queue pair is made in, which says whose its register is.

@@ -11,7 +11,7 @@ use rdma_sys as sys;
 use super::error::{in_range, non_null};
 use super::pd::ParentDomain;
 use super::qp::{Domain, Under, VerbsTransport};
-use super::qp_parts::{Made, OBJECT, QP_SIGNATURE, numbers};
+use super::qp_parts::{Made, OBJECT, Parts, QP_SIGNATURE, QpAttr};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, limits, parts};
@@ -207,7 +207,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     fn create(self, domain: Domain) -> Result<Made<T>, Error> {
         parts::unsigned(OBJECT, QP_SIGNATURE)?;
         let (window, receives) = (self.window(), self.recv_completions());
-        let device = self.pd.device().query()?;
+        let device = self.pd.handle.context.attr();
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
         in_range("gather entries", cap.max_send_sge.into(), 0..=sge)?;
@@ -242,18 +242,20 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
             // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
             let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
-            non_null("mlx5dv_create_qp", raw).map(Unfit)
+            non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit(raw), QpAttr::made(attr.cap)))
         };
         let mut unfit = Vec::new();
-        let raw = loop {
-            let made = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
+        let (raw, parts, granted) = loop {
+            let (made, granted) = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
                 let possible = |sends, inline| create(sends, inline).is_ok();
                 let past = || limits::past(cap.max_inline_data, cap.max_send_wr, possible);
                 (error.errno == libc::EINVAL).then(past).flatten().unwrap_or(error.into())
             })?;
             // SAFETY: just made, by libmlx5.
-            let numbers = unsafe { numbers(made.0) }?;
-            let Some((qpn, cq)) = left_behind(numbers, [self.send_cq, self.recv_cq]) else { break made.keep() };
+            let parts = unsafe { Parts::of(made.0) }?;
+            let Some((qpn, cq)) = left_behind([parts.qpn, parts.recv_qpn], [self.send_cq, self.recv_cq]) else {
+                break (made.keep(), parts, granted);
+            };
             unfit.push(made);
             if unfit.len() == TRIES {
                 return Err(Error::StaleCompletions { qpn, cqn: cq.cqn() });
@@ -265,10 +267,10 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             _send_cq: self.send_cq.clone(),
             _recv_cq: self.recv_cq.clone(),
             _srq: self.srq.cloned(),
-            _pd: Arc::clone(&self.pd.handle),
+            pd: Arc::clone(&self.pd.handle),
         };
         // SAFETY: just made, by libmlx5, and ours to destroy.
-        let mut made = unsafe { Made::new(raw, device, Some(under)) }?;
+        let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), Some(under)) }?;
         made.bound(window, receives);
         Ok(made)
     }
@@ -280,7 +282,11 @@ const TRIES: usize = 16;
 /// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
 /// completions of the new one.
 fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
-    numbers.into_iter().find_map(|qpn| Some((qpn, cqs.into_iter().find(|cq| cq.holds(qpn))?)))
+    let [send_cq, recv_cq] = cqs;
+    // As a rule both are one, and need looking at once.
+    let numbers = &numbers[..if numbers[0] == numbers[1] { 1 } else { 2 }];
+    let cqs = &cqs[..if send_cq.is(recv_cq) { 1 } else { 2 }];
+    numbers.iter().find_map(|&qpn| Some((qpn, *cqs.iter().find(|cq| cq.holds(qpn))?)))
 }
 
 /// A queue pair that may not be used, destroyed when dropped.

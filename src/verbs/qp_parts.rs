@@ -1,5 +1,6 @@
 //! From an `ibv_qp` to queues over its rings.
 
+use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -21,17 +22,15 @@ use crate::types::{Qpn, SqPi, Wqebbs};
 pub(super) const OBJECT: &str = "queue pair";
 
 /// The environment variable by which libmlx5 is told to sign the WQEs of queue pairs.
-pub(super) const QP_SIGNATURE: &str = "MLX5_QP_SIGNATURE";
+pub(super) const QP_SIGNATURE: &CStr = c"MLX5_QP_SIGNATURE";
 
 /// A queue pair and its raw parts, before its register is known to be whose.
 pub(super) struct Made<T> {
     handle: QpHandle,
-    parts: ffi::Mlx5dvQp,
-    cap: sys::ibv_qp_cap,
+    parts: Parts,
+    attr: QpAttr,
     /// How many receives may be posted at a time.
     receives: u32,
-    state: QpState,
-    signal_all: bool,
     has_rq: bool,
     transport: PhantomData<T>,
 }
@@ -51,22 +50,25 @@ impl<T: VerbsTransport> Made<T> {
             return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
         }
         // SAFETY: as above; and the caller keeps it alive.
-        unsafe { Self::new(qp, query(context)?, None) }
+        unsafe { Self::new(qp, Parts::of(qp)?, QpAttr::query(qp)?, Arc::new(query(context)?), None) }
     }
 
     /// # Safety
-    /// The queue pair is alive, of an mlx5 device, and stays so: with `under`, it is this value's to destroy.
+    /// The queue pair is alive, of an mlx5 device, and stays so: with `under`, it is this value's to destroy. Parts and attributes are
+    /// its own.
     pub(super) unsafe fn new(
         raw: NonNull<sys::ibv_qp>,
-        device: DeviceAttr,
+        parts: Parts,
+        attr: QpAttr,
+        device: Arc<DeviceAttr>,
         under: Option<Under>,
     ) -> Result<Self, Error> {
         // First of all the value that destroys it if the rest fails.
         let mut handle = QpHandle {
             raw,
             adopted: under.is_none(),
-            qpn: Qpn::truncate(0),
-            recv_qpn: Qpn::truncate(0),
+            qpn: parts.qpn,
+            recv_qpn: parts.recv_qpn,
             reliable: T::RELIABLE,
             device,
             window: Wqebbs(0),
@@ -76,44 +78,26 @@ impl<T: VerbsTransport> Made<T> {
             _claim: None,
             under,
         };
-        // SAFETY: the caller vouches for the queue pair.
-        let parts = unsafe { parts::of_qp(raw) }?;
-        // SAFETY: as above; written once.
-        let (number, srq) = unsafe { ((*raw.as_ptr()).qp_num, (*raw.as_ptr()).srq) };
-        handle.qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
-        handle.recv_qpn = recv_number(&parts)?.unwrap_or(handle.qpn);
-        handle.taken = Some(Taken::new(OBJECT, number, raw.addr().get())?);
-        // SAFETY: integers and null pointers.
-        let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { core::mem::zeroed() };
-        let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0.cast_signed();
-        // SAFETY: the queue pair is alive, both structures are ours.
-        zero("ibv_query_qp", unsafe { sys::ibv_query_qp(raw.as_ptr(), &raw mut attr, mask, &raw mut init) })?;
-        let has_rq = srq.is_null() && parts.rq.wqe_cnt != 0;
-        let mut made = Self {
-            handle,
-            parts,
-            cap: init.cap,
-            receives: 0,
-            state: QpState::from_raw(attr.qp_state),
-            signal_all: init.sq_sig_all != 0,
-            has_rq,
-            transport: PhantomData,
-        };
+        handle.taken = Some(Taken::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
+        // SAFETY: the caller vouches for the queue pair; written once.
+        let srq = unsafe { (*raw.as_ptr()).srq };
+        let has_rq = srq.is_null() && parts.raw.rq.wqe_cnt != 0;
+        let mut made = Self { handle, parts, attr, receives: 0, has_rq, transport: PhantomData };
         // What libmlx5 takes (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
-        made.bound(Wqebbs(u16::try_from(init.cap.max_send_wr).unwrap_or(u16::MAX)), init.cap.max_recv_wr);
+        made.bound(Wqebbs(u16::try_from(attr.cap.max_send_wr).unwrap_or(u16::MAX)), attr.cap.max_recv_wr);
         Ok(made)
     }
 
     /// Bounds what the queues take at a time.
     pub(super) fn bound(&mut self, window: Wqebbs, receives: u32) {
         // A ring has at most 2^15 WQEBBs; `from_parts` refuses a larger one.
-        self.handle.window = window.min(Wqebbs(u16::try_from(self.parts.sq.wqe_cnt).unwrap_or(u16::MAX)));
+        self.handle.window = window.min(Wqebbs(u16::try_from(self.parts.raw.sq.wqe_cnt).unwrap_or(u16::MAX)));
         self.receives = receives;
     }
 
     pub(super) fn register(&self) -> Result<RegisterParts, Error> {
-        let reg = part(OBJECT, "doorbell register", self.parts.bf.reg)?;
-        let parts = RegisterParts { reg, size: self.parts.bf.size };
+        let reg = part(OBJECT, "doorbell register", self.parts.raw.bf.reg)?;
+        let parts = RegisterParts { reg, size: self.parts.raw.bf.size };
         match self.handle.under.as_ref().map(|under| &under.domain) {
             Some(Domain::Own(parent)) => parent.check(parts)?,
             Some(Domain::Thread(thread)) => thread.parent().check(parts)?,
@@ -123,7 +107,7 @@ impl<T: VerbsTransport> Made<T> {
     }
 
     pub(super) fn finish<R: Register>(mut self, register: R, claim: Option<Claim>) -> Result<QueuePair<T, R>, Error> {
-        let raw = self.parts;
+        let raw = self.parts.raw;
         let dbrec = part(OBJECT, "doorbell record", raw.dbrec)?;
         // A queue pair goes on where its doorbell record says it is: at 0 when new.
         // SAFETY: two words that libmlx5 allocated; nothing else writes them while nothing is posted.
@@ -140,9 +124,9 @@ impl<T: VerbsTransport> Made<T> {
             wqebbs: raw.sq.wqe_cnt,
             dbrec,
             qpn: self.handle.qpn,
-            max_inline: self.cap.max_inline_data,
-            max_sge: self.cap.max_send_sge,
-            signal_all: self.signal_all,
+            max_inline: self.attr.cap.max_inline_data,
+            max_sge: self.attr.cap.max_send_sge,
+            signal_all: self.attr.signal_all,
             pi: SqPi(counters[ffi::MLX5_SND_DBR]),
             shadow: sq_shadow.start(),
         };
@@ -150,8 +134,9 @@ impl<T: VerbsTransport> Made<T> {
         // SAFETY: libmlx5 describes its own ring; ring, record and shadow live in the handle, which goes after the queue
         // (`Owned`); nobody else posts, which is in the contract of adopting and what `Qp::as_raw` warns of.
         let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
-        sq.set_blueflame_policy(register::blueflame_policy());
-        let window = if self.state.takes_sends() { self.handle.window } else { Wqebbs(0) };
+        let under = self.handle.under.as_ref();
+        sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
+        let window = if self.attr.state.takes_sends() { self.handle.window } else { Wqebbs(0) };
         sq.set_window(window).map_err(|error| bad("send queue")(&error))?;
 
         let rq = if self.has_rq {
@@ -200,17 +185,57 @@ fn type_name(kind: sys::ibv_qp_type::Type) -> String {
     }
 }
 
-/// The numbers that completions of sends and of receives carry: one for both, but for raw packets.
-///
-/// # Safety
-/// The queue pair is alive and of an mlx5 device.
-pub(super) unsafe fn numbers(raw: NonNull<sys::ibv_qp>) -> Result<[Qpn; 2], Error> {
-    // SAFETY: the caller's.
-    let parts = unsafe { parts::of_qp(raw) }?;
-    // SAFETY: as above; written once.
-    let number = unsafe { (*raw.as_ptr()).qp_num };
-    let qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
-    Ok([qpn, recv_number(&parts)?.unwrap_or(qpn)])
+/// What `mlx5dv_init_obj` tells of a queue pair, and its numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    raw: ffi::Mlx5dvQp,
+    /// The number that completions of sends carry.
+    pub(super) qpn: Qpn,
+    /// That of receives: the same, but for raw packets.
+    pub(super) recv_qpn: Qpn,
+}
+
+impl Parts {
+    /// # Safety
+    /// The queue pair is alive and of an mlx5 device.
+    pub(super) unsafe fn of(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
+        // SAFETY: the caller's.
+        let raw = unsafe { parts::of_qp(qp) }?;
+        // SAFETY: as above; written once.
+        let number = unsafe { (*qp.as_ptr()).qp_num };
+        let qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
+        Ok(Self { raw, qpn, recv_qpn: recv_number(&raw)?.unwrap_or(qpn) })
+    }
+}
+
+/// What a queue pair was made with, and its state.
+#[derive(Clone, Copy)]
+pub(super) struct QpAttr {
+    cap: sys::ibv_qp_cap,
+    state: QpState,
+    signal_all: bool,
+}
+
+impl QpAttr {
+    /// Of a queue pair that this crate has just made: `cap` is what the call that made it answered. libmlx5 writes what the ring has
+    /// room for there before the kernel sees it, and the kernel hands it back (rdma-core `providers/mlx5/verbs.c`,
+    /// `mlx5_calc_sq_size` and `create_qp`). Asking (`ibv_query_qp`) would be a command to the firmware for the same numbers.
+    pub(super) fn made(cap: sys::ibv_qp_cap) -> Self {
+        Self { cap, state: QpState::Reset, signal_all: false }
+    }
+
+    /// Of a queue pair that something else made.
+    ///
+    /// # Safety
+    /// The queue pair is alive and of an mlx5 device.
+    unsafe fn query(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
+        // SAFETY: integers and null pointers.
+        let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { core::mem::zeroed() };
+        let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0.cast_signed();
+        // SAFETY: the queue pair is alive, both structures are ours.
+        zero("ibv_query_qp", unsafe { sys::ibv_query_qp(qp.as_ptr(), &raw mut attr, mask, &raw mut init) })?;
+        Ok(Self { cap: init.cap, state: QpState::from_raw(attr.qp_state), signal_all: init.sq_sig_all != 0 })
+    }
 }
 
 /// The number of the receive queue where it has its own, as those of raw packet queue pairs have: completions of receives carry

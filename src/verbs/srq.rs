@@ -80,8 +80,8 @@ impl ProtectionDomain {
     /// A size the device does not have, or a failed call.
     pub fn shared_recv_queue(&self, receives: u32, max_sge: u32) -> Result<OwnedSrq, Error> {
         const OBJECT: &str = "shared receive queue";
-        parts::unsigned(OBJECT, "MLX5_SRQ_SIGNATURE")?;
-        let limits = self.device().query()?;
+        parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
+        let limits = self.handle.context.attr();
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
         in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())?;
         let mut attr = sys::ibv_srq_init_attr {

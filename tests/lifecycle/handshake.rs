@@ -120,7 +120,7 @@ fn more_user_data_than_fits_fails_on_both_sides() {
 #[test]
 fn paths_say_what_is_wrong_with_port_and_index() {
     let device = device();
-    let attr = device.query().expect("query");
+    let attr = device.attr();
     let path = usual_path(&device);
     let port = device.port(1).expect("port 1");
     let usual = match port.link_layer {

@@ -109,10 +109,10 @@ fn the_device_is_asked_only_about_ports_that_it_has() {
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let good = path(&device);
     let itself = a.pair.qp.endpoint_with(&good, Psn::truncate(1));
-    for number in [0, device.query().expect("query").ports + 1, 255] {
+    for number in [0, device.attr().ports + 1, 255] {
         let mut path = good.clone();
         path.port.number = number;
-        let max = device.query().expect("query").ports.into();
+        let max = device.attr().ports.into();
         let error = Error::OutOfRange { what: "port", value: number.into(), min: 1, max };
         assert_eq!(a.pair.qp.to_init(&path), Err(error.clone()));
         assert_eq!(a.pair.sq.connect(&path, &itself, &itself), Err(error));

@@ -40,7 +40,7 @@ fn more_inline_data_than_a_request_carries() {
     build(max as u32).expect("as much as it says");
     assert!(build(max as u32 + 1).is_err(), "and no more");
     // A ring longer than the device has.
-    let most = device.query().expect("query").max_qp_wr;
+    let most = device.attr().max_qp_wr;
     let long = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(most).inline(max as u32).build();
     let error = long.expect_err("such long requests");
     let Error::OutOfRange { what: "requests of a send queue, so large", value, min: 1, max } = error else {

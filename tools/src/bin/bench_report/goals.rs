@@ -103,5 +103,9 @@ pub(crate) const GOALS: &[Goal] = &[
     at("P6", "queues", 256, "typed packed, prefetched", WithinPoint(1.8, 1)),
     at("P6", "queues", 1024, "typed packed", Within(0.5, "typed")),
     at("P6", "queues", 1024, "typed packed, prefetched", Within(0.5, "typed")),
+    // Set-up to RTS.
+    at("P10", "set-up", 1, "blueflame", Within(1.05, "by hand")),
+    at("P10", "set-up", 64, "blueflame", Within(1.05, "by hand")),
+    at("P10", "set-up", 512, "blueflame", Within(1.05, "by hand")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
 ];

@@ -92,4 +92,10 @@ pub(crate) const SECTIONS: &[Section] = &[
         unit: "nanoseconds a request",
         form: Form::Lines("entries", "entries"),
     },
+    Section {
+        file: "set-up",
+        title: "Making queue pairs and connecting them",
+        unit: "nanoseconds a queue pair",
+        form: Form::Lines("set-up", "queue pairs that exist at a time"),
+    },
 ];

@@ -268,6 +268,6 @@ fn the_page_gets_charts_and_tables() {
     run(&Options { docs: Some(docs.clone()), ..options(folder.path(), false) }).unwrap();
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("before\n") && text.ends_with("after\n"));
-    assert!(text.contains("(performance/post.svg)") && text.contains("| P1 |"), "{text}");
+    assert!(text.contains("(performance/post.svg)") && text.contains("| P1 "), "{text}");
     assert!(docs.join("post.svg").exists());
 }

@@ -1,0 +1,184 @@
+//! What a queue pair costs until it is ready to send, in time and memory: this crate against the calls of libibverbs and libmlx5
+//! that it makes, made by hand.
+//!
+//! Both make queue pairs of one size on the software device in one program, each connected to itself, so many, and destroy them.
+//! Only the making is timed, in turns. The software device answers a command in a microsecond or two; the kernel and a NIC's
+//! firmware take longer, and then what this crate adds is a smaller part. What must not be added is a command:
+//! `tests/setup_commands.rs` counts them.
+mod bare;
+mod memory;
+#[path = "../common/record.rs"]
+mod record;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use bare::{Bare, Domain, Shape};
+use blueflame::db::{Register, ThreadRegister};
+use blueflame::transport;
+use blueflame::types::Psn;
+use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, ProtectionDomain, QueuePair, ThreadDomain};
+use record::Record;
+
+const GROUP: &str = "set-up";
+/// Queue pairs at a time.
+const COUNTS: [usize; 3] = [1, 64, 512];
+const SHAPE: Shape = Shape { sends: 64, receives: 64, inline: 28 };
+const PSN: Psn = Psn::truncate(1);
+/// Queue pairs that a case makes in a round, at least.
+const ROUND: usize = 64;
+/// What the rounds of one number of queue pairs may take.
+const TIME: Duration = Duration::from_secs(10);
+/// Rounds at least.
+const ROUNDS: usize = 15;
+
+/// What queue pairs are made from.
+pub(crate) struct Rig {
+    cq: OwnedCq,
+    pd: ProtectionDomain,
+    path: Path,
+    domain: ThreadDomain,
+    bare_domain: Rc<Domain>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let device = Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
+        let port = device.port(1).expect("port 1");
+        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
+        let pd = device.protection_domain().expect("a PD");
+        // Nothing is posted, so nothing completes.
+        let cq = device.completion_queue(1023).build().expect("a CQ");
+        let (domain, bare_domain) = (pd.thread_domain().expect("a thread domain"), Domain::new(&pd));
+        Self { cq, pd, path: Path::new(port, sgid), domain, bare_domain }
+    }
+
+    fn connect<R: Register>(&self, mut pair: QueuePair<transport::Rc, R>) -> QueuePair<transport::Rc, R> {
+        let itself = pair.qp.endpoint_with(&self.path, PSN);
+        pair.qp.to_init(&self.path).expect("INIT");
+        pair.sq.connect(&self.path, &itself, &itself).expect("RTS");
+        pair
+    }
+
+    fn ours(&self, shape: Shape) -> QueuePair<transport::Rc> {
+        let builder = self.pd.queue_pair(self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        self.connect(builder.receives(shape.receives).inline(shape.inline).build().expect("a queue pair"))
+    }
+
+    fn ours_of_one_thread(&self, shape: Shape) -> QueuePair<transport::Rc, Rc<ThreadRegister>> {
+        let builder = self.pd.queue_pair(self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        let builder = builder.receives(shape.receives).inline(shape.inline);
+        self.connect(builder.build_in(&self.domain).expect("a queue pair"))
+    }
+
+    fn theirs(&self, shape: Shape) -> Bare {
+        self.theirs_in(&Domain::new(&self.pd), shape)
+    }
+
+    fn theirs_in(&self, domain: &Rc<Domain>, shape: Shape) -> Bare {
+        let mut bare = Bare::new(domain, self.cq.handle(), shape);
+        bare.connect(&self.path, PSN);
+        bare
+    }
+}
+
+/// Nanoseconds that this thread has had a CPU for, in the kernel, too: what else runs on the machine does not count. In sink mode
+/// the device works on the thread that gives the command.
+fn cpu_time() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is ours.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) }, 0);
+    now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
+}
+
+/// What asking for the time takes.
+fn clock_cost() -> f64 {
+    static COST: OnceLock<f64> = OnceLock::new();
+    *COST.get_or_init(|| {
+        median((0..1001).map(|_| {
+            let begin = cpu_time();
+            cpu_time() - begin
+        }))
+    })
+}
+
+/// Nanoseconds for each of `count` things that exist at a time.
+fn time<T>(count: usize, make: impl Fn() -> T) -> f64 {
+    let batches = ROUND.div_ceil(count);
+    let mut total = 0.0;
+    let mut all = Vec::with_capacity(count);
+    for _ in 0..batches {
+        let begin = cpu_time();
+        all.extend((0..count).map(|_| make()));
+        total += cpu_time() - begin - clock_cost();
+        all.clear();
+    }
+    total / (batches * count) as f64
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+type Case<'a> = (&'static str, &'a dyn Fn(usize) -> f64);
+
+/// Measures all cases at each number of queue pairs, in turns, the next round in the opposite order.
+fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
+    let mut records = Vec::new();
+    println!("{GROUP:<51} {:>8} {:>9}", "ns", "ratio to");
+    for count in COUNTS {
+        cases.iter().for_each(|(_, time)| _ = time(count));
+        let mut rounds: Vec<Vec<f64>> = Vec::new();
+        let begin = Instant::now();
+        while rounds.len() < least || begin.elapsed() < limit {
+            let mut round = vec![0.0; cases.len()];
+            for turn in 0..cases.len() {
+                let at = if rounds.len().is_multiple_of(2) { turn } else { cases.len() - 1 - turn };
+                round[at] = cases[at].1(count);
+            }
+            rounds.push(round);
+        }
+        for (at, (case, _)) in cases.iter().enumerate() {
+            let ratio = |other: usize| median(rounds.iter().map(|round| round[at] / round[other]));
+            let ns = median(rounds.iter().map(|round| round[at]));
+            let others = cases.iter().enumerate().filter(|&(other, _)| other != at);
+            let ratios: BTreeMap<_, _> = others.map(|(other, (case, _))| ((*case).to_owned(), ratio(other))).collect();
+            // Cases come in twos, this crate's second.
+            let name = format!("{case} (queue pairs {count})");
+            match at % 2 {
+                0 => println!("  {name:<49} {ns:>8.0}"),
+                _ => println!("  {name:<49} {ns:>8.0} {:>8.3}x {}", ratio(at - 1), cases[at - 1].0),
+            }
+            let (group, case, axis) = (GROUP.to_owned(), (*case).to_owned(), Some("queue pairs".to_owned()));
+            records.push(Record { group, case, ns, ratios, axis, x: Some(count as u64) });
+        }
+        println!("  ({} rounds)", rounds.len());
+    }
+    records
+}
+
+fn main() {
+    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is measured.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
+    if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {
+        return;
+    }
+    let rig = Rig::new();
+    let cases: [Case<'_>; 4] = [
+        ("by hand", &|count| time(count, || rig.theirs(SHAPE))),
+        ("blueflame", &|count| time(count, || rig.ours(SHAPE))),
+        ("by hand, one thread domain", &|count| time(count, || rig.theirs_in(&rig.bare_domain, SHAPE))),
+        ("blueflame, one thread domain", &|count| time(count, || rig.ours_of_one_thread(SHAPE))),
+    ];
+    let (rounds, time) = if measuring { (ROUNDS, TIME) } else { (1, Duration::ZERO) };
+    let records = measure(&cases, rounds, time);
+    memory::report(&rig);
+    if measuring {
+        record::write("setup", &records);
+    }
+}

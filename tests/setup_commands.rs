@@ -1,0 +1,138 @@
+//! How many commands set-up gives the device: as many as the same calls of libibverbs and libmlx5 by hand.
+//!
+//! A command is a system call, and most are work for the NIC's firmware, too. Counted on the software device: run by `./run test`,
+//! or under `softhca-run`.
+
+#[path = "../benches/setup/bare.rs"]
+mod bare;
+
+use bare::{Bare, Domain, Shape};
+use blueflame::types::Psn;
+use blueflame::verbs::{Cq, Device, LinkLayer, Path, ProtectionDomain, QueuePair};
+use blueflame::wqe::{self, EncodeError, Sge};
+use blueflame::{Lkey, PostError, transport};
+use rdma_sys as sys;
+
+const SHAPE: Shape = Shape { sends: 16, receives: 16, inline: 28 };
+const PSN: Psn = Psn::truncate(1);
+
+/// How many commands this thread has given to the software device.
+fn commands() -> u64 {
+    // SAFETY: looks a name up among the loaded objects.
+    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"softhca_commands".as_ptr()) };
+    assert!(!symbol.is_null(), "no softhca_commands: run this by ./run, or under softhca-run");
+    // SAFETY: the preloaded object's function of this name is of this type.
+    unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> u64>(symbol)() }
+}
+
+/// What `f` returns, and how many commands it took.
+fn counted<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let before = commands();
+    let made = f();
+    (made, commands() - before)
+}
+
+fn device() -> Device {
+    Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
+}
+
+fn path(device: &Device) -> Path {
+    let port = device.port(1).expect("port 1");
+    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
+    Path::new(port, sgid)
+}
+
+fn build(pd: &ProtectionDomain, cq: &Cq, shape: Shape) -> QueuePair<transport::Rc> {
+    let builder = pd.queue_pair(cq, cq).sends(shape.sends).receives(shape.receives);
+    builder.inline(shape.inline).build().expect("a queue pair")
+}
+
+fn connect_to_itself(pair: &mut QueuePair<transport::Rc>, path: &Path) {
+    let itself = pair.qp.endpoint_with(path, PSN);
+    pair.qp.to_init(path).expect("INIT");
+    pair.sq.connect(path, &itself, &itself).expect("RTS");
+}
+
+/// Makes and destroys so many queue pairs, so that libmlx5 has their registers at hand for the next ones: it maps them two at a
+/// time, and keeps what it has mapped.
+fn map_registers(pd: &ProtectionDomain, cq: &Cq, count: usize) {
+    drop((0..count).map(|_| Bare::new(&Domain::new(pd), cq, SHAPE)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_queue_pair_takes_the_commands_of_the_bare_calls_and_no_more() {
+    let device = device();
+    let (path, pd) = (path(&device), device.protection_domain().expect("a PD"));
+    let cq = device.completion_queue(255).build().expect("a CQ");
+    let cq = cq.handle();
+    for count in [1, 64] {
+        map_registers(&pd, cq, count);
+        let (mut bare, making) =
+            counted(|| (0..count).map(|_| Bare::new(&Domain::new(&pd), cq, SHAPE)).collect::<Vec<_>>());
+        let ((), connecting) = counted(|| bare.iter_mut().for_each(|bare| bare.connect(&path, PSN)));
+        let ((), destroying) = counted(|| drop(bare));
+        assert_eq!((making, connecting, destroying), (count as u64, 3 * count as u64, count as u64), "by hand");
+
+        let (mut pairs, made) = counted(|| (0..count).map(|_| build(&pd, cq, SHAPE)).collect::<Vec<_>>());
+        let ((), connected) = counted(|| {
+            pairs.iter_mut().for_each(|pair| connect_to_itself(pair, &path));
+        });
+        let ((), destroyed) = counted(|| drop(pairs));
+        assert_eq!((made, connected, destroyed), (making, connecting, destroying), "{count} queue pairs");
+    }
+}
+
+#[test]
+fn queues_take_one_command_each() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let (cq, made) = counted(|| device.completion_queue(255).build().expect("a CQ"));
+    assert_eq!(made, 1, "a completion queue");
+    let (srq, made) = counted(|| pd.shared_recv_queue(16, 1).expect("an SRQ"));
+    assert_eq!(made, 1, "a shared receive queue");
+    let domain = pd.thread_domain().expect("a thread domain");
+    let build =
+        || pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).shared_recv_queue(srq.handle()).build_in(&domain);
+    let (_pair, made) = counted(|| build().expect("a queue pair"));
+    assert_eq!(made, 1, "a queue pair in a thread domain");
+}
+
+#[test]
+fn asking_what_the_device_can_do_takes_no_command() {
+    let device = device();
+    let (attr, commands) = counted(|| device.attr().clone());
+    assert_eq!(commands, 0);
+    assert!(attr.max_qp_wr > 0 && attr.ports > 0, "{attr:?}");
+}
+
+/// The builder takes what the call that makes a queue pair answers for what the queue pair has, and does not ask for it.
+#[test]
+fn a_queue_pair_has_what_a_query_tells() {
+    let device = device();
+    let (path, pd) = (path(&device), device.protection_domain().expect("a PD"));
+    let cq = device.completion_queue(255).build().expect("a CQ");
+    for sge in [1, 2, 5, 20] {
+        for inline in [0, 1, 28, 29, 100, 500] {
+            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(5).receives(3);
+            let mut pair = builder.send_sge(sge).recv_sge(2).inline(inline).build().expect("a queue pair");
+            // SAFETY: plain numbers and pointers, for which zero is a value.
+            let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { std::mem::zeroed() };
+            let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0.cast_signed();
+            // SAFETY: the queue pair is alive, both structures are ours.
+            assert_eq!(unsafe { sys::ibv_query_qp(pair.qp.as_raw(), &raw mut attr, mask, &raw mut init) }, 0);
+            assert_eq!((init.sq_sig_all, attr.qp_state), (0, sys::ibv_qp_state::IBV_QPS_RESET));
+
+            connect_to_itself(&mut pair, &path);
+            let bytes = [0; 2000];
+            let past = &bytes[..init.cap.max_inline_data as usize + 1];
+            let too_long = EncodeError::InlineTooLong { bytes: past.len(), limit: init.cap.max_inline_data };
+            assert_eq!(pair.sq.post(&wqe::send().inline(past)), Err(PostError::Encode(too_long)));
+            let sges = [Sge { addr: 0, length: 1, lkey: Lkey(0) }; 64];
+            let past = &sges[..init.cap.max_send_sge as usize + 1];
+            let too_many = EncodeError::TooManySges { count: past.len(), limit: init.cap.max_send_sge };
+            // SAFETY: not posted.
+            let refused = unsafe { pair.sq.post_unchecked(&wqe::send().gather(past)) };
+            assert_eq!(refused, Err(PostError::Encode(too_many)));
+        }
+    }
+}
