@@ -56,6 +56,20 @@ fn objects_are_preloaded_from_any_path() {
     refuses(command.env("TMPDIR", scratch), "set TMPDIR to a directory without");
 }
 
+/// As `cargo install` leaves it: with nothing beside it.
+#[test]
+fn a_launcher_by_itself_is_whole() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let installed = directory.path().join("softhca-run");
+    std::fs::copy(LAUNCHER, &installed).expect("a copy of the launcher");
+    let mut command = Command::new(&installed);
+    command.args(["--fabric", "net", "--", "ibv_devinfo", "-d", "mlx5_0"]).current_dir(directory.path());
+    let output = command.output().expect("the launcher starts");
+    let words = words(&output);
+    assert!(output.status.success() && words.contains("PORT_ACTIVE"), "{words}");
+    assert!(!words.contains("cannot be preloaded"), "{words}");
+}
+
 #[test]
 fn networks_are_where_the_path_says() {
     let directory = tempfile::tempdir().expect("a directory");

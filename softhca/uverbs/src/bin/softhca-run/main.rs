@@ -82,7 +82,7 @@ struct Options {
     #[arg(long, conflicts_with_all = ["strict", "faults"])]
     sink: bool,
 
-    /// The object to preload [default: libsofthca_uverbs.so beside this program]
+    /// The object to preload [default: the one that was built together with this program]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
 

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "libsofthca_uverbs.so";
 
+/// The object that was built together with this program; empty if none was.
+static EMBEDDED: &[u8] = softhca_embed::shared_object!("softhca_uverbs");
+
 /// The value of `LD_PRELOAD` for `file`, or for the object that was built together with this program, before whatever is
 /// to be preloaded already. `scratch` is there as long as the program runs.
 pub(crate) fn variable(file: Option<&Path>, scratch: &Path) -> Result<OsString, String> {
     let object = match file {
         Some(file) => file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?,
-        None => beside_this_program()?,
+        None => own(scratch)?,
     };
     let mut all = loadable(object, scratch)?.into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -41,12 +44,23 @@ fn loadable(object: PathBuf, scratch: &Path) -> Result<PathBuf, String> {
     Ok(link)
 }
 
-/// The object that was built together with this program, so in the same directory, or one below it after `cargo test`.
-fn beside_this_program() -> Result<PathBuf, String> {
-    let program = std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
-    let directory = program.parent().unwrap_or(Path::new("/"));
-    [directory.join(NAME), directory.join("deps").join(NAME)]
-        .into_iter()
-        .find(|file| file.exists())
-        .ok_or_else(|| format!("{NAME} is not in {}; name it with --preload", directory.display()))
+/// The object that was built together with this program. In a build directory it lies there, where debuggers find it; an
+/// installed program brings it along.
+fn own(scratch: &Path) -> Result<PathBuf, String> {
+    if let Some(object) = beside_this_program() {
+        return Ok(object);
+    }
+    if EMBEDDED.is_empty() {
+        return Err(format!("{NAME} is not beside this program, and was not built into it; name it with --preload"));
+    }
+    let object = scratch.join(NAME);
+    std::fs::write(&object, EMBEDDED).map_err(|error| format!("{}: {error}", object.display()))?;
+    Ok(object)
+}
+
+/// An object in the directory of this program, or, after `cargo test`, one below it.
+fn beside_this_program() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let directory = program.parent()?;
+    [directory.join(NAME), directory.join("deps").join(NAME)].into_iter().find(|file| file.exists())
 }
