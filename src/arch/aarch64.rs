@@ -55,7 +55,7 @@ pub fn mmio_flush_writes() {
     unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
 }
 
-/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+/// Follows a BlueFlame copy where no barrier is wanted.
 ///
 /// `dgh`, the data gathering hint (Arm ARM DDI 0487, C6.2, DGH; FEAT_DGH, and a `nop` to CPUs without it), by its number,
 /// since assemblers know the name only with the extension named: stores before it gain nothing by waiting to be merged with

@@ -1,8 +1,8 @@
-//! Register stores on s390x: device memory is reached by PCI instructions (z15 and later), never by ordinary stores.
+//! Register stores on s390x: PCI instructions (z15 and later) reach device memory, ordinary stores do not.
 //!
-//! Whether the machine has them is a bit of the auxiliary vector that this crate, without a C library, cannot read; and
-//! a register that is ordinary memory (the software device, tests) must not be written by them. So ordinary stores are
-//! the default and a program with a real device turns the instructions on. Forgetting it faults at the first doorbell.
+//! A bit of the auxiliary vector says whether the machine has them; this crate, without a C library, cannot read it. And
+//! they must not write to a register that is ordinary memory (the software device, tests). So ordinary stores are the
+//! default, and a program with a real device turns the instructions on. If it forgets, its first doorbell faults.
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::s390x::{pci_store, pci_store_block};
@@ -18,8 +18,8 @@ pub(super) fn pci_instructions() -> bool {
 /// Makes every later register store of this process use the PCI instructions (`pcistgi`, `pcistbi`, `pciwb`).
 ///
 /// Call it once, before the first doorbell, when `getauxval(AT_HWCAP)` has `HWCAP_S390_PCI_MIO` (rdma-core
-/// `util/mmio.c`, `check_mio_supported`). Machines without it would need a system call for each doorbell, which this
-/// crate does not offer.
+/// `util/mmio.c`, `check_mio_supported`). Machines without it need a system call for each doorbell, which this
+/// crate does not have.
 ///
 /// # Safety
 ///

@@ -41,9 +41,9 @@ pub fn mmio_flush_writes() {
     fence(Ordering::SeqCst);
 }
 
-/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+/// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: nothing is known of when such a buffer leaves by itself. UCX has no statement for this CPU.
+/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

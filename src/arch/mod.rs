@@ -1,21 +1,23 @@
-//! Ordering towards a DMA device, and stores to its registers: one file per CPU architecture, the same names in each.
+//! Barriers towards a DMA device, and stores to its registers: one file per CPU architecture, the same names in each. Knows no
+//! queue, no WQE and no CQE.
 //!
-//! | name | place | promise |
+//! | name | where | what it promises |
 //! |---|---|---|
-//! | [`to_device`] | descriptors written, before the doorbell record | the device sees the earlier stores if it sees a later one |
-//! | [`from_device`] | an owner bit or a valid bit seen, before the rest is read | later loads see what the device stored before that bit |
-//! | [`from_device_conservative`] | the same place | the same, by rdma-core's instruction where `from_device` is lighter |
-//! | [`mmio_wc_start`] | before a store to write-combining MMIO | that store reaches the device after all earlier stores |
-//! | [`mmio_flush_writes`] | after a store to write-combining MMIO | it leaves the CPU now, and nothing later combines with it |
-//! | [`mmio_wc_hint`] | after a BlueFlame copy, where no barrier is wanted | none: full buffers leave soon, where the CPU can be told |
-//! | [`mmio_write64`] | an 8-byte doorbell | one 8-byte store (on 32-bit CPUs two of 4 bytes, low address first, under a lock) |
-//! | [`mmio_copy64`], [`mmio_copy64_packed`] | a BlueFlame block | 64 bytes by consecutive stores from registers, ascending addresses |
+//! | [`to_device`] | after the WQE, before the doorbell record | a device that sees the record sees the WQE |
+//! | [`mmio_wc_start`] | after the record, before a store to the register | that store reaches the device after all earlier stores |
+//! | [`mmio_flush_writes`] | after a store to the register | the store leaves the CPU now, and no later one combines with it |
+//! | [`mmio_wc_hint`] | the same, where no barrier is wanted | nothing; it tells the CPU, if it listens, to send full buffers soon |
+//! | [`from_device`] | after the owner bit, before the rest of the CQE | later loads see what the device stored before that bit |
+//! | [`from_device_conservative`] | the same | the same, by rdma-core's instruction where `from_device` is lighter |
+//! | [`mmio_write64`] | an 8-byte doorbell | one store of 8 bytes (on 32-bit CPUs two of 4, low address first, under a lock) |
+//! | [`mmio_copy64`], [`mmio_copy64_packed`] | a copy of one WQEBB to BlueFlame | 64 bytes by consecutive stores from CPU registers, ascending addresses |
 //!
-//! [`copy`] has other instructions for the last of them, chosen when a program starts.
+//! Each barrier has an example of what must hold before and after it. [`copy`] has other instructions for the last row; a
+//! program chooses one when it starts.
 //!
-//! The meanings are those of rdma-core's `util/udma_barrier.h` and `util/mmio.h`; each architecture's file cites the
-//! instruction that rdma-core uses there and says where and why this crate differs. These are barriers between one CPU
-//! and a device: for other threads use [`core::sync::atomic`].
+//! They mean what rdma-core's `util/udma_barrier.h` and `util/mmio.h` mean by them. Each architecture's file cites the
+//! instruction that rdma-core uses, and says where this crate differs and why. They order one CPU's accesses for a device;
+//! between threads use [`core::sync::atomic`].
 //!
 //! # Why assembly, and why without `nomem`
 //!

@@ -1,4 +1,4 @@
-//! Sixteen bytes in one CPU register.
+//! One DS, 16 bytes of a WQE, in one CPU register.
 use core::ptr::NonNull;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -119,12 +119,11 @@ mod sixteen {
     }
 }
 
-/// Sixteen bytes in memory order, held in one register where the CPU has registers so wide (x86-64: SSE2; AArch64: Advanced
-/// SIMD), otherwise in two.
+/// Sixteen bytes in memory order, in one register where the CPU has registers of that width (x86-64: SSE2; AArch64:
+/// Advanced SIMD), otherwise in two.
 ///
-/// For WQEs that are stored twice, to the ring and to the device: half as many stores. Where the stores of a post are what it
-/// costs, as on a Zen 4 with both barriers, that is worth more than the instructions that bring two words together (typed
-/// post: 10.2 cycles of 2.6 GHz by words, 8.8 so). What is stored once, to the ring alone, is cheaper by words.
+/// A WQE that is stored twice, to the ring and to the device, then takes half as many stores. That is worth the instructions
+/// that bring two words together. A WQE that is stored once, to the ring alone, is cheaper word by word.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Packed(sixteen::Sixteen);
@@ -208,8 +207,8 @@ impl Packed {
     }
 }
 
-/// Writes one 64-byte block to a BlueFlame register, sixteen bytes at a time where the CPU has registers so wide, otherwise
-/// as [`mmio_copy64`](super::mmio_copy64).
+/// Writes one WQEBB to a BlueFlame register, 16 bytes at a time where the CPU has registers of that width, otherwise as
+/// [`mmio_copy64`](super::mmio_copy64).
 ///
 /// # Safety
 /// As for [`mmio_copy64`](super::mmio_copy64).

@@ -1,9 +1,9 @@
-//! Asking for a cache line ahead of its use.
+//! Fetching a cache line ahead of its use.
 
-/// Asks for the line at `place` to be brought into this CPU's first-level cache, owned, for a store that comes later.
+/// Asks the CPU to fetch the line at `place` into its first-level cache, owned, for a later store.
 ///
-/// A hint: it orders nothing, changes nothing and cannot fault, whatever the address. x86-64: `prefetchw`, which CPUs that do
-/// not know it ignore (Intel SDM vol. 2, PREFETCHW); aarch64: `prfm pstl1keep`; elsewhere nothing.
+/// A hint: it orders nothing, changes nothing and cannot fault, whatever the address. x86-64: `prefetchw`, which older CPUs
+/// ignore (Intel SDM vol. 2, PREFETCHW); aarch64: `prfm pstl1keep`; elsewhere nothing.
 #[inline(always)]
 pub fn prefetch_write<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub fn prefetch_write<T>(place: *const T) {
     let _ = place;
 }
 
-/// Asks for the line at `place` to be brought into this CPU's first-level cache, for a load that comes later.
+/// Asks the CPU to fetch the line at `place` into its first-level cache, for a later load.
 ///
 /// A hint, as [`prefetch_write`]. x86-64: `prefetcht0`; aarch64: `prfm pldl1keep`; elsewhere nothing.
 #[inline(always)]

@@ -21,7 +21,7 @@ pub fn from_device() {
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], with the serialization that the architecture does not ask for: `bcr 15, 0`.
+/// As [`from_device`], by a serializing instruction that the architecture does not require here: `bcr 15, 0`.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `bcr 15, 0` branches nowhere; it serializes and changes no register, flag or memory.
@@ -93,9 +93,9 @@ pub(super) unsafe fn pci_store_block(dst: *mut u64, src: *const u64) {
     }
 }
 
-/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+/// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: nothing is known of when such a buffer leaves by itself. UCX has no statement for this CPU.
+/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

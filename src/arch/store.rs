@@ -3,11 +3,11 @@
 /// Writes one 8-byte doorbell to a device register.
 ///
 /// On a 64-bit CPU it is one store instruction, hence one 8-byte write on the bus. A 32-bit CPU writes the word at the
-/// lower address first, then the other, and takes a lock of this process around the two, so that other threads' doorbells do
-/// not come between; both as rdma-core does (`util/mmio.c`, `pthread_mmio_write64_be`). Its lock is another: on a 32-bit CPU,
-/// doorbells of this crate and of libmlx5 must not go to one register from two threads.
+/// lower address first, then the other, under a lock of this process, so that no other thread's doorbell comes between. Both
+/// are as in rdma-core (`util/mmio.c`, `pthread_mmio_write64_be`). Its lock is not ours: on a 32-bit CPU, do not ring one
+/// register through this crate and through libmlx5 from two threads.
 ///
-/// No ordering beyond that: bracket it with [`mmio_wc_start`](super::mmio_wc_start) and
+/// It orders nothing else: bracket it with [`mmio_wc_start`](super::mmio_wc_start) and
 /// [`mmio_flush_writes`](super::mmio_flush_writes).
 ///
 /// `value_in_memory_order` is the register's bytes as a native `u64`: for a big-endian register, `value.to_be()`.
@@ -23,7 +23,7 @@ pub unsafe fn mmio_write64(dst: *mut u64, value_in_memory_order: u64) {
     unsafe { store64(dst, value_in_memory_order) };
 }
 
-/// Whose turn it is to store a doorbell.
+/// The lock around the two stores of a doorbell.
 #[cfg(target_pointer_width = "32")]
 mod turn {
     use core::hint::spin_loop;
@@ -74,10 +74,10 @@ unsafe fn store64(dst: *mut u64, value_in_memory_order: u64) {
     }
 }
 
-/// Writes one 64-byte block to a BlueFlame register, by 8-byte stores at ascending addresses.
+/// Writes one WQEBB to a BlueFlame register, by 8-byte stores at ascending addresses.
 ///
-/// The words should be in registers already: a block that is read back from the ring while its stores are still in
-/// flight can cost a failed store forwarding. Ordering is the caller's, as for [`mmio_write64`].
+/// The words should be in CPU registers already: to load them from the ring while the stores to it are still under way can
+/// cost a failed store forwarding. The caller brackets it with barriers, as [`mmio_write64`].
 ///
 /// # Safety
 ///

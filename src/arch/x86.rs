@@ -50,7 +50,7 @@ pub fn mmio_flush_writes() {
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
-/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+/// Follows a BlueFlame copy where no barrier is wanted.
 ///
 /// A compiler barrier, as on x86-64.
 #[inline(always)]

@@ -21,8 +21,7 @@ pub fn to_device() {
 /// them visible in that order, and the CPU performs loads from write-back memory in program order: a load that was
 /// executed early is replayed if its line changed before it retires (Intel SDM vol. 3, 9.2.2; AMD APM vol. 2, 7.1). So
 /// once the owner bit has been seen, no later load can return older bytes. `lfence` adds only the wait for all earlier loads
-/// to finish, about nine nanoseconds a completion. UCX (`ucs_memory_cpu_load_fence` on x86) and DPDK (`rte_io_rmb`)
-/// rely on the same argument. It does not hold for queue memory mapped write-combining or for non-temporal loads
+/// to finish. UCX (`ucs_memory_cpu_load_fence` on x86) and DPDK (`rte_io_rmb`) rely on the same argument. It does not hold for queue memory mapped write-combining or for non-temporal loads
 /// from it: there, use [`from_device_conservative`].
 #[inline(always)]
 pub fn from_device() {
@@ -58,7 +57,7 @@ pub fn mmio_flush_writes() {
     unsafe { asm!("sfence", options(nostack, preserves_flags)) }
 }
 
-/// Follows a copy that filled its write-combining buffers, where no barrier is wanted.
+/// Follows a BlueFlame copy where no barrier is wanted.
 ///
 /// A compiler barrier: a full buffer leaves without being asked, though the moment is the CPU's choice (Intel SDM vol. 3,
 /// 12.3.1). UCX `src/ucs/arch/x86_64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: nothing.

@@ -67,26 +67,14 @@ pub enum Conservative {}
 #[derive(Clone, Copy, Debug)]
 pub enum NoOverrun {}
 
-/// Another mode, that asks for the CQE `AHEAD` places further on ([`prefetch_read`](crate::arch::prefetch_read)) at each one it takes:
-/// `cq.with_mode::<Prefetch>()`. For bursts of completions that another cache still holds.
+/// As mode `M`; and at each CQE it takes, it prefetches the one `AHEAD` places further on
+/// ([`prefetch_read`](crate::arch::prefetch_read)): `cq.with_mode::<Prefetch>()`. For bursts of completions that another cache
+/// still holds.
 ///
-/// Measured on an AMD EPYC (Zen 4) VM, CQEs written by a thread on another core, three fields read of each: time against the
-/// same call without prefetching, medians over hundreds of rounds in turns, of several runs. No NIC was involved.
-///
-/// | where the CQEs are | in a ring of | poll_with(16), 1 ahead | 4 ahead | 8 ahead | poll_with(1), 4 ahead |
-/// |---|---|---|---|---|---|
-/// | the other core's cache | 64 | 0.86 to 0.92 | 0.68 to 0.75 | 0.56 to 0.60 | 0.72 to 0.74 |
-/// | | 256 | 0.70 to 0.91 | 0.65 to 0.75 | 0.50 to 0.56 | 0.70 |
-/// | partly there, partly in the shared cache | 1024 | 0.89 to 0.97 | 0.94 | 0.82 to 0.91 | 0.94 to 1.03 |
-/// | the shared cache, read in order | 4096, 32768 | 1.0 | 1.0 | 1.0 | 1.0 to 1.08 |
-/// | the own first-level cache | 256 | 0.83 to 0.97 | 1.0 | 0.84 to 1.0 | 1.05 to 1.09 |
-///
-/// It is not the standard because deep rings gain nothing, the CPU's own prefetcher being there already, and because a line
-/// fetched before the device has written it is taken away again by that write: where completions come one by one, that is
-/// work for nothing. Past the ring's end it asks for what follows the ring, which is harmless and of no use.
-///
-/// The send queue's record of a completion's request is not worth asking for in the same way: 1.0 on rings of 4096 and
-/// 32768, and 1.2 to 1.4 where CQEs are in another core's cache, as it takes their place among the outstanding misses.
+/// Bursts in another core's cache gain up to a half; deep rings gain nothing, for the CPU's own prefetcher is there
+/// already (`docs/performance.md`, "Polling"). It is not the standard, because a line fetched before the device has written it
+/// is taken away again by that write: where completions come one by one, prefetching is wasted work. Past the ring's end it
+/// fetches what follows the ring, which is harmless and of no use.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetch<M: PollMode = Standard, const AHEAD: usize = 8>(PhantomData<M>);
 

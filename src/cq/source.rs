@@ -67,11 +67,8 @@ impl<'a> InQueue<'a> {
     }
 }
 
-/// The bytes of a CQE that are copied by [`Wide`]; the last 16 are copied by words of the general registers, where most of
-/// what is asked for is used.
-///
-/// `poll()` on x86-64 in a loop, by how many of the 64 bytes are copied wide; instructions if only the counter is looked at, and
-/// for three fields: 64: 26 and 36, 1.12 and 1.73 ns; 48: 27 and 35, 1.10 and 1.50 ns; 32: 28 and 34, 1.12 and 1.52 ns.
+/// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked for
+/// (measured: `docs/performance.md`, "Polling").
 const WIDE_BYTES: usize = 48;
 
 /// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;

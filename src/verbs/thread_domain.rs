@@ -33,20 +33,8 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 /// # When it pays
 ///
 /// With many queues in use in turn, when what they touch no longer stays in the first-level cache. Then call
-/// [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue, too. Nanoseconds per post, of one 8-byte inline
-/// WRITE to each queue in turn, rings of 64 WQEBBs, on a 2-core virtual machine (AMD EPYC, 1 MiB of second-level cache), with
-/// memory in the register's place: no MMIO was involved, and the software device looked only between the slices timed.
-///
-/// | queues | each on its own | here | here, prefetching |
-/// |---|---|---|---|
-/// | 1 | 5.5 | 5.2 | 5.7 |
-/// | 64 | 7.6 | 7.4 | 6.2 |
-/// | 256 | 16 | 13 | 7.2 |
-/// | 1024 | 34 | 22 | 9.6 |
-///
-/// Of 1024 queues, step by step: 34, with one register 29 (one page to translate in place of 1024), with the rings placed as
-/// well 22, with prefetching 9.6. Packed records are in all of these but the first, and are the least of it: without them the
-/// last two are 22 and 11. The miss on a record is waited for together with that on the ring, which prefetching takes away.
+/// [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue, too. Posting to 256 queues took under half of
+/// the time so, to 1024 less than a third (`docs/performance.md`, "Thread domains").
 ///
 /// With a few queues nothing is gained, and they may lose something: a record's line that the device reads for one queue
 /// must come back before another's record in it is stored. Then use [`QpBuilder::build`](super::QpBuilder::build).

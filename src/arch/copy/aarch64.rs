@@ -16,8 +16,8 @@ routines! {
     /// before it has taken them apart. UCX is back to four stores of 16 bytes since it saw no gain from one of 64 on Grace and a
     /// loss on Fujitsu's CPU (openucx/ucx PR 11342).
     ///
-    /// A block is put together before the doorbell's first barrier, `dsb st`, which lets nothing after it begin; a line of
-    /// the ring is loaded after it, when the stores that made it are complete and need no forwarding.
+    /// A WQEBB is composed before the doorbell's first barrier, `dsb st`, which lets nothing after it begin. One that is copied
+    /// out of the ring is loaded after it, when the stores to the ring are complete and need no forwarding.
     Neon, neon, neon_packed, line instructions::copy_neon_line;
 }
 

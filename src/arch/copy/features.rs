@@ -31,8 +31,8 @@ pub(super) fn available(routine: CopyRoutine) -> bool {
     routine == CopyRoutine::Words
 }
 
-/// Whether the program may use vector registers at all: a kernel, or a program for bare metal, may have to leave them
-/// alone, and is then compiled for a target without them.
+/// Whether the program may use vector registers. A kernel, or a program for bare metal, may have to leave them alone; it is
+/// then compiled for a target without them.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn vectors() -> bool {
     cfg!(any(target_feature = "sse2", target_feature = "neon"))

@@ -1,8 +1,9 @@
-//! Copies of one 64-byte block to a BlueFlame register, by different instructions: chosen once, for nothing on the path.
+//! Copy routines: different instructions that copy one WQEBB to a BlueFlame register. A program chooses one when it starts, and
+//! posting does not pay for the choice.
 //!
-//! The device need not fetch a WQE from memory whose copy reaches the register in one piece. [`mmio_copy64`], here by the
-//! name of [`Words`], makes eight stores and leaves it to the CPU's write-combining buffers to make one bus write of
-//! them, which they usually do. Other instructions store more at once.
+//! If the 64 bytes reach the device in one write, it need not fetch the WQE. [`Words`] makes eight stores
+//! ([`mmio_copy64`]) and relies on the CPU's write-combining buffers to merge them into one write, which they usually do.
+//! Other instructions store more at once.
 //!
 //! | routine | CPU | stores | one write of 64 bytes on the bus? |
 //! |---|---|---|---|
@@ -15,16 +16,16 @@
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
 //!
 //! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and
-//! [`mmio_flush_writes`](super::mmio_flush_writes), and a register has them in [`ring_doorbell`](crate::db::Register::ring_doorbell).
-//! MOVDIR64B is ordered with no other store, not even on memory on which others are, but `sfence` orders it; ST64B is
-//! a store like others to `dsb st`.
+//! [`mmio_flush_writes`](super::mmio_flush_writes); a register's [`ring_doorbell`](crate::db::Register::ring_doorbell) has them.
+//! MOVDIR64B is not ordered with other stores, whatever the memory, but `sfence` orders it; `dsb st` orders ST64B like any
+//! store.
 //!
 //! # The choice
 //!
-//! A routine is a type without size, and a value of it the proof that this CPU has the instructions: it can only be made
-//! by asking the CPU, once. A register takes the value ([`ExclusiveRegister::with_copy`]), and from then on the routine is
-//! part of its type: there is no branch, no pointer and no check where WQEs are posted. What was chosen at run time by
-//! [`CopyRoutine`] becomes a type by [`dispatch`](CopyRoutine::dispatch), around the program's main loop:
+//! A routine is a type of size zero. A value of it proves that this CPU has the instructions, since making one asks the CPU.
+//! A register takes the value ([`ExclusiveRegister::with_copy`]) and has the routine in its type: posting needs no branch, no
+//! pointer and no check. To choose at run time, take a [`CopyRoutine`] and let [`dispatch`](CopyRoutine::dispatch) call your
+//! main loop with the type:
 //!
 //! ```
 //! use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
@@ -46,7 +47,7 @@
 //!
 //! /// Compiled once for each routine.
 //! fn main_loop(mut register: impl Register) -> u32 {
-//!     // register.ring(…), or rather queue.post(…)
+//!     // register.ring_doorbell(…), or rather queue.post(…)
 //! #   register.size() as u32
 //! }
 //! # #[repr(align(512))]
@@ -63,26 +64,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where the routine is known when the program is written, `register.with_copy(Avx512::new()?)` is all.
-//! [`SendQueue::probe`] measures, and sees what the device takes.
+//! If you know the routine when you write the program, `register.with_copy(Avx512::new()?)` is all.
 //!
-//! # What they cost
+//! # Which is best
 //!
-//! On an AMD Zen 4, with write-back memory in place of the register, so without anything the bus costs: what the CPU does to
-//! put the block together. Instructions are counted by single steps; times are medians of interleaved slices, and repeat to a
-//! few per cent.
-//!
-//! | routine | instructions of a copy of words | doorbell with both barriers | a template's post, time |
-//! |---|---|---|---|
-//! | `8x8` | 8 | 2.2 ns | |
-//! | `sse` | 16 | 3.8 ns | 1.00x |
-//! | `avx` | 13 | 3.8 ns | 1.04x |
-//! | `avx512` | 12 | 3.5 to 3.8 ns | 0.96x |
-//!
-//! What comes as words, a longer request read back from the ring, costs more to bring together than it saves. But a request of
-//! one WQEBB is put together as the routine wants it ([`BlockCopy::WIDE`]): in words for `8x8`, in wide registers ([`Packed`])
-//! for the others, and so it is stored to the ring. That halves the stores, which are what a post costs, and `sse` is the
-//! usual routine on x86-64. What the bus makes of each is what the [probe][`SendQueue::probe`] is for.
+//! A request of one WQEBB is composed in the form that the routine takes ([`BlockCopy::WIDE`]): in words for `8x8`, in wide
+//! registers ([`Packed`]) for the others, which halves the stores. A longer request is read back from the ring by words, and to
+//! bring those together costs more than it saves. What the CPU does for each routine was measured
+//! (`docs/performance.md`, "Copy routines"); what the bus makes of it differs from machine to machine: [`SendQueue::probe`]
+//! measures there, and sees which copies the device takes.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
 //! [`SendQueue::probe`]: crate::queue::SendQueue::probe
@@ -97,37 +87,36 @@ pub use routine::{CopyRoutine, CopyUnavailable, CopyVisitor, UnknownCopyRoutine}
 
 use super::{Packed, mmio_copy64};
 
-/// A way to copy a block: see the [module's text](self). A value is the proof that this CPU has the instructions.
+/// A copy routine: see the [module's text](self). A value proves that this CPU has the instructions.
 ///
-/// Implemented here only: registers and queues rely on the block being stored as it is.
+/// Only this crate implements it: registers and queues rely on the 64 bytes arriving as they are.
 pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
 
-    /// Whether a block is best put together in wide registers ([`copy_packed`](Self::copy_packed)), and not in words
+    /// Whether to compose a WQEBB in wide registers ([`copy_packed`](Self::copy_packed)) rather than in words
     /// ([`copy`](Self::copy)).
     const WIDE: bool;
 
-    /// Copies 64 bytes to a BlueFlame register. Ordering is the caller's.
+    /// Copies 64 bytes to a BlueFlame register. The caller brackets it with barriers.
     ///
     /// # Safety
     /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
 
-    /// The same, of a block that is in wide registers already.
+    /// The same, from wide registers.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy).
     unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
 
-    /// The same, of a block in memory that was stored there by words, perhaps a moment ago.
+    /// The same, from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), and `line` is 8-byte aligned and valid for a 64-byte read.
     #[inline(always)]
     unsafe fn copy_line(self, dst: *mut u64, line: *const u64) {
-        // Read by words, as they were stored, and wanted in general registers: a wider load could not be forwarded from
-        // the stores.
+        // By words, as they were stored: the CPU cannot forward narrow stores to a wider load.
         // SAFETY: eight words from `line` on, for which the caller vouches.
         let words = core::array::from_fn(|i| unsafe { line.add(i).read() });
         // SAFETY: the caller's promise.
@@ -140,8 +129,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The routine of a register whose type names none: `Sse` on x86-64 and `Neon` on AArch64, as all such CPUs have them,
-/// otherwise [`Words`]. Why these: [`CopyRoutine::default_for_cpu`].
+/// The routine of a register whose type names none: `Sse` on x86-64 and `Neon` on AArch64, which all such CPUs have;
+/// [`Words`] elsewhere. Why: [`CopyRoutine::default_for_cpu`].
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub type DefaultCopy = Sse;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
@@ -154,8 +143,8 @@ pub type DefaultCopy = Neon;
 #[expect(missing_docs, reason = "above")]
 pub type DefaultCopy = Words;
 
-/// The same of a [`SharedRegister`](crate::db::SharedRegister): [`Words`] on x86-64, where wider stores were found to take
-/// longer behind the lock (7.6 against 5.1 ns a post on a Zen 4), elsewhere [`DefaultCopy`].
+/// The same for a [`SharedRegister`](crate::db::SharedRegister): [`Words`] on x86-64, where wider stores take longer behind the
+/// lock; [`DefaultCopy`] elsewhere.
 #[cfg(target_arch = "x86_64")]
 pub type DefaultSharedCopy = Words;
 #[cfg(not(target_arch = "x86_64"))]
@@ -186,7 +175,7 @@ impl BlockCopy for Words {
     }
 }
 
-/// Declares routines that not every CPU has: what each is, and the functions that copy words, and a block in wide registers.
+/// Declares routines that not every CPU has, with the functions that copy words and wide registers.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! routines {
     ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, line $copy_line:path)?;)*) => {$(

@@ -76,9 +76,9 @@ impl CopyRoutine {
         }
     }
 
-    /// The routines whose instructions this CPU has, [`Words`](Self::Words) always among them.
+    /// The routines whose instructions this CPU has; [`Words`](Self::Words) always.
     ///
-    /// It asks the CPU each time: for start-up, not for the path.
+    /// It asks the CPU each time: call it at start-up, not where you post.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|routine| features::available(*routine))
     }
@@ -91,16 +91,15 @@ impl CopyRoutine {
         if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
     }
 
-    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). It is never wrong here.
+    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). Every CPU of the target has it.
     ///
     /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs: the
-    ///   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for the
-    ///   caller to ask for, who knows the memory.
-    /// - x86-64: [`Sse`](Self::Sse), also where the CPU could store more at once. Write combining makes one bus write of
-    ///   consecutive stores, whatever their width; requests of one WQEBB are in registers of 16 bytes already (table in the
-    ///   [module's text](super)). UCX copies so (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
-    ///   [`Movdir64b`](Self::Movdir64b) promises what write combining usually does, which is worth a
-    ///   [probe](crate::queue::SendQueue::probe) on the machine in question.
+    ///   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for
+    ///   callers who know that the memory takes it.
+    /// - x86-64: [`Sse`](Self::Sse), even if the CPU can store more at once. Write combining merges consecutive stores into one
+    ///   write, whatever their width, and a request of one WQEBB is in registers of 16 bytes already. UCX copies so
+    ///   (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes. [`Movdir64b`](Self::Movdir64b) promises what write combining usually
+    ///   does: [probe](crate::queue::SendQueue::probe) it on the machine in question.
     /// - Everywhere else: [`Words`](Self::Words).
     #[must_use]
     pub const fn default_for_cpu() -> Self {
@@ -186,7 +185,7 @@ impl CopyRoutine {
     /// `CopyRoutine::from_env()?.unwrap_or_else(CopyRoutine::default_for_cpu)`.
     ///
     /// # Errors
-    /// A value that names no routine. Whether the CPU has it comes out at [`dispatch`](Self::dispatch).
+    /// A value that names no routine. [`dispatch`](Self::dispatch) checks whether the CPU has it.
     pub fn from_env() -> Result<Option<Self>, BadCopyVariable> {
         Self::from_variable(std::env::var_os(COPY_VARIABLE))
     }

@@ -10,7 +10,7 @@ routines! {
     /// Four stores of 16 bytes. Needs SSE2, which every x86-64 CPU has, and a program that may use it.
     Sse, instructions::copy_sse, mmio_copy64_packed, line sse_line;
 
-    /// Two stores of 32 bytes. Needs AVX. Costs `vzeroupper`, and callers that keep values in vector registers those.
+    /// Two stores of 32 bytes. Needs AVX. It runs `vzeroupper`, so callers lose what they keep in vector registers.
     Avx, instructions::copy_avx, avx_packed;
 
     /// One store of 64 bytes. Needs AVX-512F and AVX-512DQ. Nothing promises one bus write; and on some Intel CPUs the
@@ -25,16 +25,13 @@ routines! {
     /// MOVDIR64B), even if the register is not mapped write-combining, as happens in virtual machines. rdma-core uses
     /// it for another vendor's device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own (`iosubmit_cmds512`).
     ///
-    /// Its source is memory. A WQE that is copied [out of the ring](BlockCopy::copy_line) is stored directly from there: its
-    /// words were stored before the doorbell's first barrier. A block in registers goes to the stack first, and the load
-    /// waits until those stores are in the cache. With a wide load and store in place of MOVDIR64B, on a Zen 4, a doorbell
-    /// takes 7.6 ns from the ring, 9.2 ns by way of the stack, and 4.6 ns if the block is put together in one register
-    /// and stored to the stack at once, so that the load gets it from that store. The last takes AVX-512, which some
-    /// servers with MOVDIR64B lack (Sierra Forest), and has not been worth a second routine.
+    /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_line) directly: the words were stored before
+    /// the doorbell's first barrier. A WQEBB in registers goes to the stack first, and the load waits until those stores are in
+    /// the cache. (To compose it in one register and store it to the stack at once is faster, but takes AVX-512, which some servers
+    /// with MOVDIR64B lack, as Sierra Forest: not worth a second routine.)
     ///
-    /// On ordinary memory it writes the line back, throws it out of the cache and writes past it. Against the software
-    /// device, and in benchmarks without a NIC, it costs over a hundred nanoseconds (178 a post on a Sapphire Rapids, in a C
-    /// program) and says nothing about a register.
+    /// On ordinary memory it writes the line back, evicts it from the cache and writes past it. So against the software device,
+    /// and in benchmarks without a NIC, it is slow, which says nothing about a register.
     ///
     /// No machine with this instruction has run this crate: what is checked is the assembly (`tests/arch_asm.rs`).
     Movdir64b, movdir64b, movdir64b_packed, line instructions::copy_movdir64b;
@@ -53,8 +50,8 @@ impl Default for Sse {
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
 unsafe fn sse_line(dst: *mut u64, line: *const u64) {
-    // By words, as they were stored: a wider load could not be forwarded from the stores. Volatile, so that the compiler does
-    // not make one wide load of two.
+    // By words, as they were stored: the CPU cannot forward narrow stores to a wider load. Volatile, so that the compiler does
+    // not merge two loads.
     let word = |i| {
         // SAFETY: eight words from `line` on, for which the caller vouches.
         unsafe { line.add(i).read_volatile() }
