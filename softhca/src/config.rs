@@ -33,11 +33,11 @@ pub struct Gid {
 /// One port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
-    /// Base LID; 0 on Ethernet.
+    /// Base LID, 1 to 0xbfff; 0 on Ethernet.
     pub lid: u16,
     /// GID table, from index 0.
     pub gids: Vec<Gid>,
-    /// P_Key table, from index 0; the default key is 0xffff.
+    /// P_Key table, from index 0: bit 15 is full membership, bits 14:0 the partition. The default key is 0xffff.
     pub pkeys: Vec<u16>,
     /// Network.
     pub link: LinkLayer,
@@ -92,19 +92,20 @@ pub enum DoorbellSource {
 /// Limits of a device. It refuses to create or change an object beyond them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// log2 of the CQEs in a CQ.
+    /// Most CQEs of a CQ, as log2.
     pub max_cqe_log: u8,
-    /// log2 of the WQEBBs in a send ring and of the WQEs in a receive ring.
+    /// Most WQEBBs of a send ring, and most WQEs of a receive ring, as log2; up to 15, since their indices have 16
+    /// bits.
     pub max_wqe_log: u8,
-    /// log2 of the bytes of a receive WQE.
+    /// Most bytes of a receive WQE, as log2.
     pub max_rq_stride_log: u8,
-    /// READs and atomics a QP can have outstanding, in each direction.
+    /// Most outstanding READs and atomics of a QP, in each direction.
     pub max_rd_atomic: u8,
-    /// Bytes in one message (IBTA vol. 1, 9.7.1: 2^31).
+    /// Most bytes of a message, up to 2^31 (IBTA vol. 1, 9.7.1).
     pub max_msg: u32,
-    /// UAR pages, PDs, CQs and SRQs, each.
+    /// Most UAR pages, and as many PDs, CQs and SRQs; 1 to 2^24 - 2.
     pub max_objects: u32,
-    /// Memory keys.
+    /// Most memory keys, 1 to 2^24 - 2^16 - 1.
     pub max_mkeys: u32,
 }
 
@@ -140,16 +141,16 @@ pub struct SrqFaults {
 /// What a device is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// First QPN of this instance. Processes that share a device divide the 24-bit space among them, since a packet
-    /// finds its process by QPN.
+    /// First QPN of this instance, at least 2. Processes that share a device divide the 24-bit space among them, since
+    /// a packet finds its process by QPN.
     pub qpn_first: u32,
-    /// How many QPNs belong to this instance.
+    /// How many QPNs belong to this instance, at least 1; the last is at most 2^24 - 2.
     pub qpn_count: u32,
     /// `true`: a new QP gets the lowest free QPN, as firmware may do. That may be the QPN of a QP destroyed a moment
     /// ago, so a late packet or address handle for the old QP reaches the new one. `false`: it gets the QPN that has
     /// been free for longest.
     pub reuse_qpns: bool,
-    /// Ports; port 1 is the first.
+    /// Ports, 1 to 255 of them; port 1 is the first.
     pub ports: Vec<PortConfig>,
     /// Where doorbells come from.
     pub doorbells: DoorbellSource,

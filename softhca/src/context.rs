@@ -2,7 +2,7 @@
 //!
 //! Front ends (the uverbs shim, embedded use, one day DevX mailboxes) fill these in; they carry no driver's layout.
 
-/// Access rights of a memory key or of a QP's remote peer.
+/// What a memory key permits, or what a QP permits its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The device may write the memory for its own host (receive, READ response).
@@ -18,7 +18,7 @@ pub struct Access {
 /// Memory key context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MkeyContext {
-    /// Protection domain.
+    /// PD number.
     pub pd: u32,
     /// Address that the key's users name; equals `addr` unless the region is zero based or has an IOVA of its own.
     pub iova: u64,
@@ -119,7 +119,7 @@ pub enum InlineHeaders {
 pub struct QpContext {
     /// Transport service.
     pub transport: Transport,
-    /// Protection domain.
+    /// PD number.
     pub pd: u32,
     /// CQ of the send queue.
     pub send_cqn: u32,
@@ -147,7 +147,7 @@ pub struct QpContext {
 /// Shared receive queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrqContext {
-    /// Protection domain.
+    /// PD number.
     pub pd: u32,
     /// Ring.
     pub rq: RqContext,

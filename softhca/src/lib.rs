@@ -1,11 +1,83 @@
-//! `softhca`: a software mlx5 device.
+//! `softhca`: a software mlx5 device. A ConnectX that runs inside a process, for machines without a NIC.
 //!
-//! It reads WQEs, moves data and writes CQEs as a ConnectX does, from the layouts of the PRM, and shares no code,
-//! struct or offset with any driver, so that a driver's mistake cannot cancel out against its own.
+//! It reads WQEs, moves data and writes CQEs as a ConnectX does, from the layouts of the PRM. It shares no code, struct
+//! or offset with any driver, so that a driver's mistake cannot cancel out against its own.
 //!
-//! The core does no I/O and starts no thread: the caller steps it ([`device::Device::step`]), or hands it to a thread
-//! of its own. Objects are created from contexts ([`context`]), host memory is reached through [`memory::HostMemory`],
-//! other devices through [`wire::Wire`].
+//! # The device
+//!
+//! ```text
+//!   a driver: blueflame, libmlx5, your own code
+//!      │ WQEs, doorbell records    │ doorbells             ▲ CQEs             ▲ events
+//!      ▼                           ▼                       │                  │
+//! ┌─ rings and buffers ──┐  ┌─ UAR pages ─┐        ┌─ rings of CQs ─┐         │
+//! └────────▲─────────────┘  └──────┬──────┘        └───────▲────────┘         │
+//! ═════════│═══ device ════════════│═══════════════════════│══════════════════│═════════
+//!   memory: DMA, keys            uar: doorbells           cq: CQEs, arming    event
+//!          ▲                       ▼                       ▲
+//!          │             ┌──────── qp ─────────────────────┴─────┐
+//!          ├── wqe ────> │ requester ── request packets ──> ...  │
+//!          └── recv ───> │ responder <── request packets ── ...  │
+//!                        └──────────▲────────────────────────────┘
+//!                                   ▼ packet
+//!                                 wire ──────────────> other devices: in the process, in other processes
+//! ```
+//!
+//! A module's first lines say what it is and what it must never know. Modules that only the device itself needs (`cq`,
+//! `recv`, `resources`, `table`) are private.
+//!
+//! # Three ways to use it
+//!
+//! | way | for | start at |
+//! |---|---|---|
+//! | embedded | tests, fuzzing, examples: the caller owns the device and steps it, so every run is the same | [`embedded`] |
+//! | threaded | a device with a thread of its own: the program polls as with a NIC | [`runner`] |
+//! | preloaded | unmodified libibverbs programs: the crate `softhca-uverbs` plays the kernel | its launcher, `softhca-run` |
+//!
+//! The core does no I/O and starts no thread. Its three connections are traits or queues: host memory is reached
+//! through [`memory::HostMemory`], other devices through [`wire::Wire`], and doorbells come in by
+//! [`device::Device::doorbell`], from the UAR pages or from the doorbell records ([`config::DoorbellSource`]). Objects
+//! are created from contexts ([`context`]), as a driver's commands give them.
+//!
+//! # A driver in thirty lines
+//!
+//! A driver writes a WQE to the ring, then the doorbell record, then the register. The device answers with a CQE:
+//!
+//! ```
+//! use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions};
+//!
+//! // What a kernel and libibverbs do: a CQ of 16 CQEs, a reliable connection, ready to send (here to itself).
+//! let mut hca = EmbeddedDevice::standalone()?;
+//! let cq = hca.create_cq(CqOptions::new(16))?;
+//! let qp = hca.create_qp(QpOptions::rc(cq.cqn))?;
+//! let itself = hca.endpoint(qp.qpn);
+//! hca.connect_to(qp.qpn, &itself, &ConnectOptions::default())?;
+//!
+//! // A NOP, the smallest WQE: the control segment alone. WQE index 0, opcode 0, QPN, 1 DS, "completion wanted".
+//! let mut wqe = [0; 16];
+//! wqe[4..8].copy_from_slice(&(qp.qpn << 8 | 1).to_be_bytes());
+//! wqe[11] = 0x08;
+//! let doorbell = u64::from_ne_bytes(wqe[..8].try_into()?);
+//! // SAFETY: the parts are valid as long as `hca` lives, and nobody else uses them.
+//! unsafe {
+//!     qp.sq.buf.cast::<[u8; 16]>().write(wqe); // the ring's first WQEBB
+//!     qp.dbrec.add(1).write(1_u32.to_be()); // the send queue's producer index: 1 WQEBB
+//!     qp.bf_reg.cast::<u64>().write_volatile(doorbell); // the WQE's first 8 bytes ring the doorbell
+//! }
+//! assert!(hca.run_until_idle());
+//!
+//! // SAFETY: as above.
+//! let cqe = unsafe { cq.buf.cast::<[u8; 64]>().read() };
+//! assert_eq!(cqe[63], 0x00, "opcode 0: a request is done; owner bit 0: first pass over the ring");
+//! assert_eq!(cqe[57..60], qp.qpn.to_be_bytes()[1..]);
+//! assert!(hca.complaints().is_empty(), "the driver made no mistake that the device can see");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it does not do
+//!
+//! It does not model time: its latency and rates are those of the CPU that steps it. It cannot show what a PCIe device
+//! would see of a missing barrier, or what write combining does. There is no TSO, no flow steering, no memory window,
+//! no striding receive queue and no compressed CQE.
 
 pub mod complaint;
 pub mod config;

@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 /// A CQ to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqOptions {
-    /// CQEs, rounded up to a power of two.
+    /// CQEs, rounded up to a power of two; at most 2^`max_cqe_log` of the device's limits.
     pub cqes: u32,
     /// Bytes per CQE: 64 or 128.
     pub cqe_bytes: u32,
-    /// Overwrite CQEs that are not consumed instead of failing.
+    /// When the ring is full: overwrite CQEs that the host has not consumed (`true`), or fail the CQ (`false`).
     pub ignore_overrun: bool,
 }
 
@@ -30,9 +30,9 @@ pub enum RecvOptions {
     None,
     /// A ring of its own.
     Own {
-        /// WQEs, rounded up to a power of two.
+        /// WQEs, rounded up to a power of two; at most 2^`max_wqe_log` of the device's limits.
         wqes: u32,
-        /// Data segments per WQE, rounded up to a power of two.
+        /// Data segments (16 bytes) per WQE, rounded up to a power of two; at least 1.
         max_sge: u32,
     },
     /// An SRQ, by number.
@@ -59,7 +59,8 @@ pub struct QpOptions {
     pub send_cqn: u32,
     /// CQ of the receive queue.
     pub recv_cqn: u32,
-    /// WQEBBs of the send ring, rounded up to a power of two.
+    /// WQEBBs (64 bytes) of the send ring, rounded up to a power of two; at most 2^`max_wqe_log` of the device's
+    /// limits.
     pub sq_wqebbs: u32,
     /// Receive WQEs.
     pub recv: RecvOptions,
@@ -71,7 +72,7 @@ pub struct QpOptions {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0, 32 or 64.
     pub scatter_to_cqe_res: u32,
-    /// What CQEs carry in `srqn_uidx`.
+    /// User index, 24 bits: what the QP's CQEs carry in `srqn_uidx`.
     pub uidx: u32,
     /// Raw packets: which of a frame's headers its WQE must hold.
     pub inline_headers: InlineHeaders,
@@ -168,27 +169,27 @@ pub struct SrqParts {
 /// How two QPs are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectOptions {
-    /// Path MTU in bytes; 0 = the smaller of the ports'.
+    /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096; 0 means the smaller of the ports' MTUs.
     pub path_mtu: u32,
-    /// First PSN in either direction.
+    /// First PSN in either direction, 24 bits.
     pub psn: u32,
     /// What each peer may do.
     pub access: Access,
-    /// READs and atomics outstanding at once, in each direction (RC).
+    /// READs and atomics outstanding at once, in each direction; at most the device's `max_rd_atomic` (RC).
     pub rd_atomic: u8,
-    /// RNR NAK timer code, 0-31 (RC).
+    /// RNR NAK timer code, 0 to 31, of IBTA vol. 1, table 45: 1 is 10 us, 12 is 640 us, 0 is 655 ms (RC).
     pub min_rnr_timer: u8,
-    /// Local ACK timeout code, 0-31 (RC).
+    /// Local ACK timeout code, 0 to 31: 4.096 us * 2^code, 14 is 67 ms; 0 waits without end (RC).
     pub timeout: u8,
-    /// Transport retries, 0-7 (RC).
+    /// Transport retries, 0 to 7 (RC).
     pub retry_cnt: u8,
-    /// RNR retries, 0-7; 7 = without end (RC).
+    /// RNR retries, 0 to 7; 7 means without end (RC).
     pub rnr_retry: u8,
 }
 
 impl Default for ConnectOptions {
-    /// The ports' MTU, everything permitted, 16 READs and atomics at once, timers and retries as examples of verbs
-    /// programming commonly have them.
+    /// The ports' MTU, all rights, 16 READs and atomics at once, and the timers and retries that examples of verbs
+    /// programming commonly use.
     fn default() -> Self {
         Self {
             path_mtu: 0,
