@@ -180,7 +180,9 @@ pub mod arch;
 pub mod cq;
 pub mod db;
 pub mod encoding;
+pub mod memory_polling;
 pub mod queue;
+mod shared_copy;
 pub mod transport;
 pub mod types;
 #[cfg(feature = "verbs")]

@@ -83,14 +83,14 @@ fn source(path: &str) -> String {
 
 #[test]
 fn registered_memory_is_looked_at_once() {
-    assert!(looks_once("verbs", &source("src/verbs/copy.rs"), "copy_out(shared, out)"));
+    assert!(looks_once("blueflame", &source("src/shared_copy.rs"), "copy_out(shared, out)"));
 }
 
 #[test]
 fn the_device_looks_at_host_memory_once() {
     assert!(looks_once(
         "softhca",
-        &source("softhca/src/shared_copy.rs"),
+        &source("softhca/src/memory/shared_copy.rs"),
         "copy_out(shared, out.as_mut_ptr(), out.len())"
     ));
 }
@@ -107,7 +107,7 @@ fn a_plain_copy_looks_twice() {
 fn shared_memory_is_copied_no_other_way() {
     for path in [
         "src/verbs/memory.rs",
-        "softhca/src/process_memory.rs",
+        "softhca/src/memory/process.rs",
         "softhca/src/wire/shm/memory.rs",
         "softhca/src/embedded/memory.rs",
     ] {

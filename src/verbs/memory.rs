@@ -12,18 +12,19 @@
 
 use core::fmt;
 use core::mem::ManuallyDrop;
-use core::num::NonZeroU64;
+use core::num::{NonZeroU64, NonZeroUsize};
 use core::ops::{BitOr, Range};
 use core::ptr::NonNull;
 use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::copy::{copy_in, copy_out};
 use super::error::{in_range, non_null};
 use super::pd::PdHandle;
 use super::{Error, ProtectionDomain};
+use crate::memory_polling::PolledMemory;
 use crate::queue::DeviceBuffer;
+use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
 use crate::wqe::{Remote, Sge};
 
@@ -316,6 +317,19 @@ impl Buffer {
         let from = self.at(offset..offset.saturating_add(out.len()));
         // SAFETY: as in `write`.
         unsafe { copy_out(from.as_ptr(), out) };
+    }
+
+    /// A range of the buffer as a place where a peer WRITEs messages, the last byte of each a flag: to poll for it.
+    ///
+    /// The registration must not have [`Access::RELAXED_ORDERING`]; [`memory_polling`](crate::memory_polling) has the rule.
+    ///
+    /// # Panics
+    /// If the range is empty, or leaves the buffer, as indexing a slice would.
+    #[must_use]
+    pub fn polled(&self, range: Range<usize>) -> PolledMemory<'_> {
+        let len = NonZeroUsize::new(range.len()).expect("a range with a byte for the flag");
+        // SAFETY: registered memory of this piece, to which no reference exists; `write` and `fill` need `&mut self`.
+        unsafe { PolledMemory::from_raw(self.at(range), len) }
     }
 
     /// Sets every byte to `value`.

@@ -14,7 +14,7 @@ use super::Error;
 use super::ffi::{Mlx5dvContext, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
 
 /// The library, by the name of its interface.
-const LIBRARY: &CStr = c"libmlx5.so.1";
+const LIBRARY: &str = "libmlx5.so.1";
 
 /// Declares the table of functions, and a function of the same name for each.
 macro_rules! functions {
@@ -26,7 +26,7 @@ macro_rules! functions {
 
         impl Functions {
             fn load() -> Result<Self, Error> {
-                let library = Library::open()?;
+                let library = Library::open(LIBRARY)?;
                 Ok(Self {
                     // SAFETY: a function of that name has this type (`mlx5dv.h`).
                     $($name: unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) -> $ret>(
@@ -89,27 +89,38 @@ fn absent<T>() -> *mut T {
     core::ptr::null_mut()
 }
 
-/// The loaded library. It stays loaded.
-struct Library(*mut c_void);
+/// A loaded library. It stays loaded.
+pub(super) struct Library {
+    name: &'static str,
+    handle: *mut c_void,
+}
 
 impl Library {
-    fn open() -> Result<Self, Error> {
-        // SAFETY: a string. What the library does when it is loaded is to register its driver with libibverbs.
-        let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() { Err(failed(None)) } else { Ok(Self(handle)) }
+    /// Loads libibverbs, or one of its drivers.
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub(super) fn open(name: &'static str) -> Result<Self, Error> {
+        let file = std::ffi::CString::new(name).map_err(|_| failed(name, None))?;
+        // SAFETY: a string. What such a library does when it is loaded is to register its driver with libibverbs.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() { Err(failed(name, None)) } else { Ok(Self { name, handle }) }
     }
 
     /// The address of `symbol`, in its default version.
-    fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
-        let name = std::ffi::CString::new(symbol).map_err(|_| failed(Some(symbol)))?;
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub(super) fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
+        let name = std::ffi::CString::new(symbol).map_err(|_| failed(self.name, Some(symbol)))?;
         // SAFETY: the library is loaded, the name is a string.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        if address.is_null() { Err(failed(Some(symbol))) } else { Ok(address) }
+        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        if address.is_null() { Err(failed(self.name, Some(symbol))) } else { Ok(address) }
     }
 }
 
 /// What `dlerror` says of the call that has just failed.
-fn failed(symbol: Option<&'static str>) -> Error {
+fn failed(library: &'static str, symbol: Option<&'static str>) -> Error {
     // SAFETY: returns a string that stays until this thread's next call of the kind, or null.
     let message = unsafe { libc::dlerror() }.cast_const().cast::<c_char>();
     let why = if message.is_null() {
@@ -118,7 +129,7 @@ fn failed(symbol: Option<&'static str>) -> Error {
         // SAFETY: as above.
         unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
     };
-    Error::Library { library: "libmlx5.so.1", symbol, why }
+    Error::Library { library, symbol, why }
 }
 
 #[cfg(test)]
@@ -127,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let library = Library::open().expect("rdma-core is installed where this crate is built");
+        let library = Library::open(LIBRARY).expect("rdma-core is installed where this crate is built");
         assert!(library.find("mlx5dv_init_obj").is_ok());
         let error = library.find("mlx5dv_of_another_library").expect_err("no such function");
         let Error::Library { library, symbol, why } = &error else { panic!("{error}") };

@@ -39,6 +39,7 @@ pub(crate) unsafe fn copy_out(shared: *const u8, out: &mut [u8]) {
     bytes(head + words * WORD, last);
 }
 
+#[cfg(any(feature = "verbs", test))]
 /// Copies `data` to `shared`; stores each byte once.
 ///
 /// # Safety
@@ -65,6 +66,9 @@ pub(crate) unsafe fn copy_in(data: &[u8], shared: *mut u8) {
 
 #[cfg(test)]
 mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
     use super::*;
 
     #[test]

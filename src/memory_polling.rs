@@ -1,0 +1,223 @@
+//! Memory polling: waiting for a peer's WRITE by looking at its last byte. No completion, no receive, and the CPU of this side
+//! does nothing but load one byte again and again: the lowest latency there is (perftest's `ib_write_lat` measures by it).
+//!
+//! ```text
+//!   peer                              this side
+//!   wqe::write(slot).inline(message)  while !slot.arrived(flag) {}     the last byte is the flag
+//!       message | flag        ----->  slot.read(0, &mut message)       then the bytes before it
+//! ```
+//!
+//! This room knows no queue and no device: it is about memory that a device writes.
+//!
+//! # Which bytes are in order
+//!
+//! | this side sees | does it see this, too? | promised by |
+//! |---|---|---|
+//! | the completion of a SEND, or of a WRITE with immediate data | that message, and all WRITEs before it on the queue pair | IBTA: always |
+//! | the last byte of a WRITE | the bytes before it, of the same WRITE | `ibv_query_qp_data_in_order`, if it says so (`verbs::Qp::writes_in_order`) |
+//! | the last byte of a WRITE | an earlier WRITE of the same queue pair | nobody |
+//! | the last byte of a WRITE | a WRITE of another queue pair | nobody |
+//!
+//! InfiniBand by itself promises the first line only. The second is what this module is about. It holds when
+//! - **the NIC places the bytes of one message in ascending order**: mlx5 does as long as packets are taken in order. It does not where
+//!   out-of-order data placement is on (adaptive routing; `MLX5_RELAXED_PACKET_ORDERING_ON`), of which NVIDIA's documentation says that
+//!   a WRITE's buffer is valid only after a completion or a later atomic;
+//! - **PCIe keeps the order of the writes**: the memory is registered without `IBV_ACCESS_RELAXED_ORDERING`
+//!   (`verbs::Access::RELAXED_ORDERING`; `ibv_reg_mr(3)`: "writes … reach memory in an arbitrary order"), and the firmware is not told to
+//!   relax all writes (`PCI_WR_ORDERING` of `mlxconfig`, in tuning guides for AMD EPYC). For this reason
+//!   perftest takes the flag away for `ib_write_lat` (`src/write_lat.c`, `disable_pcir`). UCX sets the flag on
+//!   AMD EPYC (`src/ucs/arch/cpu.h`, `ucs_cpu_model_prefer_relaxed_order`): do not poll memory that UCX has registered;
+//! - **the CPU's side of PCIe keeps it**: x86 does. libibverbs answers "no" on every other CPU, "since most non-x86 platforms are known
+//!   to be" out of order (rdma-core `libibverbs/verbs.c`, `ibv_query_qp_data_in_order`). No barrier of the CPU mends what the bus has
+//!   turned around;
+//! - **the CPU loads the flag first**: [`PolledMemory::arrived`] puts [`from_device`](crate::arch::from_device) behind the load that saw
+//!   the flag, as polling a CQE does. On x86 that stops the compiler only, on aarch64 it is `dmb oshld`.
+//!
+//! `ibv_query_qp_data_in_order(3)` answers for the first and the third of these, for one queue pair in RTS; "no" means "not promised",
+//! also from devices and kernels where it works. Whoever polls without that promise puts a checksum in the message, or lives on what
+//! the machine was measured to do, as perftest does.
+//!
+//! Nothing here says anything about memory of a GPU, or about persistence.
+//!
+//! # The protocol
+//!
+//! - The flag of a message differs from the flag before it, and from what the memory held at first: a counter, as in
+//!   `ib_write_lat`. The peer's registration begins with the memory cleared, the first flag is 1.
+//! - The peer does not write the next message to the same place before it knows that this one was read: it waits for an answer, or
+//!   goes round a ring of places.
+//! - Message and flag are one WRITE.
+//!
+//! ```
+//! # use core::{num::NonZeroUsize, ptr::NonNull};
+//! use blueflame::memory_polling::PolledMemory;
+//!
+//! # let mut memory = [0_u8; 64];
+//! # memory[63] = 1;
+//! # let registered = NonNull::from(&mut memory).cast::<u8>();
+//! // SAFETY: 64 bytes that stay, which a device writes and nobody else.
+//! let place = unsafe { PolledMemory::from_raw(registered, NonZeroUsize::new(64).unwrap()) };
+//! let flag = 1;
+//! while !place.arrived(flag) {
+//!     core::hint::spin_loop();
+//! }
+//! let mut message = [0; 63];
+//! place.read(0, &mut message);
+//! ```
+use core::fmt;
+use core::marker::PhantomData;
+use core::num::NonZeroUsize;
+use core::ptr::NonNull;
+
+use crate::arch;
+use crate::shared_copy::copy_out;
+
+/// A place in memory where a peer's messages of one length arrive, the last byte of each a flag.
+///
+/// `verbs::Buffer::polled` makes it of registered memory, [`from_raw`](Self::from_raw) of any. It is borrowed from the memory, and any
+/// number of them may look at the same bytes.
+#[derive(Clone, Copy)]
+pub struct PolledMemory<'m> {
+    start: NonNull<u8>,
+    /// Bytes before the flag.
+    payload: usize,
+    memory: PhantomData<&'m ()>,
+}
+
+// SAFETY: loads of memory that `from_raw` was promised; a device may write it at any time anyway.
+unsafe impl Send for PolledMemory<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for PolledMemory<'_> {}
+
+impl<'m> PolledMemory<'m> {
+    /// The `len` bytes at `start`, of which the last is the flag.
+    ///
+    /// # Safety
+    /// For `'m` they are valid for reads, and written by devices or by atomic stores only: no reference to them is written through.
+    #[must_use]
+    pub const unsafe fn from_raw(start: NonNull<u8>, len: NonZeroUsize) -> Self {
+        Self { start, payload: len.get() - 1, memory: PhantomData }
+    }
+
+    /// Bytes of a message, the flag not counted.
+    #[must_use]
+    pub const fn payload_len(&self) -> usize {
+        self.payload
+    }
+
+    /// The last byte as it is now. Tells nothing about the bytes before it: [`arrived`](Self::arrived) does.
+    #[inline(always)]
+    #[must_use]
+    pub fn flag(&self) -> u8 {
+        // SAFETY: `from_raw` was promised one more byte than the payload has; volatile, for a device writes it.
+        unsafe { self.start.add(self.payload).read_volatile() }
+    }
+
+    /// Whether the message with this flag is there: then what is loaded after this call is that message, as far as the
+    /// [module](self#which-bytes-are-in-order) says. One load and one comparison; the barrier only when it is there.
+    #[inline(always)]
+    #[must_use]
+    pub fn arrived(&self, flag: u8) -> bool {
+        if self.flag() != flag {
+            return false;
+        }
+        arch::from_device();
+        true
+    }
+
+    /// Copies the message's bytes from `offset` on into `out`. Each byte is loaded once: what `out` says after a check it still
+    /// says when used, whatever the device writes meanwhile.
+    ///
+    /// # Panics
+    /// If the range leaves the message, as indexing a slice would. The flag is not in the message.
+    #[inline]
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        let end = offset.checked_add(out.len());
+        assert!(
+            end.is_some_and(|end| end <= self.payload),
+            "{} bytes from {offset} of a message of {}",
+            out.len(),
+            self.payload
+        );
+        // SAFETY: inside of the message; `out` is a reference, which no device writes.
+        unsafe { copy_out(self.start.as_ptr().wrapping_add(offset), out) };
+    }
+}
+
+impl fmt::Debug for PolledMemory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolledMemory").field("start", &self.start).field("payload", &self.payload).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    fn of(memory: &[AtomicU8]) -> PolledMemory<'_> {
+        let len = NonZeroUsize::new(memory.len()).expect("not empty");
+        // SAFETY: atomics, borrowed for as long, and stored to as such.
+        unsafe { PolledMemory::from_raw(NonNull::from(memory).cast(), len) }
+    }
+
+    fn memory<const N: usize>() -> [AtomicU8; N] {
+        core::array::from_fn(|_| AtomicU8::new(0))
+    }
+
+    #[test]
+    fn the_flag_is_the_last_byte_and_not_the_messages() {
+        let memory = memory::<8>();
+        let place = of(&memory);
+        assert_eq!((place.payload_len(), place.flag(), place.arrived(1)), (7, 0, false));
+        for (i, byte) in memory.iter().enumerate() {
+            byte.store(i as u8 + 10, Ordering::Relaxed);
+        }
+        assert!(place.arrived(17) && !place.arrived(16));
+        let mut out = [0; 3];
+        place.read(4, &mut out);
+        assert_eq!(out, [14, 15, 16]);
+        place.read(7, &mut []);
+    }
+
+    #[test]
+    #[should_panic(expected = "4 bytes from 4 of a message of 7")]
+    fn the_flag_cannot_be_read_as_data() {
+        of(&memory::<8>()).read(4, &mut [0; 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "of a message of 0")]
+    fn offsets_do_not_wrap() {
+        of(&memory::<1>()).read(usize::MAX, &mut [0; 2]);
+    }
+
+    #[test]
+    fn another_thread_plays_the_device() {
+        let memory = memory::<33>();
+        let place = of(&memory);
+        let answered = AtomicU32::new(0);
+        let flag_of = |round: u32| (round % 255) as u8 + 1;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 0..5000 {
+                    while answered.load(Ordering::Acquire) != round {
+                        thread::yield_now();
+                    }
+                    memory[..32].iter().for_each(|byte| byte.store(flag_of(round) ^ 0x5a, Ordering::Relaxed));
+                    memory[32].store(flag_of(round), Ordering::Release);
+                }
+            });
+            for round in 0..5000 {
+                while !place.arrived(flag_of(round)) {
+                    thread::yield_now();
+                }
+                let mut message = [0; 32];
+                place.read(0, &mut message);
+                assert_eq!(message, [flag_of(round) ^ 0x5a; 32]);
+                answered.store(round + 1, Ordering::Release);
+            }
+        });
+    }
+}
