@@ -1,6 +1,6 @@
 #![no_main]
 
-use blueflame_fuzz::cqe_parse::{Input, run};
+use blueflame_fuzz_targets::cqe_parse::{Input, run};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: Input| run(&input));

@@ -1,6 +1,6 @@
 #![no_main]
 
-use blueflame_fuzz::device_fetch::{Input, run};
+use blueflame_fuzz_targets::device_fetch::{Input, run};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: Input| run(&input));

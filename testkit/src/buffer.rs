@@ -63,6 +63,15 @@ impl Buffer {
         Sge { addr: self.addr() + at as u64, length: len as u32, lkey: self.lkey() }
     }
 
+    /// A part of the memory, if the buffer is divided into parts of `bytes` bytes: for receives of equal size.
+    ///
+    /// # Panics
+    /// If the part is not inside of the buffer.
+    #[must_use]
+    pub fn slot(&self, index: usize, bytes: usize) -> Sge {
+        self.sge(index * bytes..(index + 1) * bytes)
+    }
+
     /// The first byte, as a peer names it; [`Remote::at`] gives the others.
     #[must_use]
     pub fn remote(&self) -> Remote {

@@ -5,11 +5,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
+use blueflame::{Lkey, Qpn, Rkey};
 use parking_lot::{Mutex, MutexGuard};
 use softhca::complaint::Complaint;
 use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
 use softhca::context::{Access, QpAttr};
-use softhca::embedded::{self, CqOptions, CqParts, EmbeddedDevice, Endpoint, QpOptions, QpParts, SrqParts};
+use softhca::embedded::{
+    self, ConnectOptions, CqOptions, CqParts, EmbeddedDevice, Endpoint, QpOptions, QpParts, SrqParts,
+};
 use softhca::ethernet::SentFrame;
 use softhca::event::Event;
 use softhca::faults::Faults;
@@ -169,7 +172,7 @@ impl Device {
         Ok(Buffer::new(self.hca().buffer_with(len, access)?))
     }
 
-    /// Registers memory of the caller; gives its key.
+    /// Registers memory of the caller; gives its keys, for requests of this side and for peers.
     ///
     /// # Errors
     /// [`Error::Device`], also for rights that contradict each other.
@@ -177,17 +180,18 @@ impl Device {
     /// # Safety
     /// As [`EmbeddedDevice::register`]: the memory stays valid until [`deregister`](Self::deregister), or as long as the
     /// device lives, and nobody holds a reference to it while the device works.
-    pub unsafe fn register(&self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<u32, Error> {
+    pub unsafe fn register(&self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<(Lkey, Rkey), Error> {
         // SAFETY: the caller's promise.
-        Ok(unsafe { self.hca().register(ptr, len, access) }?)
+        let key = unsafe { self.hca().register(ptr, len, access) }?;
+        Ok((Lkey(key), Rkey(key)))
     }
 
     /// Ends the device's use of a buffer, or of memory that was [registered](Self::register).
     ///
     /// # Errors
     /// [`Error::Device`] for keys that do not exist.
-    pub fn deregister(&self, key: u32) -> Result<(), Error> {
-        Ok(self.hca().deregister(key)?)
+    pub fn deregister(&self, key: Rkey) -> Result<(), Error> {
+        Ok(self.hca().deregister(key.0)?)
     }
 
     /// Does a bounded amount of work. True if there was any; false, too, if the device has a thread of its own.
@@ -249,24 +253,32 @@ impl Device {
 
     /// Where a queue pair is to be found by its peer.
     #[must_use]
-    pub fn endpoint(&self, qpn: u32) -> Endpoint {
-        self.hca().endpoint(qpn)
+    pub fn endpoint(&self, qpn: Qpn) -> Endpoint {
+        self.hca().endpoint(qpn.get())
+    }
+
+    /// Connects a queue pair that was made of its [parts](Self::create_qp) with its peer.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn connect_qp(&self, qpn: Qpn, peer: &Endpoint, options: &ConnectOptions) -> Result<(), Error> {
+        Ok(self.hca().connect_to(qpn.get(), peer, options)?)
     }
 
     /// Changes a queue pair: its state, say, to see how a program takes an error.
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn modify_qp(&self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
-        Ok(self.hca().modify_qp(qpn, attr)?)
+    pub fn modify_qp(&self, qpn: Qpn, attr: &QpAttr) -> Result<(), Error> {
+        Ok(self.hca().modify_qp(qpn.get(), attr)?)
     }
 
     /// Destroys a queue pair, as the peer of a program that has died sees it.
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn destroy_qp(&self, qpn: u32) -> Result<(), Error> {
-        Ok(self.hca().destroy_qp(qpn)?)
+    pub fn destroy_qp(&self, qpn: Qpn) -> Result<(), Error> {
+        Ok(self.hca().destroy_qp(qpn.get())?)
     }
 
     /// Asks for an event when fewer receives than `limit` are posted to a shared receive queue.

@@ -1,7 +1,7 @@
 //! One end of a connection: a queue pair and its completion queue.
 
 use blueflame::cq::{CompletionQueue, CqParts};
-use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
+use blueflame::db::{ExclusiveRegister, Register, RegisterError, RegisterParts};
 use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
 use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
@@ -52,9 +52,7 @@ impl<T: Service> End<T> {
         }
         // SAFETY: the register is of a page that the device makes for this queue pair, so this is the one value made of it; the
         // queue's handle keeps the device, which has the page.
-        unsafe {
-            Self::with_register(device, shape, |qp| ExclusiveRegister::from_parts(register(qp)).map_err(Error::from))
-        }
+        unsafe { Self::with_register(device, shape, |qp| ExclusiveRegister::from_parts(register(qp))) }
     }
 }
 
@@ -70,7 +68,7 @@ impl<T: Service, R: Register> End<T, R> {
     pub unsafe fn with_register(
         device: &Device,
         shape: &Shape,
-        register: impl FnOnce(&QpParts) -> Result<R, Error>,
+        register: impl FnOnce(&QpParts) -> Result<R, RegisterError>,
     ) -> Result<Self, Error> {
         let cq_parts =
             device.create_cq(CqOptions { cqes: shape.cqes, cqe_bytes: shape.cqe_bytes, ignore_overrun: false })?;
@@ -105,8 +103,8 @@ impl<T: Service, R: Register> End<T, R> {
 
     /// The queue pair's number.
     #[must_use]
-    pub fn qpn(&self) -> u32 {
-        self.parts.0.qpn
+    pub fn qpn(&self) -> Qpn {
+        Qpn::truncate(self.parts.0.qpn)
     }
 
     /// Its device.
@@ -137,8 +135,8 @@ impl<T: Service, R: Register> End<T, R> {
     pub fn connect(&self, peer: &Endpoint, options: &ConnectOptions) -> Result<(), Error> {
         let mut hca = self.device.hca();
         match T::TRANSPORT {
-            softhca::context::Transport::RawPacket => hca.activate_raw_packet(self.qpn())?,
-            _ => hca.connect_to(self.qpn(), peer, options)?,
+            softhca::context::Transport::RawPacket => hca.activate_raw_packet(self.parts.0.qpn)?,
+            _ => hca.connect_to(self.parts.0.qpn, peer, options)?,
         }
         Ok(())
     }

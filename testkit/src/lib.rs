@@ -59,6 +59,8 @@ pub use pair::{Pair, PairBuilder, connected_pair};
 pub use receives::Receives;
 pub use shape::Shape;
 pub use softhca;
+pub use softhca::embedded::{ConnectOptions, Endpoint, RegisterOptions};
+pub use softhca::faults::Faults;
 
 /// The examples in the repository's front page and book are compiled: here, where the crates that they use are at hand.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, OncePerCall, Prefetch, WcStatus};
 use blueflame::queue::{DeviceBuffer, OwningSendQueue};
-use blueflame::{WrId, transport, wqe};
+use blueflame::{Rkey, WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
 use softhca::embedded::{ConnectOptions, RegisterOptions};
@@ -140,7 +140,7 @@ fn what_cannot_be_made_is_an_error() -> Outcome {
         assert!(!error.to_string().is_empty(), "{error:?}");
     }
     assert!(Pair::<transport::Rc>::builder().faults("drop=1000".parse()?).path_mtu(300).connect().is_err());
-    assert!(device.deregister(0x4242).is_err());
+    assert!(device.deregister(Rkey(0x4242)).is_err());
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
 
 use blueflame::db::RegisterParts;
+use blueflame_testkit::request::{Data, Kind, Wr};
 
 use crate::post::Way;
-use crate::request::{Data, Kind, Wr};
 
 /// Bytes of a WQEBB.
 const WQEBB: usize = 64;

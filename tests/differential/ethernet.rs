@@ -4,13 +4,13 @@ use std::ptr::NonNull;
 
 use blueflame::transport::{self, InlineL2, InlineMode, InlineNone};
 use blueflame::verbs::{Error, QueuePair};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
 use crate::again::run_again;
 use crate::compare::{FILL, units};
 use crate::post::Way;
-use crate::request::{Data, Kind, Service, Wr};
 use crate::sends::{self, run};
 use crate::twin::{Link, Twins, ring};
 use crate::verbs::{Fabric, Geometry, NO_ETHER_TYPE};

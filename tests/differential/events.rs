@@ -3,11 +3,11 @@
 use blueflame::cq::Notify;
 use blueflame::verbs::{OwnedCq, ffi};
 use blueflame::{Remote, transport};
+use blueflame_testkit::request::{Data, Kind, Wr};
 use rdma_sys as sys;
 
 use crate::compare::Window;
 use crate::post::Way;
-use crate::request::{Data, Kind, Wr};
 use crate::twin::Twins;
 use crate::verbs::{Fabric, Geometry};
 

@@ -36,6 +36,3 @@ mod shared_receives;
 mod statuses;
 mod twin;
 mod verbs;
-
-#[path = "../common/request.rs"]
-mod request;

@@ -5,9 +5,9 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
 use blueflame::wqe::Fence;
+use blueflame_testkit::request::{Data, Kind, Wr};
 use rdma_sys as sys;
 
-use crate::request::{Data, Kind, Wr};
 use crate::sends::message_bytes;
 
 /// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.

@@ -8,6 +8,7 @@ use blueflame::types::Rkey;
 use blueflame::verbs::{Error, QueuePair};
 use blueflame::wqe::Fence;
 use blueflame::{Remote, Sge, transport};
+use blueflame_testkit::request::{Data, Kind, Wr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -15,7 +16,6 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use crate::again::run_again;
 use crate::compare::{Rung, units};
 use crate::post::{Receive, Way};
-use crate::request::{Data, Kind, Wr};
 use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 

@@ -4,13 +4,13 @@ use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, adopt_qp, ffi};
 use blueflame::{Sge, transport};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rdma_sys as sys;
 
 use crate::compare::FILL;
 use crate::completions;
 use crate::post::{self, Receive, Way};
-use crate::request::{Data, Kind, Service, Wr};
 use crate::twin::wait;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp, create_srq};
 

@@ -3,10 +3,10 @@
 use blueflame::cq::WcStatus;
 use blueflame::types::{Lkey, Rkey};
 use blueflame::{Remote, Sge, transport};
+use blueflame_testkit::request::{Data, Kind, Wr};
 
 use crate::completions;
 use crate::post::{self, Way};
-use crate::request::{Data, Kind, Wr};
 use crate::twin::{Twins, wait};
 use crate::verbs::{Fabric, Geometry, PolledCq};
 

@@ -7,13 +7,13 @@ use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::strategy::BoxedStrategy;
 use rdma_sys as sys;
 
 use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
 use crate::post::{self, Receive, Way};
-use crate::request::{Data, Kind, Service, Wr};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// A transport whose queue pairs can be tested alone.

@@ -2,34 +2,14 @@
 //!
 //! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
 
-#[path = "../common/mod.rs"]
-#[expect(dead_code, reason = "the seeds need a part of it")]
-mod common;
 mod seeds;
-
-/// The targets' modules, which are a crate of their own under `fuzz`.
-#[expect(unreachable_pub, reason = "public for the fuzz targets")]
-#[path = "../../fuzz/src"]
-mod targets {
-    use crate::common::request;
-
-    #[macro_use]
-    pub mod encode;
-
-    pub mod cqe_parse;
-    pub mod device_fetch;
-    pub mod guard;
-    pub mod ledger;
-    pub mod memory;
-    pub mod queue_ops;
-    pub mod wqe_build;
-}
 
 use std::fs;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
-use targets::encode::Encode;
+use blueflame_fuzz_targets::encode::Encode;
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -62,20 +42,20 @@ fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
 
 #[test]
 fn cqe_parse() {
-    check("cqe_parse", &seeds::cqe_parse(), targets::cqe_parse::run);
+    check("cqe_parse", &seeds::cqe_parse(), cqe_parse::run);
 }
 
 #[test]
 fn wqe_build() {
-    check("wqe_build", &seeds::wqe_build(), targets::wqe_build::run);
+    check("wqe_build", &seeds::wqe_build(), wqe_build::run);
 }
 
 #[test]
 fn queue_ops() {
-    check("queue_ops", &seeds::queue_ops(), targets::queue_ops::run);
+    check("queue_ops", &seeds::queue_ops(), queue_ops::run);
 }
 
 #[test]
 fn device_fetch() {
-    check("device_fetch", &seeds::device_fetch(), targets::device_fetch::run);
+    check("device_fetch", &seeds::device_fetch(), device_fetch::run);
 }

@@ -2,27 +2,28 @@
 
 use std::ptr::NonNull;
 
-use blueflame::transport;
-use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, run_until_idle};
+use blueflame::{Qpn, transport};
+use blueflame_testkit::{ConnectOptions, Device, End, Shape, run_until_idle};
+use softhca::embedded::{CqOptions, QpOptions};
 
-use crate::common::request::{Data, Kind, Service, Wr};
-use crate::common::{End, Shape, remote, sge};
-use crate::targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
+use blueflame_testkit::request::{Data, Kind, Wr};
 
 /// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
 fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
-    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-    let shape = Shape { cqe_bytes, scatter_to_cqe, cqes: 8, ..Shape::default() };
+    let (a, b) = Device::pair().expect("two devices");
+    let shape = Shape { cqe_bytes, scatter_to_cqe, cqes: 8, ..Shape::SMALL };
     // A queue of the test's own, whose bytes are looked at.
     let cq = a.create_cq(CqOptions { cqes: 8, cqe_bytes, ignore_overrun: false }).expect("a CQ");
     let echo = QpOptions { recv_cqn: cq.cqn, scatter_to_cqe_res: scatter_to_cqe, ..QpOptions::rc(cq.cqn) };
     let qp = a.create_qp(echo).expect("a QP");
-    let mut far = End::<transport::Rc>::new(&mut b, &shape);
-    softhca::embedded::connect((&mut a, qp.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let mut far = End::<transport::Rc>::new(&b, &shape).expect("an end");
+    far.connect(&a.endpoint(Qpn::truncate(qp.qpn)), &ConnectOptions::default()).expect("connected");
+    a.connect_qp(Qpn::truncate(qp.qpn), &far.endpoint(), &ConnectOptions::default()).expect("connected");
     let (ours, theirs) = (a.buffer(64).expect("memory"), b.buffer(64).expect("memory"));
     let ring = qp.rq.expect("a receive ring");
     for n in 0..6 {
-        let place = sge(&ours, 0, if n == 4 { 1 } else { 64 });
+        let place = ours.sge(..if n == 4 { 1 } else { 64 });
         let mut wqe = [0_u8; 32];
         wqe[..4].copy_from_slice(&place.length.to_be_bytes());
         wqe[4..8].copy_from_slice(&place.lkey.0.to_be_bytes());
@@ -36,20 +37,15 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     // SAFETY: the receive queue's word of the record.
     unsafe { qp.dbrec.write(6_u32.to_be()) };
     let key = a.buffer(8).expect("memory").rkey();
-    let kinds = [
-        Kind::Send,
-        Kind::SendImm(0x0102_0304),
-        Kind::SendInval(blueflame::types::Rkey(key)),
-        Kind::WriteImm(remote(&ours, 0), 7),
-        Kind::Send,
-    ];
+    let kinds =
+        [Kind::Send, Kind::SendImm(0x0102_0304), Kind::SendInval(key), Kind::WriteImm(ours.remote(), 7), Kind::Send];
     for (n, kind) in kinds.into_iter().enumerate() {
-        let wr = Wr::new(kind, Data::Sges(vec![sge(&theirs, 0, 20)]), n as u64);
+        let wr = Wr::new(kind, Data::Sges(vec![theirs.sge(..20)]), n as u64);
         // SAFETY: the memory is the device's, which outlives the queue.
-        unsafe { transport::Rc::put(&mut far.sq, &wr) }.expect("room");
+        unsafe { far.post(&wr) }.expect("room");
         b.step();
     }
-    assert!(run_until_idle(&mut [&mut a, &mut b]));
+    run_until_idle(&[&a, &b]).expect("an end");
     let mut bytes = vec![0; 6 * cqe_bytes as usize];
     // SAFETY: the first CQEs of the ring; the device does not work at the moment.
     unsafe { cq.buf.copy_to_nonoverlapping(NonNull::from(&mut bytes[..]).cast(), bytes.len()) };

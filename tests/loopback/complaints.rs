@@ -5,35 +5,36 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
+use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Shape, register};
 use softhca::complaint::Complaint;
-use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, QpParts};
-
-use crate::common::{End, Shape, register, remote};
+use softhca::embedded::QpParts;
 
 const MESSAGE: &[u8; 24] = b"0123456789abcdef01234567";
 
 /// A queue pair connected to itself.
 struct Lab {
     end: End<transport::Rc>,
-    hca: EmbeddedDevice,
+    hca: Device,
     qp: QpParts,
     window: Buffer,
 }
 
 impl Lab {
     fn new() -> Self {
-        Self::ringing(EmbeddedDevice::standalone().expect("a device"), register)
+        Self::ringing(Device::standalone().expect("a device"), register)
     }
 
     /// With a register of the test's choice.
-    fn ringing(mut hca: EmbeddedDevice, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
+    fn ringing(hca: Device, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
         let mut parts = None;
-        let end = End::<transport::Rc>::with_register(&mut hca, &Shape::default(), |qp| {
+        let ring_by = |qp: &QpParts| {
             parts = Some(*qp);
             // SAFETY: memory of the device's UAR pages, or of the test, where nothing else stores at the same time.
-            unsafe { ExclusiveRegister::from_parts(choose(qp)) }.expect("a register")
-        });
-        hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+            unsafe { ExclusiveRegister::from_parts(choose(qp)) }
+        };
+        // SAFETY: as above; the tests keep that memory.
+        let end = unsafe { End::<transport::Rc>::with_register(&hca, &Shape::SMALL, ring_by) }.expect("an end");
+        end.connect(&end.endpoint(), &ConnectOptions::default()).expect("a connection");
         let window = hca.buffer(64).expect("memory");
         Self { end, hca, qp: parts.expect("the parts the register was made of"), window }
     }
@@ -41,12 +42,12 @@ impl Lab {
     /// Posts one WRITE that BlueFlame takes, and calls `tamper` before the device looks; gives what the device complains of,
     /// and whether the WRITE arrived.
     fn post(&mut self, tamper: impl FnOnce(&QpParts)) -> (Vec<Complaint>, bool) {
-        let request = wqe::write(remote(&self.window, 0)).inline(MESSAGE).signaled(WrId(1));
+        let request = wqe::write(self.window.remote()).inline(MESSAGE).signaled(WrId(1));
         // SAFETY: an inline request names no memory.
         unsafe { self.end.sq.post_unchecked(&request) }.expect("room");
         tamper(&self.qp);
-        assert!(self.hca.run_until_idle());
-        (self.hca.complaints(), self.window.to_vec(0, 24) == MESSAGE)
+        self.hca.run_until_idle().expect("an end");
+        (self.hca.complaints(), self.window.to_vec(..24) == MESSAGE)
     }
 }
 
@@ -69,8 +70,7 @@ fn a_doorbell_that_does_not_reach_the_device_moves_nothing() {
     struct Page([u8; 4096]);
     let mut elsewhere = Box::new(Page([0; 4096]));
     let reg = NonNull::from(&mut elsewhere.0).cast();
-    let mut lab =
-        Lab::ringing(EmbeddedDevice::standalone().expect("a device"), |qp| RegisterParts { reg, size: qp.bf_size });
+    let mut lab = Lab::ringing(Device::standalone().expect("a device"), |qp| RegisterParts { reg, size: qp.bf_size });
     assert_eq!(lab.post(|_| ()), (Vec::new(), false));
     assert!(lab.end.cq.poll().is_none());
 }
@@ -95,7 +95,7 @@ fn a_doorbell_for_another_queue_pair() {
 fn a_doorbell_on_another_page() {
     let Lab { hca, qp: other, end, .. } = Lab::new();
     let mut lab = Lab::ringing(hca, |_| register(&other));
-    let expected = Complaint::WrongUar { uar: other.uar, number: lab.end.qpn, expected: lab.qp.uar };
+    let expected = Complaint::WrongUar { uar: other.uar, number: lab.end.qpn().get(), expected: lab.qp.uar };
     assert_eq!(lab.post(|_| ()).0, [expected]);
     drop(end);
 }

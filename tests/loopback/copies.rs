@@ -5,9 +5,8 @@ use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, Register, SharedRegister};
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
-use softhca::embedded::{ConnectOptions, EmbeddedDevice, QpParts};
-
-use crate::common::{End, Shape, register, remote};
+use blueflame_testkit::{ConnectOptions, Device, End, Shape, register};
+use softhca::embedded::QpParts;
 
 /// Bytes of half a register.
 const HALF: usize = 256;
@@ -24,17 +23,19 @@ fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
 
 /// Writes of every inline size, and shots of templates; each must arrive, and the register must hold what the ring holds.
 fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
-    let mut hca = EmbeddedDevice::standalone().expect("a device");
+    let hca = Device::standalone().expect("a device");
     let mut qp = None;
     // A ring of eight WQEBBs and WQEs of up to four: they wrap at every place.
-    let mut end = End::<transport::Rc, R>::with_register(&mut hca, &Shape::default(), |parts| {
+    let ring_by = |parts: &QpParts| {
         qp = Some(*parts);
-        ring_by(parts)
-    });
+        Ok(ring_by(parts))
+    };
+    // SAFETY: callers make the register of the parts that they are given.
+    let mut end = unsafe { End::<transport::Rc, R>::with_register(&hca, &Shape::SMALL, ring_by) }.expect("an end");
     let qp = qp.expect("the queue pair's parts");
-    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+    end.connect(&end.endpoint(), &ConnectOptions::default()).expect("a connection");
     let window = hca.buffer(LONGEST).expect("memory");
-    let to = wqe::write(remote(&window, 0));
+    let to = wqe::write(window.remote());
     let small = end.sq.template(to.inline_len::<28>().signaled(WrId(0))).expect("within the limits");
     let large = end.sq.template(to.inline_len::<200>().signaled(WrId(0))).expect("within the limits");
     let shots = [28, 200].into_iter().cycle().take(20).map(|len| (len, true));
@@ -59,12 +60,12 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
         // Without bytes there is no inline segment.
         let wqe = if len == 0 { 32 } else { 36 + len };
         assert!(same(&qp, n, slot, wqe), "{len} bytes");
-        assert!(hca.run_until_idle());
+        hca.run_until_idle().expect("an end");
         assert_eq!(hca.complaints(), []);
         let cqe = end.cq.poll().expect("a completion");
         cqe.check().expect("success");
         assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, tag);
-        assert!(window.to_vec(0, len) == bytes, "{len} bytes");
+        assert!(window.to_vec(..len) == bytes, "{len} bytes");
     }
 }
 

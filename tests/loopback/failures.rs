@@ -3,20 +3,17 @@
 use std::collections::BTreeMap;
 
 use blueflame::cq::{Cqe, CqeError, KnownSyndrome, Side, Syndrome, WcStatus};
-use blueflame::types::{Lkey, Rkey};
-use blueflame::{Remote, Sge, transport};
+use blueflame::{Lkey, Remote, Rkey, Sge, WrId, transport};
+use blueflame_testkit::request::{Data, Kind, Wr};
+use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Shape, connect, run_until_idle};
 use softhca::context::{Access, QpState};
-use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, connect, run_until_idle};
 use softhca::event::Event;
-
-use crate::common::request::{Data, Kind, Service, Wr};
-use crate::common::{End, Shape, remote, sge};
 
 struct Lab {
     near: End<transport::Rc>,
     far: End<transport::Rc>,
-    a: EmbeddedDevice,
-    b: EmbeddedDevice,
+    a: Device,
+    b: Device,
     source: Buffer,
     window: Buffer,
     /// Tags of everything posted.
@@ -52,9 +49,12 @@ impl Lab {
     }
 
     fn with(shape: &Shape, options: &ConnectOptions) -> Self {
-        let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-        let (near, far) = (End::<transport::Rc>::new(&mut a, shape), End::<transport::Rc>::new(&mut b, shape));
-        connect((&mut a, near.qpn), (&mut b, far.qpn), options).expect("a connection");
+        let (a, b) = Device::pair().expect("two devices");
+        let (near, far) = (
+            End::<transport::Rc>::new(&a, shape).expect("an end"),
+            End::<transport::Rc>::new(&b, shape).expect("an end"),
+        );
+        connect(&near, &far, options).expect("a connection");
         let (mut source, window) = (a.buffer(8192).expect("memory"), b.buffer(8192).expect("memory"));
         source.write(0, &[0x77; 8192]);
         Self { near, far, a, b, source, window, sends: Vec::new(), receives: Vec::new() }
@@ -63,32 +63,32 @@ impl Lab {
     fn post(&mut self, kind: Kind, data: Data, signaled: bool) -> u64 {
         let id = 100 + self.sends.len() as u64;
         // SAFETY: what is named is memory of the devices, which outlive the queue, or no memory that exists.
-        unsafe { transport::Rc::put(&mut self.near.sq, &Wr { signaled, ..Wr::new(kind, data, id) }) }.expect("room");
+        unsafe { self.near.post(&Wr { signaled, ..Wr::new(kind, data, id) }) }.expect("room");
         self.sends.push(id);
         self.a.step();
         id
     }
 
     fn good(&mut self, signaled: bool) -> u64 {
-        let (to, data) = (remote(&self.window, 4096), Data::Inline(b"good".to_vec()));
+        let (to, data) = (self.window.remote().at(4096), Data::Inline(b"good".to_vec()));
         self.post(Kind::Write(to), data, signaled)
     }
 
     /// Posts a receive into so many bytes of the window.
     fn receive_at(&mut self, at: usize, len: usize) -> u64 {
-        self.receive(&[sge(&self.window, at, len)])
+        self.receive(&[self.window.sge(at..at + len)])
     }
 
     fn receive(&mut self, sges: &[Sge]) -> u64 {
         let id = 500 + self.receives.len() as u64;
         // SAFETY: as in `post`.
-        unsafe { self.far.rq.post(id, sges) }.expect("room");
+        unsafe { self.far.rq.post(WrId(id), sges) }.expect("room");
         self.receives.push(id);
         id
     }
 
     fn run(&mut self) {
-        assert!(run_until_idle(&mut [&mut self.a, &mut self.b]), "no end");
+        run_until_idle(&[&self.a, &self.b]).expect("an end");
     }
 
     /// Posts `bad` among good requests, unsignalled ones too, and checks every status: those before it succeed, it fails with
@@ -126,20 +126,21 @@ impl Lab {
     }
 
     fn state(&mut self) -> QpState {
-        let qpn = self.near.qpn;
-        self.a.device().query_qp(qpn).expect("a QP").state
+        let qpn = self.near.qpn();
+        self.a.look(|device| device.query_qp(qpn.get())).expect("a QP").state
     }
 
     fn gather(&self, len: usize) -> Data {
-        Data::Sges(vec![sge(&self.source, 0, len)])
+        Data::Sges(vec![self.source.sge(..len)])
     }
 }
 
 /// Takes every completion of an end. Each must retire something that is outstanding.
 fn poll(end: &mut End<transport::Rc>) -> Report {
     let mut report = Report::default();
+    let qpn = end.qpn();
     let take = |cqe: Cqe<'_>| {
-        assert_eq!(cqe.qpn().get(), end.qpn);
+        assert_eq!(cqe.qpn(), qpn);
         let (side, status) = match cqe.check() {
             Ok(side) => (side, WcStatus::Success),
             Err(CqeError::Completion(error)) => {
@@ -151,7 +152,7 @@ fn poll(end: &mut End<transport::Rc>) -> Report {
         };
         match side {
             Side::Requester => report.sends.push((end.sq.retire(&cqe).expect("outstanding").wr_id.0, status)),
-            Side::Responder => report.receives.push((end.rq.retire(&cqe), status)),
+            Side::Responder => report.receives.push((end.rq.retire(&cqe).expect("a posted receive").0, status)),
         }
     };
     end.cq.poll_with(usize::MAX, take);
@@ -163,7 +164,7 @@ fn remote_access() {
     let rights = |access| {
         move |lab: &mut Lab| {
             let buffer = lab.b.buffer_with(64, access).expect("memory");
-            remote(&buffer, 0)
+            buffer.remote()
         }
     };
     let read_only = Access { remote_read: true, ..Access::default() };
@@ -172,10 +173,10 @@ fn remote_access() {
     let stale: Where = &|lab| {
         let buffer = lab.b.buffer(64).expect("memory");
         lab.b.deregister(buffer.rkey()).expect("a key");
-        remote(&buffer, 0)
+        buffer.remote()
     };
-    let wrong: Where = &|lab| Remote { rkey: Rkey(lab.window.rkey() ^ 0x100), ..remote(&lab.window, 0) };
-    let past_the_end: Where = &|lab| remote(&lab.window, 8192 - 8).at(1);
+    let wrong: Where = &|lab| Remote { rkey: Rkey(lab.window.rkey().0 ^ 0x100), ..lab.window.remote() };
+    let past_the_end: Where = &|lab| lab.window.remote().at(8192 - 8).at(1);
     let cases: [(Where, bool); 6] = [
         (stale, true),
         (wrong, true),
@@ -194,32 +195,32 @@ fn remote_access() {
         // The responder is in error, too, and gives its receives back.
         let flushed: Vec<_> = posted.into_iter().map(|id| (id, WcStatus::WrFlushErr)).collect();
         assert_eq!(report.receives, flushed);
-        assert_eq!(lab.window.to_vec(8192 - 8, 8), [0; 8], "a refused WRITE wrote");
+        assert_eq!(lab.window.to_vec(8192 - 8..8192 - 8 + 8), [0; 8], "a refused WRITE wrote");
     }
 }
 
 #[test]
 fn remote_access_of_atomics() {
     let mut lab = Lab::new(&SHAPE);
-    let place = Remote { rkey: Rkey(1), ..remote(&lab.window, 0) };
+    let place = Remote { rkey: Rkey(1), ..lab.window.remote() };
     let data = lab.gather(8);
     lab.fails(Kind::FetchAdd(place, 1), data, KnownSyndrome::RemoteAccess);
     // A misaligned one does not leave the device.
     let mut lab = Lab::new(&SHAPE);
-    let (place, data) = (remote(&lab.window, 4), lab.gather(8));
+    let (place, data) = (lab.window.remote().at(4), lab.gather(8));
     lab.fails(Kind::CompareSwap(place, 0, 1), data, KnownSyndrome::LocalQpOp);
-    assert_eq!(lab.window.to_vec(0, 16), [0; 16]);
+    assert_eq!(lab.window.to_vec(..16), [0; 16]);
 }
 
 #[test]
 fn local_protection() {
     type Where<'a> = &'a dyn Fn(&Lab) -> Sge;
-    let wrong: Where = &|lab| Sge { lkey: Lkey(0x4242), ..sge(&lab.source, 0, 8) };
-    let past_the_end: Where = &|lab| Sge { length: 9, ..sge(&lab.source, 8192 - 8, 8) };
+    let wrong: Where = &|lab| Sge { lkey: Lkey(0x4242), ..lab.source.sge(..8) };
+    let past_the_end: Where = &|lab| Sge { length: 9, ..lab.source.sge(8192 - 8..) };
     for (place, read) in [(wrong, false), (wrong, true), (past_the_end, false), (past_the_end, true)] {
         let mut lab = Lab::new(&SHAPE);
-        let (bad, to) = (place(&lab), remote(&lab.window, 0));
-        let good = sge(&lab.source, 64, 8);
+        let (bad, to) = (place(&lab), lab.window.remote());
+        let good = lab.source.sge(64..72);
         let kind = if read { Kind::Read(to) } else { Kind::Write(to) };
         let report = lab.fails(kind, Data::Sges(vec![good, bad]), KnownSyndrome::LocalProt);
         assert!(report.receives.is_empty(), "the peer is not concerned: {report:?}");
@@ -235,14 +236,14 @@ fn message_longer_than_the_receive() {
         let data = lab.gather(len);
         let report = lab.fails(Kind::Send, data, KnownSyndrome::RemoteInvalReq);
         assert_eq!(report.receives, [(first, WcStatus::LocLenErr), (second, WcStatus::WrFlushErr)]);
-        assert_eq!(lab.window.to_vec(64, 64), [0; 64], "bytes past the receive");
+        assert_eq!(lab.window.to_vec(64..128), [0; 64], "bytes past the receive");
     }
 }
 
 #[test]
 fn receive_without_protection() {
     let mut lab = Lab::new(&SHAPE);
-    let bad = Sge { lkey: Lkey(0x4242), ..sge(&lab.window, 0, 64) };
+    let bad = Sge { lkey: Lkey(0x4242), ..lab.window.sge(..64) };
     let first = lab.receive(&[bad]);
     let second = lab.receive_at(64, 64);
     let data = lab.gather(8);
@@ -258,14 +259,14 @@ fn receiver_never_ready() {
         assert!(report.receives.is_empty());
     }
     let mut lab = Lab::new(&SHAPE);
-    let (to, data) = (remote(&lab.window, 0), lab.gather(8));
+    let (to, data) = (lab.window.remote(), lab.gather(8));
     lab.fails(Kind::WriteImm(to, 4), data, KnownSyndrome::RnrRetryExc);
 }
 
 #[test]
 fn peer_gone() {
     let mut lab = Lab::new(&SHAPE);
-    let far = lab.far.qpn;
+    let far = lab.far.qpn();
     lab.b.destroy_qp(far).expect("a QP");
     let ids: Vec<_> = (0..4).map(|n| lab.good(n % 2 == 0)).collect();
     lab.run();
@@ -289,7 +290,7 @@ fn shared_receives_stay() {
     assert_eq!(report.receives, [(first, WcStatus::LocLenErr)]);
     assert_eq!(lab.far.rq.posted(), 2);
     let events: Vec<_> = std::iter::from_fn(|| lab.b.next_event()).collect();
-    let last = Event::Qp { qpn: lab.far.qpn, kind: softhca::event::QpEvent::LastWqeReached };
+    let last = Event::Qp { qpn: lab.far.qpn().get(), kind: softhca::event::QpEvent::LastWqeReached };
     assert!(events.contains(&last), "{events:?}");
 }
 

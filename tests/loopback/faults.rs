@@ -1,22 +1,12 @@
 //! A network that loses, repeats, reorders and delays packets: what arrives is what was sent, in order and once.
 
-use blueflame::transport;
+use blueflame::{WrId, transport, wqe};
+use blueflame_testkit::ops::{Op, connected, fixed, moderated, reliable};
+use blueflame_testkit::{Pair, Shape, wait_for_timer};
 use proptest::prelude::*;
-use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect};
-use softhca::wire::fault::{FaultConfig, FaultInjector};
+use softhca::wire::fault::FaultConfig;
 
-use crate::common::ops::{common, every, fixed, reliable};
-use crate::common::traffic::{Op, Traffic};
-use crate::common::{End, Shape, sge, wait_for_timer};
-
-fn bad_network(faults: FaultConfig) -> (EmbeddedDevice, EmbeddedDevice) {
-    let mut seed = faults.seed;
-    EmbeddedDevice::pair_with(|wire| {
-        seed = seed.wrapping_add(1);
-        Box::new(FaultInjector::new(wire, FaultConfig { seed, ..faults }).expect("rates of at most 1000"))
-    })
-    .expect("two devices")
-}
+use crate::traffic::Traffic;
 
 fn faults() -> impl Strategy<Value = FaultConfig> {
     (0_u16..80, 0_u16..80, 0_u16..80, 0_u16..80, any::<u64>())
@@ -31,7 +21,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
             shared_recv,
             cqe_bytes,
             scatter_to_cqe,
-            ..Shape::default()
+            ..Shape::SMALL
         },
     )
 }
@@ -48,9 +38,9 @@ proptest! {
         signal_every in 1_u16..6,
         path_mtu in prop_oneof![Just(256_u32), Just(1024), Just(4096)],
     ) {
-        let mut traffic = Traffic::<transport::Rc>::on(bad_network(faults), &shape, path_mtu);
+        let mut traffic = Traffic::<transport::Rc>::over(faults, &shape, path_mtu);
         let (ops, batched): (Vec<_>, Vec<_>) = ops.into_iter().unzip();
-        let ops = every(signal_every, &shape, ops);
+        let ops = moderated(signal_every, &shape, ops).expect("a moderation");
         let mut from = 0;
         while from < ops.len() {
             // Runs of requests that go in a batch, and single ones.
@@ -70,10 +60,10 @@ proptest! {
 /// A long run, with a twentieth of all packets lost.
 #[test]
 fn thousands_of_requests() {
-    let shape = Shape { sq_wqebbs: 4, recv_wqes: 4, ..Shape::default() };
+    let shape = Shape { sq_wqebbs: 4, recv_wqes: 4, ..Shape::SMALL };
     let faults = FaultConfig { drop: 50, duplicate: 30, reorder: 30, delay: 30, seed: 7 };
-    let mut traffic = Traffic::<transport::Rc>::on(bad_network(faults), &shape, 512);
-    for (op, signaled) in every(2, &shape, fixed(&reliable(&shape), 3000)) {
+    let mut traffic = Traffic::<transport::Rc>::over(faults, &shape, 512);
+    for (op, signaled) in moderated(2, &shape, fixed(&reliable(&shape), 3000)).expect("a moderation") {
         traffic.post(&op, signaled);
     }
     traffic.finish();
@@ -82,35 +72,34 @@ fn thousands_of_requests() {
 /// Nothing repeats what an unreliable connection loses; what arrives has been sent, whole, in order and once.
 #[test]
 fn unreliable_connections_lose_whole_messages() {
-    let (mut a, mut b) = bad_network(FaultConfig { drop: 60, duplicate: 20, seed: 3, ..FaultConfig::default() });
-    let shape = Shape { recv_wqes: 16, ..Shape::default() };
-    let (mut near, mut far) = (End::<transport::Uc>::new(&mut a, &shape), End::<transport::Uc>::new(&mut b, &shape));
-    let options = ConnectOptions { path_mtu: 256, ..ConnectOptions::default() };
-    connect((&mut a, near.qpn), (&mut b, far.qpn), &options).expect("a connection");
-    let (mut source, mailbox) = (a.buffer(1024).expect("memory"), b.buffer(1024 * 16).expect("memory"));
+    let shape = Shape { recv_wqes: 16, ..Shape::SMALL };
+    let faults = "drop=60,dup=20,seed=3".parse().expect("faults");
+    let pair = Pair::<transport::Uc>::builder().shape(shape).path_mtu(256).faults(faults).connect();
+    let mut pair = pair.expect("a pair");
+    let (mut source, mailbox) = (pair.near.buffer(1024).expect("memory"), pair.far.buffer(1024 * 16).expect("memory"));
     let mut arrived = Vec::new();
     let mut next_slot = 0;
     for n in 0..2000_u32 {
         let bytes: Vec<u8> = (0..600).map(|i| (n.wrapping_mul(97) + i) as u8).collect();
         source.write(0, &n.to_be_bytes());
         source.write(4, &bytes);
-        while far.rq.posted() < far.rq.capacity() {
+        while pair.far.rq.posted() < pair.far.rq.capacity() {
             // SAFETY: the slot is free, and the device, which owns it, outlives the queue.
-            unsafe { far.rq.post(next_slot, &[sge(&mailbox, next_slot as usize * 1024, 1024)]) }.expect("room");
+            unsafe { pair.far.rq.post(WrId(next_slot), &[mailbox.slot(next_slot as usize, 1024)]) }.expect("room");
             next_slot = (next_slot + 1) % 16;
         }
-        let request = blueflame::wqe::send().gather([sge(&source, 0, 604)]);
+        let request = wqe::send().gather([source.sge(..604)]);
         // SAFETY: the source is written again when the request is complete.
-        unsafe { near.sq.post_unchecked(&request.signaled(blueflame::types::WrId(u64::from(n)))) }.expect("room");
-        while a.step() | b.step() || wait_for_timer(&mut [&mut a, &mut b]) {}
-        let cqe = near.cq.poll().expect("a completion");
+        unsafe { pair.near.sq.post_unchecked(&request.signaled(WrId(u64::from(n)))) }.expect("room");
+        while pair.step() || wait_for_timer(&[pair.near.device(), pair.far.device()]) {}
+        let cqe = pair.near.cq.poll().expect("a completion");
         cqe.check().expect("an unreliable sender does not know");
-        near.sq.retire(&cqe).expect("outstanding");
-        while let Some(cqe) = far.cq.poll() {
+        pair.near.sq.retire(&cqe).expect("outstanding");
+        while let Some(cqe) = pair.far.cq.poll() {
             cqe.check().expect("a message");
             assert_eq!(cqe.byte_len(), 604);
-            let slot = far.rq.retire(&cqe) as usize;
-            let found = mailbox.to_vec(slot * 1024, 604);
+            let slot = pair.far.rq.retire(&cqe).expect("a posted receive").0 as usize;
+            let found = mailbox.to_vec(slot * 1024..slot * 1024 + 604);
             let number = u32::from_be_bytes(found[..4].try_into().expect("4 bytes"));
             let expected = (0..600).map(|i| (number.wrapping_mul(97) + i) as u8);
             assert!(found[4..].iter().copied().eq(expected), "message {number} is mixed up");
@@ -119,17 +108,17 @@ fn unreliable_connections_lose_whole_messages() {
     }
     assert!(arrived.is_sorted_by(|a, b| a < b), "out of order, or twice");
     assert!((1000..1990).contains(&arrived.len()), "{} of 2000 arrived", arrived.len());
-    assert_eq!((a.complaints(), b.complaints()), (Vec::new(), Vec::new()));
+    assert_eq!(pair.complaints(), []);
 }
 
 /// The injector does what the tests above count on.
 #[test]
 fn without_retries_a_bad_network_is_noticed() {
-    let shape = Shape { recv_wqes: 16, ..Shape::default() };
+    let shape = Shape { recv_wqes: 16, ..Shape::SMALL };
     let faults = FaultConfig { drop: 200, seed: 1, ..FaultConfig::default() };
     let lossy = std::panic::catch_unwind(|| {
-        let mut traffic = Traffic::<transport::Uc>::on(bad_network(faults), &shape, 256);
-        for op in fixed(&common(&shape), 50).into_iter().filter(|op| matches!(op, Op::Send(..))) {
+        let mut traffic = Traffic::<transport::Uc>::over(faults, &shape, 256);
+        for op in fixed(&connected(&shape), 50).into_iter().filter(|op| matches!(op, Op::Send(..))) {
             traffic.post(&op, true);
         }
         traffic.settle();

@@ -3,24 +3,20 @@
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::WrId;
 use blueflame::wqe::{self, Fence};
-use softhca::config::PortConfig;
-use softhca::embedded::EmbeddedDevice;
-use softhca::wire::in_process::Fabric;
-
-use crate::common::request::{Data, Kind, Service, Wr};
-use crate::common::{End, Shape, sge};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
+use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
 
 /// A device on Ethernet, and a queue pair that is ready to send.
-fn end<T: Service>(sq_wqebbs: u32) -> (EmbeddedDevice, End<T>) {
-    let mut hca = EmbeddedDevice::on_fabric(&Fabric::new(), PortConfig::ethernet(1), |wire| wire).expect("a device");
-    let end = End::new(&mut hca, &Shape { sq_wqebbs, ..Shape::default() });
-    hca.activate_raw_packet(end.qpn).expect("ready to send");
+fn end<T: Service>(sq_wqebbs: u32) -> (Device, End<T>) {
+    let hca = Network::new().device(DeviceOptions::ethernet(1)).expect("a device");
+    let end = End::new(&hca, &Shape { sq_wqebbs, ..Shape::SMALL }).expect("an end");
+    end.connect(&end.endpoint(), &ConnectOptions::default()).expect("ready to send");
     (hca, end)
 }
 
 /// The one frame that the device has sent, after its completion.
-fn sent<T: Service>(hca: &mut EmbeddedDevice, end: &mut End<T>, id: u64) -> Vec<u8> {
-    assert!(hca.run_until_idle());
+fn sent<T: Service>(hca: &Device, end: &mut End<T>, id: u64) -> Vec<u8> {
+    hca.run_until_idle().expect("an end");
     let cqe = end.cq.poll().expect("a completion");
     cqe.check().expect("success");
     assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(id));
@@ -48,7 +44,7 @@ fn sum(bytes: &[u8]) -> u16 {
 
 #[test]
 fn every_split_is_the_same_frame() {
-    let (mut hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
     let mut buffer = hca.buffer(4096).expect("memory");
     let mut id = 0;
     for headers in [0, 18, 34, 42, 66, 130] {
@@ -56,7 +52,7 @@ fn every_split_is_the_same_frame() {
             let frame: Vec<u8> = (0..len).map(|n| (n * 5 + headers + id as usize) as u8).collect();
             buffer.write(64, &frame);
             let cut = len / 3;
-            let gathered = Data::Sges(vec![sge(&buffer, 64, cut), sge(&buffer, 64 + cut, len - cut)]);
+            let gathered = Data::Sges(vec![buffer.sge(64..64 + cut), buffer.sge(64 + cut..64 + cut + len - cut)]);
             for data in [Data::Inline(frame.clone()), gathered] {
                 id += 1;
                 let wr = Wr {
@@ -68,8 +64,8 @@ fn every_split_is_the_same_frame() {
                     fence: Fence::None,
                 };
                 // SAFETY: the buffer is registered and left alone until the completion.
-                unsafe { transport::RawPacket::<InlineNone>::put(&mut end.sq, &wr) }.expect("room");
-                assert_eq!(sent(&mut hca, &mut end, id), frame, "{wr:?}");
+                unsafe { end.post(&wr) }.expect("room");
+                assert_eq!(sent(&hca, &mut end, id), frame, "{wr:?}");
             }
         }
     }
@@ -78,13 +74,13 @@ fn every_split_is_the_same_frame() {
 #[test]
 fn a_datagram_prepared_and_fired() {
     const DATA: usize = 50;
-    let (mut hca, mut end) = end::<transport::RawPacket>(8);
+    let (hca, mut end) = end::<transport::RawPacket>(8);
     let frame = wqe::frame().inline_headers(headers(DATA)).l3_checksum().l4_checksum().signaled(WrId(3));
     let shot = end.sq.template(frame.inline_len::<DATA>()).expect("within the limits");
     for n in 0..100 {
         let payload: [u8; DATA] = core::array::from_fn(|i| (i * 3 + n) as u8);
         end.sq.fire(&shot, &payload).expect("room");
-        let sent = sent(&mut hca, &mut end, 3);
+        let sent = sent(&hca, &mut end, 3);
         assert_eq!(sent[42..], payload);
         let mut plain = sent.clone();
         plain[24..26].fill(0);

@@ -1,9 +1,6 @@
 //! The crate's queues against the software device in this process: whatever is posted arrives, in order and once, or
 //! fails as it must.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod complaints;
 mod copies;
 mod failures;
@@ -18,4 +15,5 @@ mod shared_receive;
 mod shared_register;
 mod templates;
 mod threads;
+mod traffic;
 mod wraps;

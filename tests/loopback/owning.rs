@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use blueflame::queue::{
-    DeviceBuffer, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError, SendQueue,
+    DeviceBuffer, Owned, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError,
+    SendQueue,
 };
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
-use blueflame::{Sge, transport};
+use blueflame::{CompletionQueue, Qpn, Sge, transport};
+use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Handle, Receives, Shape, connect};
 use softhca::context::{QpAttr, QpState};
-use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice};
-
-use crate::common::{End, Receives, Shadows, Shape, remote, sge};
 
 const BYTES: usize = 64;
 
@@ -35,7 +34,7 @@ impl Drop for Page {
 // SAFETY: the box keeps the buffer, which nobody else has; the device keeps the memory for good.
 unsafe impl DeviceBuffer for Box<Page> {
     fn sge(&self) -> Sge {
-        sge(&self.buffer, 0, BYTES)
+        self.buffer.sge(..BYTES)
     }
 
     fn into_tag(self) -> NonZeroU64 {
@@ -53,28 +52,26 @@ unsafe impl DeviceBuffer for Box<Page> {
 }
 
 struct Side {
-    sq: OwningSendQueue<SendQueue<transport::Rc>, Box<Page>>,
-    rq: OwningRecvQueue<RecvQueue, Box<Page>>,
-    cq: blueflame::CompletionQueue,
-    qpn: u32,
+    sq: OwningSendQueue<Owned<SendQueue<transport::Rc>, Handle>, Box<Page>>,
+    rq: OwningRecvQueue<Owned<RecvQueue, Handle>, Box<Page>>,
+    cq: Owned<CompletionQueue, Handle>,
+    qpn: Qpn,
     /// The CQEs, 64 bytes each.
     cqes: *mut [u8; 64],
-    /// The queues' private memory.
-    _shadows: Shadows,
 }
 
 impl Side {
-    fn new(hca: &mut EmbeddedDevice) -> Self {
-        let End { sq, rq, cq, qpn, cqes, _shadows } =
-            End::<transport::Rc>::new(hca, &Shape { recv_wqes: 4, ..Shape::default() });
+    fn new(end: End<transport::Rc>) -> Self {
+        let (qpn, cqes) = (end.qpn(), end.cq_parts().buf.as_ptr().cast());
+        let End { sq, rq, cq, .. } = end;
         let Receives::Own(rq) = rq else { panic!("no receive queue") };
         let (sq, rq) = (OwningSendQueue::new(sq), OwningRecvQueue::new(rq));
-        Self { sq: sq.expect("new"), rq: rq.expect("new"), cq, qpn, cqes: cqes.into_inner().cast(), _shadows }
+        Self { sq: sq.expect("new"), rq: rq.expect("new"), cq, qpn, cqes }
     }
 }
 
 struct Lab {
-    hca: EmbeddedDevice,
+    hca: Device,
     near: Side,
     far: Side,
     live: Arc<AtomicUsize>,
@@ -82,9 +79,10 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
-        let mut hca = EmbeddedDevice::standalone().expect("a device");
-        let (near, far) = (Side::new(&mut hca), Side::new(&mut hca));
-        hca.connect_own(near.qpn, far.qpn, &ConnectOptions::default()).expect("connected");
+        let hca = Device::standalone().expect("a device");
+        let [near, far] = [(); 2].map(|()| End::new(&hca, &Shape::SMALL).expect("an end"));
+        connect(&near, &far, &ConnectOptions::default()).expect("connected");
+        let (near, far) = (Side::new(near), Side::new(far));
         Self { hca, near, far, live: Arc::default() }
     }
 
@@ -100,28 +98,28 @@ impl Lab {
 fn buffers_come_back_with_their_completions() {
     let mut lab = Lab::new();
     let (message, room, place) = (lab.page(7), lab.page(0), lab.page(0));
-    let source = remote(&room.buffer, 0);
+    let source = room.buffer.remote();
     lab.far.rq.post(room).expect("room");
     lab.near.sq.gather(wqe::send(), message, 48).expect("room");
     lab.near.sq.read(wqe::read(source), place, 64).expect("room");
     // The tag of a request without a buffer is not taken for one.
     lab.near.sq.post(wqe::read(source).wr_id(WrId(u64::MAX))).expect("room");
-    assert!(lab.hca.run_until_idle());
+    lab.hca.run_until_idle().expect("an end");
 
     let mut expected = [0; BYTES];
     expected[..48].fill(7);
     let arrived = lab.far.cq.poll().expect("a message");
     assert!(matches!(lab.near.sq.retire(&arrived), Err(RetireError::WrongSide { .. })), "it is not the sender's");
     let room = lab.far.rq.retire(&arrived).expect("posted");
-    assert_eq!(room.buffer.to_vec(0, BYTES), expected);
+    assert_eq!(room.buffer.to_vec(..BYTES), expected);
 
     let sent = lab.near.cq.poll().expect("a completion");
     let message = lab.near.sq.retire(&sent).expect("outstanding").expect("a buffer");
     assert!(lab.near.sq.retire(&sent).is_err(), "once");
-    assert_eq!(message.buffer.to_vec(0, BYTES), [7; BYTES]);
+    assert_eq!(message.buffer.to_vec(..BYTES), [7; BYTES]);
     let read = lab.near.cq.poll().expect("a completion");
     let place = lab.near.sq.retire(&read).expect("outstanding").expect("a buffer");
-    assert_eq!(place.buffer.to_vec(0, BYTES), expected);
+    assert_eq!(place.buffer.to_vec(..BYTES), expected);
     let empty = lab.near.cq.poll().expect("a completion");
     assert!(lab.near.sq.retire(&empty).expect("outstanding").is_none());
     assert_eq!(lab.live.load(Relaxed), 3);
@@ -137,7 +135,7 @@ fn receives_that_complete_out_of_order_give_back_their_own_buffers() {
         lab.far.rq.post(room).expect("room");
         lab.near.sq.gather(wqe::send(), message, BYTES as u32).expect("room");
     }
-    assert!(lab.hca.run_until_idle());
+    lab.hca.run_until_idle().expect("an end");
     // The third message completes first: so a device may do it with a queue pair for out-of-order data placement.
     // SAFETY: the first CQEs of the ring, which the device has written, and nobody has polled.
     unsafe { lab.far.cqes.swap(lab.far.cqes.add(2)) };
@@ -145,7 +143,7 @@ fn receives_that_complete_out_of_order_give_back_their_own_buffers() {
     for (byte, left) in [(3, 2), (2, 1), (1, 0)] {
         let cqe = lab.far.cq.poll().expect("a message");
         let room = lab.far.rq.retire(&cqe).expect("posted");
-        assert_eq!(room.buffer.to_vec(0, BYTES), [byte; BYTES]);
+        assert_eq!(room.buffer.to_vec(..BYTES), [byte; BYTES]);
         assert_eq!(lab.far.rq.queue().posted(), left);
         let wqe_counter = cqe.wqe_counter();
         let again = match left {
@@ -192,7 +190,7 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     assert_eq!(lab.live.load(Relaxed), 6);
     let error = QpAttr { state: Some(QpState::Err), ..QpAttr::default() };
     lab.hca.modify_qp(lab.near.qpn, &error).expect("ERR");
-    lab.hca.run_until_idle();
+    lab.hca.run_until_idle().expect("an end");
     let Lab { near, .. } = &mut lab;
     let mut back = 0;
     near.cq.poll_with(16, |cqe| {

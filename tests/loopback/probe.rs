@@ -5,9 +5,7 @@ use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
 use blueflame::queue::{Probe, ProbeError};
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::{transport, wqe};
-use softhca::embedded::{ConnectOptions, EmbeddedDevice, RegisterOptions};
-
-use crate::common::{End, Shape};
+use blueflame_testkit::{ConnectOptions, Device, End, RegisterOptions, Shape};
 
 /// Slices of each routine.
 const ROUNDS: usize = 65;
@@ -18,17 +16,17 @@ fn routines() -> impl Iterator<Item = CopyRoutine> {
 }
 
 /// A queue of so many WQEBBs on a device.
-fn queue(wqebbs: u32, shape: Shape) -> (EmbeddedDevice, End<transport::Rc>) {
-    let mut hca = EmbeddedDevice::standalone().expect("a device");
-    let end = End::new(&mut hca, &Shape { sq_wqebbs: wqebbs, ..shape });
-    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &ConnectOptions::default()).expect("a connection");
+fn queue(wqebbs: u32, shape: Shape) -> (Device, End<transport::Rc>) {
+    let hca = Device::standalone().expect("a device");
+    let end = End::new(&hca, &Shape { sq_wqebbs: wqebbs, ..shape }).expect("an end");
+    end.connect(&end.endpoint(), &ConnectOptions::default()).expect("a connection");
     (hca, end)
 }
 
-fn probe(hca: &mut EmbeddedDevice, end: &mut End<transport::Rc>) -> Result<Probe, ProbeError> {
+fn probe(hca: &Device, end: &mut End<transport::Rc>) -> Result<Probe, ProbeError> {
     let time = Cell::new(0);
     let clock = || time.replace(time.get() + 630);
-    let probe = end.sq.probe(&mut end.cq, routines(), clock, || hca.run_until_idle());
+    let probe = end.sq.probe(&mut end.cq, routines(), clock, || hca.run_until_idle().is_ok());
     assert_eq!(hca.complaints(), []);
     probe
 }
@@ -38,15 +36,15 @@ fn probe(hca: &mut EmbeddedDevice, end: &mut End<transport::Rc>) -> Result<Probe
 fn nops_are_fresh_and_their_copies_taken() {
     // Also where libmlx5 would have each request complete: the ring's NOPs must not.
     for signal_all in [false, true] {
-        let (mut hca, mut end) = queue(2, Shape { signal_all, ..Shape::default() });
-        let probe = probe(&mut hca, &mut end).expect("a probe");
+        let (hca, mut end) = queue(2, Shape { signal_all, ..Shape::SMALL });
+        let probe = probe(&hca, &mut end).expect("a probe");
         assert!(probe.costs().eq(routines().map(|routine| (routine, 630.0))));
         assert!(probe.taken().eq(routines().map(|routine| (routine, 1.0))), "{probe:?}");
         assert_eq!(probe.pick(), CopyRoutine::default_for_cpu());
         assert_eq!(usize::from(end.sq.pi().0), 2 * ROUNDS * routines().count());
         assert_eq!((end.sq.free(), end.cq.poll().is_none()), (end.sq.capacity(), true));
         end.sq.post(&wqe::nop().signaled(WrId(7))).expect("space");
-        assert!(hca.run_until_idle());
+        hca.run_until_idle().expect("an end");
         let cqe = end.cq.poll().expect("a completion");
         assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(7));
     }
@@ -55,38 +53,38 @@ fn nops_are_fresh_and_their_copies_taken() {
 /// A device that looks only when all are posted finds the last two copies; the others it fetches.
 #[test]
 fn what_is_fetched_is_not_counted() {
-    let (mut hca, mut end) = queue(64, Shape { cqes: 64, ..Shape::default() });
-    let probe = probe(&mut hca, &mut end).expect("a probe");
+    let (hca, mut end) = queue(64, Shape { cqes: 64, ..Shape::SMALL });
+    let probe = probe(&hca, &mut end).expect("a probe");
     assert!(probe.costs().eq(routines().map(|routine| (routine, 10.0))));
     assert!(probe.taken().eq(routines().map(|routine| (routine, 1.0 / 63.0))), "{probe:?}");
 }
 
 #[test]
 fn a_completion_queue_bounds_the_slices() {
-    let (mut hca, mut end) = queue(64, Shape { cqes: 4, ..Shape::default() });
-    let probe = probe(&mut hca, &mut end).expect("a probe");
+    let (hca, mut end) = queue(64, Shape { cqes: 4, ..Shape::SMALL });
+    let probe = probe(&hca, &mut end).expect("a probe");
     assert!(probe.costs().eq(routines().map(|routine| (routine, 210.0))));
 }
 
 #[test]
 fn what_cannot_be_measured_is_said_and_nothing_posted() {
-    let (mut hca, mut end) = queue(1, Shape::default());
-    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::TooSmall { ring: Wqebbs(1), cqes: 16 }));
-    let (mut hca, mut end) = queue(8, Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..Shape::default() });
-    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::NoBlueFlame));
-    let (mut hca, mut end) = queue(8, Shape::default());
+    let (hca, mut end) = queue(1, Shape::SMALL);
+    assert_eq!(probe(&hca, &mut end), Err(ProbeError::TooSmall { ring: Wqebbs(1), cqes: 16 }));
+    let (hca, mut end) = queue(8, Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..Shape::SMALL });
+    assert_eq!(probe(&hca, &mut end), Err(ProbeError::NoBlueFlame));
+    let (hca, mut end) = queue(8, Shape::SMALL);
     let lacking = CopyRoutine::ALL.into_iter().find(|routine| routine.check().is_err()).expect("another CPU's");
     let refused = end.sq.probe(&mut end.cq, [CopyRoutine::Words, lacking], || 0, || true);
     assert!(matches!(refused, Err(ProbeError::Unavailable(CopyUnavailable { routine, .. })) if routine == lacking));
     assert_eq!(end.sq.pi().0, 0);
     end.sq.post(&wqe::nop().signaled(WrId(0))).expect("space");
-    assert_eq!(probe(&mut hca, &mut end), Err(ProbeError::Outstanding));
+    assert_eq!(probe(&hca, &mut end), Err(ProbeError::Outstanding));
     assert_eq!(end.sq.pi().0, 1);
 }
 
 #[test]
 fn a_device_that_does_not_answer_ends_it() {
-    let (mut hca, mut end) = queue(8, Shape::default());
+    let (hca, mut end) = queue(8, Shape::SMALL);
     let mut waited = 0;
     let wait = || {
         waited += 1;
@@ -94,7 +92,7 @@ fn a_device_that_does_not_answer_ends_it() {
     };
     assert_eq!(end.sq.probe(&mut end.cq, routines(), || 0, wait), Err(ProbeError::NoCompletion));
     // What is outstanding still completes.
-    assert!(hca.run_until_idle());
+    hca.run_until_idle().expect("an end");
     while let Some(cqe) = end.cq.poll() {
         end.sq.retire(&cqe).expect("outstanding");
     }
@@ -103,17 +101,17 @@ fn a_device_that_does_not_answer_ends_it() {
 
 #[test]
 fn completions_of_another_queue_end_it() {
-    let (_hca, mut end) = queue(8, Shape::default());
-    let (mut other_hca, mut other) = queue(8, Shape::default());
+    let (_hca, mut end) = queue(8, Shape::SMALL);
+    let (other_hca, mut other) = queue(8, Shape::SMALL);
     // The numbers of both queue pairs are the same; those of what is outstanding are not.
     for n in 0..8 {
         other.sq.post(&wqe::nop().signaled(WrId(n))).expect("space");
-        assert!(other_hca.run_until_idle());
+        other_hca.run_until_idle().expect("an end");
         let cqe = other.cq.poll().expect("a completion");
         other.sq.retire(&cqe).expect("outstanding");
     }
     other.sq.post(&wqe::nop().signaled(WrId(8))).expect("space");
-    assert!(other_hca.run_until_idle());
+    other_hca.run_until_idle().expect("an end");
     let probe = end.sq.probe(&mut other.cq, routines(), || 0, || true);
     assert!(matches!(probe, Err(ProbeError::Retire(_))), "{probe:?}");
 }

@@ -1,39 +1,34 @@
 //! Completions given to queues that they are not of: they take nothing back.
 use blueflame::cq::{CqeOpcode, Side};
 use blueflame::queue::RetireError;
-use blueflame::types::{Qpn, WrId};
+use blueflame::types::WrId;
 use blueflame::{transport, wqe};
-use softhca::embedded::{ConnectOptions, EmbeddedDevice};
-
-use crate::common::{End, Receives, Shape, sge};
+use blueflame_testkit::{ConnectOptions, Device, End, Receives, Shape, connect};
 
 #[test]
 fn a_completion_is_taken_by_its_own_queue_once() {
-    let mut hca = EmbeddedDevice::standalone().expect("a device");
-    let shape = Shape { recv_wqes: 4, ..Shape::default() };
-    let mut ends = [End::<transport::Rc>::new(&mut hca, &shape), End::<transport::Rc>::new(&mut hca, &shape)];
-    let endpoints = [0, 1].map(|i| hca.endpoint(ends[i].qpn));
-    for (end, peer) in ends.iter().zip([1, 0]) {
-        hca.connect_to(end.qpn, &endpoints[peer], &ConnectOptions::default()).expect("connected");
-    }
+    let hca = Device::standalone().expect("a device");
+    let shape = Shape { recv_wqes: 4, ..Shape::SMALL };
+    let mut ends = [(); 2].map(|()| End::<transport::Rc>::new(&hca, &shape).expect("an end"));
+    connect(&ends[0], &ends[1], &ConnectOptions::default()).expect("connected");
     let mailbox = hca.buffer(256).expect("memory");
     // Four requests and four receives are outstanding at either end, of the same indices. One completes at each.
     for end in &mut ends {
         for n in 0..4 {
             // SAFETY: the memory lives as long as the device.
-            unsafe { end.rq.post(n, &[sge(&mailbox, 64 * n as usize, 64)]) }.expect("room");
+            unsafe { end.rq.post(WrId(n), &[mailbox.slot(n as usize, 64)]) }.expect("room");
         }
     }
     let [near, far] = &mut ends;
     near.sq.post(&wqe::send().inline(b"a message").signaled(WrId(7))).expect("room");
-    assert!(hca.run_until_idle());
+    hca.run_until_idle().expect("an end");
     // Outstanding from here on: nobody lets the device work.
     for _ in 0..3 {
         near.sq.post(&wqe::send().signaled(WrId(8))).expect("room");
         far.sq.post(&wqe::send().signaled(WrId(9))).expect("room");
     }
+    let (near_qpn, far_qpn) = (near.qpn(), far.qpn());
     let (Receives::Own(near_rq), Receives::Own(far_rq)) = (&mut near.rq, &mut far.rq) else { panic!("no queue") };
-    let [near_qpn, far_qpn] = [near.qpn, far.qpn].map(Qpn::truncate);
 
     let sent = near.cq.poll().expect("a completion");
     let (near_free, far_free) = (near.sq.free(), far.sq.free());

@@ -3,20 +3,18 @@
 use blueflame::cq::Cqe;
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
-use softhca::embedded::EmbeddedDevice;
-
-use crate::common::{End, Shape};
+use blueflame_testkit::{Device, End, Shape};
 
 /// Keeps `window` requests outstanding on a queue pair with `cqes` CQEs until so many have completed, posting from within the
 /// closure and letting the device work there.
 fn churn(cqes: u32, window: u64, per_call: usize) {
-    let mut hca = EmbeddedDevice::standalone().expect("a device");
-    let mut end = End::<transport::Rc>::new(&mut hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::default() });
-    hca.connect_to(end.qpn, &hca.endpoint(end.qpn), &Default::default()).expect("connected");
+    let hca = Device::standalone().expect("a device");
+    let mut end = End::<transport::Rc>::new(&hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::SMALL }).expect("an end");
+    end.connect(&end.endpoint(), &Default::default()).expect("connected");
     for n in 0..window {
         end.sq.post(&wqe::nop().signaled(WrId(n))).expect("room");
     }
-    assert!(hca.run_until_idle());
+    hca.run_until_idle().expect("an end");
     let (mut done, mut posted) = (0, window);
     while done < 200 {
         let End { sq, cq, .. } = &mut end;
@@ -26,7 +24,7 @@ fn churn(cqes: u32, window: u64, per_call: usize) {
             done += 1;
             sq.post(&wqe::nop().signaled(WrId(posted))).expect("room");
             posted += 1;
-            hca.run_until_idle();
+            hca.run_until_idle().expect("an end");
         });
         assert_ne!(found, 0, "the queue has overrun after {done}");
     }

@@ -4,32 +4,30 @@ use blueflame::cq::CqeError;
 use blueflame::queue::{RetireError, SharedRecvQueue};
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
-use softhca::config::{DeviceConfig, PortConfig, SrqFaults};
-use softhca::embedded::{ConnectOptions, EmbeddedDevice, connect, run_until_idle};
-use softhca::wire::Address;
-use softhca::wire::in_process::Fabric;
-
-use crate::common::{End, Receives, Shape, sge};
+use blueflame_testkit::{
+    ConnectOptions, Device, DeviceOptions, End, Faults, Network, Receives, Shape, connect, run_until_idle,
+};
+use softhca::config::SrqFaults;
 
 #[test]
 fn retired_out_of_order() {
-    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::default() };
-    let (mut near, mut far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
-    connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
+    let (a, b) = Device::pair().expect("two devices");
+    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
+    let [mut near, mut far] = [&a, &b].map(|device| End::<transport::Rc>::new(device, &shape).expect("an end"));
+    connect(&near, &far, &ConnectOptions::default()).expect("a connection");
     let mailbox = b.buffer(7 * 64).expect("memory");
     let mut free: Vec<u64> = (0..7).collect();
     for round in 0..500_u64 {
         for slot in free.drain(..) {
             // SAFETY: the slot is free, and the device, which owns it, outlives the queue.
-            unsafe { far.rq.post(slot, &[sge(&mailbox, slot as usize * 64, 64)]) }.expect("room");
+            unsafe { far.rq.post(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
         }
         let messages: Vec<[u8; 8]> = (0..=round % 7).map(|n| (round * 10 + n).to_be_bytes()).collect();
         for message in &messages {
             near.sq.post(&wqe::send().inline(message).signaled(WrId(round))).expect("room");
             a.step();
         }
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         near.cq.poll_with(8, |cqe| {
             near.sq.retire(&cqe).expect("outstanding");
         });
@@ -43,8 +41,9 @@ fn retired_out_of_order() {
             arrived.reverse();
         }
         for (index, message) in arrived {
-            let slot = far.rq.retire_index(index);
-            assert_eq!(mailbox.to_vec(slot as usize * 64, 8), message, "round {round}");
+            // SAFETY: the index of a completion of the queue, given here once.
+            let slot = unsafe { far.rq.retire_index(index) }.expect("a posted receive").0;
+            assert_eq!(mailbox.to_vec(slot as usize * 64..slot as usize * 64 + 8), message, "round {round}");
             free.push(slot);
         }
     }
@@ -61,29 +60,24 @@ fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
 /// buffer gets lost, and the connection lives.
 #[test]
 fn aborted_receives_are_posted_again() {
-    let fabric = Fabric::new();
-    let device = |lid, srq_faults| {
-        let config = DeviceConfig { srq_faults, ..DeviceConfig::with_port(PortConfig::infiniband(lid)) };
-        let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
-        let wire = fabric.attach(Address { lids: vec![lid], gids: vec![], qpns }).expect("an address of its own");
-        EmbeddedDevice::new(config, Box::new(wire)).expect("a device")
-    };
-    let mut a = device(1, SrqFaults::default());
-    let mut b = device(2, SrqFaults { page: 350, sequence: 150 });
-    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::default() };
-    let (mut near, mut far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
-    connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
+    let network = Network::new();
+    let a = network.device(DeviceOptions::infiniband(1)).expect("a device");
+    let faults = Faults { srq: SrqFaults { page: 350, sequence: 150 }, ..Faults::default() };
+    let b = network.device(DeviceOptions::infiniband(2).faults(faults)).expect("a device");
+    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
+    let [mut near, mut far] = [&a, &b].map(|device| End::<transport::Rc>::new(device, &shape).expect("an end"));
+    connect(&near, &far, &ConnectOptions::default()).expect("a connection");
     let capacity = u64::from(far.rq.capacity());
     let mailbox = b.buffer(capacity as usize * 64).expect("memory");
     for slot in 0..capacity {
         // SAFETY: the device, which owns the memory, outlives the queue.
-        unsafe { far.rq.post(slot, &[sge(&mailbox, slot as usize * 64, 64)]) }.expect("room");
+        unsafe { far.rq.post(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
     }
     let (mut aborted, mut vendors) = (0, Vec::new());
     for round in 0..300_u64 {
         near.sq.post(&wqe::send().inline(&round.to_be_bytes()).signaled(WrId(round))).expect("room");
         a.step();
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         near.cq.poll_with(8, |cqe| {
             assert!(cqe.check().is_ok());
             near.sq.retire(&cqe).expect("outstanding");
@@ -93,7 +87,7 @@ fn aborted_receives_are_posted_again() {
             Ok(_) => {
                 let not_aborted = RetireError::NotAborted { wqe_counter: cqe.wqe_counter() };
                 assert_eq!(shared(&mut far.rq).repost(&cqe), Err(not_aborted));
-                free.push(far.rq.retire(&cqe));
+                free.push(far.rq.retire(&cqe).expect("a posted receive").0);
             }
             Err(CqeError::Aborted(error)) => {
                 aborted += 1;
@@ -108,9 +102,9 @@ fn aborted_receives_are_posted_again() {
         });
         assert_eq!(free.len(), 1, "each message arrives once");
         for slot in free {
-            assert_eq!(mailbox.to_vec(slot as usize * 64, 8), round.to_be_bytes());
+            assert_eq!(mailbox.to_vec(slot as usize * 64..slot as usize * 64 + 8), round.to_be_bytes());
             // SAFETY: as above; the slot is free.
-            unsafe { far.rq.post(slot, &[sge(&mailbox, slot as usize * 64, 64)]) }.expect("room");
+            unsafe { far.rq.post(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
         }
         assert_eq!(u64::from(far.rq.posted()), capacity, "no buffer is lost");
     }

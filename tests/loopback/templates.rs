@@ -1,31 +1,29 @@
 //! Prepared requests, fired thousands of times, and staged ones.
 
 use blueflame::queue::PostError;
-use blueflame::types::{Lkey, WrId};
+use blueflame::types::WrId;
 use blueflame::{Remote, Sge, transport, wqe};
-use softhca::embedded::{ConnectOptions, EmbeddedDevice, run_until_idle};
-
-use crate::common::{End, Shape, remote};
+use blueflame_testkit::{ConnectOptions, Device, End, Shape, connect, run_until_idle};
 
 /// Fires `N` bytes at a time and looks at each where it arrives.
 fn fire<const N: usize>(sq_wqebbs: u32, shots: u32) {
-    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-    let shape = Shape { sq_wqebbs, ..Shape::default() };
-    let mut near = End::<transport::Rc>::new(&mut a, &shape);
-    let far = End::<transport::Rc>::new(&mut b, &shape);
-    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let (a, b) = Device::pair().expect("two devices");
+    let shape = Shape { sq_wqebbs, ..Shape::SMALL };
+    let mut near = End::<transport::Rc>::new(&a, &shape).expect("an end");
+    let far = End::<transport::Rc>::new(&b, &shape).expect("an end");
+    connect(&near, &far, &ConnectOptions::default()).expect("connected");
     let window = b.buffer(4096).expect("memory");
-    let to: Remote = remote(&window, 64);
+    let to: Remote = window.remote().at(64);
     let mut shot = near.sq.template(wqe::write(to).inline_len::<N>().signaled(WrId(0))).expect("within the limits");
     for n in 0..shots {
         let payload: [u8; N] = core::array::from_fn(|i| (n as usize * 31 + i) as u8);
         shot.set_wr_id(WrId(u64::from(n)));
         near.sq.fire(&shot, &payload).expect("room");
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
         assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(u64::from(n)));
-        assert_eq!(window.to_vec(64, N), payload);
+        assert_eq!(window.to_vec(64..64 + N), payload);
         assert_eq!(a.complaints(), []);
     }
     assert_eq!(near.cq.poll_with(8, |_| ()), 0);
@@ -46,24 +44,24 @@ fn of_every_kind_of_size() {
 /// A template whose shots bring the entry: READs of different places of this side's memory.
 #[test]
 fn of_an_entry() {
-    let (mut a, mut b) = (EmbeddedDevice::pair()).expect("two devices");
-    let shape = Shape { sq_wqebbs: 2, ..Shape::default() };
-    let mut near = End::<transport::Rc>::new(&mut a, &shape);
-    let far = End::<transport::Rc>::new(&mut b, &shape);
-    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let (a, b) = Device::pair().expect("two devices");
+    let shape = Shape { sq_wqebbs: 2, ..Shape::SMALL };
+    let mut near = End::<transport::Rc>::new(&a, &shape).expect("an end");
+    let far = End::<transport::Rc>::new(&b, &shape).expect("an end");
+    connect(&near, &far, &ConnectOptions::default()).expect("connected");
     let (local, mut window) = (a.buffer(4096).expect("memory"), b.buffer(4096).expect("memory"));
     window.write(64, b"what the peer has");
-    let read = wqe::read(remote(&window, 64)).scatter_len::<1>().signaled(WrId(5));
+    let read = wqe::read(window.remote().at(64)).scatter_len::<1>().signaled(WrId(5));
     let template = near.sq.template(read).expect("within the limits");
     for n in 0..50_u64 {
-        let entry = Sge { addr: local.addr() + 32 * n, length: 17, lkey: Lkey(local.lkey()) };
+        let entry = Sge { addr: local.addr() + 32 * n, length: 17, lkey: local.lkey() };
         // SAFETY: the entry is registered memory, which is looked at when the READ has completed.
         unsafe { near.sq.fire_unchecked(&template, &[entry]) }.expect("room");
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
         assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(5));
-        assert_eq!(local.to_vec(32 * n as usize, 17), b"what the peer has");
+        assert_eq!(local.to_vec(32 * n as usize..32 * n as usize + 17), b"what the peer has");
         assert_eq!(a.complaints(), []);
     }
 }
@@ -71,40 +69,40 @@ fn of_an_entry() {
 /// Staged requests reach the device when they are rung, and not before.
 #[test]
 fn staged() {
-    let (mut a, mut b) = EmbeddedDevice::pair().expect("two devices");
-    let mut near = End::<transport::Rc>::new(&mut a, &Shape::default());
-    let far = End::<transport::Rc>::new(&mut b, &Shape::default());
-    softhca::embedded::connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("connected");
+    let (a, b) = Device::pair().expect("two devices");
+    let mut near = End::<transport::Rc>::new(&a, &Shape::SMALL).expect("an end");
+    let far = End::<transport::Rc>::new(&b, &Shape::SMALL).expect("an end");
+    connect(&near, &far, &ConnectOptions::default()).expect("connected");
     let window = b.buffer(4096).expect("memory");
     for n in 0..100_u8 {
         // One WQEBB, and three.
         let (short, long) = ([n; 12], [n; 130]);
-        let to = wqe::write(remote(&window, 0)).signaled(WrId(u64::from(n)));
+        let to = wqe::write(window.remote()).signaled(WrId(u64::from(n)));
         let staged =
             if n.is_multiple_of(2) { near.sq.stage(&to.inline(&short)) } else { near.sq.stage(&to.inline(&long)) };
         let staged = staged.expect("room");
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         assert!(near.cq.poll().is_none(), "nobody has rung");
         if n.is_multiple_of(5) {
             drop(staged);
             continue;
         }
         staged.ring_doorbell();
-        assert!(run_until_idle(&mut [&mut a, &mut b]));
+        run_until_idle(&[&a, &b]).expect("an end");
         let cqe = near.cq.poll().expect("a completion");
         cqe.check().expect("success");
         assert_eq!(near.sq.retire(&cqe).expect("outstanding").wr_id, WrId(u64::from(n)));
         let bytes = if n.is_multiple_of(2) { 12 } else { 130 };
-        assert_eq!(window.to_vec(0, bytes), vec![n; bytes]);
+        assert_eq!(window.to_vec(..bytes), vec![n; bytes]);
         assert_eq!(a.complaints(), []);
     }
 }
 
 #[test]
 fn a_full_ring_and_a_limit_are_named() {
-    let mut hca = EmbeddedDevice::standalone().expect("a device");
-    let shape = Shape { sq_wqebbs: 1, max_inline: 16, ..Shape::default() };
-    let mut end = End::<transport::Rc>::new(&mut hca, &shape);
+    let hca = Device::standalone().expect("a device");
+    let shape = Shape { sq_wqebbs: 1, max_inline: 16, ..Shape::SMALL };
+    let mut end = End::<transport::Rc>::new(&hca, &shape).expect("an end");
     assert!(end.sq.template(wqe::send().inline_len::<17>()).is_err());
     let shot = end.sq.template(wqe::send().inline_len::<16>()).expect("within the limits");
     end.sq.fire(&shot, &[1; 16]).expect("room");

@@ -1,36 +1,16 @@
 //! Devices on threads of their own, and two threads that spin on completions, as programs do.
 
 use std::hint::spin_loop;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
-use parking_lot::Mutex;
-use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
-use softhca::embedded::{Buffer, ConnectOptions, EmbeddedDevice, connect};
-use softhca::notify::Notify;
-use softhca::runner::Runner;
-use softhca::wire::Address;
-use softhca::wire::in_process::Fabric;
-
-use crate::common::{End, Shape, sge};
+use blueflame_testkit::{Buffer, End, Pair, Shape};
 
 const MESSAGES: u64 = 2000;
 const BYTES: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn device(fabric: &Fabric, lid: u16) -> (EmbeddedDevice, Notify) {
-    let port = PortConfig::infiniband(lid);
-    let mut config = DeviceConfig::with_port(port);
-    config.doorbells = DoorbellSource::Records;
-    let gids = config.ports[0].gids.clone();
-    let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
-    let wire = fabric.attach(Address { lids: vec![lid], gids, qpns }).expect("an address of its own");
-    let notify = wire.notify();
-    (EmbeddedDevice::new(config, Box::new(wire)).expect("a device"), notify)
-}
 
 fn message(n: u64, from: u8) -> Vec<u8> {
     (0..BYTES as u64).map(|i| (n * 7 + i) as u8 ^ from).collect()
@@ -42,7 +22,7 @@ fn ping_pong(mut end: End<transport::Rc>, mut buffer: Buffer, first: bool) {
     let give_up = Instant::now() + PATIENCE;
     let receive = |end: &mut End<transport::Rc>, buffer: &Buffer, slot: u64| {
         // SAFETY: the slot's last message has been looked at; the device outlives the queue.
-        unsafe { end.rq.post(slot, &[sge(buffer, slot as usize * BYTES, BYTES)]) }.expect("room");
+        unsafe { end.rq.post(WrId(slot), &[buffer.slot(slot as usize, BYTES)]) }.expect("room");
     };
     (0..4).for_each(|slot| receive(&mut end, &buffer, slot));
     // The first one begins; the other's n-th message answers the n-th it received.
@@ -52,7 +32,7 @@ fn ping_pong(mut end: End<transport::Rc>, mut buffer: Buffer, first: bool) {
         if sent < MESSAGES && (first || received > 0) && sent == turn(received) && sent == completed {
             let at = 4 * BYTES;
             buffer.write(at, &message(sent, me));
-            let request = wqe::send().gather([sge(&buffer, at, BYTES)]).signaled(WrId(sent));
+            let request = wqe::send().gather([buffer.sge(at..at + BYTES)]).signaled(WrId(sent));
             // SAFETY: the bytes are written again when the request is complete.
             unsafe { end.sq.post_unchecked(&request) }.expect("room");
             sent += 1;
@@ -69,9 +49,12 @@ fn ping_pong(mut end: End<transport::Rc>, mut buffer: Buffer, first: bool) {
                 completed += 1;
             }
             Side::Responder => {
-                let slot = end.rq.retire(&cqe);
+                let slot = end.rq.retire(&cqe).expect("a posted receive").0;
                 assert_eq!(slot, received % 4);
-                assert!(buffer.to_vec(slot as usize * BYTES, BYTES) == message(received, other), "message {received}");
+                assert!(
+                    buffer.to_vec(slot as usize * BYTES..slot as usize * BYTES + BYTES) == message(received, other),
+                    "message {received}"
+                );
                 received += 1;
                 receive(&mut end, &buffer, slot);
             }
@@ -81,20 +64,15 @@ fn ping_pong(mut end: End<transport::Rc>, mut buffer: Buffer, first: bool) {
 
 #[test]
 fn two_devices_and_two_programs() {
-    let fabric = Fabric::new();
-    let ((mut a, wake_a), (mut b, wake_b)) = (device(&fabric, 1), device(&fabric, 2));
-    let shape = Shape::default();
-    let (near, far) = (End::<transport::Rc>::new(&mut a, &shape), End::<transport::Rc>::new(&mut b, &shape));
-    connect((&mut a, near.qpn), (&mut b, far.qpn), &ConnectOptions::default()).expect("a connection");
+    let pair = Pair::<transport::Rc>::builder().shape(Shape::SMALL).threaded().connect().expect("a pair");
+    let (a, b) = (pair.near.device().clone(), pair.far.device().clone());
     let (ours, theirs) = (a.buffer(5 * BYTES).expect("memory"), b.buffer(5 * BYTES).expect("memory"));
-    let (a, b) = (Arc::new(Mutex::new(a)), Arc::new(Mutex::new(b)));
-    let runners = [(&a, wake_a), (&b, wake_b)].map(|(device, wake)| {
-        Runner::start(Arc::clone(device), wake, None, |event| panic!("{event:?}")).expect("a thread")
-    });
+    let Pair { near, far } = pair;
     std::thread::scope(|scope| {
         scope.spawn(|| ping_pong(near, ours, true));
         scope.spawn(|| ping_pong(far, theirs, false));
     });
-    runners.into_iter().for_each(Runner::stop);
-    assert_eq!((a.lock().complaints(), b.lock().complaints()), (Vec::new(), Vec::new()));
+    for device in [a, b] {
+        assert_eq!((device.next_event(), device.complaints()), (None, Vec::new()));
+    }
 }

@@ -1,13 +1,13 @@
 //! Rings of 1 to 8 WQEBBs, which wrap thousands of times, with every operation and size.
 
 use blueflame::transport;
+use blueflame_testkit::Shape;
 
-use crate::common::Shape;
-use crate::common::ops::{common, every, fixed, reliable};
-use crate::common::traffic::{Carry, Op, Tail, Traffic};
+use crate::traffic::Traffic;
+use blueflame_testkit::ops::{Carry, Op, Tail, connected, fixed, moderated, reliable};
 
 fn tiny(sq_wqebbs: u32) -> Shape {
-    Shape { sq_wqebbs, recv_wqes: 2, cqes: sq_wqebbs.max(2), ..Shape::default() }
+    Shape { sq_wqebbs, recv_wqes: 2, cqes: sq_wqebbs.max(2), ..Shape::SMALL }
 }
 
 /// Each request alone, each signalled.
@@ -31,7 +31,7 @@ fn unreliable_requests_one_by_one() {
         // An unreliable connection loses what finds no receive buffer, so there is one for each request on its way.
         let shape = Shape { recv_wqes: 4 * sq_wqebbs, cqes: 4 * sq_wqebbs, ..tiny(sq_wqebbs) };
         let mut traffic = Traffic::<transport::Uc>::new(&shape, 256);
-        for op in fixed(&common(&shape), 2000) {
+        for op in fixed(&connected(&shape), 2000) {
             traffic.post(&op, true);
             traffic.settle();
         }
@@ -46,7 +46,7 @@ fn batches_with_moderated_completions() {
         for signal_every in [1, 3, 16] {
             let shape = tiny(sq_wqebbs);
             let mut traffic = Traffic::<transport::Rc>::new(&shape, 1024);
-            let ops = every(signal_every, &shape, fixed(&reliable(&shape), 1000));
+            let ops = moderated(signal_every, &shape, fixed(&reliable(&shape), 1000)).expect("a moderation");
             for some in ops.chunks(25) {
                 traffic.post_batches(some);
             }
@@ -60,7 +60,7 @@ fn batches_with_moderated_completions() {
 /// Every inline length from nothing to the limit, at every position of the ring in turn.
 #[test]
 fn every_inline_length_at_every_position() {
-    let shape = Shape { sq_wqebbs: 16, max_inline: 956, ..Shape::default() };
+    let shape = Shape { sq_wqebbs: 16, max_inline: 956, ..Shape::SMALL };
     let mut traffic = Traffic::<transport::Rc>::new(&shape, 4096);
     for len in 0..=956 {
         traffic.post(&Op::Send(Carry::Inline(len), Tail::None), true);
@@ -79,7 +79,7 @@ fn every_inline_length_at_every_position() {
 /// Every number of pieces from none to the limit, at every position in turn.
 #[test]
 fn every_gather_list_at_every_position() {
-    let shape = Shape { sq_wqebbs: 16, max_sge: 61, ..Shape::default() };
+    let shape = Shape { sq_wqebbs: 16, max_sge: 61, ..Shape::SMALL };
     let mut traffic = Traffic::<transport::Rc>::new(&shape, 512);
     for count in (0..=61).chain(0..=61).chain(0..=61) {
         let lens: Vec<_> = (0..count).map(|i| (i * 7) % 25).collect();
@@ -92,7 +92,7 @@ fn every_gather_list_at_every_position() {
 /// Both counters of WQEBBs and of receives pass 2^16, that of the completion queue 2^16 CQEs.
 #[test]
 fn indices_past_sixteen_bits() {
-    let shape = Shape { sq_wqebbs: 64, recv_wqes: 32, cqes: 64, ..Shape::default() };
+    let shape = Shape { sq_wqebbs: 64, recv_wqes: 32, cqes: 64, ..Shape::SMALL };
     let mut traffic = Traffic::<transport::Rc>::new(&shape, 4096);
     let op = Op::Send(Carry::Inline(8), Tail::None);
     let batch = vec![(op, true); 32];

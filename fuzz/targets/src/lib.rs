@@ -8,7 +8,4 @@ pub mod guard;
 pub mod ledger;
 pub mod memory;
 pub mod queue_ops;
-#[expect(dead_code, reason = "shared with the tests, which use all of it")]
-#[path = "../../tests/common/request.rs"]
-mod request;
 pub mod wqe_build;

@@ -9,11 +9,11 @@ use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
 use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
 use blueflame::{Remote, Sge};
+use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, Checksums, DataSeg, Payload, SendOp};
 
 use super::memory::{Arena, BASE};
-use super::request::{Data, Kind, Service, Wr};
 
 /// Bytes per half of the register.
 const HALF: usize = 256;

@@ -14,9 +14,9 @@ use blueflame::queue::{
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, Sge, transport};
+use blueflame_testkit::request::{Poster, Service, Wr};
 
 use super::memory::Arena;
-use super::request::{Door, Service, Wr};
 use super::wqe_build::Request;
 
 /// The queue pair's number.
@@ -402,7 +402,7 @@ struct Stager<'q> {
     wqebbs: u16,
 }
 
-impl Door<transport::Rc> for Stager<'_> {
+impl Poster<transport::Rc> for Stager<'_> {
     unsafe fn put<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
         let before = self.sq.pi();
         // SAFETY: the caller's promise.

@@ -42,6 +42,7 @@ impl Arena {
         self.0.ptr
     }
 
+    #[expect(clippy::len_without_is_empty, reason = "an arena has bytes")]
     pub fn len(&self) -> usize {
         self.0.layout.size()
     }
