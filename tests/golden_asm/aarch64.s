@@ -2732,6 +2732,17 @@ other_flush_thread_register:
     dsb st
     ret
 
+other_memory_arrived:
+    ldp x8, x9, [x0]
+    ldrb w8, [x8, x9]
+    cmp w8, w1, uxtb
+    b.ne L1
+    dmb oshld
+L1:
+    cmp w8, w1, uxtb
+    cset w0, eq
+    ret
+
 other_poll_conservative:
     ldr x11, [x0]
     ldr w8, [x11, #60]

@@ -2,6 +2,7 @@
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
 use blueflame::cq::{CompletionQueue, Conservative, Notify};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
+use blueflame::memory_polling::PolledMemory;
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
 use blueflame::types::{Qpn, WrId};
 use blueflame::{Sge, transport};
@@ -59,4 +60,9 @@ pub fn other_poll_conservative(cq: &mut CompletionQueue<Conservative>, done: &mu
 #[unsafe(no_mangle)]
 pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
     cq.forget(qpn);
+}
+
+#[unsafe(no_mangle)]
+pub fn other_memory_arrived(place: &PolledMemory<'_>, flag: u8) -> bool {
+    place.arrived(flag)
 }

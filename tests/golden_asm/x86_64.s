@@ -2902,6 +2902,17 @@ other_flush_thread_register:
     sfence
     ret
 
+other_memory_arrived:
+    mov rax, qword ptr [rdi]
+    mov rcx, qword ptr [rdi + 8]
+    movzx eax, byte ptr [rax + rcx]
+    cmp al, sil
+    jne L1
+L1:
+    cmp al, sil
+    sete al
+    ret
+
 other_poll_conservative:
     mov rdx, qword ptr [rdi]
     mov eax, dword ptr [rdx + 60]
