@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Failure, svg};
 
@@ -28,7 +28,7 @@ pub struct ReportOptions {
 pub struct Latencies(Histogram<u64>);
 
 /// Quantiles in microseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Percentiles {
     pub min: f64,

@@ -5,9 +5,11 @@
 
 mod failure;
 mod latency;
+mod process;
 mod setup;
 mod svg;
 
 pub use failure::{Failure, exit};
 pub use latency::{Latencies, Percentiles, ReportOptions};
-pub use setup::{Role, Setup, listen};
+pub use process::Process;
+pub use setup::{Role, Setup, listen, prepared};

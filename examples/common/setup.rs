@@ -88,16 +88,26 @@ impl Setup {
         }
         let listener = listen(if self.local { 0 } else { self.port })?;
         if !self.local {
-            return side(Role::Server, ready(listener.accept()?.0)?);
+            return side(Role::Server, prepared(listener.accept()?.0)?);
         }
-        let client = ready(TcpStream::connect((Ipv4Addr::LOCALHOST, listener.local_addr()?.port()))?)?;
-        let server = ready(listener.accept()?.0)?;
+        let client = prepared(TcpStream::connect((Ipv4Addr::LOCALHOST, listener.local_addr()?.port()))?)?;
+        let server = prepared(listener.accept()?.0)?;
         thread::scope(|scope| {
             let server = scope.spawn(|| side(Role::Server, server));
             let client = side(Role::Client, client);
             let server = server.join().map_err(|_| "the server's thread has panicked")?;
             client.and(server)
         })
+    }
+
+    /// The options by which another process finds the same device, and the server at `port` of this machine.
+    #[must_use]
+    pub fn arguments(&self, port: u16) -> Vec<String> {
+        let mut arguments = vec!["localhost".into(), format!("-p{port}"), format!("-i{}", self.ib_port)];
+        arguments.extend(self.ib_dev.iter().map(|name| format!("-d{name}")));
+        arguments.extend(self.gid_index.iter().map(|index| format!("-x{index}")));
+        arguments.extend(self.mtu.iter().map(|bytes| format!("-m{bytes}")));
+        arguments
     }
 
     /// Connects to the server at `host`.
@@ -107,7 +117,7 @@ impl Setup {
     pub fn connect(&self, host: &str) -> Result<TcpStream, Failure> {
         let stream = TcpStream::connect((host, self.port))
             .map_err(|error| format!("connect to {host}:{}: {error}", self.port))?;
-        ready(stream)
+        prepared(stream)
     }
 }
 
@@ -121,8 +131,11 @@ pub fn listen(port: u16) -> Result<TcpListener, Failure> {
         .map_err(|error| format!("listen on port {port}: {error}").into())
 }
 
-/// Small messages go at once, and a peer that is silent for too long is an error.
-fn ready(stream: TcpStream) -> Result<TcpStream, Failure> {
+/// A stream by which small messages go at once, and a peer that is silent for too long is an error.
+///
+/// # Errors
+/// A failed call.
+pub fn prepared(stream: TcpStream) -> Result<TcpStream, Failure> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     Ok(stream)

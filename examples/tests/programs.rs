@@ -55,3 +55,16 @@ fn write_latency() {
     let all = run(program, "--local -a -n 5 --json");
     assert_eq!(all.lines().count(), 23, "{all}");
 }
+
+#[test]
+fn storage_target() {
+    let report = json(env!("CARGO_BIN_EXE_storage_target"), "--local -D 0.9 -s 1000");
+    let initiators = report["initiators"].as_array().expect("a list");
+    assert_eq!(initiators.len(), 4, "{report}");
+    for one in initiators {
+        assert!(one["bytes_verified"].as_u64().is_some_and(|bytes| bytes >= 1000), "{report}");
+    }
+    let deaths = report["deaths"].as_array().expect("a list");
+    assert_eq!((deaths.len(), &deaths[0]["number"]), (1, &3.into()), "{report}");
+    assert!(deaths[0]["others_meanwhile"].as_u64().is_some_and(|commands| commands > 0), "{report}");
+}

@@ -1,0 +1,55 @@
+//! This program once more, as a process of its own: one that can be killed.
+
+use std::process::{Child, Command, Stdio};
+
+use crate::Failure;
+
+/// A running copy of this program, which does not outlive the value.
+#[derive(Debug)]
+pub struct Process(Child);
+
+impl Process {
+    /// Starts this program with other arguments. What it prints is kept for [`finish`](Self::finish); what it complains of is
+    /// shown.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start<I: IntoIterator<Item = String>>(arguments: I) -> Result<Self, Failure> {
+        let child = Command::new(std::env::current_exe()?)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        Ok(Self(child))
+    }
+
+    /// Kills it: it gets no chance to say good-bye.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn kill(&mut self) -> Result<(), Failure> {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+
+    /// Waits for its end, which must be a good one; what it printed. Not for programs that print more than a pipe holds.
+    ///
+    /// # Errors
+    /// Any other exit code than 0.
+    pub fn finish(mut self) -> Result<String, Failure> {
+        let status = self.0.wait()?;
+        if !status.success() {
+            return Err(format!("a process of this program failed: {status}").into());
+        }
+        let pipe = self.0.stdout.take().ok_or("the process has no pipe")?;
+        Ok(std::io::read_to_string(pipe)?)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Fails when it has ended, which is the good case.
+        let _ = self.kill();
+    }
+}
