@@ -68,3 +68,11 @@ fn storage_target() {
     assert_eq!((deaths.len(), &deaths[0]["number"]), (1, &3.into()), "{report}");
     assert!(deaths[0]["others_meanwhile"].as_u64().is_some_and(|commands| commands > 0), "{report}");
 }
+
+#[test]
+fn reconnect() {
+    let report = json(env!("CARGO_BIN_EXE_reconnect"), "--local -D 2");
+    let last = report["deaths"].as_array().and_then(|deaths| deaths.last()).expect("a death");
+    assert!(last["error"].as_str().is_some_and(|error| error.contains("did not answer")), "{report}");
+    assert!(report["messages"].as_u64() > last["resumed_at"].as_u64(), "{report}");
+}
