@@ -88,10 +88,10 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`CqError`] names the part that cannot be. Each CQE is looked at once: whoever makes the ring, and not libmlx5, must
-    /// have marked them as never written, by opcode 0xf (`op_own` 0xf0, rdma-core
-    /// `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`) before the device was told of it, for zeros read as completions
-    /// ([`CqError::Cqe`]). A queue in use may have completions pending from `ci` on.
+    /// [`CqError`] names the invalid part. It looks at each CQE once. libmlx5 marks all of them as never written, by opcode 0xf
+    /// (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`); who makes a ring without it must do so before the
+    /// device knows the ring, for zeros read as completions ([`CqError::Cqe`]). A queue in use may have completions pending
+    /// from `ci` on.
     ///
     /// # Safety
     ///

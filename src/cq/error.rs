@@ -1,4 +1,4 @@
-//! Completions that are no success, and queues that cannot be.
+//! Completions that report no success, and invalid parts of a queue.
 use core::fmt;
 
 use super::layout::Tail;
@@ -50,7 +50,7 @@ impl fmt::Display for ErrorCqe {
 /// Why a CQE is not the success of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqeError {
-    /// A request failed; its queue pair is in the error state, and what follows is flushed.
+    /// A request failed. Its queue pair is in the error state; the device flushes the requests behind it.
     Completion(ErrorCqe),
     /// The device gave a request up (syndrome 0x22), and the queue pair lives on. Receives of a shared receive queue end so
     /// when a page of memory registered on demand was not there (vendor syndrome 0x93), or when the WQE was taken for a packet
@@ -82,10 +82,10 @@ pub enum CqeError {
 }
 
 impl CqeError {
-    /// What a CQE is that [`OpOwn::is_success`](super::layout::OpOwn::is_success) said is none. `syndromes` are the
+    /// What a CQE reports for which [`OpOwn::is_success`](super::layout::OpOwn::is_success) is false. `syndromes` are the
     /// [vendor's](super::layout::ErrCqe::vendor_err_synd) and the [syndrome](super::layout::ErrCqe::syndrome).
     ///
-    /// `inline`, though never inlined, so that callers see that it cannot unwind, and need no landing pads.
+    /// `inline`, though never inlined: callers then see that it cannot unwind, and need no landing pads.
     #[cold]
     #[inline]
     pub(super) fn new(tail: Tail, syndromes: u16, opcode_and_qpn: u32) -> Self {
@@ -187,7 +187,7 @@ impl fmt::Display for InlineError {
 
 impl core::error::Error for InlineError {}
 
-/// Why parts do not make a completion queue.
+/// Invalid parts of a completion queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CqError {
@@ -201,7 +201,7 @@ pub enum CqError {
     RecordAlignment(usize),
     /// The UAR page is not 8-byte aligned; the address.
     UarAlignment(usize),
-    /// A CQE is neither marked as never written (opcode 0xf), nor can the device have written it. Was the ring initialised?
+    /// A CQE is not marked as never written (opcode 0xf), and the device cannot have written it. Was the ring initialised?
     Cqe {
         /// Its place in the ring.
         slot: u32,

@@ -1,4 +1,4 @@
-//! Taking the completions of a queue pair that is gone out of the ring.
+//! Removes the completions of a destroyed or reset queue pair from the ring.
 use super::completion_queue::CompletionQueue;
 use super::mode::{PollMode, Publish};
 use super::view::{Cqe, CqeView};
@@ -41,9 +41,9 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 }
 
-/// Whether completions of queue pair `qpn` that nobody has polled lie in the ring: from the consumer index in the record on.
+/// Whether the ring has completions of queue pair `qpn` that nobody has polled: from the consumer index in the record on.
 ///
-/// For whoever makes a queue pair, while another thread may poll. A completion that is polled just now counts or not.
+/// For code that makes a queue pair while another thread may poll. A completion that is being polled may count or not.
 ///
 /// # Safety
 ///

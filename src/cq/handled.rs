@@ -1,4 +1,4 @@
-//! What a closure that polls may return.
+//! What the closure of `poll_with` may return.
 use core::convert::Infallible;
 
 /// What the closure of [`CompletionQueue::poll_with`](super::CompletionQueue::poll_with) returns for each completion: `()`

@@ -1,16 +1,16 @@
-//! Whether memory is the ring of a completion queue at all.
+//! Checks that memory is the ring of a completion queue.
 use super::error::CqError;
 use super::opcode::CqeOpcode;
 use super::ring::Ring;
 use super::view::CqeView;
 use crate::types::CqCi;
 
-/// Checks that each CQE is marked as never written, or can have been written by the device: that it is of a queue pair (there
-/// is no number 0 for applications), and that those to be polled are next to each other, from `ci` on.
+/// Checks that each CQE is marked as never written, or that the device can have written it: it has a queue pair (applications
+/// never have number 0), and those to be polled are next to each other, from `ci` on.
 ///
-/// So memory that is all zeros is refused: it reads as completions. Completions that are pending are not, nor what the last
-/// pass over the ring has left, so a queue in use can be taken over. The device may write meanwhile: it writes in order, so that,
-/// looking from the last to the first, what precedes a completion found is one, too.
+/// It refuses memory that is all zeros, which reads as completions. It accepts pending completions and what the last pass
+/// over the ring has left, so a queue in use can be taken over. The device may write meanwhile. It writes in order: looking from
+/// the last to the first, whatever precedes a completion found is one, too.
 ///
 /// # Safety
 ///

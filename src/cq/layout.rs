@@ -1,7 +1,7 @@
-//! Where everything is in a CQE: the layouts, checked against the sizes and offsets of rdma-core's `mlx5dv.h`.
+//! The layouts of CQEs, with the sizes and offsets of rdma-core's `mlx5dv.h`, checked when compiled.
 //!
-//! The structures are maps, never laid over device memory as references: fields are read one by one at
-//! `offset_of!(…)`. Multi-byte fields are big endian in memory.
+//! The structures are maps: no reference to device memory has their types. Fields are read one by one at `offset_of!(…)`.
+//! Fields of several bytes are big endian.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -126,8 +126,7 @@ const_assert_eq!(TAIL_OFFSET % size_of::<u32>(), 0);
 const_assert_eq!(TAIL_OFFSET + size_of::<u32>(), CQE64_BYTES);
 const_assert_eq!(TAIL_OFFSET + 3, offset_of!(Cqe64, op_own));
 
-/// The last four bytes of a CQE, loaded at once and kept, because everything hangs on them: who owns the CQE, what it is,
-/// and which WQE it completes.
+/// The last four bytes of a CQE, loaded at once and kept. They say who owns the CQE, what it is, and which WQE it completes.
 ///
 /// The counter may come out of the load that finds the owner bit, before any barrier. The device stores a CQE in one write,
 /// whose bytes become visible at ascending addresses (PCIe Base Specification, "Update Ordering and Granularity Provided
@@ -135,14 +134,14 @@ const_assert_eq!(TAIL_OFFSET + 3, offset_of!(Cqe64, op_own));
 /// last byte: a load that sees it new sees the bytes before it in the same word new, too. DPDK does so with the last eight
 /// bytes (`drivers/net/mlx5/mlx5_rxtx_vec_sse.h` and its siblings for Arm and POWER).
 ///
-/// Kept as a machine word, of which the upper half of a 64-bit one is zero: what is taken out of it needs no extending.
+/// Kept as a machine word (on 64-bit CPUs with a zero upper half), so that fields taken out of it need no extending.
 #[derive(Clone, Copy)]
 pub(super) struct Tail(usize);
 
 impl Tail {
     /// From the word in memory, `loaded` as it is, for a CQE that is software's if its owner bit equals `phase`, 0 or 1.
     ///
-    /// The owner bit is kept as zero if right: what looks at the tail later need not know of phases.
+    /// It keeps the owner bit as zero if it equals `phase`: later looks at the tail need not know the phase.
     #[inline(always)]
     pub(super) const fn new(loaded: u32, phase: u32) -> Self {
         Self((u32::from_be(loaded) ^ phase) as usize)
@@ -167,7 +166,7 @@ impl Tail {
     }
 }
 
-/// The last byte of a CQE, taken apart.
+/// The last byte of a CQE: opcode, format, solicited, owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpOwn(pub u8);
 

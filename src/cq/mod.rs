@@ -1,4 +1,5 @@
-//! Completion queues: who owns a CQE, what it says, and how to ask for an event.
+//! Completion queues: who owns a CQE, what it says, and how to ask for an event. Knows neither WQEs nor send and receive
+//! queues.
 //!
 //! ```text
 //!    device writes -->            consumer index --+

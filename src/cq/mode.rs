@@ -1,11 +1,10 @@
-//! How a completion queue is polled: named choices, made by type.
+//! How a completion queue is polled, chosen by type.
 use core::marker::PhantomData;
 
-/// Keeps [`PollMode`] closed: each mode is an argument, written down.
+/// Only this crate implements [`PollMode`]: each mode needs an argument, written beside it.
 pub trait Sealed {}
 
-/// A way to poll: the barrier after the owner bit, whether the device is told the consumer index, and how far ahead CQEs are
-/// fetched.
+/// How to poll: the barrier after the owner bit, when to tell the device the consumer index, and how far ahead to prefetch.
 pub trait PollMode: Sealed {
     /// Whether the owner bit is followed by [`from_device_conservative`](crate::arch::from_device_conservative) rather than
     /// [`from_device`](crate::arch::from_device).

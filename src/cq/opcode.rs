@@ -1,4 +1,4 @@
-//! What completed: the CQE's opcode, and the kind of request it stands for.
+//! The opcode of a CQE, and the kind of request it stands for.
 
 /// Which side of a transfer a completion belongs to, hence which queue it frees a slot of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

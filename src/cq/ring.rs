@@ -1,4 +1,4 @@
-//! The CQEs in memory and the next of them: the part of polling that knows of pointers and passes.
+//! The CQEs in memory and the next of them: the part of polling that has pointers and passes.
 use core::hint::cold_path;
 use core::ptr::NonNull;
 
@@ -7,7 +7,7 @@ use super::source::InQueue;
 use crate::arch;
 use crate::types::CqCi;
 
-/// A CQE of a ring: what changes with each completion, small enough for a loop to keep in registers.
+/// A CQE of a ring: the state that changes with each completion, small enough for a loop to keep in registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// Its fields: its only or its second 64 bytes.
@@ -24,10 +24,10 @@ impl Place {
     }
 }
 
-/// A ring of CQEs: what changes once a pass, or never.
+/// A ring of CQEs: the state that changes once a pass, or never.
 ///
-/// The size of a CQE is known at run time only: advancing adds it from a register, and with 64 as a constant in its place not
-/// one instruction is saved.
+/// The size of a CQE is a value and not a type: advancing adds it from a register, and the constant 64 would save no
+/// instruction.
 #[derive(Debug)]
 pub(super) struct Ring {
     /// The owner bit of a CQE that is software's, 0 or 1: the device flips the bit it writes on each pass over the ring

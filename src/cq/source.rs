@@ -1,10 +1,10 @@
-//! Where a view reads a CQE's fields from: the queue's memory, lazily, or a private copy.
+//! Where a view reads a CQE's fields: in the queue's memory when asked, or in a private copy.
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::layout::CqeFormat;
 
-/// Keeps [`Source`] from being implemented elsewhere: views rely on what implementations promise.
+/// Only this crate implements [`Source`]: views rely on what implementations promise.
 pub trait Sealed {}
 
 /// Reads big-endian fields of a CQE at constant offsets.
@@ -71,8 +71,8 @@ impl<'a> InQueue<'a> {
 /// (measured: `docs/performance.md`, "Polling").
 const WIDE_BYTES: usize = 48;
 
-/// What a CQE is copied by: the widest register that the architecture's base has. It need not be one access on the bus;
-/// whatever mixture a misbehaving device makes of a copy, the copy does not change any more.
+/// The widest register that every CPU of the architecture has. Its load need not be one access on the bus: a misbehaving
+/// device can make the copy a mixture of two CQEs, but cannot change the copy any more.
 #[cfg(target_arch = "x86_64")]
 type Wide = core::arch::x86_64::__m128i;
 #[cfg(target_arch = "aarch64")]

@@ -1,4 +1,4 @@
-//! What went wrong: verbs' statuses, the device's syndromes, and how the second become the first.
+//! What went wrong: the device's syndromes, and the verbs status that each stands for.
 use core::fmt;
 
 /// Declares a C-like enum with a value, the C name and a text per variant.

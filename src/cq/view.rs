@@ -1,4 +1,4 @@
-//! What a completion says: a view whose fields are read when asked for.
+//! A completion as a view: each field is read when you ask for it.
 use core::fmt;
 use core::hint::cold_path;
 use core::mem::offset_of;
@@ -9,13 +9,13 @@ use super::opcode::{CqeOpcode, Side, WcOpcode};
 use super::source::{InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
 
-/// A completion in the queue's memory, lent for the time of a closure call. Fields are read when asked for, once per
-/// call; a value that decides anything should be asked for once.
+/// A completion in the queue's memory, lent for one call of a closure. Each call of a field's method reads the field once; the
+/// device could change it between two, so ask once for a value that decides something.
 pub type Cqe<'a> = CqeView<InQueue<'a>>;
 
-/// A completion copied out of the queue. It borrows the queue even so: a completion retires its request once, and what
-/// [`SendQueue::retire`](crate::SendQueue::retire) argues needs that it is gone before the next one comes. Keep its fields
-/// where a completion is needed for longer:
+/// A completion copied out of the queue. It still borrows the queue: a completion retires its request once, and the argument of
+/// [`SendQueue::retire`](crate::SendQueue::retire) needs it to be gone before the next one comes. If you need a completion
+/// for longer, keep its fields:
 ///
 /// ```compile_fail,E0499
 /// # use blueflame::cq::CompletionQueue;
@@ -27,7 +27,7 @@ pub type Cqe<'a> = CqeView<InQueue<'a>>;
 /// ```
 pub type CqeCopy<'a> = CqeView<Private<'a>>;
 
-/// A queue pair's number as CQEs have it, in memory order: made once, compared with each completion.
+/// A queue pair's number in the byte order of a CQE: converted once, compared with each completion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QpnInCqe(u32);
 
@@ -41,13 +41,13 @@ impl QpnInCqe {
     }
 }
 
-/// A completion, its fields in `S`.
+/// A completion whose fields are in `S`.
 ///
-/// Any bytes are a completion of some kind: [`check`](Self::check) says which, and the field accessors return what is
-/// there. Which fields mean something depends on the opcode; each accessor says.
+/// [`check`](Self::check) says what kind it is. The other methods return what the bytes say; which fields have a meaning
+/// depends on the opcode, and each method says when.
 #[derive(Clone, Copy)]
 pub struct CqeView<S> {
-    /// The last four bytes, read once, when the CQE was found to be ours.
+    /// The last four bytes, read once, when polling saw the owner bit.
     tail: Tail,
     source: S,
 }
@@ -63,8 +63,8 @@ impl<S: Source> CqeView<S> {
         self.tail.op_own()
     }
 
-    /// Whether the request succeeded and its data is where it was asked for, and the queue it belongs to; otherwise what this CQE
-    /// is instead.
+    /// If the request succeeded and its data is where you asked for it: the side that it belongs to. Otherwise what went
+    /// wrong.
     ///
     /// # Errors
     ///
@@ -303,8 +303,8 @@ impl<S: Source> CqeView<S> {
 }
 
 impl<'a> Cqe<'a> {
-    /// Copies the 64 bytes that carry the fields, by eight loads. The message bytes of a [`CqeFormat::Inline64`] are not
-    /// among them.
+    /// Copies the 64 bytes that have the fields, each loaded once. A message in the first half of a 128-byte CQE
+    /// ([`CqeFormat::Inline64`]) is not among them.
     #[inline(always)]
     pub fn copy(&self) -> CqeCopy<'a> {
         CqeView::new(self.tail, self.source.copy())

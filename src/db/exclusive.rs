@@ -9,7 +9,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///
-/// It can move to another thread and cannot be shared:
+/// It may move to another thread; two threads cannot share it:
 ///
 /// ```
 /// fn send<T: Send>() {}
@@ -34,7 +34,7 @@ impl ExclusiveRegister {
     /// Takes the register over, in rdma-core's order of barriers, copying by the [`DefaultCopy`] routine.
     ///
     /// # Errors
-    /// Parts whose size or alignment cannot be.
+    /// The size or the alignment is invalid.
     ///
     /// # Safety
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
@@ -55,7 +55,7 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
     /// The same register in another flush mode.
     #[must_use]
     pub fn with_mode<M: FlushMode>(self) -> ExclusiveRegister<M, C> {
-        // What the old mode may have left in the CPU's buffers must not wait for the new one.
+        // The new mode may never flush what the old one has left in the CPU's buffers.
         arch::mmio_flush_writes();
         ExclusiveRegister::new(self.halves, self.copy)
     }
@@ -66,8 +66,7 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
         ExclusiveRegister::new(self.halves, copy)
     }
 
-    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Must run on the CPU that
-    /// rang.
+    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. Call it on the CPU that rang.
     #[inline]
     pub fn flush(&mut self) {
         arch::mmio_flush_writes();

@@ -1,4 +1,5 @@
-//! Doorbells: the record in memory that holds the producer index, and the register in the device that says "look".
+//! Doorbells: the record in memory that holds the producer index, and the register in the device that wakes it. Knows no
+//! queue; a WQE is bytes to it.
 //!
 //! ```text
 //!   ring (memory)         doorbell record (memory)        UAR page (device)
@@ -10,20 +11,26 @@
 //!                                                            3. store, flush, other half
 //! ```
 //!
-//! The record is the truth: it tells how far the queue is filled, and the device reads it again before it stops
-//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also spares it the
-//! fetch of the WQE from memory.
+//! The record is the truth: it says how far the ring is filled, and the device reads it again before it stops working on a
+//! queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE, so that the device need
+//! not fetch it.
 //!
 //! # Who owns a register
 //!
-//! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether a
-//! register is shared with other queues, so the type says it: [`ExclusiveRegister`] has one owner and no lock;
-//! [`SharedRegister`] has a lock and is used through `&SharedRegister` (or an `Arc` with feature `std`) by every queue
-//! on it; [`ThreadRegister`] has neither, and ties its queues to one thread. A queue is generic over [`Register`], so the
-//! choice costs nothing at run time.
+#![cfg_attr(doc, doc = include_str!("../../docs/pictures/register.svg"))]
 //!
-//! A register without BlueFlame is no matter of ownership: a doorbell of 8 bytes is one store, and names its queue pair. Any
-//! number of queues ring it, each through an [`ExclusiveRegister`] of its own.
+//! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether other
+//! queues share a register, so the type says it:
+//!
+//! - [`ExclusiveRegister`] has one owner and no lock.
+//! - [`ThreadRegister`] has many queues and no lock; the type keeps them on one thread. They use `&ThreadRegister` (or an `Rc`
+//!   with feature `std`).
+//! - [`SharedRegister`] has many queues and a lock. They use `&SharedRegister` (or an `Arc` with feature `std`).
+//!
+//! A queue is generic over [`Register`], so the choice costs nothing at run time.
+//!
+//! A register without BlueFlame needs no owner: its doorbell is one store of 8 bytes that names the queue pair. Any number of
+//! queues ring it, each through an [`ExclusiveRegister`] of its own.
 //!
 //! # How a WQE is copied
 //!
@@ -32,7 +39,7 @@
 //!
 //! # What follows a doorbell
 //!
-//! A flush, or not: [`FlushMode`] has the table of who needs which.
+//! A flush, or none: [`FlushMode`] has the table of who needs which.
 mod exclusive;
 mod mode;
 mod parts;

@@ -1,12 +1,12 @@
-//! What follows a store to a register: named choices, made by type.
+//! The barrier after a store to a register, chosen by type.
 use super::sealed::Sealed;
 use crate::arch;
 
 /// The barrier after a doorbell. Before it there is always [`arch::mmio_wc_start`].
 ///
-/// | mode | after an 8-byte doorbell | after a BlueFlame copy | whose choice | for |
+/// | mode | after an 8-byte doorbell | after a BlueFlame copy | who does so | for |
 /// |---|---|---|---|---|
-/// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | all; the only one where threads take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
+/// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | everybody; the only one for threads that take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
 /// | [`DoorbellFence`] | flush | [hint](arch::mmio_wc_hint): `dgh` on AArch64, nothing on x86, elsewhere a flush | UCX `ib_mlx5.inl`, `UCT_IB_MLX5_MMIO_MODE_BF_POST` | one thread that posts small requests one by one: the copy fills its buffer, which leaves by itself |
 /// | [`OneFence`] | nothing | nothing | this crate | one thread that posts without pause, or calls `flush` before it goes idle |
 ///
@@ -16,15 +16,15 @@ use crate::arch;
 ///
 /// # Why a flush may be left out
 ///
-/// rdma-core flushes so that two CPUs that take turns on one register cannot have their doorbells overtake each other in
-/// write-combining buffers. Where one thread at a time rings, order needs no flush: a half is stored to again two
-/// doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between, which drains the buffers on x86
+/// rdma-core flushes so that the doorbells of two CPUs that take turns on one register cannot overtake each other in
+/// write-combining buffers. Where one thread at a time rings, order needs no flush: the next store to the same half comes
+/// two doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between, which drains the buffers on x86
 /// (`sfence`) and waits for the store on Arm (`dsb st`). A queue that moves to another thread moves by a synchronising
-/// operation of the application, which is no such barrier: flush before.
+/// operation of the application, which is not such a barrier: flush before.
 ///
 /// What remains is time: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte doorbell leaves its
 /// buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and CPUs send full buffers
-/// without being asked: that is UCX's argument for [`DoorbellFence`]. No figure of this project was taken on the
+/// by themselves: that is UCX's argument for [`DoorbellFence`]. This project has measured none of it on the
 /// write-combining memory of a device.
 pub trait FlushMode: Sealed + 'static {
     /// After an 8-byte doorbell.
@@ -41,7 +41,7 @@ pub struct TwoFences;
 #[derive(Clone, Copy, Debug)]
 pub struct DoorbellFence;
 
-/// No flush: left to the next doorbell's barrier. See [`FlushMode`].
+/// No flush: the next doorbell's barrier does it. See [`FlushMode`].
 #[derive(Clone, Copy, Debug)]
 pub struct OneFence;
 

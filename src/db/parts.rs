@@ -8,13 +8,12 @@ pub struct RegisterParts {
     /// aligned to twice `size`, so that the halves are told apart by one address bit.
     pub reg: NonNull<u8>,
     /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
-    /// BlueFlame buffer (a UAR mapped non-cacheable): then only 8-byte doorbells are written, always to the same place, which may
-    /// be that of other queues, too
-    /// (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a register that has a buffer).
+    /// BlueFlame buffer (a UAR mapped non-cacheable): then this crate writes 8-byte doorbells only, always to the same place,
+    /// which other queues may have, too (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a register that has a buffer).
     pub size: u32,
 }
 
-/// Why parts cannot be a BlueFlame register.
+/// Invalid parts of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -23,11 +22,11 @@ pub enum RegisterError {
         /// Bytes in one half, as given.
         size: u32,
     },
-    /// `reg` is not aligned as its size asks.
+    /// `reg` is not aligned as its size requires.
     Alignment {
         /// The address given.
         address: usize,
-        /// The alignment asked for, in bytes.
+        /// The alignment required, in bytes.
         alignment: usize,
     },
 }
@@ -47,7 +46,7 @@ impl fmt::Display for RegisterError {
 
 impl core::error::Error for RegisterError {}
 
-/// The half that is due of a register that was checked, and the distance to the other.
+/// Which half of a register is due, and the distance to the other. The parts have been checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halves {
     due: NonNull<u64>,

@@ -10,14 +10,14 @@ use crate::types::WQEBB_BYTES;
 /// Words in one WQEBB.
 const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 
-/// A doorbell register and the way its users take turns: see the [module's text](super).
+/// A doorbell register, and how its users take turns: see the [module's text](super).
 ///
-/// Implemented here only: a queue relies on the size being true.
+/// Only this crate implements it: a queue relies on the size being true.
 pub trait Register: Sealed {
     /// How WQEs are copied to it.
     type Copy: BlockCopy;
 
-    /// Bytes in one half, the largest WQE that can be copied to it; zero if the register has no BlueFlame.
+    /// Bytes in one half: the largest WQE that BlueFlame can carry. Zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 
     /// Rings: calls `store` with the half that is due, ordered after everything stored so far, and makes the other half
@@ -59,8 +59,8 @@ impl Stored for BlueFlame {
     }
 }
 
-/// The half of a register that is due, for one doorbell. It is lent: outside of the turn it was given for, it would store
-/// without the lock and the barriers that belong to it.
+/// The half of a register that is due, lent for one doorbell. Kept for longer, it could be stored to without the lock and the
+/// barriers that belong to it:
 ///
 /// ```compile_fail,E0521
 /// # use blueflame::db::Register;

@@ -17,7 +17,7 @@ use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 pub struct SharedRegister<C: BlockCopy = DefaultSharedCopy> {
     locked: AtomicBool,
     halves: UnsafeCell<Halves>,
-    /// Bytes in one half: it never changes, so it is read without the lock.
+    /// Bytes in one half. It never changes, so reading it needs no lock.
     size: usize,
     copy: C,
 }
@@ -31,7 +31,7 @@ impl SharedRegister {
     /// Takes the register over for all its users, copying by [`DefaultSharedCopy`].
     ///
     /// # Errors
-    /// Parts whose size or alignment cannot be.
+    /// The size or the alignment is invalid.
     ///
     /// # Safety
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
@@ -63,7 +63,7 @@ impl<C: BlockCopy> SharedRegister<C> {
                 hint::spin_loop();
             }
         }
-        // On drop, so that a panic in `store` (none of this crate's panics) does not lock the others out.
+        // On drop: if `store` panics (this crate's never does), the others can go on.
         let _unlock = Unlock(&self.locked);
         arch::mmio_wc_start();
         // SAFETY: the lock is held, so no other thread has a reference to the halves, and `store` has none to give.

@@ -19,8 +19,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 /// send::<SendQueue<transport::Rc, &ThreadRegister>>();
 /// ```
 ///
-/// A thread with many queues spares registers by it, which the device has in hundreds only, and the CPU's translations of
-/// their pages.
+/// It saves registers, of which a device may have a few hundred, and the CPU's translations of their pages.
 #[derive(Debug)]
 pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     halves: Cell<Halves>,
@@ -32,7 +31,7 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// Takes the register over for all its users, copying by the [`DefaultCopy`] routine.
     ///
     /// # Errors
-    /// Parts whose size or alignment cannot be.
+    /// The size or the alignment is invalid.
     ///
     /// # Safety
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
@@ -50,8 +49,7 @@ impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
         ThreadRegister { halves: self.halves, copy, mode: PhantomData }
     }
 
-    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Must run on the CPU that
-    /// rang.
+    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. Call it on the CPU that rang.
     #[inline]
     pub fn flush(&self) {
         arch::mmio_flush_writes();
