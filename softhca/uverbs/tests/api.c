@@ -2,17 +2,11 @@
  * Calls of libibverbs and libmlx5 that the tools do not make, or not with wrong arguments, on the software device.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 
 #include <fcntl.h>
-#include <infiniband/mlx5dv.h>
 #include <poll.h>
 #include <sys/mman.h>
-
-static void connect_to_itself(struct ibv_qp *qp)
-{
-	connect_to(qp, qp);
-}
 
 static void regions(void)
 {
@@ -45,9 +39,9 @@ static void completion_queues(void)
 	struct ibv_modify_cq_attr moderation = { .attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { .cq_count = 16, .cq_period = 10 } };
 	EXPECT(ibv_modify_cq(cq, &moderation) == 0);
 
-	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_mr *mr = register_memory(pd);
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
-	connect_to_itself(qp);
+	connect_to(qp, qp);
 	EXPECT(ibv_destroy_cq(cq) == EBUSY);
 
 	/* Completions on both sides of a resize, in order. */
@@ -93,7 +87,7 @@ static void queue_pairs(void)
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
 	attr.qp_state = IBV_QPS_INIT;
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
-	connect_to_itself(qp);
+	connect_to(qp, qp);
 	EXPECT(ibv_query_qp(qp, &attr, (1 << 21) - 1, &init) == 0);
 	EXPECT(attr.qp_state == IBV_QPS_RTS && attr.path_mtu == IBV_MTU_1024 && attr.dest_qp_num == qp->qp_num);
 	EXPECT(attr.rq_psn == 0x123456 && attr.sq_psn == 0x123456 && attr.port_num == 1 && attr.ah_attr.sl == 3);
@@ -139,7 +133,7 @@ static void shared_receive_queues(void)
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, srq, IBV_QPT_RC));
 	EXPECT(ibv_destroy_srq(srq) == EBUSY);
-	connect_to_itself(qp);
+	connect_to(qp, qp);
 	/* The second message leaves fewer WQEs than the limit. */
 	struct ibv_recv_wr *bad_recv, recv = { .wr_id = 1 };
 	for (int i = 0; i < 3; i++)
@@ -162,7 +156,7 @@ static void shared_receive_queues(void)
 static void registers(int dynamic)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 1023, NULL, NULL, 0));
-	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_mr *mr = register_memory(pd);
 	struct { struct ibv_td *td; struct ibv_pd *domain; struct ibv_qp *qp; struct mlx5dv_qp raw; } threads[20] = {};
 	for (int i = 0; i < 20; i++) {
 		struct ibv_td_init_attr none = {};
@@ -170,8 +164,7 @@ static void registers(int dynamic)
 		struct ibv_parent_domain_init_attr parent = { .pd = pd, .td = threads[i].td };
 		threads[i].domain = NEED(ibv_alloc_parent_domain(context, &parent));
 		threads[i].qp = NEED(make_qp(threads[i].domain, cq, NULL, IBV_QPT_RC));
-		struct mlx5dv_obj object = { .qp = { .in = threads[i].qp, .out = &threads[i].raw } };
-		EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
+		threads[i].raw = raw_qp(threads[i].qp);
 		EXPECT(threads[i].raw.bf.size == 256);
 		for (int j = 0; j < i; j++)
 			EXPECT(threads[i].raw.bf.reg != threads[j].raw.bf.reg);
@@ -179,13 +172,13 @@ static void registers(int dynamic)
 	struct ibv_qp *shared[40];
 	for (int i = 0; i < 40; i++) {
 		shared[i] = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
-		connect_to_itself(shared[i]);
+		connect_to(shared[i], shared[i]);
 	}
 	for (int i = 0; i < 40; i++)
 		EXPECT(post_write(shared[i], mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
 	for (int i = 0; i < 40; i++)
 		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
-	connect_to_itself(threads[19].qp);
+	connect_to(threads[19].qp, threads[19].qp);
 	EXPECT(post_write(threads[19].qp, mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
 	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
 	if (dynamic) {
@@ -210,9 +203,8 @@ static void extended_queues(void)
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN };
 	struct mlx5dv_cq_init_attr wide = { .comp_mask = MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE, .cqe_size = 128 };
 	struct ibv_cq_ex *cq = NEED(mlx5dv_create_cq(context, &cq_attr, &wide));
-	struct mlx5dv_cq raw;
-	struct mlx5dv_obj object = { .cq = { .in = ibv_cq_ex_to_cq(cq), .out = &raw } };
-	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == 0 && raw.cqe_size == 128 && raw.cqe_cnt == 64);
+	struct mlx5dv_cq raw = raw_cq(ibv_cq_ex_to_cq(cq));
+	EXPECT(raw.cqe_size == 128 && raw.cqe_cnt == 64);
 
 	struct ibv_qp_init_attr_ex attr = { .send_cq = ibv_cq_ex_to_cq(cq), .recv_cq = ibv_cq_ex_to_cq(cq), .qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 }, .pd = pd,
@@ -220,8 +212,8 @@ static void extended_queues(void)
 	struct mlx5dv_qp_init_attr scatter = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
 		.create_flags = MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE };
 	struct ibv_qp *qp = NEED(mlx5dv_create_qp(context, &attr, &scatter));
-	connect_to_itself(qp);
-	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	connect_to(qp, qp);
+	struct ibv_mr *mr = register_memory(pd);
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
 	strcpy(memory, "by ibv_wr");
 	ibv_wr_start(ex);
@@ -275,10 +267,7 @@ static void ring_wrongly(void)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
-	struct mlx5dv_qp raw = {};
-	struct mlx5dv_obj object = { .qp = { .in = qp, .out = &raw } };
-	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
-	*(volatile uint64_t *)raw.bf.reg = htobe64(0x0000000800fffe03);
+	*(volatile uint64_t *)raw_qp(qp).bf.reg = htobe64(0x0000000800fffe03);
 	EXPECT(ibv_destroy_qp(qp) == 0);
 	EXPECT(ibv_destroy_cq(cq) == 0);
 }

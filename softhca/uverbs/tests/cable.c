@@ -2,7 +2,7 @@
  * A cable that is pulled by a file in the fabric's directory, whose name is the argument, and plugged in again: the port's state,
  * the events, and requests that find no way. Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	start();
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
-	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_mr *mr = register_memory(pd);
 	connect_to(qp, qp);
 	expect_state(IBV_PORT_ACTIVE, 5);
 	pull(argv[1]);

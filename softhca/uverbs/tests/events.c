@@ -3,28 +3,13 @@
  * of a queue pair hold up its destruction until they are acknowledged. Prints what went otherwise than expected; the exit
  * code is 1 then.
  */
-#include "check.h"
+#include "prelude.h"
 #include <dirent.h>
 #include <dlfcn.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
-
-static struct ibv_context *open_first(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = list && *list ? ibv_open_device(*list) : NULL;
-
-	if (!context) {
-		printf("no device\n");
-		exit(1);
-	}
-	ibv_free_device_list(list);
-	return context;
-}
 
 static int is_readable(struct ibv_context *context, int milliseconds)
 {
@@ -70,18 +55,15 @@ static void *destroy(void *qp)
 /* A queue pair with an SRQ tells that it takes nothing more, and is not destroyed before that is acknowledged. */
 static void last_wqe(struct ibv_context *context)
 {
-	struct ibv_pd *pd = ibv_alloc_pd(context);
-	struct ibv_cq *cq = ibv_create_cq(context, 8, NULL, NULL, 0);
+	pd = NEED(ibv_alloc_pd(context));
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
-	struct ibv_srq *srq = ibv_create_srq(pd, &srq_attr);
-	struct ibv_qp_init_attr attr = { .send_cq = cq, .recv_cq = cq, .srq = srq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 } };
-	struct ibv_qp *qp = ibv_create_qp(pd, &attr);
-	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_srq *srq = NEED(ibv_create_srq(pd, &srq_attr));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, srq, IBV_QPT_RC));
 	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
 	pthread_t thread;
 
-	EXPECT(ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+	to_init(qp);
 	EXPECT(is_readable(context, 0) == 0);
 	EXPECT(ibv_modify_qp(qp, &error, IBV_QP_STATE) == 0);
 	struct ibv_async_event event = next(context);

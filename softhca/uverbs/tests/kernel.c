@@ -3,7 +3,7 @@
  * which error a request gets that cannot be served, contexts and their objects opened a second time.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -38,8 +38,8 @@ static void capacities(struct ibv_cq *cq)
 		.cap = { .max_send_wr = 10, .max_recv_wr = 10, .max_send_sge = 1, .max_recv_sge = 3 },
 	};
 	struct ibv_qp *qp = NEED(ibv_create_qp(pd, &init));
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+	to_init(qp);
+	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr found;
 	EXPECT(ibv_query_qp(qp, &attr, IBV_QP_CAP, &found) == 0);
 	EXPECT(found.cap.max_recv_wr == 16 && found.cap.max_recv_sge == 4 && found.cap.max_recv_wr == init.cap.max_recv_wr);
@@ -121,7 +121,7 @@ static void errors(struct ibv_cq *cq)
 /* The device's file duplicated, and what is behind it imported: the same objects, until both are closed. */
 static void imports(void)
 {
-	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_mr *mr = register_memory(pd);
 	struct ibv_context *second = NEED(ibv_import_device(dup(context->cmd_fd)));
 	EXPECT(second->num_comp_vectors == context->num_comp_vectors);
 	struct ibv_pd *same_pd = NEED(ibv_import_pd(second, pd->handle));
@@ -183,7 +183,7 @@ static void children(void)
 		struct ibv_context *opened = NEED(ibv_open_device(context->device));
 		struct ibv_pd *domain = NEED(ibv_alloc_pd(opened));
 		struct ibv_comp_channel *channel = NEED(ibv_create_comp_channel(opened));
-		struct ibv_mr *mr = NEED(ibv_reg_mr(domain, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+		struct ibv_mr *mr = register_memory(domain);
 		struct ibv_cq *cq = NEED(ibv_create_cq(opened, 4, NULL, channel, 0));
 		struct ibv_qp *qp = NEED(make_qp(domain, cq, NULL, IBV_QPT_RC));
 		connect_to(qp, qp);

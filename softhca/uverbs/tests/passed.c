@@ -3,7 +3,7 @@
  * one's, and works with them: its queues reach the first one's memory.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ static int importer(int socket)
 	EXPECT(!ibv_import_pd(context, 0x7777) && errno == ENOENT);
 
 	/* Queues and memory of its own, beside the domain and the region that it was passed. */
-	struct ibv_mr *own = NEED(ibv_reg_mr(imported, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	struct ibv_mr *own = register_memory(imported);
 	EXPECT(own->handle != mr->handle && own->rkey != mr->rkey);
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(imported, cq, NULL, IBV_QPT_RC));

@@ -2,12 +2,8 @@
  * Raw packet QPs through libibverbs and libmlx5, on a device with Ethernet ports. Prints what went otherwise than
  * expected; the exit code is 1 then. With the argument "one" it sends one frame.
  */
-#include "check.h"
+#include "prelude.h"
 #include <dlfcn.h>
-#include <infiniband/mlx5dv.h>
-#include <infiniband/verbs.h>
-#include <stdint.h>
-#include <string.h>
 
 enum { FRAME = 45 };
 
@@ -19,24 +15,18 @@ static const unsigned char frame[FRAME] = {
 };
 
 static int (*step)(void);
-static struct ibv_context *context;
-static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
-static unsigned char memory[1 << 14] __attribute__((aligned(4096)));
 
 static void expect_completion(enum ibv_wc_status status, uint64_t id)
 {
-	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
 	/* 0 or more in a sink; otherwise the device works by itself. */
 	step();
-	for (long tries = 0; tries < 2000000000L; tries++)
-		if (ibv_poll_cq(cq, 1, &wc) == 1)
-			break;
+	struct ibv_wc wc = wait_for(cq);
 	EXPECT(wc.status == status && wc.wr_id == id);
 }
 
-static struct ibv_qp *make_qp(void)
+static struct ibv_qp *make_raw_qp(void)
 {
 	struct ibv_qp_init_attr_ex attr = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RAW_PACKET,
 		.cap = { .max_send_wr = 16, .max_recv_wr = 4, .max_send_sge = 4, .max_recv_sge = 1, .max_inline_data = 128 },
@@ -121,16 +111,13 @@ static void failing(struct ibv_qp *qp)
 int main(int argc, char **argv)
 {
 	step = NEED((int (*)(void))dlsym(RTLD_DEFAULT, "softhca_step"));
-	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
-	context = NEED(ibv_open_device(NEED(list[0])));
-	ibv_free_device_list(list);
+	start();
 	struct ibv_device_attr_ex device;
 	EXPECT(ibv_query_device_ex(context, NULL, &device) == 0 && device.raw_packet_caps == IBV_RAW_PACKET_CAP_IP_CSUM);
-	pd = NEED(ibv_alloc_pd(context));
 	cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
 	memcpy(memory, frame, FRAME);
-	struct ibv_qp *qp = NEED(make_qp());
+	struct ibv_qp *qp = NEED(make_raw_qp());
 	struct mlx5dv_qp raw = { .comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES };
 	struct mlx5dv_obj object = { .qp = { .in = qp, .out = &raw } };
 	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0 && raw.sqn == qp->qp_num);
@@ -143,6 +130,6 @@ int main(int argc, char **argv)
 		failing(qp);
 	}
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
-	EXPECT(ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(pd) == 0 && ibv_close_device(context) == 0);
-	return failures != 0;
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	return finish();
 }

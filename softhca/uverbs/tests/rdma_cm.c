@@ -3,7 +3,7 @@
  * (with the argument "hostile") commands and messages that make no sense.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * With the argument "locked", the process may pin 64 KiB.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
-#include "expect.h"
+#include "prelude.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -2,24 +2,17 @@
  * A sink, stepped by this program: queues are posted to and polled through libmlx5 and by hand.
  * Prints what went otherwise than expected; the exit code is 1 then. With the argument "times", how long things take.
  */
-#include "check.h"
+#include "prelude.h"
 #include <dlfcn.h>
 #include <endian.h>
-#include <infiniband/mlx5dv.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
-#include <stdint.h>
-#include <string.h>
 #include <time.h>
 
 enum { QUEUES = 1024, DEEPEST = 32768 };
 
 static int (*step)(void);
 static int show_times;
-static struct ibv_context *context;
-static struct ibv_pd *pd;
 static struct ibv_mr *mr;
-static char memory[1 << 16] __attribute__((aligned(4096)));
 
 static double now(void)
 {
@@ -34,35 +27,17 @@ static void took(const char *what, double since)
 		printf("%s: %.3f ms\n", what, (now() - since) * 1e3);
 }
 
-static struct ibv_qp *make_qp(struct ibv_pd *domain, struct ibv_cq *cq, int wrs, int sges, int inline_bytes)
+static struct ibv_qp *make_sender(struct ibv_pd *domain, struct ibv_cq *cq, uint32_t wrs, uint32_t sges, uint32_t inline_bytes)
 {
-	struct ibv_qp_init_attr attr = {
-		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = wrs, .max_send_sge = sges, .max_inline_data = inline_bytes },
-	};
-	return ibv_create_qp(domain, &attr);
+	return make_qp_of(domain, cq, NULL, IBV_QPT_RC, (struct ibv_qp_cap){ .max_send_wr = wrs, .max_send_sge = sges,
+		.max_inline_data = inline_bytes });
 }
 
 /* The usual state changes; the peer does not exist. */
 static void connect_to_nobody(struct ibv_qp *qp)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 0xabcdef,
-		.max_dest_rd_atomic = 1, .ah_attr = { .dlid = 0x7777, .port_num = 1, .is_global = 1 } };
-	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .max_rd_atomic = 1 };
-	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
-}
-
-static struct mlx5dv_qp raw_qp(struct ibv_qp *qp)
-{
-	struct mlx5dv_qp raw = {};
-	struct mlx5dv_obj object = { .qp = { .in = qp, .out = &raw } };
-	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
-	return raw;
+	to_init(qp);
+	to_rts(qp, 0xabcdef, (struct ibv_ah_attr){ .dlid = 0x7777, .port_num = 1, .is_global = 1 });
 }
 
 /* What is polled are the completions first, first + 1, …, `count` of them, and no more. */
@@ -82,7 +57,7 @@ static void posting(struct ibv_context *on)
 	struct ibv_pd *domain = NEED(ibv_alloc_pd(on));
 	struct ibv_mr *region = NEED(ibv_reg_mr(domain, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
 	struct ibv_cq *cq = NEED(ibv_create_cq(on, 63, NULL, NULL, 0));
-	struct ibv_qp *qp = NEED(make_qp(domain, cq, 64, 4, 128));
+	struct ibv_qp *qp = NEED(make_sender(domain, cq, 64, 4, 128));
 	connect_to_nobody(qp);
 	struct ibv_sge sge[4];
 	for (int i = 0; i < 4; i++)
@@ -180,30 +155,28 @@ static void post_nop(const struct mlx5dv_qp *raw, uint32_t qpn, uint16_t index, 
 static void by_hand(void)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 15, NULL, NULL, 0));
-	struct ibv_qp *qp = NEED(make_qp(pd, cq, 16, 1, 0));
+	struct ibv_qp *qp = NEED(make_sender(pd, cq, 16, 1, 0));
 	connect_to_nobody(qp);
 	struct mlx5dv_qp raw = raw_qp(qp);
-	struct mlx5dv_cq raw_cq;
-	struct mlx5dv_obj object = { .cq = { .in = cq, .out = &raw_cq } };
-	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == 0);
+	struct mlx5dv_cq cqes = raw_cq(cq);
 	uint32_t i;
 	for (i = 0; i < 70000; i++) {
 		post_nop(&raw, qp->qp_num, i, MLX5_OPCODE_NOP);
-		volatile struct mlx5_cqe64 *cqe = (struct mlx5_cqe64 *)raw_cq.buf + (i & (raw_cq.cqe_cnt - 1));
+		volatile struct mlx5_cqe64 *cqe = (struct mlx5_cqe64 *)cqes.buf + (i & (cqes.cqe_cnt - 1));
 		EXPECT(step() == 1);
-		EXPECT(cqe->op_own == ((i & raw_cq.cqe_cnt) != 0) && be16toh(cqe->wqe_counter) == (uint16_t)i &&
+		EXPECT(cqe->op_own == ((i & cqes.cqe_cnt) != 0) && be16toh(cqe->wqe_counter) == (uint16_t)i &&
 		       be32toh(cqe->sop_drop_qpn) == qp->qp_num && cqe->byte_cnt == 0);
-		raw_cq.dbrec[0] = htobe32((i + 1) & 0xffffff);
+		cqes.dbrec[0] = htobe32((i + 1) & 0xffffff);
 		if (failures)
 			return;
 	}
 	post_nop(&raw, qp->qp_num, i, 0x3f);
 	post_nop(&raw, qp->qp_num, i + 1, MLX5_OPCODE_NOP);
 	EXPECT(step() == 2);
-	struct mlx5_err_cqe *bad = (struct mlx5_err_cqe *)raw_cq.buf + (i & (raw_cq.cqe_cnt - 1));
+	struct mlx5_err_cqe *bad = (struct mlx5_err_cqe *)cqes.buf + (i & (cqes.cqe_cnt - 1));
 	EXPECT(bad->op_own >> 4 == MLX5_CQE_REQ_ERR && bad->syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	i++;
-	bad = (struct mlx5_err_cqe *)raw_cq.buf + (i & (raw_cq.cqe_cnt - 1));
+	bad = (struct mlx5_err_cqe *)cqes.buf + (i & (cqes.cqe_cnt - 1));
 	EXPECT(bad->op_own >> 4 == MLX5_CQE_REQ_ERR && bad->syndrome == MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
 }
@@ -213,7 +186,7 @@ static void events(void)
 {
 	struct ibv_comp_channel *channel = NEED(ibv_create_comp_channel(context));
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 15, NULL, channel, 0)), *got;
-	struct ibv_qp *qp = NEED(make_qp(pd, cq, 16, 1, 64));
+	struct ibv_qp *qp = NEED(make_sender(pd, cq, 16, 1, 64));
 	connect_to_nobody(qp);
 	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
 	struct pollfd readable = { .fd = channel->fd, .events = POLLIN };
@@ -236,7 +209,7 @@ static void deep(void)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, DEEPEST - 1, NULL, NULL, 0));
 	/* libmlx5 reckons with four WQEBBs for each request. */
-	struct ibv_qp *qp = NEED(make_qp(pd, cq, DEEPEST / 4, 1, 16));
+	struct ibv_qp *qp = NEED(make_sender(pd, cq, DEEPEST / 4, 1, 16));
 	struct mlx5dv_qp raw = raw_qp(qp);
 	EXPECT(cq->cqe == DEEPEST - 1 && raw.sq.wqe_cnt == DEEPEST);
 	connect_to_nobody(qp);
@@ -268,7 +241,7 @@ static void many(int own_cqs)
 		struct ibv_parent_domain_init_attr parent = { .pd = pd, .td = queues[i].td };
 		queues[i].domain = NEED(ibv_alloc_parent_domain(context, &parent));
 		queues[i].cq = own_cqs ? NEED(ibv_create_cq(context, 64, NULL, NULL, 0)) : shared;
-		queues[i].qp = NEED(make_qp(queues[i].domain, queues[i].cq, 64, 1, 16));
+		queues[i].qp = NEED(make_sender(queues[i].domain, queues[i].cq, 64, 1, 16));
 		connect_to_nobody(queues[i].qp);
 	}
 	took("1024 QPs made", start);
@@ -302,17 +275,13 @@ int main(int argc, char **argv)
 {
 	show_times = argc > 1 && strcmp(argv[1], "times") == 0;
 	step = NEED((int (*)(void))dlsym(RTLD_DEFAULT, "softhca_step"));
-	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
-	context = NEED(ibv_open_device(NEED(list[0])));
+	start();
 	if (argc > 1 && strcmp(argv[1], "no-sink") == 0) {
 		EXPECT(step() == -1);
-		EXPECT(ibv_close_device(context) == 0);
-		return failures != 0;
+		return finish();
 	}
 	EXPECT(step() == 0);
-	struct ibv_context *second = NEED(ibv_open_device(list[0]));
-	ibv_free_device_list(list);
-	pd = NEED(ibv_alloc_pd(context));
+	struct ibv_context *second = open_first();
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
 	posting(context);
 	posting(second);
@@ -323,8 +292,6 @@ int main(int argc, char **argv)
 	many(1);
 	many(0);
 	EXPECT(ibv_dereg_mr(mr) == 0);
-	EXPECT(ibv_dealloc_pd(pd) == 0);
 	EXPECT(ibv_close_device(second) == 0);
-	EXPECT(ibv_close_device(context) == 0);
-	return failures != 0;
+	return finish();
 }
