@@ -35,6 +35,3 @@ pub use srq::{SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
 pub use staged::Staged;
 pub use template::Template;
 pub use window::WindowError;
-
-#[cfg(test)]
-mod send_tests;

@@ -1,30 +1,30 @@
 //! What libmlx5 would write, computed the slow way: bytes appended to a vector, numbers instead of the crate's types.
-use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::rig::QPN;
-use crate::db::Register;
-use crate::queue::{PostError, SendBatch, SendQueue};
-use crate::transport;
-use crate::types::{Lkey, Rkey, WrId};
-use crate::wqe::{self, Carries, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
+use blueflame::db::Register;
+use blueflame::queue::{PostError, SendBatch, SendQueue};
+use blueflame::transport;
+use blueflame::types::{Lkey, Rkey, WrId};
+use blueflame::wqe::{self, Carries, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
+
+use crate::rig::QPN;
 
 /// A request as data.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
-    pub(super) op: Op,
-    pub(super) data: Data,
-    pub(super) signaled: bool,
-    pub(super) solicited: bool,
-    pub(super) fence: bool,
-    pub(super) wr_id: u64,
+pub(crate) struct Case {
+    pub(crate) op: Op,
+    pub(crate) data: Data,
+    pub(crate) signaled: bool,
+    pub(crate) solicited: bool,
+    pub(crate) fence: bool,
+    pub(crate) wr_id: u64,
     /// Whether array forms are used where there is one for the length.
-    pub(super) arrays: bool,
+    pub(crate) arrays: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Nop,
     Send,
     SendImm(u32),
@@ -37,14 +37,14 @@ pub(super) enum Op {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Data {
+pub(crate) enum Data {
     None,
     Sges(Vec<(u64, u32, u32)>),
     Inline(Vec<u8>),
 }
 
 /// A request with data that its operation can have.
-pub(super) fn case() -> impl Strategy<Value = Case> {
+pub(crate) fn case() -> impl Strategy<Value = Case> {
     let op = prop_oneof![
         Just(Op::Nop),
         Just(Op::Send),
@@ -83,13 +83,13 @@ pub(super) fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    pub(super) fn is_inline(&self) -> bool {
+    pub(crate) fn is_inline(&self) -> bool {
         matches!(self.data, Data::Inline(_))
     }
 
     /// The WQE's bytes if it starts at WQEBB `pi` and the queue signals all or not; `None` where the ring keeps what
     /// was there (none: padding and the compare word of fetch-and-add are zero, as the crate documents).
-    pub(super) fn wqe(&self, pi: u16, signal_all: bool) -> Vec<u8> {
+    pub(crate) fn wqe(&self, pi: u16, signal_all: bool) -> Vec<u8> {
         let (opcode, imm) = match self.op {
             Op::Nop => (0x00, 0),
             Op::SendInval(key) => (0x01, key),
@@ -153,7 +153,7 @@ impl Case {
     }
 
     /// Posts the request by the crate's API, the array forms included.
-    pub(super) fn submit(&self, to: &mut impl Submit) -> Result<(), PostError> {
+    pub(crate) fn submit(&self, to: &mut impl Submit) -> Result<(), PostError> {
         let remote = |addr, key| Remote { addr, rkey: Rkey(key) };
         match self.op {
             Op::Nop => self.flags(wqe::nop(), to),
@@ -225,7 +225,7 @@ impl Case {
         }
     }
 
-    fn flags<O: SupportedOn<transport::Rc>, P: crate::wqe::Payload>(
+    fn flags<O: SupportedOn<transport::Rc>, P: blueflame::wqe::Payload>(
         &self,
         request: Request<O, P>,
         to: &mut impl Submit,
@@ -242,7 +242,7 @@ impl Case {
 }
 
 /// A queue to post to, or a batch to push to.
-pub(super) trait Submit {
+pub(crate) trait Submit {
     fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError>;
 }
 
@@ -261,9 +261,9 @@ impl<R: Register> Submit for SendBatch<'_, transport::Rc, R> {
 }
 
 /// Stages each request, and rings or drops it.
-pub(super) struct Stager<'q, R: Register> {
-    pub(super) sq: &'q mut SendQueue<transport::Rc, R>,
-    pub(super) ring: bool,
+pub(crate) struct Stager<'q, R: Register> {
+    pub(crate) sq: &'q mut SendQueue<transport::Rc, R>,
+    pub(crate) ring: bool,
 }
 
 impl<R: Register> Submit for Stager<'_, R> {

@@ -1,8 +1,9 @@
 //! What may be outstanding at a time: less than the ring, nothing, and again from the start.
-use super::rig::{Rig, Setup};
-use crate::queue::{PostError, RetireError, Retired, SendQueue, WindowError};
-use crate::types::{SqPi, Wqebbs, WrId};
-use crate::{transport, wqe};
+use blueflame::queue::{PostError, RetireError, Retired, SendQueue, WindowError};
+use blueflame::types::{SqPi, Wqebbs, WrId};
+use blueflame::{transport, wqe};
+
+use crate::rig::{Rig, Setup};
 
 const FULL: PostError = PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) };
 

@@ -1,9 +1,10 @@
 //! Which half of the register rings, through queues of both register types.
-use super::rig::{HALF, OLD, QPN, Rig, Setup};
-use crate::db::SharedRegister;
-use crate::queue::SendQueue;
-use crate::types::{Qpn, SqPi, WrId};
-use crate::{transport, wqe};
+use blueflame::db::SharedRegister;
+use blueflame::queue::SendQueue;
+use blueflame::types::{Qpn, SqPi, WrId};
+use blueflame::{transport, wqe};
+
+use crate::rig::{HALF, OLD, QPN, Rig, Setup};
 
 #[test]
 fn every_doorbell_takes_the_other_half() {

@@ -1,14 +1,14 @@
 //! WQEs as literal bytes, worked out by hand from the layouts in rdma-core `providers/mlx5/mlx5dv.h`, in memory filled
 //! with 0xa5.
-use std::vec::Vec;
 
-use super::rig::{OLD, Rig, Setup};
-use crate::queue::{BlueFlamePolicy, PostError};
-use crate::transport;
-use crate::transport::Transport;
-use crate::types::{Lkey, Rkey, WrId};
-use crate::wqe::SupportedOn;
-use crate::wqe::{self, EncodeError, Fence, Payload, Remote, Request, Sge, TemplatePayload};
+use blueflame::queue::{BlueFlamePolicy, PostError};
+use blueflame::transport;
+use blueflame::transport::Transport;
+use blueflame::types::{Lkey, Rkey, WrId};
+use blueflame::wqe::SupportedOn;
+use blueflame::wqe::{self, EncodeError, Fence, Payload, Remote, Request, Sge, TemplatePayload};
+
+use crate::rig::{OLD, Rig, Setup};
 
 const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
@@ -17,7 +17,7 @@ const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
-pub(super) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
+pub(crate) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
     request: Request<O, P>,
     wqe: &[[u8; 16]],
     copied: bool,

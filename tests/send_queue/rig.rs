@@ -1,20 +1,18 @@
 //! Memory for one send queue, all of it filled with 0xa5 before the queue is made.
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use std::boxed::Box;
-use std::vec::Vec;
 
-use crate::db::{ExclusiveRegister, RegisterParts};
-use crate::queue::{SendQueue, SqParts, WqeRecord};
-use crate::transport::Transport;
-use crate::types::{Qpn, SqPi};
+use blueflame::db::{ExclusiveRegister, RegisterParts};
+use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::transport::Transport;
+use blueflame::types::{Qpn, SqPi};
 
 /// The queue pair number of every rig: three different bytes.
-pub(super) const QPN: u32 = 0x00c0_ffee;
+pub(crate) const QPN: u32 = 0x00c0_ffee;
 /// What untouched memory holds.
-pub(super) const OLD: u8 = 0xa5;
+pub(crate) const OLD: u8 = 0xa5;
 /// Bytes in one half of the register, where it has BlueFlame.
-pub(super) const HALF: usize = 256;
+pub(crate) const HALF: usize = 256;
 /// WQEBBs of untouchable memory on both sides of the ring.
 const GUARD: usize = 2;
 
@@ -27,13 +25,13 @@ struct Page([u8; 4096]);
 
 /// How a queue is set up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setup {
-    pub(super) wqebbs: u32,
-    pub(super) pi: u16,
-    pub(super) max_inline: u32,
-    pub(super) max_sge: u32,
-    pub(super) signal_all: bool,
-    pub(super) bf_size: u32,
+pub(crate) struct Setup {
+    pub(crate) wqebbs: u32,
+    pub(crate) pi: u16,
+    pub(crate) max_inline: u32,
+    pub(crate) max_sge: u32,
+    pub(crate) signal_all: bool,
+    pub(crate) bf_size: u32,
 }
 
 impl Default for Setup {
@@ -43,7 +41,7 @@ impl Default for Setup {
 }
 
 /// The memory; raw pointers, since the queue writes it while the rig looks.
-pub(super) struct Rig {
+pub(crate) struct Rig {
     ring: NonNull<[Wqebb]>,
     dbrec: NonNull<[u32; 2]>,
     page: NonNull<Page>,
@@ -52,7 +50,7 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup) -> Self {
         let ring: Vec<_> = (0..setup.wqebbs as usize + 2 * GUARD).map(|_| Wqebb([OLD; 64])).collect();
         let shadow: Vec<_> = (0..setup.wqebbs).map(|_| MaybeUninit::uninit()).collect();
         Self {
@@ -64,7 +62,7 @@ impl Rig {
         }
     }
 
-    pub(super) fn parts(&self) -> SqParts {
+    pub(crate) fn parts(&self) -> SqParts {
         let Setup { wqebbs, pi, max_inline, max_sge, signal_all, .. } = self.setup;
         SqParts {
             // SAFETY: the guard is inside the allocation.
@@ -80,12 +78,12 @@ impl Rig {
         }
     }
 
-    pub(super) fn register_parts(&self) -> RegisterParts {
+    pub(crate) fn register_parts(&self) -> RegisterParts {
         RegisterParts { reg: self.page.cast(), size: self.setup.bf_size }
     }
 
     /// The queue on this memory; make one.
-    pub(super) fn queue<T: Transport>(&self) -> SendQueue<T> {
+    pub(crate) fn queue<T: Transport>(&self) -> SendQueue<T> {
         // SAFETY: the page lives as long as the rig, which outlives the queue in every test, and has one writer.
         let register = unsafe { ExclusiveRegister::from_parts(self.register_parts()) }.expect("a register");
         // SAFETY: so do ring, record and shadow. No device looks.
@@ -93,7 +91,7 @@ impl Rig {
     }
 
     /// The bytes of the ring. Panics if a guard was touched.
-    pub(super) fn ring(&self) -> Vec<u8> {
+    pub(crate) fn ring(&self) -> Vec<u8> {
         // SAFETY: the rig owns the memory, and the queue writes it only within its calls.
         let all: Vec<u8> = unsafe { self.ring.as_ref() }.iter().flat_map(|wqebb| wqebb.0).collect();
         let (guard, rest) = all.split_at(GUARD * 64);
@@ -103,25 +101,25 @@ impl Rig {
     }
 
     /// The bytes of the doorbell record's words: receive, send.
-    pub(super) fn dbrec(&self) -> [[u8; 4]; 2] {
+    pub(crate) fn dbrec(&self) -> [[u8; 4]; 2] {
         // SAFETY: as in `ring`.
         unsafe { self.dbrec.read_volatile() }.map(u32::to_ne_bytes)
     }
 
     /// The bytes of the register's page.
-    pub(super) fn page(&self) -> [u8; 4096] {
+    pub(crate) fn page(&self) -> [u8; 4096] {
         // SAFETY: as in `ring`.
         unsafe { self.page.as_ref() }.0
     }
 
     /// Fills the register with 0xa5 again.
-    pub(super) fn clear_page(&self) {
+    pub(crate) fn clear_page(&self) {
         // SAFETY: as in `ring`.
         unsafe { self.page.write(Page([OLD; 4096])) };
     }
 
     /// Flips every byte of the ring, as a device gone wrong might.
-    pub(super) fn scribble(&self) {
+    pub(crate) fn scribble(&self) {
         for n in 0..self.setup.wqebbs as usize * 64 {
             // SAFETY: inside the ring, which the rig owns.
             unsafe {

@@ -1,10 +1,11 @@
 //! Completions that the queue must not believe, and parts that it must not take.
-use super::rig::{Rig, Setup};
-use crate::db::ExclusiveRegister;
-use crate::queue::{PostError, RetireError, Retired, SendQueue, SqPartsError};
-use crate::transport;
-use crate::types::{Wqebbs, WrId};
-use crate::wqe::{self, EncodeError};
+use blueflame::db::ExclusiveRegister;
+use blueflame::queue::{PostError, RetireError, Retired, SendQueue, SqPartsError};
+use blueflame::transport;
+use blueflame::types::{Wqebbs, WrId};
+use blueflame::wqe::{self, EncodeError};
+
+use crate::rig::{Rig, Setup};
 
 #[test]
 fn every_counter_but_the_right_ones_is_an_error() {

@@ -1,15 +1,15 @@
 //! Any sequence of posts, batches, staged shots and completions, against a model that keeps bytes.
 use std::collections::VecDeque;
-use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::oracle::{Case, Data, Stager, case};
-use super::rig::{HALF, OLD, Rig, Setup};
-use crate::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
-use crate::transport;
-use crate::types::{SqPi, Wqebbs, WrId};
-use crate::wqe::EncodeError;
+use blueflame::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
+use blueflame::transport;
+use blueflame::types::{SqPi, Wqebbs, WrId};
+use blueflame::wqe::EncodeError;
+
+use crate::oracle::{Case, Data, Stager, case};
+use crate::rig::{HALF, OLD, Rig, Setup};
 
 #[derive(Clone, Debug)]
 enum Step {

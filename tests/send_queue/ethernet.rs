@@ -1,15 +1,15 @@
 //! Ethernet frames as literal bytes, by the layout of `struct mlx5_wqe_eth_seg` (rdma-core `providers/mlx5/mlx5dv.h`),
 //! and any frame at any place of a ring against bytes appended to a vector.
-use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::golden::check;
-use super::rig::{OLD, QPN, Rig, Setup};
-use crate::queue::{BlueFlamePolicy, PostError};
-use crate::transport::{self, InlineNone};
-use crate::types::{Lkey, Wqebbs, WrId};
-use crate::wqe::{self, EncodeError, InlineHeaders, Payload, Request, Sge, SupportedOn};
+use blueflame::queue::{BlueFlamePolicy, PostError};
+use blueflame::transport::{self, InlineNone};
+use blueflame::types::{Lkey, Wqebbs, WrId};
+use blueflame::wqe::{self, EncodeError, InlineHeaders, Payload, Request, Sge, SupportedOn};
+
+use crate::golden::check;
+use crate::rig::{OLD, QPN, Rig, Setup};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
