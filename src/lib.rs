@@ -122,8 +122,8 @@
 //!
 //! And [`SendQueue::stage`] does everything except ring the doorbell, so that only that is left at the critical moment.
 //!
-//! Whole programs: the example `quickstart` of `blueflame-testkit`, one page that runs without a NIC; `rc_pingpong` and
-//! `rdma_operations` of this crate, over queues made by `verbs`.
+//! Whole programs: the example `quickstart` of `blueflame-testkit`, one page that runs without a NIC; those in `examples/`, over
+//! queues made by `verbs`.
 //!
 //! # The rooms
 //!

@@ -5,6 +5,10 @@
 //!
 //! # The device
 //!
+#![cfg_attr(doc, doc = include_str!("../pictures/device.svg"))]
+//!
+//! And by modules:
+//!
 //! ```text
 //!   a driver: blueflame, libmlx5, your own code
 //!      │ WQEs, doorbell records    │ doorbells             ▲ CQEs             ▲ events
