@@ -1,0 +1,253 @@
+//! The receive queue of a queue pair.
+
+use blueflame::Sge;
+use blueflame::queue::{RecvError, RecvPartsError, RecvQueue, RetireError, RqParts};
+use blueflame::types::{Qpn, WrId};
+use proptest::prelude::*;
+
+use crate::memory::{Memory, POISON, QPN, Step, entries, expected, recv_memory, sge, steps};
+
+fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
+    let parts = RqParts {
+        buf: memory.buf(),
+        wqe_cnt: memory.wqe_cnt(),
+        stride: memory.stride as u32,
+        dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
+        head,
+        shadow: memory.shadow(),
+    };
+    // SAFETY: the memory outlives the queue in every test, and nobody else uses it.
+    unsafe { RecvQueue::from_parts(parts) }.unwrap()
+}
+
+#[test]
+fn golden_bytes_of_a_receive_wqe() {
+    let mut memory = recv_memory(4, 64);
+    let mut rq = recv_queue(&mut memory, 0);
+    assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (4, 4, 0));
+    let list = [sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7), sge(0x10, 0x7fff_ffff, 0x20)];
+    // SAFETY: there is no device.
+    unsafe { rq.post(WrId(1), &list) }.unwrap();
+    #[rustfmt::skip]
+    let golden = [
+        0x11, 0x22, 0x33, 0x44, 0xaa, 0xbb, 0xcc, 0xdd, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
+        0x7f, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5,
+    ];
+    assert_eq!(memory.wqe(0), golden);
+    assert_eq!(memory.wqe(1), [0xa5; 64], "the neighbour is untouched");
+    assert_eq!((memory.counter(), memory.record[1]), (1, 0xa5a5_a5a5), "word 0 alone is the receive queue's");
+}
+
+#[test]
+fn bad_requests_leave_no_trace() {
+    let mut memory = recv_memory(2, 32);
+    let mut rq = recv_queue(&mut memory, 0);
+    let one = sge(1, 1, 1);
+    // SAFETY: there is no device, here and below.
+    let post = |rq: &mut RecvQueue, list: &[Sge]| unsafe { rq.post(WrId(9), list) };
+    assert_eq!(post(&mut rq, &[one; 3]), Err(RecvError::TooManySges { given: 3, max: 2 }));
+    assert_eq!(post(&mut rq, &[one, sge(0, 1 << 31, 0)]), Err(RecvError::SgeTooLong(1 << 31)));
+    assert_eq!(memory.ring, [POISON; 4]);
+    assert_eq!(memory.counter(), 0xa5a5_a5a5);
+    // SAFETY: there is no device.
+    let retired = unsafe { rq.retire_index(0) };
+    assert_eq!(retired, Err(RetireError::NotOutstanding { wqe_counter: 0, oldest: 0, next: 0 }));
+    post(&mut rq, &[one]).unwrap();
+    post(&mut rq, &[one]).unwrap();
+    let before = memory.ring.clone();
+    assert_eq!(post(&mut rq, &[sge(2, 2, 2)]), Err(RecvError::Full(2)));
+    assert_eq!(memory.ring, before);
+    assert_eq!(memory.counter(), 2);
+}
+
+#[test]
+fn a_batch_is_told_once_or_not_at_all() {
+    let mut memory = recv_memory(8, 16);
+    let mut rq = recv_queue(&mut memory, 0xfffe);
+    // SAFETY: there is no device, here and below.
+    let push = |batch: &mut blueflame::queue::RecvBatch<'_>, id| unsafe { batch.push(WrId(id), &[sge(id, 1, 1)]) };
+    let mut dropped = rq.batch();
+    push(&mut dropped, 1).unwrap();
+    drop(dropped);
+    assert_eq!((rq.posted(), memory.counter()), (0, 0xa5a5_a5a5));
+    rq.batch().ring_doorbell();
+    assert_eq!(memory.counter(), 0xa5a5_a5a5, "an empty batch tells nothing");
+    let mut batch = rq.batch();
+    for id in 10..13 {
+        push(&mut batch, id).unwrap();
+        assert_eq!(memory.counter(), 0xa5a5_a5a5);
+    }
+    batch.ring_doorbell();
+    assert_eq!(memory.counter(), 1, "0xfffe + 3, 16 bits");
+    assert_eq!(rq.posted(), 3);
+    // SAFETY: there is no device.
+    let mut retire = |index| unsafe { rq.retire_index(index) };
+    for wqe_counter in [1, 2, 0x8000, 0xfffd] {
+        assert_eq!(retire(wqe_counter), Err(RetireError::NotOutstanding { wqe_counter, oldest: 0xfffe, next: 1 }));
+    }
+    for (index, id) in [(0xfffe, 10), (0xffff, 11), (0, 12)] {
+        assert_eq!(retire(index), Ok(WrId(id)));
+        assert!(retire(index).is_err(), "reported twice");
+    }
+    assert_eq!(retire(1), Err(RetireError::NotOutstanding { wqe_counter: 1, oldest: 1, next: 1 }));
+}
+
+#[test]
+fn a_receive_done_early_keeps_its_place_until_the_older_ones_are_done() {
+    let mut memory = recv_memory(4, 16);
+    let mut rq = recv_queue(&mut memory, 0xfffe);
+    // SAFETY: there is no device, here and below.
+    let post = |rq: &mut RecvQueue, id| unsafe { rq.post(WrId(id), &[sge(id, 1, 1)]) };
+    // SAFETY: there is no device.
+    let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
+    for id in [u64::MAX, 0, 12, 13] {
+        post(&mut rq, id).unwrap();
+    }
+    assert_eq!(retire(&mut rq, 0), Ok(WrId(12)));
+    assert_eq!(retire(&mut rq, 0), Err(RetireError::CompletedTwice { wqe_counter: 0 }));
+    assert_eq!(retire(&mut rq, 0xffff), Ok(WrId(0)));
+    assert_eq!(rq.posted(), 2);
+    let ring = memory.ring.clone();
+    assert_eq!(post(&mut rq, 14), Err(RecvError::Full(4)), "the oldest holds the others' places");
+    assert_eq!(memory.ring, ring);
+    assert_eq!(retire(&mut rq, 0xfffe), Ok(WrId(u64::MAX)));
+    for wqe_counter in [0xfffe, 0xffff, 0] {
+        let gone = RetireError::NotOutstanding { wqe_counter, oldest: 1, next: 2 };
+        assert_eq!(retire(&mut rq, wqe_counter), Err(gone), "its place is free");
+    }
+    for id in 14..17 {
+        post(&mut rq, id).unwrap();
+    }
+    assert_eq!(post(&mut rq, 17), Err(RecvError::Full(4)));
+    for (index, id) in [(1, 13), (2, 14), (3, 15), (4, 16)] {
+        assert_eq!(retire(&mut rq, index), Ok(WrId(id)), "in order again");
+    }
+    assert_eq!(rq.posted(), 0);
+}
+
+#[test]
+fn a_window_counts_outstanding_receives_where_the_ring_is_larger() {
+    let mut memory = recv_memory(4, 16);
+    let mut rq = recv_queue(&mut memory, 0);
+    rq.set_window(2);
+    // SAFETY: there is no device, here and below.
+    let post = |rq: &mut RecvQueue| unsafe { rq.post(WrId(1), &[]) };
+    // SAFETY: there is no device.
+    let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
+    for (held, done) in [(0, 1), (1, 2)] {
+        while rq.posted() < 2 {
+            post(&mut rq).unwrap();
+        }
+        assert_eq!(post(&mut rq), Err(RecvError::Full(2 + held)));
+        retire(&mut rq, done).unwrap();
+    }
+    post(&mut rq).unwrap();
+    retire(&mut rq, 3).unwrap();
+    assert_eq!((rq.posted(), post(&mut rq)), (1, Err(RecvError::Full(4))), "the ring's end");
+    // SAFETY: there is no device.
+    unsafe { rq.reset() };
+    for index in 0..4 {
+        post(&mut rq).unwrap();
+        retire(&mut rq, index).expect("nothing of what was done before the reset is left");
+    }
+}
+
+#[test]
+fn parts_that_cannot_be_are_refused() {
+    let mut memory = recv_memory(4, 64);
+    let parts = RqParts {
+        buf: memory.buf(),
+        wqe_cnt: 4,
+        stride: 64,
+        dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
+        head: 0,
+        shadow: memory.shadow(),
+    };
+    // SAFETY: refused before anything is touched.
+    let build = |parts| unsafe { RecvQueue::from_parts(parts) }.err();
+    for wqe_cnt in [0, 3, 65536] {
+        assert_eq!(build(RqParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
+    }
+    for stride in [0, 8, 48, 8192] {
+        assert_eq!(build(RqParts { stride, ..parts }), Some(RecvPartsError::Stride(stride)));
+    }
+    // SAFETY: within the buffers.
+    let (buf, dbrec) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2)) };
+    assert_eq!(build(RqParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
+    assert_eq!(build(RqParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
+}
+
+proptest! {
+    #[test]
+    fn a_receive_queue_takes_completions_in_any_order(
+        steps in steps(), log in 0_u32..8, window in 1_u32..200, head: u16, in_order in 0_u8..3,
+    ) {
+        let mut memory = recv_memory(1 << log, 64);
+        let mut rq = recv_queue(&mut memory, head);
+        rq.set_window(window);
+        // The requests from the oldest outstanding one on, whose index is `oldest`; no tag if it is done.
+        let mut model = std::collections::VecDeque::new();
+        let (mut oldest, mut counter) = (head, head);
+        let mut id = 0;
+        for step in steps {
+            match step {
+                Step::Post(requests, ring) => {
+                    let mut added = Vec::new();
+                    let mut batch = rq.batch();
+                    for lengths in &requests {
+                        id += 1;
+                        let list = entries(id, lengths);
+                        let held = (model.len() + added.len()) as u32;
+                        let outstanding = (model.iter().flatten().count() + added.len()) as u32;
+                        let window = window.min(1 << log);
+                        // SAFETY: there is no device.
+                        let pushed = unsafe { batch.push(WrId(id), &list) };
+                        if held == 1 << log || outstanding >= window {
+                            prop_assert_eq!(pushed, Err(RecvError::Full(held)));
+                        } else {
+                            prop_assert_eq!(pushed, Ok(()));
+                            added.push((id, list));
+                        }
+                    }
+                    if ring {
+                        batch.ring_doorbell();
+                        for (id, list) in added {
+                            let index = usize::from(counter) & ((1 << log) - 1);
+                            let bytes = memory.wqe(index);
+                            let want = expected(&list, 4);
+                            let used = list.iter().filter(|entry| entry.length != 0).count().min(3) * 16 + 16;
+                            prop_assert_eq!(&bytes[..used], &want[..used]);
+                            model.push_back(Some(WrId(id)));
+                            counter = counter.wrapping_add(1);
+                        }
+                    }
+                }
+                Step::Complete(which) | Step::Hostile(which) => {
+                    // Near the posted ones, or (`Hostile`) anywhere; mostly in order in a third of the runs.
+                    let near = if in_order == 0 && which % 8 != 0 { 0 } else { which % (model.len() as u16 + 2) };
+                    let index = if matches!(step, Step::Complete(_)) { oldest.wrapping_add(near) } else { which };
+                    // SAFETY: there is no device.
+                    let retired = unsafe { rq.retire_index(index) };
+                    let place = model.get_mut(usize::from(index.wrapping_sub(oldest)));
+                    prop_assert_eq!(retired, match place.map(Option::take) {
+                        Some(Some(wr_id)) => Ok(wr_id),
+                        Some(None) => Err(RetireError::CompletedTwice { wqe_counter: index }),
+                        None => Err(RetireError::NotOutstanding { wqe_counter: index, oldest, next: counter }),
+                    });
+                    while model.front() == Some(&None) {
+                        model.pop_front();
+                        oldest = oldest.wrapping_add(1);
+                    }
+                }
+            }
+            prop_assert_eq!(rq.posted() as usize, model.iter().flatten().count());
+            if counter != head {
+                prop_assert_eq!(memory.counter(), u32::from(counter));
+            }
+        }
+    }
+}
