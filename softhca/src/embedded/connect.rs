@@ -48,7 +48,14 @@ impl EmbeddedDevice {
         let none = QpAttr::default();
         self.device.modify_qp(
             qpn,
-            &QpAttr { state: Some(QpState::Init), pkey_index: Some(0), port: Some(1), access: Some(o.access), ..none },
+            &QpAttr {
+                state: Some(QpState::Init),
+                pkey_index: Some(0),
+                port: Some(1),
+                access: Some(o.access),
+                out_of_order: o.out_of_order.then_some(true),
+                ..none
+            },
         )?;
         self.device.modify_qp(
             qpn,

@@ -185,6 +185,8 @@ pub struct ConnectOptions {
     pub retry_cnt: u8,
     /// RNR retries, 0 to 7; 7 means without end (RC).
     pub rnr_retry: u8,
+    /// Receives complete in any order: see [`QpAttr::out_of_order`](crate::context::QpAttr::out_of_order).
+    pub out_of_order: bool,
 }
 
 impl Default for ConnectOptions {
@@ -200,6 +202,7 @@ impl Default for ConnectOptions {
             timeout: 14,
             retry_cnt: 7,
             rnr_retry: 7,
+            out_of_order: false,
         }
     }
 }

@@ -130,6 +130,12 @@ impl Qp {
 
     /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
+        let reported = self.receives.report_unordered(&self.core, resources);
+        self.work(resources, now) || reported
+    }
+
+    /// What a step does in each state.
+    fn work(&mut self, resources: &mut Resources, now: Duration) -> bool {
         match self.core.state {
             QpState::Reset | QpState::Init => false,
             QpState::Err => {

@@ -86,6 +86,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         timeout: a.timeout.or(old.timeout),
         retry_cnt: a.retry_cnt.or(old.retry_cnt),
         rnr_retry: a.rnr_retry.or(old.rnr_retry),
+        out_of_order: a.out_of_order.or(old.out_of_order),
     }
 }
 

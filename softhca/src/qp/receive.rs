@@ -8,6 +8,7 @@ use crate::event::QpEvent;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
 use crate::wqe::WqeFault;
+use fastrand::Rng;
 
 /// Receive WQEs flushed in one step at most.
 const FLUSHES_PER_STEP: usize = 64;
@@ -38,13 +39,25 @@ pub(super) struct Receives {
     unreadable: bool,
     /// The event for a QP that takes no more WQEs from its SRQ has been raised.
     last_wqe_reported: bool,
+    /// Completions whose order is not decided: see [`crate::context::QpAttr::out_of_order`].
+    unordered: Vec<Completion>,
+    /// Decides it.
+    rng: Rng,
 }
 
 impl Receives {
     /// The receive queue that the context names.
     pub(super) fn new(qp: &QpCore) -> Self {
         let queue = RecvQueue::new(qp.context.rq, qp.context.dbr);
-        Self { queue, current: None, inline: None, unreadable: false, last_wqe_reported: false }
+        Self {
+            queue,
+            current: None,
+            inline: None,
+            unreadable: false,
+            last_wqe_reported: false,
+            unordered: Vec::new(),
+            rng: Rng::with_seed(qp.qpn.into()),
+        }
     }
 
     /// Takes the next receive WQE, unless one is already at hand. `false` if none is posted.
@@ -119,20 +132,33 @@ impl Receives {
         let inline = self.inline.take();
         let Some(wqe) = self.current.take() else { return };
         let Message { kind, byte_cnt, imm, solicited, datagram } = message;
-        resources.complete(
-            qp.context.recv_cqn,
-            &Completion::Receive {
-                qpn: qp.qpn,
-                uidx: qp.context.uidx,
-                kind,
-                wqe_counter: wqe.counter,
-                byte_cnt,
-                imm,
-                solicited,
-                datagram,
-                inline,
-            },
-        );
+        let completion = Completion::Receive {
+            qpn: qp.qpn,
+            uidx: qp.context.uidx,
+            kind,
+            wqe_counter: wqe.counter,
+            byte_cnt,
+            imm,
+            solicited,
+            datagram,
+            inline,
+        };
+        if qp.attr.out_of_order == Some(true) {
+            self.unordered.push(completion);
+        } else {
+            resources.complete(qp.context.recv_cqn, &completion);
+        }
+    }
+
+    /// Writes the CQEs of what has completed since the last call, in any order, if the QP has no order. `true` if there
+    /// were any.
+    pub(super) fn report_unordered(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
+        let any = !self.unordered.is_empty();
+        self.rng.shuffle(&mut self.unordered);
+        for completion in self.unordered.drain(..) {
+            resources.complete(qp.context.recv_cqn, &completion);
+        }
+        any
     }
 
     /// Completes the WQE at hand in error; nothing if there is none.

@@ -26,9 +26,10 @@ const RETRY_CNT: AttrSet = 1 << 13;
 const RNR_RETRY: AttrSet = 1 << 14;
 const CUR_STATE: AttrSet = 1 << 15;
 const SQD_EVENT: AttrSet = 1 << 16;
+const OUT_OF_ORDER: AttrSet = 1 << 17;
 
 /// Names of the attributes, in the order of their bits.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "pkey_index",
     "port",
     "access",
@@ -46,6 +47,7 @@ const NAMES: [&str; 17] = [
     "rnr_retry",
     "cur_state",
     "sqd_event",
+    "out_of_order",
 ];
 
 /// The attributes that `a` sets.
@@ -68,6 +70,7 @@ fn given(a: &QpAttr) -> AttrSet {
         a.rnr_retry.is_some(),
         a.cur_state.is_some(),
         a.sqd_event.is_some(),
+        a.out_of_order.is_some(),
     ]
     .iter()
     .enumerate()
@@ -101,7 +104,8 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     let (required, optional) = match (from, to) {
         (Reset, Err) => return None,
         (_, Reset | Err) => (0, 0),
-        (Reset, Init) => (identity, 0),
+        (Reset, Init) if transport == RawPacket => (identity, 0),
+        (Reset, Init) => (identity, OUT_OF_ORDER),
         (Init, Init) if transport == RawPacket => (0, 0),
         (Init, Init) => (0, identity),
         (Init, Rtr) => match transport {

@@ -40,6 +40,7 @@ pub(crate) struct Options {
     /// Ethernet: types of the entries of the GID table, which all have the same GID.
     pub(crate) gid_types: Vec<GidType>,
     pub(crate) sink: bool,
+    pub(crate) out_of_order: bool,
     pub(crate) inline_headers: InlineHeaders,
     pub(crate) srq_faults: SrqFaults,
     /// What the network does by itself.
@@ -69,6 +70,7 @@ impl Default for Options {
             grh: false,
             gid_types: vec![GidType::RoceV2],
             sink: false,
+            out_of_order: false,
             inline_headers: InlineHeaders::None,
             srq_faults: SrqFaults::default(),
             faults: FaultConfig::default(),
@@ -255,6 +257,7 @@ impl Node {
             port: Some(1),
             access: (!ud && !raw).then_some(o.access),
             qkey: ud.then_some(QKEY),
+            out_of_order: o.out_of_order.then_some(true),
             ..QpAttr::default()
         }
     }

@@ -9,6 +9,7 @@ mod hostile;
 mod lab;
 mod loss;
 mod operations;
+mod out_of_order;
 mod raw_packets;
 mod roce;
 mod sink;

@@ -101,6 +101,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp) -> Result<QpAttr, Errno> {
         retry_cnt: optional(mask::RETRY_CNT, wanted.retry_cnt),
         rnr_retry: optional(mask::RNR_RETRY, wanted.rnr_retry),
         sqd_event: given(mask::EN_SQD_ASYNC_NOTIFY).then_some(wanted.en_sqd_async_notify != 0),
+        out_of_order: None,
     })
 }
 
