@@ -1,0 +1,106 @@
+//! One end of a connection, and what it is made on.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Side;
+use blueflame::db::Register;
+use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::transport::Transport;
+use blueflame::types::{Psn, WrId};
+use blueflame::verbs::{
+    Access, Buffer, Device, LinkLayer, Owned, OwnedCq, Path, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport,
+};
+use blueflame::wqe::WorkRequest;
+
+pub(crate) fn device() -> Device {
+    match Device::open_first() {
+        Ok(device) => device,
+        Err(error) => panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run"),
+    }
+}
+
+pub(crate) fn path(device: &Device) -> Path {
+    let port = device.port(1).expect("port 1");
+    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
+    Path::new(port, sgid)
+}
+
+/// One end of a connection, with memory of its own.
+pub(crate) struct End<T: Transport, R: Register = blueflame::db::ExclusiveRegister> {
+    pub(crate) qp: Qp,
+    pub(crate) sq: Owned<SendQueue<T, R>, Qp>,
+    pub(crate) rq: Option<Owned<RecvQueue, Qp>>,
+    pub(crate) cq: OwnedCq,
+    pub(crate) buffer: Buffer,
+}
+
+impl<T: VerbsTransport, R: Register> End<T, R> {
+    pub(crate) fn new(pd: &ProtectionDomain, cq: OwnedCq, pair: QueuePair<T, R>) -> Self {
+        let mut pool = Pool::new(pd, 1 << 16, Access::ALL).expect("a pool");
+        let QueuePair { qp, sq, rq } = pair;
+        Self { qp, sq, rq, cq, buffer: pool.take(1 << 16).expect("all of it") }
+    }
+
+    pub(crate) fn post(&mut self, request: &impl WorkRequest<T>) {
+        // SAFETY: requests of these tests name the ends' buffers, which live as long as the queues, and are looked at
+        // when the completion has come.
+        unsafe { self.sq.post_unchecked(request) }.expect("post");
+    }
+
+    pub(crate) fn post_receive(&mut self, tag: u64) {
+        let sge = [self.buffer.sge()];
+        // SAFETY: as above.
+        unsafe { self.rq.as_mut().expect("a receive queue").post(WrId(tag), &sge) }.expect("post a receive");
+    }
+
+    /// The next completion, which must be good: its queue, its tag, its bytes.
+    pub(crate) fn completion(&mut self) -> (Side, WrId, u32) {
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
+                let tag = match side {
+                    Side::Requester => self.sq.retire(&cqe).expect("outstanding").wr_id,
+                    Side::Responder => self.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted"),
+                };
+                return (side, tag, cqe.byte_len());
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+            std::thread::yield_now();
+        }
+    }
+
+    pub(crate) fn bytes(&self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        self.buffer.read(0, &mut bytes);
+        bytes
+    }
+}
+
+pub(crate) fn end<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> End<T> {
+    let cq = device.completion_queue(64).build().expect("a completion queue");
+    let pair = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair");
+    End::new(pd, cq, pair)
+}
+
+pub(crate) fn connect<T: Transport, A: Register, B: Register>(
+    device: &Device,
+    a: &mut Owned<SendQueue<T, A>, Qp>,
+    b: &mut Owned<SendQueue<T, B>, Qp>,
+) {
+    let path = path(device);
+    let (first, second) = (a.handle().clone(), b.handle().clone());
+    let (at_a, at_b) =
+        (first.endpoint_with(&path, Psn::truncate(0x123)), second.endpoint_with(&path, Psn::truncate(0xff_fff0)));
+    for qp in [first, second] {
+        qp.to_init(&path).expect("INIT");
+    }
+    a.connect(&path, &at_a, &at_b).expect("connect");
+    b.connect(&path, &at_b, &at_a).expect("connect");
+}
+
+pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
+    let (mut a, mut b) = (end(device, pd), end(device, pd));
+    connect(device, &mut a.sq, &mut b.sq);
+    (a, b)
+}

@@ -1,0 +1,8 @@
+//! The verbs layer on a device: libibverbs and libmlx5 as installed, this crate's queues over what they made.
+//!
+//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+
+mod device;
+mod end;
+mod messages;
+mod ownership;
