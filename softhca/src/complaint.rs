@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Most complaints that wait to be taken. Later ones are only logged.
 const KEPT: usize = 256;
 
-/// Complaints that nobody has taken yet.
+/// Complaints that have not been taken yet.
 #[derive(Debug, Default)]
 pub struct Complaints(Vec<Complaint>);
 

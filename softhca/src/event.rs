@@ -1,4 +1,4 @@
-//! What the device tells the host outside of CQEs: completion events and asynchronous events.
+//! Events: what the device reports to the host besides CQEs. Completion events and asynchronous events.
 
 /// An event, in the order the device raised it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

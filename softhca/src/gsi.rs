@@ -39,7 +39,7 @@ pub struct Mad {
 /// What has arrived for QP 1.
 #[derive(Debug, Default)]
 pub(crate) struct Gsi {
-    /// Its number; `None` as long as nobody answers.
+    /// Its number; `None` until [`Self::open`].
     qpn: Option<u32>,
     waiting: VecDeque<Mad>,
 }

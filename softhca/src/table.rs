@@ -46,7 +46,7 @@ impl<T> Table<T> {
         self.entries.insert(number, entry);
     }
 
-    /// Whether there can be an object with this number, and is none.
+    /// Whether the number is of this table, and free.
     pub(crate) fn is_free(&self, number: u32) -> bool {
         number.checked_sub(self.first).is_some_and(|at| at < self.count) && !self.entries.contains_key(&number)
     }

@@ -1,4 +1,4 @@
-//! What a context must say for its object to be created.
+//! Checks of contexts: what the device refuses to create.
 
 use crate::config::{DeviceConfig, Limits};
 use crate::context::{CqContext, RqContext, SqContext};

@@ -42,7 +42,7 @@ pub struct Device {
     qps: Table<Qp>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
-    /// Lowest byte of the next memory key, so that a stale key of the same index is told apart.
+    /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
     variant: u8,
     failed: bool,
 }
@@ -51,7 +51,7 @@ impl Device {
     /// A device with no objects.
     ///
     /// # Errors
-    /// [`Error::BadValue`] for a configuration that cannot be; [`Error::System`] if there is no file for UAR pages.
+    /// [`Error::BadValue`] for an invalid configuration; [`Error::System`] if there is no file for UAR pages.
     pub fn new(config: DeviceConfig, memory: Box<dyn HostMemory>, wire: Box<dyn Wire>) -> Result<Self, Error> {
         check::config(&config)?;
         let limits = config.limits;

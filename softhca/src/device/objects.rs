@@ -11,7 +11,7 @@ use crate::recv::Srq;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 
 impl Device {
-    /// Allocates a UAR page; gives its index.
+    /// Allocates a UAR page; returns its index.
     ///
     /// # Errors
     /// [`Error::Exhausted`], [`Error::System`].
@@ -20,8 +20,8 @@ impl Device {
         self.alloc_uar_in(&memory, |index| u64::from(index) * UAR_PAGE_BYTES as u64)
     }
 
-    /// Allocates a UAR page in a file of the caller's; gives its index. `place` maps the index to the page's offset in
-    /// the file, in bytes: a multiple of the page size.
+    /// Allocates a UAR page in a file of the caller's; returns its index. `place` maps the index to the page's offset
+    /// in the file, in bytes: a multiple of the page size.
     ///
     /// # Errors
     /// As [`Self::alloc_uar`].
@@ -55,7 +55,7 @@ impl Device {
         self.doorbells.free(index)
     }
 
-    /// Allocates a protection domain; gives its number.
+    /// Allocates a protection domain; returns its number.
     ///
     /// # Errors
     /// [`Error::Exhausted`].
@@ -73,7 +73,7 @@ impl Device {
         self.pds.remove_unused(pd, |p| p.users).map(drop)
     }
 
-    /// Creates a CQ; gives its number. The driver has marked all CQEs as invalid (opcode 15).
+    /// Creates a CQ; returns its number. The driver has marked all CQEs as invalid (opcode 15).
     ///
     /// # Errors
     /// [`Error::NoSuch`] UAR; [`Error::BadValue`]; [`Error::Dma`] if ring or record are not mapped;
@@ -119,7 +119,7 @@ impl Device {
         Ok(())
     }
 
-    /// Creates an SRQ; gives its number. The driver has linked its WQEs.
+    /// Creates an SRQ; returns its number. The driver has linked its WQEs.
     ///
     /// # Errors
     /// [`Error::NoSuch`] PD; [`Error::BadValue`]; [`Error::Dma`]; [`Error::Exhausted`].

@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::qp::{Qp, QpInfo};
 
 impl Device {
-    /// Creates a QP in the reset state; gives its number.
+    /// Creates a QP in the reset state; returns its number.
     ///
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or

@@ -49,7 +49,7 @@ impl EmbeddedDevice {
     /// A device of this configuration on this wire.
     ///
     /// # Errors
-    /// [`Error::BadValue`] for a configuration that cannot be; [`Error::System`] if there is no memory for a UAR page.
+    /// [`Error::BadValue`] for an invalid configuration; [`Error::System`] if there is no memory for a UAR page.
     pub fn new(config: DeviceConfig, wire: Box<dyn Wire>) -> Result<Self, Error> {
         let mut device = Device::new(config, Box::new(ProcessMemory::new()), wire)?;
         let pd = device.alloc_pd()?;
@@ -79,7 +79,7 @@ impl EmbeddedDevice {
         Self::pair_with(|wire| wire)
     }
 
-    /// [`Self::pair`], with each device's wire replaced by what `f` makes of it: the place for a fault injector.
+    /// As [`Self::pair`], with a wire of the caller's: `f` wraps each device's wire, in a fault injector for instance.
     ///
     /// # Errors
     /// [`Error::System`].

@@ -20,8 +20,7 @@ unsafe impl Sync for Allocation {}
 impl Allocation {
     /// `len` bytes (at least 1), aligned to `align`, a power of two.
     ///
-    /// # Panics
-    /// If no address space holds as much.
+    /// # Panics If the size does not fit the address space.
     pub(super) fn new(len: usize, align: usize) -> Self {
         let layout = Layout::from_size_align(len.max(1), align).expect("a size that fits the address space");
         // SAFETY: the layout's size is not zero.
@@ -50,7 +49,7 @@ impl Allocation {
         unsafe { copy_in(data, self.ptr.as_ptr().add(at)) };
     }
 
-    /// Copies from byte `at`; panics if there is not as much.
+    /// Copies from byte `at`; panics if that goes past the end.
     pub(super) fn read(&self, at: usize, out: &mut [u8]) {
         self.check(at, out.len());
         // SAFETY: as in `write`.
@@ -132,7 +131,7 @@ impl Buffer {
     /// Copies `data` to byte `at`.
     ///
     /// # Panics
-    /// If it does not fit.
+    /// If that goes past the end.
     pub fn write(&mut self, at: usize, data: &[u8]) {
         self.memory.write(at, data);
     }
@@ -140,7 +139,7 @@ impl Buffer {
     /// Copies from byte `at`.
     ///
     /// # Panics
-    /// If there is not as much.
+    /// If that goes past the end.
     pub fn read(&self, at: usize, out: &mut [u8]) {
         self.memory.read(at, out);
     }
@@ -148,7 +147,7 @@ impl Buffer {
     /// `len` bytes from byte `at`.
     ///
     /// # Panics
-    /// If there is not as much.
+    /// If that goes past the end.
     #[must_use]
     pub fn to_vec(&self, at: usize, len: usize) -> Vec<u8> {
         let mut out = vec![0; len];

@@ -19,7 +19,7 @@ impl EmbeddedDevice {
     /// Creates a CQ.
     ///
     /// # Errors
-    /// [`Error::BadValue`] for a size that cannot be; [`Error::Exhausted`].
+    /// [`Error::BadValue`] for an invalid size; [`Error::Exhausted`].
     pub fn create_cq(&mut self, options: CqOptions) -> Result<CqParts, Error> {
         let CqOptions { cqe_bytes, ignore_overrun, .. } = options;
         let log_size = log2("CQEs", options.cqes, self.device.config().limits.max_cqe_log)?;
@@ -54,7 +54,7 @@ impl EmbeddedDevice {
     /// data segments each.
     ///
     /// # Errors
-    /// [`Error::BadValue`] for sizes that cannot be; [`Error::Exhausted`].
+    /// [`Error::BadValue`] for invalid sizes; [`Error::Exhausted`].
     pub fn create_srq(&mut self, wqes: u32, max_sge: u32) -> Result<SrqParts, Error> {
         let (ring, rq) = self.receive_ring(wqes, max_sge, DATA_SEG_BYTES)?;
         for i in 0..rq.wqe_cnt {
@@ -70,7 +70,7 @@ impl EmbeddedDevice {
     /// Creates a QP in the reset state.
     ///
     /// # Errors
-    /// [`Error::NoSuch`] for CQs, SRQs or QPs named in the options; [`Error::BadValue`] for sizes that cannot be;
+    /// [`Error::NoSuch`] for CQs, SRQs or QPs named in the options; [`Error::BadValue`] for invalid sizes;
     /// [`Error::Exhausted`].
     pub fn create_qp(&mut self, o: QpOptions) -> Result<QpParts, Error> {
         let log_size = log2("WQEBBs", o.sq_wqebbs, self.device.config().limits.max_wqe_log)?;

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 impl EmbeddedDevice {
-    /// Registers memory of the caller; gives its key.
+    /// Registers memory of the caller; returns its key.
     ///
     /// # Errors
     /// [`Error::Dma`] if the memory does not exist; [`Error::BadValue`] for access rights that contradict each other.

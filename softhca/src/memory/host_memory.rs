@@ -57,8 +57,8 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 4.
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault>;
 
-    /// Replaces the 64-bit word at `addr` by `f` of it, atomically with respect to the host's CPUs (IBTA atomics).
-    /// `f` sees and gives the word in host byte order. Returns the old word.
+    /// Replaces the 64-bit word at `addr` by `f` of it, atomically with respect to the host's CPUs (IBTA atomics). The
+    /// argument and the result of `f`, and the returned old word, are in host byte order.
     ///
     /// # Errors
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 8.

@@ -171,7 +171,7 @@ impl HostMemory for ProcessMemory {
     }
 }
 
-/// Replaces the word at `at` by `f` of it; gives the old one.
+/// Replaces the word at `at` by `f` of it; returns the old one.
 ///
 /// # Safety
 /// `at` is aligned and valid for reads and writes.
@@ -189,8 +189,8 @@ unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
     }
 }
 
-/// Replaces the word at `at` by `f` of it; gives the old one. This CPU has no 64-bit atomics: devices are atomic among
-/// themselves, the host's own accesses are not (what IBTA calls `IBV_ATOMIC_HCA`).
+/// Replaces the word at `at` by `f` of it; returns the old one. This CPU has no 64-bit atomics: devices are atomic
+/// among themselves, the host's own accesses are not (what IBTA calls `IBV_ATOMIC_HCA`).
 ///
 /// # Safety
 /// `at` is aligned and valid for reads and writes.

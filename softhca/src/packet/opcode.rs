@@ -149,7 +149,7 @@ impl Opcode {
         row.serves(transport).then_some(Self { transport, index })
     }
 
-    /// The opcode that says this; `None` if the service has no such packet.
+    /// The opcode of this operation, part of a message and tail; `None` if the service has no such packet.
     #[must_use]
     pub fn of(transport: Transport, operation: Operation, place: Place, tail: Tail) -> Option<Self> {
         let index = ROWS.iter().position(|row| {

@@ -19,13 +19,13 @@ impl Failure {
         Self { syndrome, vendor }
     }
 
-    /// The send WQE makes no sense.
+    /// The send WQE is malformed.
     pub(crate) const BAD_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x20);
     /// READ or atomic on a QP whose `max_rd_atomic` is 0.
     pub(crate) const NO_RD_ATOMIC: Self = Self::new(Syndrome::LocalQpOp, 0x21);
     /// The address of a datagram names a source GID that the port does not have.
     pub(crate) const BAD_ADDRESS: Self = Self::new(Syndrome::LocalQpOp, 0x22);
-    /// The receive WQE makes no sense.
+    /// The receive WQE is malformed.
     pub(crate) const BAD_RECEIVE_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x23);
     /// The message to send is longer than 2^31 bytes, or a datagram than the MTU.
     pub(crate) const MESSAGE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x10);

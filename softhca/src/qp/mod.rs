@@ -39,7 +39,7 @@ use crate::packet::Packet;
 use crate::resources::Resources;
 use crate::wire::Route;
 
-/// What a query of a QP tells.
+/// What a query of a QP returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpInfo {
     /// State.

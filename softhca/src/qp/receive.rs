@@ -103,7 +103,8 @@ impl Receives {
         segs.map_or(0, |segs| segs.iter().map(|seg| u64::from(seg.len)).sum())
     }
 
-    /// Writes a part of the message. `is_whole`: it is all of it, so that it may go into the CQE.
+    /// Writes a part of the message, from byte `offset` on. `is_whole` says that it is the whole message: then it may
+    /// go into the CQE.
     pub(super) fn put(
         &mut self,
         qp: &QpCore,

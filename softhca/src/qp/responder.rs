@@ -215,7 +215,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Executes the request; gives the PSNs it takes.
+    /// Executes the request; returns the PSNs it takes.
     fn execute(
         &mut self,
         qp: &QpCore,

@@ -145,7 +145,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     Some(Rule { required, optional })
 }
 
-/// Whether `a` may be applied to a QP in state `from`; gives the state it leads to.
+/// Whether `a` may be applied to a QP in state `from`; returns the state it leads to.
 pub(super) fn check(transport: Transport, from: QpState, a: &QpAttr) -> Result<QpState, Error> {
     let to = a.state.unwrap_or(from);
     if let Some(claimed) = a.cur_state.filter(|&claimed| claimed != from) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::context::QpAttr;
 
-/// `rnr_retry` that never gives up.
+/// The `rnr_retry` without end.
 const RNR_WITHOUT_END: u8 = 7;
 
 /// Retries of the same request after which the transport timer runs [`LATE_FACTOR`] times as long.

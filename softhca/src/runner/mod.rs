@@ -23,9 +23,9 @@ use crate::{device::Device, event::Event, notify::Notify, uar::DoorbellQueue};
 
 /// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
-/// The first sleep. Shorter ones help nobody: where cores are scarce, waking up takes the time from the programs
-/// that the device waits for (measured on 2 cores, two polling programs: 8-byte WRITE one way 44 to 73 us with 20
-/// us, 105 to 260 us with 5 us).
+/// The first sleep. Shorter sleeps do not pay: where cores are scarce, waking up takes CPU time from the programs that
+/// the device waits for (measured on 2 cores, two polling programs: 8-byte WRITE one way 44 to 73 us with 20 us, 105 to
+/// 260 us with 5 us).
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 /// The longest sleep in the first 128 ms or so of silence: how long a doorbell waits at most in a program that pauses
 /// for milliseconds.
@@ -115,7 +115,7 @@ impl Runner {
         self.shared.notify.clone()
     }
 
-    /// Stops the thread and waits for its end. The device may be stepped by somebody else afterwards.
+    /// Stops the thread and waits for its end. Others may step the device afterwards.
     pub fn stop(self) {
         // Dropping does it.
     }
@@ -196,8 +196,8 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
     }
 }
 
-/// How long to sleep after so much time without work: an eighth of it, so that a doorbell waits at most an eighth
-/// of the silence before it, up to [`LONGEST_NAP`]; in the long run 1/128 of it, up to [`LONGEST_SLEEP`].
+/// How long to sleep after `silence`, the time without work: 1/8 of it up to [`LONGEST_NAP`], so that a doorbell waits
+/// at most 1/8 of the silence before it; in the long run 1/128 of it, up to [`LONGEST_SLEEP`].
 fn sleep_after(silence: Duration) -> Duration {
     let nap = (silence / 8).clamp(SHORTEST_SLEEP, LONGEST_NAP);
     (silence / 128).clamp(nap, LONGEST_SLEEP)
@@ -213,8 +213,8 @@ fn wake_on_time() {
 
 /// Starts a thread of this name that takes no signals but those that its own faults raise.
 ///
-/// It runs, and has its part of libc's heap, when this returns. Programs that overwrite functions of libc to watch
-/// memory (UCX and libfabric do so with `munmap`) do it at a moment when they believe that nobody else is in there.
+/// It runs, and has its part of libc's heap, when this returns. Some programs overwrite functions of libc to watch
+/// memory (UCX and libfabric: `munmap`), and assume that no other thread is inside them at that moment.
 ///
 /// # Errors
 /// The system has no thread to give.

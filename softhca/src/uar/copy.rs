@@ -1,4 +1,4 @@
-//! BlueFlame copies: what a register receives of a WQE that lies in the ring, too.
+//! BlueFlame copies: a WQE's bytes as a register receives them, compared with the same WQE in the ring.
 
 use super::page::{BLUEFLAME_HALF_BYTES, DOORBELL_BYTES};
 use crate::complaint::Complaint;
@@ -18,7 +18,7 @@ pub(super) struct BlueFlameCopy {
 }
 
 impl BlueFlameCopy {
-    /// The whole WQE, if `stored`, which begins with the WQE's first byte, holds more of it than the doorbell.
+    /// The whole WQE, if `stored` holds all of it and more than a doorbell. `stored` begins with the WQE's first byte.
     pub(super) fn whole<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
         stored.get(..self.bytes).filter(|wqe| wqe.len() > DOORBELL_BYTES)
     }

@@ -71,7 +71,7 @@ impl UarMemory {
         Ok(Self(Arc::new(file)))
     }
 
-    /// Makes the bytes of the page at `offset` be there, or gives their memory back, by `mode`.
+    /// Allocates or frees the memory of the page at `offset`, by `mode`.
     fn allocate(&self, offset: u64, mode: libc::c_int) -> libc::c_int {
         let (offset, len) = (offset as libc::off64_t, UAR_PAGE_BYTES as libc::off64_t);
         // SAFETY: plain call on a descriptor that we own.

@@ -3,7 +3,8 @@
 use crate::config::{GidType, LinkLayer, PortConfig};
 use crate::context::Path;
 
-/// Global route header fields of a packet (IBTA vol. 1, 8.3), or what stands for them in the IP header of RoCE v2.
+/// Global route header fields of a packet (IBTA vol. 1, 8.3), or those in the IP header of RoCE v2 that take their
+/// place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grh {
     /// How the packet travels.

@@ -37,9 +37,9 @@ pub(super) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     Ok((signaled, byte & 2 != 0, fence))
 }
 
-/// Whether byte `at` of a WQE's copy in a register may be another than in the ring, where it begins with `control`: a
-/// NOP may ask for a completion in the register only, which tells a driver which of the two was executed (Linux
-/// `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
+/// Whether byte `at` of a WQE may differ between the register (`copied`) and the ring (`ring`); `control` is the WQE's
+/// beginning in the ring. A NOP may ask for a completion in the register only: so a driver learns which of the two was
+/// executed (Linux `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
 pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
     const CQ_UPDATE: u8 = 0x08;
     control[OPCODE] == opcode::NOP && at == FM_CE_SE && copied == ring | CQ_UPDATE

@@ -1,4 +1,4 @@
-//! Reading a send WQE: from the ring, or from what a register received of it. Nothing in the ring is trusted.
+//! Reading a send WQE from the ring, or from its BlueFlame copy. Neither is trusted.
 
 use super::control;
 use super::decode::decode;
@@ -69,7 +69,7 @@ pub(crate) fn fetch_copy(
     })
 }
 
-/// The WQE of which `read` gives the bytes from an offset on.
+/// Checks and decodes a WQE. `read` copies its bytes from an offset on.
 fn checked(
     sq: &SqContext,
     qpn: u32,

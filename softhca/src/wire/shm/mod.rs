@@ -77,7 +77,7 @@ pub fn default_directory() -> Result<PathBuf, ShmError> {
     own_directory(&PathBuf::from(format!("/dev/shm/softhca-{}", rustix::process::geteuid().as_raw())))
 }
 
-/// The fabric at `directory`, made if there is none; its path from the root on.
+/// The fabric at `directory`. Makes it if there is none. Returns its absolute path.
 ///
 /// # Errors
 /// [`ShmError::NotOurs`] if it is a symbolic link, another user's, or one that others may write to.

@@ -1,4 +1,4 @@
-//! A slot: one device instance's place in the fabric's directory, and how others reach it there.
+//! Slots: a device instance's place in the fabric's directory, and how others reach it there.
 //!
 //! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
 //! dead. It holds a number, the owner's generation, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at
@@ -196,7 +196,7 @@ impl Control {
         Ok(Self(Arc::new(Shared::of_peer(memory, Self::BYTES)?)))
     }
 
-    /// Whether the owner has not left. One that was killed has not said so: only the connection tells.
+    /// Whether the owner has not left. An owner that was killed could not note it here: only the connection shows that.
     pub(super) fn is_here(&self) -> bool {
         self.0.word(Self::HERE_AT).load(Ordering::Acquire) != 0
     }
