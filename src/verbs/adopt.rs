@@ -1,4 +1,8 @@
-//! Queue pairs that other libraries made.
+//! Objects that other libraries made: contexts, protection domains, channels and queue pairs. ([`adopt_cq`](super::adopt_cq) and
+//! [`adopt_srq`](super::adopt_srq) are beside their queues.)
+//!
+//! Crates that bind libibverbs have types of their own for the same structures, so cast:
+//! `adopt_pd(NonNull::new(pd).expect("a PD").cast())`. What is adopted is never destroyed here; dropping gives it back.
 
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -10,10 +14,51 @@ use super::Owned;
 use super::qp::VerbsTransport;
 use super::qp_parts::Made;
 use super::register::{self, Claim};
-use super::{Error, QueuePair};
+use super::{CompletionChannel, Device, Error, ProtectionDomain, QueuePair};
 use crate::db::{ExclusiveRegister, SharedRegister};
 #[cfg(doc)]
 use crate::queue::SendQueue;
+
+/// Uses a device that another library has opened. Ports and GIDs, completion queues, protection domains: all is made as of a device
+/// that was opened here.
+///
+/// Its asynchronous events ([`Device::async_events`]) are given out once: to this crate, or to the other library, whoever takes them
+/// first.
+///
+/// # Errors
+/// [`Error::NotMlx5`], [`Error::Library`], or a failed call.
+///
+/// # Safety
+/// `context` is open, and stays so until the returned device, its clones, and everything made of them are dropped.
+pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device, Error> {
+    // SAFETY: the caller's.
+    unsafe { Device::adopt(context) }
+}
+
+/// Uses a protection domain that another library has made: buffers and [pools](super::Pool) registered in it work with the queue pairs of
+/// both.
+///
+/// # Errors
+/// [`Error::NotMlx5`], [`Error::Library`], or a failed call.
+///
+/// # Safety
+/// `pd` is alive, and stays so, as does its context, until the returned domain, its clones, and everything made of them are dropped.
+pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Error> {
+    // SAFETY: the caller's.
+    unsafe { ProtectionDomain::adopt(pd) }
+}
+
+/// Uses a completion channel that another library has made, for [completion queues of this crate](super::CqBuilder::channel), or
+/// to wait for those of the other. What is taken from it is acknowledged at once.
+///
+/// # Safety
+/// `channel` is alive, and stays so until the returned channel, its clones, and every completion queue of this crate that was made with
+/// it are dropped. Who takes events from it in other ways acknowledges them.
+#[must_use]
+pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> CompletionChannel {
+    // SAFETY: the caller's.
+    unsafe { CompletionChannel::adopt(channel) }
+}
 
 /// Takes over a queue pair that another library made, with a register of its own.
 ///

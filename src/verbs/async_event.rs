@@ -1,5 +1,6 @@
 //! Asynchronous events: what happens to queues, ports and devices beside completions.
 
+use core::ptr::NonNull;
 use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use rdma_sys as sys;
 
 use super::device::Context;
 use super::error::zero;
-use super::{Device, Error, Qp, ffi, wait};
+use super::{Device, Error, Qp, ffi, parts, wait};
 use crate::types::{Qpn, Srqn};
 
 /// Something that happened to a queue, a port or the device (IBTA vol. 1, 11.6.3; `ibv_get_async_event(3)`).
@@ -29,7 +30,7 @@ pub enum AsyncEvent {
         /// The tag it was made with ([`super::CqBuilder::tag`]).
         tag: usize,
     },
-    /// To a shared receive queue of this crate.
+    /// To a shared receive queue.
     Srq {
         /// Its number.
         srqn: Srqn,
@@ -207,6 +208,17 @@ types! {
     IBV_EVENT_QP_LAST_WQE_REACHED IBV_EVENT_CLIENT_REREGISTER IBV_EVENT_GID_CHANGE
 }
 
+/// The number of a shared receive queue, whose structure does not have it. (0 from a libmlx5 that cannot tell; this crate makes no
+/// queue with one.)
+///
+/// # Safety
+/// It is alive, and of libmlx5.
+unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
+    // SAFETY: the caller's.
+    let parts = NonNull::new(srq).and_then(|srq| unsafe { parts::of_srq(srq) }.ok());
+    Srqn::truncate(parts.map_or(0, |parts| parts.srqn))
+}
+
 /// What an event says, numbers in place of pointers.
 ///
 /// # Safety
@@ -217,7 +229,7 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
     let (qp, srq, cq) = unsafe {
         (
             |kind| AsyncEvent::Qp { qpn: Qpn::truncate((*raw.element.qp).qp_num), kind },
-            |kind| AsyncEvent::Srq { srqn: Srqn::truncate((*raw.element.srq).srq_context.addr() as u32), kind },
+            |kind| AsyncEvent::Srq { srqn: srqn_of(raw.element.srq), kind },
             || AsyncEvent::CqError { tag: (*raw.element.cq).cq_context.expose_provenance() },
         )
     };

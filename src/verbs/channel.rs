@@ -23,7 +23,8 @@ pub struct CompletionChannel {
 #[derive(Debug)]
 pub(crate) struct ChannelHandle {
     raw: NonNull<sys::ibv_comp_channel>,
-    _context: Arc<Context>,
+    /// `None`: it is another library's to destroy.
+    context: Option<Arc<Context>>,
 }
 
 // SAFETY: a file descriptor and a count that libibverbs locks; any thread may wait, several at once may, too.
@@ -39,15 +40,17 @@ impl ChannelHandle {
 
 impl Drop for ChannelHandle {
     fn drop(&mut self) {
-        // SAFETY: from `ibv_create_comp_channel`; the completion queues of it held this object and are gone.
-        unsafe { sys::ibv_destroy_comp_channel(self.raw.as_ptr()) };
+        if self.context.is_some() {
+            // SAFETY: from `ibv_create_comp_channel`; the completion queues of it held this object and are gone.
+            unsafe { sys::ibv_destroy_comp_channel(self.raw.as_ptr()) };
+        }
     }
 }
 
 /// An armed completion queue has a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqEvent {
-    /// The tag the queue was made with ([`super::CqBuilder::tag`]).
+    /// The tag the queue was made with ([`super::CqBuilder::tag`]); of a queue that another library made, its `cq_context`.
     pub tag: usize,
 }
 
@@ -59,11 +62,23 @@ impl Device {
     pub fn completion_channel(&self) -> Result<CompletionChannel, Error> {
         // SAFETY: the context is open.
         let raw = non_null("ibv_create_comp_channel", unsafe { sys::ibv_create_comp_channel(self.context.raw()) })?;
-        Ok(CompletionChannel { handle: Arc::new(ChannelHandle { raw, _context: Arc::clone(&self.context) }) })
+        Ok(CompletionChannel { handle: Arc::new(ChannelHandle { raw, context: Some(Arc::clone(&self.context)) }) })
     }
 }
 
 impl CompletionChannel {
+    /// # Safety
+    /// As [`adopt_channel`](super::adopt_channel).
+    pub(super) unsafe fn adopt(raw: NonNull<sys::ibv_comp_channel>) -> Self {
+        Self { handle: Arc::new(ChannelHandle { raw, context: None }) }
+    }
+
+    /// The raw channel; alive as long as `self`: for completion queues of other libraries.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_comp_channel {
+        self.handle.raw()
+    }
+
     /// Sleeps until an event comes, and takes it.
     ///
     /// # Errors

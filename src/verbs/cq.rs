@@ -229,7 +229,7 @@ impl<'a> CqBuilder<'a> {
         }
         let context = &self.device.context;
         if let Some(domain) = self.thread_domain {
-            if !Arc::ptr_eq(&domain.pd().context, context) {
+            if domain.pd().context.raw() != context.raw() {
                 return Err(Error::ForeignThreadDomain { object: OBJECT });
             }
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;

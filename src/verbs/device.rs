@@ -43,9 +43,9 @@ impl Drop for DeviceList {
     }
 }
 
-/// Name of a device of a list that is alive.
+/// Name of a device of a list that is alive, or of an open context.
 fn name_of(device: *mut sys::ibv_device) -> String {
-    // SAFETY: the device is of a list that is alive; its name is a C string inside it.
+    // SAFETY: the caller's device is alive; its name is a C string inside it.
     unsafe { CStr::from_ptr(sys::ibv_get_device_name(device)) }.to_string_lossy().into_owned()
 }
 
@@ -71,10 +71,12 @@ pub struct Device {
 #[derive(Debug)]
 pub(crate) struct Context {
     raw: NonNull<sys::ibv_context>,
+    /// Whether it is another library's to close.
+    adopted: bool,
     name: String,
     /// Asked for once: it does not change, and each question is a command to the firmware.
     attr: Arc<DeviceAttr>,
-    /// As the environment said when the device was opened, which is when libmlx5 looks.
+    /// As the environment said when the device was opened (or adopted), which is when libmlx5 looks.
     blueflame: BlueFlamePolicy,
 }
 
@@ -99,8 +101,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: opened by `ibv_open_device`; everything made from it held this object and is gone.
-        unsafe { sys::ibv_close_device(self.raw.as_ptr()) };
+        if !self.adopted {
+            // SAFETY: opened by `ibv_open_device`; everything made from it held this object and is gone.
+            unsafe { sys::ibv_close_device(self.raw.as_ptr()) };
+        }
     }
 }
 
@@ -199,7 +203,27 @@ impl Device {
             // SAFETY: as above; nothing was made of it.
             unsafe { sys::ibv_close_device(raw.as_ptr()) };
         })?;
-        Ok(Self { context: Arc::new(Context { raw, name, attr: Arc::new(attr), blueflame: blueflame_policy() }) })
+        Ok(Self::over(raw, false, name, attr))
+    }
+
+    fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {
+        let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
+        Self { context: Arc::new(Context { raw, adopted, name, attr, blueflame }) }
+    }
+
+    /// # Safety
+    /// As [`adopt_context`](super::adopt_context).
+    pub(super) unsafe fn adopt(raw: NonNull<sys::ibv_context>) -> Result<Self, Error> {
+        // SAFETY: the caller vouches for the context, which has its device written once.
+        let device = unsafe { (*raw.as_ptr()).device };
+        let name = name_of(device);
+        // SAFETY: the device of an open context.
+        if !unsafe { is_mlx5(device) }? {
+            return Err(Error::NotMlx5 { name });
+        }
+        // SAFETY: open, and libmlx5's.
+        let attr = unsafe { query(raw.as_ptr()) }?;
+        Ok(Self::over(raw, true, name, attr))
     }
 
     /// The device's name, as `ibv_devices` prints it.

@@ -18,8 +18,8 @@
 //!
 //! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
 //! and may use BlueFlame with no lock; where write combining does not work, all have one register for 8-byte doorbells, with no
-//! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. [`adopt_qp`] and [`adopt_cq`] take over what other
-//! libraries made.
+//! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. What other
+//! libraries made is adopted: [`adopt_context`], [`adopt_pd`], [`adopt_cq`], [`adopt_qp`], [`adopt_srq`], [`adopt_channel`].
 //!
 //! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
@@ -57,7 +57,7 @@ mod thread_domain;
 mod wait;
 
 pub use crate::queue::Owned;
-pub use adopt::{adopt_qp, adopt_qp_shared};
+pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared};
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
 pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
@@ -71,7 +71,7 @@ pub use pool::{POOL_ALIGN, Pages, Pool};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 pub use qp::{Qp, QueuePair, VerbsTransport};
 pub use qp_builder::QpBuilder;
-pub use srq::{OwnedSrq, Srq};
+pub use srq::{OwnedSrq, Srq, adopt_srq};
 pub use states::QpState;
 pub use teardown::{Drain, Drained};
 pub use thread_domain::ThreadDomain;

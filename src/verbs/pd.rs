@@ -21,6 +21,8 @@ pub struct ProtectionDomain {
 #[derive(Debug)]
 pub(crate) struct PdHandle {
     raw: NonNull<sys::ibv_pd>,
+    /// Whether it is another library's to free.
+    adopted: bool,
     pub(crate) context: Arc<Context>,
 }
 
@@ -37,8 +39,10 @@ impl PdHandle {
 
 impl Drop for PdHandle {
     fn drop(&mut self) {
-        // SAFETY: from `ibv_alloc_pd`; everything made in it held this object and is gone.
-        unsafe { sys::ibv_dealloc_pd(self.raw.as_ptr()) };
+        if !self.adopted {
+            // SAFETY: from `ibv_alloc_pd`; everything made in it held this object and is gone.
+            unsafe { sys::ibv_dealloc_pd(self.raw.as_ptr()) };
+        }
     }
 }
 
@@ -50,11 +54,22 @@ impl Device {
     pub fn protection_domain(&self) -> Result<ProtectionDomain, Error> {
         // SAFETY: the context is open.
         let raw = non_null("ibv_alloc_pd", unsafe { sys::ibv_alloc_pd(self.context.raw()) })?;
-        Ok(ProtectionDomain { handle: Arc::new(PdHandle { raw, context: Arc::clone(&self.context) }) })
+        Ok(ProtectionDomain { handle: Arc::new(PdHandle { raw, adopted: false, context: Arc::clone(&self.context) }) })
     }
 }
 
 impl ProtectionDomain {
+    /// # Safety
+    /// As [`adopt_pd`](super::adopt_pd).
+    pub(super) unsafe fn adopt(raw: NonNull<sys::ibv_pd>) -> Result<Self, Error> {
+        // SAFETY: the caller vouches for the domain, which has its context written once.
+        let context = NonNull::new(unsafe { (*raw.as_ptr()).context })
+            .ok_or_else(|| Error::Parts { object: "protection domain", why: "no context".into() })?;
+        // SAFETY: the context of a domain that is alive.
+        let Device { context } = unsafe { Device::adopt(context) }?;
+        Ok(Self { handle: Arc::new(PdHandle { raw, adopted: true, context }) })
+    }
+
     /// The device it is of.
     #[must_use]
     pub fn device(&self) -> Device {

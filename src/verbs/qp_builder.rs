@@ -178,7 +178,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         self,
         domain: &ThreadDomain<F, C>,
     ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
-        if !Arc::ptr_eq(domain.handle().pd(), &self.pd.handle) {
+        if domain.handle().pd().raw() != self.pd.as_raw() {
             return Err(Error::ForeignThreadDomain { object: OBJECT });
         }
         let made = self.create(Domain::Thread(Arc::clone(domain.handle())))?;

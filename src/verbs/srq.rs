@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::device::is_mlx5;
 use super::error::{in_range, non_null, zero};
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
+use super::taken::Taken;
 use super::{Error, Owned, ProtectionDomain};
 use crate::queue::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::types::Srqn;
@@ -21,12 +23,17 @@ pub struct Srq {
 /// A shared receive queue of this crate over an `ibv_srq`.
 pub type OwnedSrq = Owned<SharedRecvQueue, Srq>;
 
+const OBJECT: &str = "shared receive queue";
+
 #[derive(Debug)]
 pub(crate) struct SrqHandle {
     raw: NonNull<sys::ibv_srq>,
     srqn: Srqn,
+    /// That no other queue drives it; given back before it is destroyed.
+    taken: Option<Taken>,
     shadow: Option<Shadow<SrqRecord>>,
-    _pd: Arc<PdHandle>,
+    /// `None`: it is another library's to destroy.
+    pd: Option<Arc<PdHandle>>,
 }
 
 // SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
@@ -36,9 +43,13 @@ unsafe impl Sync for SrqHandle {}
 
 impl Drop for SrqHandle {
     fn drop(&mut self) {
-        // SAFETY: made by `ibv_create_srq`; the queue pairs of it held this object and are gone, and so is the queue over
-        // its ring (`Owned`).
-        unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
+        // Before: once it is destroyed, another may be made at the same address.
+        drop(self.taken.take());
+        if self.pd.is_some() {
+            // SAFETY: made by `ibv_create_srq`; the queue pairs of it held this object and are gone, and so is the queue over
+            // its ring (`Owned`).
+            unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
+        }
     }
 }
 
@@ -79,7 +90,6 @@ impl ProtectionDomain {
     /// # Errors
     /// A size the device does not have, or a failed call.
     pub fn shared_recv_queue(&self, receives: u32, max_sge: u32) -> Result<OwnedSrq, Error> {
-        const OBJECT: &str = "shared receive queue";
         parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
         let limits = self.handle.context.attr();
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
@@ -90,34 +100,68 @@ impl ProtectionDomain {
         };
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("ibv_create_srq", unsafe { sys::ibv_create_srq(self.handle.raw(), &raw mut attr) })?;
-        let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), shadow: None, _pd: Arc::clone(&self.handle) };
-        // SAFETY: just made, by libmlx5.
-        let raw = unsafe { parts::of_srq(handle.raw) }?;
-        handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
-        // For its asynchronous events, which have the structure's address only: this field is the user's.
-        // SAFETY: just made; nothing of libibverbs reads or writes the field again.
-        unsafe { (*handle.raw.as_ptr()).srq_context = core::ptr::without_provenance_mut(raw.srqn as usize) };
-        // Nothing was posted yet, so the last free WQE is the last there is; what libmlx5 allocates behind it is its own
-        // ("wait queue" in `mlx5_alloc_srq_buf`).
-        let wqe_cnt = raw.tail.saturating_add(1);
-        let shadow = Shadow::new(wqe_cnt);
-        let parts = SrqParts {
-            buf: part(OBJECT, "ring", raw.buf)?,
-            wqe_cnt,
-            stride: raw.stride,
-            head: raw.head,
-            tail: raw.tail,
-            dbrec: part(OBJECT, "doorbell record", raw.dbrec)?,
-            srqn: handle.srqn,
-            counter: 0,
-            shadow: shadow.start(),
-        };
-        handle.shadow = Some(shadow);
-        // SAFETY: libmlx5 describes its own ring; nothing was posted to it, nobody else will post (`Srq::as_raw` warns), and
-        // ring and shadow live in the handle, which goes after the queue (`Owned`).
-        let queue = unsafe { SharedRecvQueue::from_parts(parts) }
-            .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        // SAFETY: the handle keeps the shared receive queue; this is the only queue over its ring.
-        Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
+        // SAFETY: just made, by libmlx5, and this crate's alone.
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle))) }
     }
+}
+
+/// Takes over a shared receive queue that another library made, and to which nothing was posted yet.
+///
+/// # Errors
+/// If it is not libmlx5's, its parts are not what this crate can drive, receives were posted to it ([`Error::Parts`]), or a queue of
+/// this crate drives it already ([`Error::Taken`]).
+///
+/// # Safety
+/// - `srq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
+/// - Nobody has posted to it, and nobody posts to it in any other way from here on.
+/// - It is a plain one: not for XRC, and without tag matching.
+/// - It was made without WQE signatures (the environment variable `MLX5_SRQ_SIGNATURE` makes libmlx5 ask for them).
+pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
+    parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
+    // SAFETY: the caller vouches for the queue, which has its context, with a device, written once.
+    if !unsafe { is_mlx5((*(*srq.as_ptr()).context).device) }? {
+        return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
+    }
+    // SAFETY: the caller's.
+    unsafe { queue_over(srq, None) }
+}
+
+/// A queue over the ring of `raw`, which is destroyed with it if it was made in `pd`.
+///
+/// # Safety
+/// The shared receive queue is alive and of libmlx5; with `pd`, it is the returned queue's to destroy, else it stays alive as long as
+/// that and its handles. Nothing was posted to it, and nobody else will post.
+unsafe fn queue_over(raw: NonNull<sys::ibv_srq>, pd: Option<Arc<PdHandle>>) -> Result<OwnedSrq, Error> {
+    let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), taken: None, shadow: None, pd };
+    // SAFETY: the caller's.
+    let raw = unsafe { parts::of_srq(handle.raw) }?;
+    handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
+    handle.taken = Some(Taken::new(OBJECT, raw.srqn, handle.raw.addr().get())?);
+    let dbrec = part(OBJECT, "doorbell record", raw.dbrec)?;
+    // SAFETY: one word that libmlx5 allocated; nothing else writes it while nothing is posted.
+    if raw.head != 0 || unsafe { dbrec.read() } != 0 {
+        return Err(Error::Parts { object: OBJECT, why: "receives were posted to it, whose tags libmlx5 has".into() });
+    }
+    // Nothing was posted yet, so the last free WQE is the last there is; what libmlx5 allocates behind it is its own
+    // ("wait queue" in `mlx5_alloc_srq_buf`).
+    let wqe_cnt = raw.tail.saturating_add(1);
+    let shadow = Shadow::new(wqe_cnt);
+    let parts = SrqParts {
+        buf: part(OBJECT, "ring", raw.buf)?,
+        wqe_cnt,
+        stride: raw.stride,
+        head: raw.head,
+        tail: raw.tail,
+        dbrec,
+        srqn: handle.srqn,
+        counter: 0,
+        shadow: shadow.start(),
+    };
+    handle.shadow = Some(shadow);
+    // SAFETY: libmlx5 describes its own ring; nothing was posted to it, nobody else will post (`Srq::as_raw` warns), and
+    // ring and shadow live in the handle, which goes after the queue (`Owned`).
+    let queue = unsafe { SharedRecvQueue::from_parts(parts) }
+        .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+    // SAFETY: the handle keeps the shared receive queue; this is the only queue over its ring.
+    Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
 }

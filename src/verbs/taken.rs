@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 
-/// Addresses of the `ibv_qp`s and `ibv_cq`s that have a queue of this crate.
+/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate.
 static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 fn taken() -> MutexGuard<'static, BTreeSet<usize>> {

@@ -5,6 +5,7 @@
 
 mod adopted;
 mod end;
+mod foreign;
 mod handshake;
 mod modes;
 mod states;
