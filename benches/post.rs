@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Packed;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
-use blueflame::queue::{SendQueue, Staged};
+use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
 use blueflame::types::{Lkey, WrId};
 use blueflame::wqe::{self, Request, SupportedOn, TemplatePayload};
 use blueflame::{Sge, transport};
@@ -25,6 +25,7 @@ const STAGED: Shape = Shape { entries: 64, ..SMALL };
 fn main() {
     let mut bench = Bench::new("post");
     inline(&mut bench);
+    doorbell(&mut bench);
     one_entry(&mut bench);
     templates(&mut bench);
     bench.finish();
@@ -72,10 +73,13 @@ fn doorbell_fence(rig: &Rig) -> ExclusiveRegister<DoorbellFence> {
 }
 
 fn typed<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
-    ours(Ours::new(SMALL, register), |sq, n| {
-        let m = MESSAGES.get(n);
-        sq.post(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
-    })
+    ours(Ours::new(SMALL, register), post_inline)
+}
+
+#[inline(always)]
+fn post_inline<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
+    let m = MESSAGES.get(n);
+    sq.post(&wqe::write(remote(m)).inline(&m.payload).signaled(tag(n))).expect("space");
 }
 
 fn by_hand<const FLUSH: bool>() -> Player<Floor, impl Work<Floor>, impl Poll<Floor>> {
@@ -135,6 +139,31 @@ fn wr(threads: Threads) -> impl Contestant {
     theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_inline))
 }
 
+/// One request by an 8-byte doorbell, 8 bytes inline or one entry: what a register without BlueFlame takes.
+fn doorbell(bench: &mut Bench) {
+    Group::new("post doorbell", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", floor(SMALL, |sq, n| sq.post_eight::<true>(&sq.inline(MESSAGES.get(n), true))))
+        .case(
+            "floor one fence",
+            "floor two fences",
+            floor(SMALL, |sq, n| sq.post_eight::<false>(&sq.inline(MESSAGES.get(n), true))),
+        )
+        .case("typed two fences", "floor two fences", ours(by_eight(exclusive), post_inline))
+        .case("typed one fence", "floor one fence", ours(by_eight(one_fence), post_inline))
+        .measure(bench);
+    Group::new("post doorbell one entry", Timed::Post, 1, ENTRIES)
+        .case("floor two fences", "", floor(SMALL, |sq, n| sq.post_eight::<true>(&sq.gathered(MESSAGES.get(n)))))
+        .case("typed two fences", "floor two fences", ours(by_eight(exclusive), post_entry))
+        .measure(bench);
+}
+
+/// Queues that ring by 8 bytes only.
+fn by_eight<R: Register>(register: impl FnOnce(&Rig) -> R) -> Ours<R> {
+    let mut queues = Ours::new(SMALL, register);
+    queues.sq.set_blueflame_policy(BlueFlamePolicy::Never);
+    queues
+}
+
 /// One scatter/gather entry, by BlueFlame, as libmlx5 rings for a lone request by default.
 fn one_entry(bench: &mut Bench) {
     Group::new("post one entry", Timed::Post, 1, ENTRIES)
@@ -158,11 +187,14 @@ fn sge(m: &Message) -> Sge {
 }
 
 fn gathered<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
-    ours(Ours::new(SMALL, register), |sq, n| {
-        let m = MESSAGES.get(n);
-        // SAFETY: a device in sink mode does not look at the entry's memory.
-        unsafe { sq.post_unchecked(&wqe::write(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
-    })
+    ours(Ours::new(SMALL, register), post_entry)
+}
+
+#[inline(always)]
+fn post_entry<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
+    let m = MESSAGES.get(n);
+    // SAFETY: a device in sink mode does not look at the entry's memory.
+    unsafe { sq.post_unchecked(&wqe::write(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
 }
 
 fn post_send_entry(threads: Threads) -> impl Contestant {

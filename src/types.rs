@@ -116,7 +116,8 @@ impl Ds {
     #[inline]
     #[must_use]
     pub const fn wqebbs(self) -> Wqebbs {
-        Wqebbs((self.0 as u16).div_ceil(4))
+        // Rounded up. Not by `div_ceil`, which takes twice the instructions.
+        Wqebbs((self.0 as u16 + 3) >> 2)
     }
 }
 

@@ -10,7 +10,9 @@ use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
 
 use crate::hot::{self, Completed};
-use crate::memory::{ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared};
+use crate::memory::{
+    ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared, without_blueflame,
+};
 use crate::step::{Counts, count, mark};
 
 /// A hot function with queues to work on.
@@ -191,6 +193,30 @@ fn posts() -> Vec<Case> {
         case!("post typed shared", 1, || send_queue(shared()), post_shared, |sq, n, post| {
             post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
         }),
+        case!(
+            "post doorbell typed two fences",
+            1,
+            || send_queue(without_blueflame()),
+            post_two_fences,
+            |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
+        )
+        .goal(60),
+        case!(
+            "post doorbell typed one fence",
+            1,
+            || send_queue(without_blueflame().with_mode::<OneFence>()),
+            post_one_fence,
+            |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
+        )
+        .goal(60),
+        case!(
+            "post doorbell one entry typed two fences",
+            1,
+            || send_queue(without_blueflame()),
+            post_entry,
+            |sq, n, post| { post(sq, message(n).to, message(n).from, WrId(n)).expect("space") }
+        )
+        .goal(60),
         case!("post one entry typed two fences", 1, || send_queue(exclusive()), post_entry, |sq, n, post| {
             post(sq, message(n).to, message(n).from, WrId(n)).expect("space")
         }),

@@ -35,6 +35,12 @@ pub(crate) fn exclusive() -> ExclusiveRegister {
     unsafe { ExclusiveRegister::from_parts(register_parts()) }.expect("a register")
 }
 
+/// A register without BlueFlame, for one queue.
+pub(crate) fn without_blueflame() -> ExclusiveRegister {
+    // SAFETY: a page of its own, which stays.
+    unsafe { ExclusiveRegister::from_parts(RegisterParts { size: 0, ..register_parts() }) }.expect("a register")
+}
+
 /// A register for several queues.
 pub(crate) fn shared() -> &'static SharedRegister {
     // SAFETY: a page of its own, which stays.

@@ -2,24 +2,29 @@
 //!
 //! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
+mod blueflame;
+mod copy;
+mod in_ring;
 mod moderation;
 mod owned;
 mod owning;
 mod parts;
+mod post;
 mod probe;
-mod put;
 mod recv;
 mod retire;
 mod scatter;
 mod send;
 mod send_batch;
 mod send_error;
+mod short;
 mod slot;
 mod srq;
 mod staged;
 mod template;
 mod window;
 
+pub use blueflame::BlueFlamePolicy;
 pub use moderation::{Moderation, ModerationError};
 pub use owned::Owned;
 pub use owning::{DeviceBuffer, Holds, OwningRecvQueue, OwningSendQueue, Refused};
@@ -28,7 +33,7 @@ pub use probe::{Probe, ProbeError};
 pub use recv::{RecvBatch, RecvQueue, RqParts};
 pub use retire::RetireError;
 pub use scatter::{RecvError, RecvPartsError};
-pub use send::{BlueFlamePolicy, Retired, SendQueue};
+pub use send::{Retired, SendQueue};
 pub use send_batch::SendBatch;
 pub use send_error::{PostError, SqPartsError};
 pub use srq::{SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};

@@ -2,15 +2,17 @@
 use core::array;
 use core::fmt;
 
+use super::copy::CopiedDs;
 use super::parts::WqeRecord;
 use super::retire::RetireError;
 use super::send::SendQueue;
+use crate::arch::Packed;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::{CompletionQueue, CqeError, PollMode};
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, Control, Line, PackedLine, WordLine, WorkRequest};
+use crate::wqe::{self, Composed, Control, DsWords, WorkRequest};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -70,7 +72,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ) -> Result<Probe, ProbeError> {
         let (ring, cqes) = (self.capacity(), cq.capacity());
         let nops = NOPS.min(u32::from(ring.0)).min(cqes);
-        if self.register().size() < WQEBB_BYTES {
+        if self.register.size() < WQEBB_BYTES {
             return Err(ProbeError::NoBlueFlame);
         }
         if nops < 2 {
@@ -103,24 +105,22 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Posts a NOP by a routine. The ring's asks for a completion if `signaled`, the register's does.
     #[inline(always)]
-    fn nop<L: Line>(&mut self, copy: impl BlockCopy, signaled: bool) {
-        let pi = self.index();
+    fn nop<D: CopiedDs>(&mut self, routine: impl BlockCopy, signaled: bool) {
+        let pi = self.pi;
         let control = Control { signal_all: false, ..self.control(pi) };
-        let line = |signaled| {
-            let mut line = L::new();
+        let nop = |signaled| {
+            let mut wqe = Composed::<D>::new();
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
-            WorkRequest::<T>::encode(&nop, &control, Ds(1), &mut line);
-            line
+            WorkRequest::<T>::encode(&nop, &control, Ds(1), &mut wqe);
+            wqe
         };
-        let (ring, register) = (line(signaled), line(true));
-        let slot = self.slot(pi);
-        // SAFETY: a WQEBB of the ring that is free, as the slice fits the ring, and its record in the shadow. A NOP names no
-        // memory, and the register has a block: `probe` has checked both.
+        let (ring, register) = (nop(signaled), nop(true));
+        // SAFETY: there is room, as the slice fits the ring; a NOP names no memory, and the register has a size of at least 64
+        // bytes: `probe` has checked both.
         unsafe {
-            ring.store(self.wqebb(slot), 1);
-            WqeRecord { wr_id: WrId(0), wqebbs: 1 }.store(self.record(slot));
+            self.put(pi, &ring, Ds(1), WqeRecord { wr_id: WrId(0), wqebbs: 1 });
             self.publish(pi.add(Wqebbs(1)));
-            self.register().ring_doorbell(|half| half.copy_by(|_, block| register.copy(copy, block)));
+            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy(&register, routine, dst)));
         }
     }
 
@@ -161,9 +161,9 @@ impl<T: Transport, R: Register, K: FnMut() -> u64> CopyVisitor for Slice<'_, T, 
         let mut nop = |signaled| {
             // As `post` chooses.
             if const { C::WIDE } {
-                queue.nop::<PackedLine>(copy, signaled);
+                queue.nop::<Packed>(copy, signaled);
             } else {
-                queue.nop::<WordLine>(copy, signaled);
+                queue.nop::<DsWords>(copy, signaled);
             }
         };
         nop(false);

@@ -4,7 +4,7 @@ use core::mem::size_of;
 use core::ptr::NonNull;
 
 use crate::types::Lkey;
-use crate::wqe::{DataSeg, MAX_SGE_BYTES, Sge, Unit};
+use crate::wqe::{DataSeg, DsWords, MAX_SGE_BYTES, Sge};
 
 /// Bytes of one scatter entry.
 pub(super) const SCATTER_BYTES: usize = size_of::<DataSeg>();
@@ -83,7 +83,7 @@ pub(super) unsafe fn write(list: NonNull<u8>, sges: &[Sge], max: usize) {
 /// `place` is 16 writable bytes, 16-byte aligned.
 #[inline(always)]
 unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
-    let [first, second] = Unit::from(seg).0;
+    let [first, second] = DsWords::from(seg).0;
     let words = place.cast::<u64>();
     // SAFETY: the two aligned words the caller vouches for. Volatile: the ring is device memory.
     unsafe {

@@ -1,37 +1,18 @@
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use super::blueflame::{BlueFlameLimits, BlueFlamePolicy};
 use super::parts::{SqParts, WqeRecord};
-use super::put::{Put, line_units};
 use super::retire::{self, RetireError};
-use super::send_error::{PostError, SqPartsError};
+use super::send_error::SqPartsError;
 use super::slot::{Index, Slot};
 use crate::arch;
 use crate::arch::copy::BlockCopy;
 use crate::cq::{CqeView, QpnInCqe, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::transport::Transport;
-use crate::types::{Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{Control, CtrlSeg, Limits, Line, NoLocalMemory, PackedLine, WordLine, WorkRequest};
-
-/// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
-///
-/// If it may be, the WQE must also have data or operands (more than one DS) and fit the register. A register of size zero has
-/// no BlueFlame to copy to.
-///
-/// Queues of the feature `verbs` begin with what libmlx5's environment variables say, as libmlx5 would post itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BlueFlamePolicy {
-    /// Whenever it fits: saves the fetch of the WQE, not that of the data. libmlx5's default (rdma-core
-    /// `providers/mlx5/mlx5.c`, `get_always_bf`).
-    #[default]
-    Prefer,
-    /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
-    /// `MLX5_POST_SEND_PREFER_BF=0`.
-    Inline,
-    /// Never. What libmlx5 does with `MLX5_SHUT_UP_BF=1` (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
-    Never,
-}
+use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::{Control, CtrlSeg, Limits};
 
 /// What [`SendQueue::retire`] took back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +49,13 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(super) ring: NonNull<u64>,
     shadow: NonNull<WqeRecord>,
     pub(super) db: DoorbellRecord,
-    register: R,
+    pub(super) register: R,
     /// The number where the control segment's first word has it.
     control_qpn: u64,
     /// The number where completions have it.
     qpn: QpnInCqe,
     pub(super) limits: Limits,
-    /// What of [`limits`](Self::limits) a lone request of one WQEBB may carry to be copied to BlueFlame: nothing if the
-    /// register or the policy is against it. So one comparison answers both.
-    blueflame: Limits,
+    pub(super) blueflame: BlueFlameLimits,
     /// Index of the next WQEBB. See [`Index`].
     pub(super) pi: Index,
     /// The index that `pi` may come to: one window past the oldest WQEBB outstanding.
@@ -85,8 +64,6 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(super) window: u32,
     /// Selects a [`Slot`] of the ring.
     mask: u32,
-    /// Bytes that a lone request's copy to BlueFlame may have: inline, and other. Zero if the policy is against it.
-    copy_bytes: [u32; 2],
     signal_all: bool,
     transport: PhantomData<T>,
 }
@@ -132,39 +109,30 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the caller vouches for `wqebbs` records.
             unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
-        let mut queue = Self {
+        let limits = Limits { max_inline, max_sge };
+        Ok(Self {
             ring: ring.cast(),
             shadow,
             // SAFETY: the caller vouches for the record.
             db: unsafe { DoorbellRecord::send(dbrec) },
-            register,
             control_qpn: CtrlSeg::qpn(qpn),
             qpn: QpnInCqe::new(qpn),
-            limits: Limits { max_inline, max_sge },
-            blueflame: Limits { max_inline: 0, max_sge: 0 },
+            limits,
+            blueflame: BlueFlameLimits::new(BlueFlamePolicy::default(), register.size(), limits),
+            register,
             pi: Index::new(pi),
             // At most 2^15, checked.
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
             window: wqebbs,
             mask: Slot::mask(wqebbs),
-            copy_bytes: [0; 2],
             signal_all,
             transport: PhantomData,
-        };
-        queue.set_blueflame_policy(BlueFlamePolicy::default());
-        Ok(queue)
+        })
     }
 
     /// Chooses when a whole WQE is copied to BlueFlame.
     pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
-        // At most 2048.
-        let block = self.register.size() as u32;
-        let inline = if policy == BlueFlamePolicy::Never { 0 } else { block };
-        let other = if policy == BlueFlamePolicy::Prefer { block } else { 0 };
-        self.copy_bytes = [inline, other];
-        let allowed = |copy_bytes, limit| if copy_bytes >= WQEBB_BYTES as u32 { limit } else { 0 };
-        let Limits { max_inline, max_sge } = self.limits;
-        self.blueflame = Limits { max_inline: allowed(inline, max_inline), max_sge: allowed(other, max_sge) };
+        self.blueflame = BlueFlameLimits::new(policy, self.register.size(), self.limits);
     }
 
     /// The ring's address, which tells queues apart.
@@ -216,114 +184,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[must_use]
     pub const fn free(&self) -> Wqebbs {
         self.free_from(self.pi)
-    }
-
-    /// Posts one request that names no memory of this side, and rings: by BlueFlame where the [policy](BlueFlamePolicy) and
-    /// the register allow. What it does to the peer's memory is the peer's consent by its key.
-    ///
-    /// A request that names registered memory goes by [`post_unchecked`](Self::post_unchecked):
-    ///
-    /// ```compile_fail,E0277
-    /// # use blueflame::{Sge, queue::SendQueue, transport, wqe};
-    /// fn send(sq: &mut SendQueue<transport::Rc>, page: Sge) {
-    ///     let _ = sq.post(&wqe::send().gather([page]));
-    /// }
-    /// ```
-    /// ```compile_fail,E0277
-    /// # use blueflame::{Remote, queue::SendQueue, transport, types::Lkey, wqe};
-    /// fn count(sq: &mut SendQueue<transport::Rc>, at: Remote) {
-    ///     let _ = sq.post(&wqe::fetch_add(at, 1).result(0x7000, Lkey(1)));
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// See [`PostError`]; nothing has been written then.
-    #[inline(always)]
-    pub fn post<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<(), PostError> {
-        // SAFETY: the request names no memory.
-        unsafe { self.post_unchecked(request) }
-    }
-
-    /// Posts any request as [`post`](Self::post) does.
-    ///
-    /// # Errors
-    /// See [`PostError`]; nothing has been written then.
-    ///
-    /// # Safety
-    /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
-    /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
-    /// into), until the request has completed.
-    #[inline(always)]
-    pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        if const { line_units::<T, W>() > 1 }
-            && request.has_static_size(&self.blueflame)
-            && (const { W::HAS_PAYLOAD } || self.copies_to_blueflame(W::INLINE, 1))
-        {
-            // SAFETY: the caller's; the register has a block, or nothing would fit its limits.
-            unsafe {
-                if const { <R::Copy as BlockCopy>::WIDE } {
-                    self.post_line::<PackedLine, _>(request)
-                } else {
-                    self.post_line::<WordLine, _>(request)
-                }
-            }
-        } else if const { line_units::<T, W>() == 0 } {
-            // SAFETY: the caller's.
-            unsafe { self.post_by_parts(request) }
-        } else {
-            // SAFETY: the caller's.
-            unsafe { self.post_other(*request) }
-        }
-    }
-
-    /// Posts a request that is known to fit one WQEBB, and is of the size its type states: composed in CPU registers, stored
-    /// to the ring, and stored again to BlueFlame.
-    ///
-    /// # Safety
-    /// As for [`post_unchecked`](Self::post_unchecked), and the register must have a size of at least 64 bytes.
-    #[inline(always)]
-    unsafe fn post_line<L: Line, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let pi = self.pi;
-        if self.is_full_at(pi) {
-            return Err(self.no_room());
-        }
-        let units = const { line_units::<T, W>() };
-        let mut line = L::new();
-        request.encode(&self.control(pi), Ds(units as u8), &mut line);
-        let slot = self.slot(pi);
-        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow. Bytes past the WQE's end are left alone, as
-        // libmlx5 leaves them.
-        unsafe {
-            line.store(self.wqebb(slot), units);
-            WqeRecord { wr_id: request.tag(), wqebbs: 1 }.store(self.record(slot));
-        }
-        // SAFETY: just put; the caller vouches for the memory the request names.
-        unsafe { self.publish(pi.add(Wqebbs(1))) };
-        // SAFETY: `publish` has made the WQE and its index visible; the caller vouches for the register's size and for the
-        // memory the request names.
-        self.register.ring_doorbell(|half| unsafe { half.copy_by(|copy, block| line.copy(copy, block)) });
-        Ok(())
-    }
-
-    /// Posts a request of one WQEBB by type that goes without BlueFlame, or has less in it than its type says. Out of line
-    /// and by value, so that it takes no CPU registers, and puts nothing on the stack, where `post` is inlined.
-    #[inline(never)]
-    unsafe fn post_other<W: WorkRequest<T>>(&mut self, request: W) -> Result<(), PostError> {
-        // SAFETY: the caller's.
-        unsafe { self.post_by_parts(&request) }
-    }
-
-    /// Puts, publishes and rings.
-    #[inline(always)]
-    unsafe fn post_by_parts<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let at = self.pi;
-        let put = self.put(at, request)?;
-        // SAFETY: just put, the only request; the caller vouches for the memory it names.
-        unsafe {
-            self.publish(at.add(put.wqebbs()));
-            self.ring_one(at, put);
-        }
-        Ok(())
     }
 
     /// Takes back the request that completed, successfully or not, and all before it.
@@ -400,96 +260,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.shadow.byte_add(slot.shadow_offset()) }
     }
 
-    /// Whether a lone request of `wqebbs` WQEBBs, of more than one unit, is copied to BlueFlame.
-    #[inline(always)]
-    pub(super) fn copies_to_blueflame(&self, inline: bool, wqebbs: usize) -> bool {
-        let [of_inline, of_other] = self.copy_bytes;
-        (if inline { of_inline } else { of_other }) as usize >= wqebbs * WQEBB_BYTES
-    }
-
     #[inline(always)]
     pub(super) const fn control(&self, pi: Index) -> Control {
         Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
-    }
-
-    #[inline(always)]
-    pub(super) fn index(&self) -> Index {
-        self.pi
-    }
-
-    #[inline(always)]
-    pub(super) fn is_full_at(&self, pi: Index) -> bool {
-        pi == self.end
-    }
-
-    #[inline(always)]
-    pub(super) fn register(&mut self) -> &mut R {
-        &mut self.register
-    }
-
-    /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
-    ///
-    /// # Safety
-    /// All before `pi` are put, and name memory that stays valid until they complete.
-    #[inline(always)]
-    pub(super) unsafe fn publish(&mut self, pi: Index) {
-        self.pi = pi;
-        arch::to_device();
-        // SAFETY: the caller's.
-        unsafe { self.db.store(pi.get().0) };
-    }
-
-    /// Rings for the only request published, by BlueFlame where the policy and the register allow
-    /// (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
-    ///
-    /// # Safety
-    /// `put` is published, starts at `at`, and nothing else is published that was not rung for; the memory that it names
-    /// stays valid until it completes.
-    #[inline(always)]
-    pub(super) unsafe fn ring_one(&mut self, at: Index, put: Put) {
-        if put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put) {
-            let line = self.wqebb(self.slot(at));
-            // SAFETY: the WQE is one WQEBB of the ring; the size is checked; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_line(line) });
-        } else {
-            // SAFETY: the caller's.
-            unsafe { self.ring_other(at, put) }
-        }
-    }
-
-    /// The same for a request of more WQEBBs, or without BlueFlame. Out of line and by value for the same reasons as
-    /// `post_other`.
-    ///
-    /// # Safety
-    /// As for [`ring_one`](Self::ring_one).
-    #[inline(never)]
-    pub(super) unsafe fn ring_other(&mut self, at: Index, put: Put) {
-        if self.rings_by_blueflame(put) {
-            let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
-            let (slot, wqebbs) = (self.slot(at).number(), usize::from(put.wqebbs().0));
-            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; the size is
-            // checked; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
-        } else {
-            // SAFETY: the caller vouches for what the device will do.
-            unsafe { self.ring_many(put) };
-        }
-    }
-
-    /// Whether a lone request is its own doorbell.
-    #[inline(always)]
-    pub(super) fn rings_by_blueflame(&self, put: Put) -> bool {
-        put.ds() > Ds(1) && self.copies_to_blueflame(put.is_inline(), usize::from(put.wqebbs().0))
-    }
-
-    /// Rings for requests published, of which `last` is the last.
-    ///
-    /// # Safety
-    /// As for [`ring_one`](Self::ring_one), for all of them.
-    #[inline]
-    pub(super) unsafe fn ring_many(&mut self, last: Put) {
-        // SAFETY: the caller vouches for what the device will do.
-        self.register.ring_doorbell(|half| unsafe { half.write(last.first_word) });
     }
 }
 

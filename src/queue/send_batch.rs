@@ -1,17 +1,18 @@
-use super::put::Put;
+use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
+use super::short::takes_short;
 use super::slot::Index;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
-use crate::wqe::{NoLocalMemory, WorkRequest};
+use crate::wqe::{Composed, DsWords, NoLocalMemory, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
     #[inline]
     pub fn batch(&mut self) -> SendBatch<'_, T, R> {
-        SendBatch { pi: self.index(), sq: self, last: Put::NONE, requests: 0 }
+        SendBatch { pi: self.pi, sq: self, last: WqeInRing::NONE, requests: 0 }
     }
 }
 
@@ -56,7 +57,7 @@ pub struct SendBatch<'q, T: Transport, R: Register> {
     /// Index of the next WQEBB; the queue's own index still is where the batch starts.
     pi: Index,
     /// The latest request, once there is one.
-    last: Put,
+    last: WqeInRing,
     requests: usize,
 }
 
@@ -80,14 +81,19 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn push_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        // The two ways stay apart, so that what the batch knows of itself stays in CPU registers on the first.
-        if self.sq.is_one_wqebb(request) {
-            self.last = self.sq.put_wqebb(self.pi, request)?;
+        // The two ways stay apart, so that what the batch knows of itself stays in CPU registers on the short one.
+        if takes_short(&self.sq.limits, request) {
+            self.sq.check_room_for_one(self.pi)?;
+            // In words: what is stored once costs less so.
+            // SAFETY: there is room, and the queue takes the request.
+            let wqe: Composed<DsWords> = unsafe { self.sq.put_short(self.pi, request) };
+            self.last = WqeInRing::short::<T, W, _>(&wqe);
             self.pi = self.pi.add(Wqebbs(1));
-        } else {
-            self.last = self.sq.put_other(self.pi, request)?;
-            self.pi = self.pi.add(self.last.wqebbs());
+            self.requests += 1;
+            return Ok(());
         }
+        self.last = self.sq.put_other(self.pi, request)?;
+        self.pi = self.pi.add(self.last.wqebbs());
         self.requests += 1;
         Ok(())
     }
@@ -117,7 +123,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// [`SendQueue::post`] does, by BlueFlame where it may.
     #[inline(always)]
     pub fn ring_doorbell(self) {
-        let (first, last) = (self.sq.index(), self.last);
+        let (first, last) = (self.sq.pi, self.last);
         if self.requests == 0 {
             return;
         }
@@ -125,9 +131,9 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
         unsafe {
             self.sq.publish(self.pi);
             if self.requests == 1 {
-                self.sq.ring_one(first, last);
+                self.sq.ring_lone(first, last);
             } else {
-                self.sq.ring_many(last);
+                self.sq.register.ring_doorbell(|half| half.write(last.first_word));
             }
         }
     }

@@ -1,12 +1,13 @@
-use super::put::Put;
+use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
+use super::short::takes_short;
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
-use crate::wqe::{LINE_UNITS, NoLocalMemory, WorkRequest};
+use crate::wqe::{Composed, DsWords, NoLocalMemory, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell, so that
@@ -39,10 +40,18 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
     #[inline]
     pub unsafe fn stage_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
-        let start = self.index();
-        let put = self.put(start, request)?;
-        let one_block = put.wqebbs() == Wqebbs(1) && self.rings_by_blueflame(put);
-        Ok(Staged { sq: self, start, end: start.add(put.wqebbs()), one_block, put })
+        let start = self.pi;
+        if takes_short(&self.limits, request) {
+            self.check_room_for_one(start)?;
+            // SAFETY: there is room, and the queue takes the request.
+            let composed: Composed<DsWords> = unsafe { self.put_short(start, request) };
+            let wqe = WqeInRing::short::<T, W, _>(&composed);
+            let one_wqebb = self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+            return Ok(Staged { sq: self, start, end: start.add(Wqebbs(1)), one_wqebb, wqe });
+        }
+        let wqe = self.put_other(start, request)?;
+        let one_wqebb = wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+        Ok(Staged { sq: self, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe })
     }
 }
 
@@ -54,29 +63,29 @@ pub struct Staged<'q, T: Transport, R: Register> {
     start: Index,
     /// Index of the next WQEBB.
     end: Index,
-    /// Whether the doorbell is one WQEBB.
-    one_block: bool,
-    put: Put,
+    /// Whether the doorbell is a BlueFlame copy of one WQEBB.
+    one_wqebb: bool,
+    wqe: WqeInRing,
 }
 
 impl<T: Transport, R: Register> Staged<'_, T, R> {
     /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
     #[inline]
     pub fn ring_doorbell(self) {
-        let Self { sq, start, end, one_block, put } = self;
+        let Self { sq, start, end, one_wqebb, wqe } = self;
         // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
-        if one_block {
+        if one_wqebb {
             let wqebb = sq.wqebb(sq.slot(start));
-            // SAFETY: the four units of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their
+            // SAFETY: the four DS of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their
             // way.
-            let line: [Packed; LINE_UNITS] =
+            let line: [Packed; WQEBB_DS] =
                 core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
-            // SAFETY: published; `one_block` says that the register has a block.
-            sq.register().ring_doorbell(|half| unsafe { half.copy_packed(1, |_| line) });
+            // SAFETY: published; `one_wqebb` says that the register has a block.
+            sq.register.ring_doorbell(|half| unsafe { half.copy_packed(1, |_| line) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
-            unsafe { sq.ring_other(start, put) };
+            unsafe { sq.ring_lone(start, wqe) };
         }
     }
 }

@@ -10,13 +10,12 @@ use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};
 use crate::wqe::{
-    Control, CtrlSeg, EncodeError, LINE_UNITS, NoLocalMemory, Operation, Request, Sink, SupportedOn, TemplatePayload,
-    Unit,
+    Composed, Control, CtrlSeg, EncodeError, NoLocalMemory, Operation, Request, SupportedOn, TemplatePayload, WQEBB_DS,
 };
 
-/// Units that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. Units that shots
-/// bring whole come on top.
-const PREPARED_UNITS: usize = 4 * LINE_UNITS;
+/// DS that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. DS that shots bring whole
+/// come on top.
+const PREPARED_DS: usize = 4 * WQEBB_DS;
 
 /// A request of operation `O`, prepared. Firing it sets the queue pair's number, the producer index and what each shot brings
 /// ([`TemplatePayload::Data`]), and stores. Made by [`SendQueue::template`], for that queue's limits.
@@ -32,37 +31,20 @@ const PREPARED_UNITS: usize = 4 * LINE_UNITS;
 #[derive(Clone, Debug)]
 pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and what the payload has prepared.
-    units: [Packed; PREPARED_UNITS],
+    prepared: Composed<Packed, PREPARED_DS>,
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
 
-/// Takes the units of a template.
-struct Preparation {
-    units: [Packed; PREPARED_UNITS],
-    at: usize,
-}
-
-impl Sink for Preparation {
-    const HAS_STATIC_SIZE: bool = true;
-
-    fn unit(&mut self, Unit(words): Unit) {
-        if let Some(place) = self.units.get_mut(self.at) {
-            *place = Packed::new(words);
-        }
-        self.at += 1;
-    }
-}
-
 impl<O: Operation, H: TemplatePayload> Template<O, H> {
-    /// Units before the payload.
-    const HEAD: usize = 1 + O::UNITS;
+    /// DS before the payload.
+    const HEAD: usize = 1 + O::DS;
 
     /// The size of the WQE.
     const DS: Ds = {
-        assert!(Self::HEAD + H::UNITS <= Ds::MAX as usize, "the template is longer than a WQE can be");
-        assert!(Self::HEAD + H::PREPARED <= PREPARED_UNITS, "too much of the template is prepared");
-        Ds((Self::HEAD + H::UNITS) as u8)
+        assert!(Self::HEAD + H::DS <= Ds::MAX as usize, "the template is longer than a WQE can be");
+        assert!(Self::HEAD + H::PREPARED_DS <= PREPARED_DS, "too much of the template is prepared");
+        Ds((Self::HEAD + H::DS) as u8)
     };
 
     /// Changes the tag that the next shots carry.
@@ -71,28 +53,31 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         self.record.wr_id = wr_id;
     }
 
-    /// Four units from unit `first` on of the shot whose control segment begins with `control`; those past its end are zero.
+    /// WQEBB `n` of the shot whose control segment begins with `control`.
     #[inline(always)]
-    fn line(&self, control: u64, data: &H::Data, first: usize) -> [Packed; LINE_UNITS] {
+    fn wqebb(&self, control: u64, data: &H::Data, n: usize) -> Composed<Packed> {
+        let first = n * WQEBB_DS;
         // One by one: `array::from_fn` can remain a call, as it does on aarch64.
-        [
-            self.unit(control, data, first),
-            self.unit(control, data, first + 1),
-            self.unit(control, data, first + 2),
-            self.unit(control, data, first + 3),
-        ]
+        Composed::of([
+            self.ds(control, data, first),
+            self.ds(control, data, first + 1),
+            self.ds(control, data, first + 2),
+            self.ds(control, data, first + 3),
+        ])
     }
 
+    /// DS `n` of that shot; zero past its end.
     #[inline(always)]
-    fn unit(&self, control: u64, data: &H::Data, n: usize) -> Packed {
+    fn ds(&self, control: u64, data: &H::Data, n: usize) -> Packed {
         let zero = Packed::new([0; 2]);
-        let prepared = if n < Self::HEAD + H::PREPARED { self.units.get(n).copied().unwrap_or(zero) } else { zero };
+        let prepared =
+            if n < Self::HEAD + H::PREPARED_DS { self.prepared.all().get(n).copied().unwrap_or(zero) } else { zero };
         if n == 0 {
             prepared.or(Packed::new([control, 0]))
-        } else if n < Self::HEAD || n >= Self::HEAD + H::UNITS {
+        } else if n < Self::HEAD || n >= Self::HEAD + H::DS {
             prepared
         } else {
-            prepared.or(H::unit(data, n - Self::HEAD))
+            prepared.or(H::ds(data, n - Self::HEAD))
         }
     }
 }
@@ -111,12 +96,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let () = O::FITS;
         request.payload().check(&self.limits())?;
         let ds = Template::<O, H>::DS;
-        let mut preparation = Preparation { units: [Packed::new([0; 2]); PREPARED_UNITS], at: 0 };
+        let mut prepared = Composed::new();
         let control = Control { qpn: 0, ..self.control(Index::new(SqPi(0))) };
-        request.encode_head(&control, ds, &mut preparation);
-        request.payload().prepare(&mut preparation);
+        request.encode_head(&control, ds, &mut prepared);
+        request.payload().prepare(&mut prepared);
         let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
-        Ok(Template { units: preparation.units, record, request: PhantomData })
+        Ok(Template { prepared, record, request: PhantomData })
     }
 
     /// Posts a prepared request with what this shot brings, none of which names memory of this side, as
@@ -159,50 +144,37 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return refuse::<H>(data);
         }
         let ds = const { Template::<O, H>::DS };
-        let lines = const { Template::<O, H>::DS.wqebbs().0 as usize };
-        let pi = self.index();
-        if lines == 1 {
-            if self.is_full_at(pi) {
-                return Err(self.no_room());
-            }
-            // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { template.record.store(self.record(self.slot(pi))) };
+        let (pi, wqebbs) = (self.pi, ds.wqebbs());
+        if wqebbs == Wqebbs(1) {
+            self.check_room_for_one(pi)?;
         } else {
-            let wqebbs = self.reserve(pi, ds)?;
-            self.remember(pi, wqebbs, template.record.wr_id);
+            self.check_room(pi, wqebbs)?;
         }
         let control = self.control(pi);
         let control = CtrlSeg::index(control.index) | control.qpn;
-        let mut first_line = [Packed::new([0; 2]); LINE_UNITS];
+        let first = template.wqebb(control, data, 0);
         let mut at = pi;
-        for n in 0..lines {
-            let line = template.line(control, data, n * LINE_UNITS);
-            if n == 0 {
-                first_line = line;
-            }
-            let place = self.wqebb(self.slot(at));
+        for n in 0..wqebbs.0 {
+            let wqebb = if n == 0 { first } else { template.wqebb(control, data, usize::from(n)) };
+            let stored = (usize::from(ds.0) - usize::from(n) * WQEBB_DS).min(WQEBB_DS);
+            let record = if n == 0 { template.record } else { WqeRecord { wqebbs: 0, ..template.record } };
+            // SAFETY: there is room for all of them.
+            unsafe { self.put(at, &wqebb, Ds(stored as u8), record) };
             at = at.add(Wqebbs(1));
-            // Bytes past the WQE's end are left alone, as libmlx5 leaves them.
-            let units = (usize::from(ds.0) - n * LINE_UNITS).min(LINE_UNITS);
-            for (i, unit) in line.into_iter().enumerate().take(units) {
-                // SAFETY: `i` is below the 4 units of the WQEBB at `place`, which is free and aligned to its size.
-                unsafe { unit.store(place.add(2 * i)) };
-            }
         }
         // SAFETY: just put; the caller vouches for the memory it names.
         unsafe { self.publish(at) };
-        if ds.0 > 1 && self.copies_to_blueflame(const { H::INLINE || (O::INLINE && H::UNITS == 0) }, lines) {
-            // SAFETY: published, the size is checked, and the caller vouches for the memory the request names. Composed anew
-            // from the template, not read back from the ring, line by line.
-            self.register().ring_doorbell(|half| unsafe {
-                half.copy_packed(
-                    lines,
-                    |n| if n == 0 { first_line } else { template.line(control, data, n * LINE_UNITS) },
-                )
+        if self.blueflame.take(ds, wqebbs, const { H::INLINE || (O::INLINE && H::DS == 0) }) {
+            // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names. Composed anew
+            // from the template, not read back from the ring.
+            self.register.ring_doorbell(|half| unsafe {
+                half.copy_packed(usize::from(wqebbs.0), |n| {
+                    if n == 0 { *first.all() } else { *template.wqebb(control, data, n).all() }
+                })
             });
         } else {
-            // SAFETY: as above; the word was stored a moment ago.
-            self.register().ring_doorbell(|half| unsafe { half.write(first_line[0].first_word()) });
+            // SAFETY: as above.
+            self.register.ring_doorbell(|half| unsafe { half.write(first.first_word()) });
         }
         Ok(())
     }

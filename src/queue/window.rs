@@ -1,5 +1,6 @@
 //! How much of its ring a send queue uses at a time.
 use core::fmt;
+use core::hint::cold_path;
 
 use super::parts::WqeRecord;
 use super::send::SendQueue;
@@ -108,13 +109,25 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.end.sub(self.window())
     }
 
-    /// Why a request of one WQEBB is refused. In line: where nothing is called, nothing is saved for a call.
+    /// Whether one WQEBB can be put at `pi`. Without a subtraction: it cannot only where the window ends.
     #[inline(always)]
-    pub(super) const fn no_room(&self) -> PostError {
-        if self.window == 0 {
+    pub(super) fn check_room_for_one(&self, pi: Index) -> Result<(), PostError> {
+        if pi != self.end {
+            return Ok(());
+        }
+        cold_path();
+        // In line: where nothing is called, nothing is saved for a call.
+        Err(if self.window == 0 {
             PostError::NotReadyToSend
         } else {
             PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }
-        }
+        })
+    }
+
+    /// Whether so many WQEBBs can be put at `pi`.
+    #[inline(always)]
+    pub(super) fn check_room(&self, pi: Index, wqebbs: Wqebbs) -> Result<(), PostError> {
+        let free = self.free_from(pi);
+        if wqebbs <= free { Ok(()) } else { Err(PostError::refused(wqebbs, free, self.window(), self.capacity())) }
     }
 }

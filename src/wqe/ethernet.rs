@@ -1,7 +1,7 @@
 //! Ethernet frames, which raw packet queue pairs send.
 use super::be::{Be16, Be32};
 use super::operation::{Carries, Operation};
-use super::payload::{Empty, encode_bytes};
+use super::payload::Empty;
 use super::request::Request;
 use super::sealed::Sealed;
 use super::seg::EthSeg;
@@ -120,7 +120,7 @@ const L4_CSUM: u8 = 1 << 7;
 impl<H> Sealed for Frame<H> {}
 impl<H: InlineHeaders> Operation for Frame<H> {
     const OPCODE: Opcode = Opcode::Send;
-    const UNITS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
+    const DS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
     const INLINE: bool = true;
 
     #[inline(always)]
@@ -139,8 +139,8 @@ impl<H: InlineHeaders> Operation for Frame<H> {
             inline_hdr_sz: Be16::new(H::BYTES as u16),
             inline_hdr_start: start,
         };
-        sink.unit(segment.into());
-        encode_bytes(rest, sink);
+        sink.ds(segment.into());
+        sink.bytes(rest);
     }
 }
 impl<H: InlineHeaders> Carries for Frame<H> {}
@@ -162,7 +162,7 @@ impl<P> Request<Frame, P> {
     pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
         const {
             assert!(H::BYTES >= MIN_INLINE_HEADERS, "inline headers are at least 18 bytes");
-            assert!(<Frame<H>>::UNITS < Ds::MAX as usize, "inline headers are at most 978 bytes");
+            assert!(<Frame<H>>::DS < Ds::MAX as usize, "inline headers are at most 978 bytes");
         }
         self.with_operation(|frame| Frame { headers, cs_flags: frame.cs_flags })
     }

@@ -27,6 +27,8 @@
 //! to the next 16 bytes) and the compare word of a fetch-and-add are zero here, and whatever was in the ring before
 //! with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as they were, as libmlx5 leaves them.
 mod be;
+mod bytes;
+mod ds;
 mod error;
 mod ethernet;
 mod flags;
@@ -40,6 +42,7 @@ mod supported;
 mod template;
 
 pub use be::{Be16, Be32, Be64};
+pub use ds::DsWords;
 pub use error::EncodeError;
 pub use ethernet::{Frame, InlineHeaders, frame};
 pub use flags::Fence;
@@ -53,11 +56,12 @@ pub use payload::{
 };
 pub use request::{Control, Limits, Request, WorkRequest};
 pub use seg::{AtomicSeg, CtrlSeg, DataSeg, EthSeg, INLINE_FLAG, InlineSeg, RaddrSeg};
-pub use sink::{Sink, Unit};
+pub use sink::Sink;
 pub use supported::SupportedOn;
 pub use template::{GatherLen, InlineLen, TemplatePayload};
 
-pub(crate) use sink::{InPlace, LINE_UNITS, Line, PackedLine, RingCursor, WordLine};
+pub(crate) use ds::HeldDs;
+pub(crate) use sink::{Composed, RingCursor, WQEBB_DS};
 
 /// Keeps the traits of this room its own: a queue relies on their sizes being true.
 mod sealed {

@@ -32,7 +32,7 @@ pub trait Operation: Sealed + Copy {
     const OPCODE: Opcode;
 
     /// 16-byte units of its segments, control segment and payload not counted.
-    const UNITS: usize;
+    const DS: usize;
 
     /// Whether its segments carry data, so that a request without a payload leaves the device nothing to fetch.
     const INLINE: bool = false;
@@ -49,7 +49,7 @@ pub trait Operation: Sealed + Copy {
 }
 
 /// The most units any operation's segments take, but for those with data: remote address and atomic segment.
-pub(crate) const MAX_OPERAND_UNITS: usize = 2;
+pub(crate) const MAX_OPERAND_DS: usize = 2;
 
 /// An operation that takes data from this side to the other, inline or from registered memory.
 pub trait Carries: Operation {}
@@ -61,7 +61,7 @@ pub struct Nop(());
 impl Sealed for Nop {}
 impl Operation for Nop {
     const OPCODE: Opcode = Opcode::Nop;
-    const UNITS: usize = 0;
+    const DS: usize = 0;
 }
 
 /// A request that does nothing.
@@ -77,7 +77,7 @@ pub struct Send(());
 impl Sealed for Send {}
 impl Operation for Send {
     const OPCODE: Opcode = Opcode::Send;
-    const UNITS: usize = 0;
+    const DS: usize = 0;
 }
 impl Carries for Send {}
 
@@ -110,7 +110,7 @@ pub struct SendImm {
 impl Sealed for SendImm {}
 impl Operation for SendImm {
     const OPCODE: Opcode = Opcode::SendImm;
-    const UNITS: usize = 0;
+    const DS: usize = 0;
 
     #[inline]
     fn imm(&self) -> Be32 {
@@ -128,7 +128,7 @@ pub struct SendInval {
 impl Sealed for SendInval {}
 impl Operation for SendInval {
     const OPCODE: Opcode = Opcode::SendInval;
-    const UNITS: usize = 0;
+    const DS: usize = 0;
 
     #[inline]
     fn imm(&self) -> Be32 {
@@ -146,11 +146,11 @@ pub struct Write {
 impl Sealed for Write {}
 impl Operation for Write {
     const OPCODE: Opcode = Opcode::RdmaWrite;
-    const UNITS: usize = 1;
+    const DS: usize = 1;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.ds(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
     }
 }
 impl Carries for Write {}
@@ -180,7 +180,7 @@ pub struct WriteImm {
 impl Sealed for WriteImm {}
 impl Operation for WriteImm {
     const OPCODE: Opcode = Opcode::RdmaWriteImm;
-    const UNITS: usize = Write::UNITS;
+    const DS: usize = Write::DS;
 
     #[inline]
     fn imm(&self) -> Be32 {
@@ -217,11 +217,11 @@ pub struct Read {
 impl Sealed for Read {}
 impl Operation for Read {
     const OPCODE: Opcode = Opcode::RdmaRead;
-    const UNITS: usize = 1;
+    const DS: usize = 1;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.ds(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
     }
 }
 
@@ -249,12 +249,12 @@ pub struct FetchAdd {
 impl Sealed for FetchAdd {}
 impl Operation for FetchAdd {
     const OPCODE: Opcode = Opcode::AtomicFa;
-    const UNITS: usize = MAX_OPERAND_UNITS;
+    const DS: usize = MAX_OPERAND_DS;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
-        sink.unit(AtomicSeg { swap_add: Be64::new(self.add), compare: Be64::new(0) }.into());
+        sink.ds(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.ds(AtomicSeg { swap_add: Be64::new(self.add), compare: Be64::new(0) }.into());
     }
 }
 
@@ -275,12 +275,12 @@ pub struct CompareSwap {
 impl Sealed for CompareSwap {}
 impl Operation for CompareSwap {
     const OPCODE: Opcode = Opcode::AtomicCs;
-    const UNITS: usize = MAX_OPERAND_UNITS;
+    const DS: usize = MAX_OPERAND_DS;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.unit(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
-        sink.unit(AtomicSeg { swap_add: Be64::new(self.swap), compare: Be64::new(self.compare) }.into());
+        sink.ds(RaddrSeg::new(self.remote.addr, self.remote.rkey).into());
+        sink.ds(AtomicSeg { swap_add: Be64::new(self.swap), compare: Be64::new(self.compare) }.into());
     }
 }
 

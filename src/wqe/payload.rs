@@ -3,7 +3,7 @@ use super::EncodeError;
 use super::request::Limits;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
-use super::sink::{Sink, Unit};
+use super::sink::Sink;
 use crate::types::{DS_BYTES, Lkey};
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
@@ -13,7 +13,7 @@ pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 /// What follows a request's operands in the WQE.
 pub trait Payload: Sealed + Copy {
     /// The most 16-byte units it takes; `None` if that is known only at run time.
-    const MAX_UNITS: Option<usize>;
+    const MAX_DS: Option<usize>;
 
     /// Whether it is inline data, of which BlueFlame leaves the device nothing to fetch.
     const INLINE: bool;
@@ -22,11 +22,14 @@ pub trait Payload: Sealed + Copy {
     ///
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
 
-    /// Whether it takes [`MAX_UNITS`](Self::MAX_UNITS) units and `limits` allow it: what [`units`](Self::units) says, in
-    /// the fewest comparisons.
-    fn has_static_size(&self, limits: &Limits) -> bool;
+    /// The limits that it needs where it [has](Self::has_static_size) its static size.
+    const NEEDS: Limits;
+
+    /// Whether it takes [`MAX_DS`](Self::MAX_DS) and needs [`NEEDS`](Self::NEEDS): what [`ds`](Self::ds) says, in the fewest
+    /// comparisons.
+    fn has_static_size(&self) -> bool;
 
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
@@ -49,16 +52,17 @@ pub struct Empty;
 
 impl Sealed for Empty {}
 impl Payload for Empty {
-    const MAX_UNITS: Option<usize> = Some(0);
+    const MAX_DS: Option<usize> = Some(0);
     const INLINE: bool = false;
+    const NEEDS: Limits = Limits::NONE;
 
     #[inline(always)]
-    fn units(&self, _: &Limits) -> Result<usize, EncodeError> {
+    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
         Ok(0)
     }
 
     #[inline(always)]
-    fn has_static_size(&self, _: &Limits) -> bool {
+    fn has_static_size(&self) -> bool {
         true
     }
 
@@ -112,11 +116,15 @@ pub struct Registered<L>(pub(super) L);
 
 impl<L> Sealed for Registered<L> {}
 impl<L: SgList> Payload for Registered<L> {
-    const MAX_UNITS: Option<usize> = L::LEN;
+    const MAX_DS: Option<usize> = L::LEN;
     const INLINE: bool = false;
+    const NEEDS: Limits = match L::LEN {
+        Some(entries) => Limits { max_sge: entries as u32, ..Limits::NONE },
+        None => Limits::NONE,
+    };
 
     #[inline(always)]
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let entries = self.0.entries();
         if entries.len() > limits.max_sge as usize {
             return Err(EncodeError::too_many_sges(entries.len(), limits.max_sge));
@@ -132,19 +140,17 @@ impl<L: SgList> Payload for Registered<L> {
     }
 
     #[inline(always)]
-    fn has_static_size(&self, limits: &Limits) -> bool {
+    fn has_static_size(&self) -> bool {
         let entries = self.0.entries();
         // One comparison for both ends of a size: zero wraps to the largest value.
-        L::LEN == Some(entries.len())
-            && entries.len() <= limits.max_sge as usize
-            && entries.iter().all(|sge| sge.length.wrapping_sub(1) < MAX_SGE_BYTES)
+        L::LEN == Some(entries.len()) && entries.iter().all(|sge| sge.length.wrapping_sub(1) < MAX_SGE_BYTES)
     }
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
             if S::HAS_STATIC_SIZE || sge.length != 0 {
-                sink.unit(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
+                sink.ds(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
             }
         }
     }
@@ -165,22 +171,23 @@ const ATOMIC_BYTES: u32 = 8;
 
 impl Sealed for AtomicResult {}
 impl Payload for AtomicResult {
-    const MAX_UNITS: Option<usize> = Some(1);
+    const MAX_DS: Option<usize> = Some(1);
     const INLINE: bool = false;
+    const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
 
     #[inline(always)]
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         if limits.max_sge == 0 { Err(EncodeError::too_many_sges(1, 0)) } else { Ok(1) }
     }
 
     #[inline(always)]
-    fn has_static_size(&self, limits: &Limits) -> bool {
-        limits.max_sge != 0
+    fn has_static_size(&self) -> bool {
+        true
     }
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.unit(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
+        sink.ds(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
     }
 }
 
@@ -219,30 +226,34 @@ pub struct Inline<D>(pub(super) D);
 
 /// Units of an inline segment of `bytes` bytes. No bytes, no segment.
 #[inline]
-pub(super) const fn inline_units(bytes: usize) -> usize {
+pub(super) const fn inline_ds(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
 }
 
 impl<D> Sealed for Inline<D> {}
 impl<D: InlineBytes> Payload for Inline<D> {
-    const MAX_UNITS: Option<usize> = match D::LEN {
-        Some(bytes) => Some(inline_units(bytes)),
+    const MAX_DS: Option<usize> = match D::LEN {
+        Some(bytes) => Some(inline_ds(bytes)),
         None => None,
     };
     const INLINE: bool = true;
+    const NEEDS: Limits = match D::LEN {
+        Some(bytes) => Limits { max_inline: bytes as u32, ..Limits::NONE },
+        None => Limits::NONE,
+    };
 
     #[inline(always)]
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let bytes = self.0.bytes().len();
         if bytes > limits.max_inline as usize {
             return Err(EncodeError::inline_too_long(bytes, limits.max_inline));
         }
-        Ok(inline_units(bytes))
+        Ok(inline_ds(bytes))
     }
 
     #[inline(always)]
-    fn has_static_size(&self, limits: &Limits) -> bool {
-        D::LEN.is_some_and(|bytes| bytes <= limits.max_inline as usize)
+    fn has_static_size(&self) -> bool {
+        D::LEN.is_some()
     }
 
     #[inline(always)]
@@ -253,82 +264,6 @@ impl<D: InlineBytes> Payload for Inline<D> {
         }
         let header = InlineSeg::of(rest.len()).byte_count.to_bits();
         sink.headed(header, &mut rest);
-        encode_bytes(rest, sink);
-    }
-}
-
-/// Writes bytes unit by unit, zero behind the end.
-///
-/// Whole units are apart from the rest: where the length is known, a loop that only loads is unrolled, and words stay in
-/// registers.
-#[inline(always)]
-pub(super) fn encode_bytes<S: Sink>(bytes: &[u8], sink: &mut S) {
-    let (units, mut tail) = bytes.as_chunks::<DS_BYTES>();
-    for mut unit in units.iter().map(<[u8; DS_BYTES]>::as_slice) {
-        sink.unit(Unit([take8(&mut unit), take8(&mut unit)]));
-    }
-    if !tail.is_empty() {
-        sink.unit(Unit([take8(&mut tail), take8(&mut tail)]));
-    }
-}
-
-/// Takes up to 8 bytes off the front, in memory order, zero behind the end.
-#[inline(always)]
-pub(super) fn take8(rest: &mut &[u8]) -> u64 {
-    if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
-        *rest = tail;
-        u64::from_ne_bytes(*bytes)
-    } else {
-        short(core::mem::take(rest))
-    }
-}
-
-/// Takes up to 4 bytes off the front, in memory order, zero behind the end.
-#[inline(always)]
-pub(super) fn take4(rest: &mut &[u8]) -> u32 {
-    if let Some((bytes, tail)) = rest.split_first_chunk::<4>() {
-        *rest = tail;
-        u32::from_ne_bytes(*bytes)
-    } else {
-        // Fewer than 4 bytes: in memory order they are the first half of the word.
-        let bytes = short(core::mem::take(rest)).to_ne_bytes();
-        u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-    }
-}
-
-/// Fewer than 8 bytes as a word in memory order, zero behind the end. Loads that overlap instead of a loop over bytes,
-/// which the compiler would turn into a call of `memcpy`.
-#[inline]
-fn short(bytes: &[u8]) -> u64 {
-    let little = if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let shift = (bytes.len() as u32).wrapping_sub(4) * 8;
-        u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)).wrapping_shl(shift)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<2>(), bytes.last()) {
-        let shift = (bytes.len() as u32).wrapping_sub(1) * 8;
-        u64::from(u16::from_le_bytes(*first)) | u64::from(*last).wrapping_shl(shift)
-    } else {
-        bytes.first().map_or(0, |&byte| u64::from(byte))
-    };
-    little.to_le()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_pieces_keep_memory_order() {
-        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-        for len in 0..8 {
-            let mut expected = [0; 8];
-            expected[..len].copy_from_slice(&bytes[..len]);
-            assert_eq!(short(&bytes[..len]).to_ne_bytes(), expected, "{len}");
-            let mut rest = &bytes[..len];
-            assert_eq!(take4(&mut rest).to_ne_bytes(), expected[..4], "{len}");
-            assert_eq!(rest.len(), len.saturating_sub(4));
-        }
-        let mut rest = &bytes[..];
-        assert_eq!(take8(&mut rest).to_ne_bytes(), bytes[..8]);
-        assert_eq!(rest, [9]);
+        sink.bytes(rest);
     }
 }

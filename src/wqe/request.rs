@@ -1,11 +1,12 @@
 //! The one encoder: a request is an operation, a payload, flags and a tag.
+use super::ds::DsWords;
 use super::error::EncodeError;
 use super::flags::{Fence, bits};
 use super::operation::Operation;
 use super::payload::{Empty, NoLocalMemory, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
-use super::sink::{Sink, Unit};
+use super::sink::Sink;
 use super::supported::SupportedOn;
 use crate::transport::Transport;
 use crate::types::{Ds, WrId};
@@ -17,6 +18,17 @@ pub struct Limits {
     pub max_inline: u32,
     /// Scatter/gather entries (`max_send_sge`).
     pub max_sge: u32,
+}
+
+impl Limits {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0 };
+
+    /// Whether they are as large as `needs`.
+    #[inline(always)]
+    pub(crate) const fn cover(&self, needs: Self) -> bool {
+        self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
+    }
 }
 
 /// What the queue adds to a request's control segment.
@@ -35,7 +47,7 @@ pub struct Control {
 /// Implemented by [`Request`] for the operations that `T` has ([`SupportedOn`]).
 pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
-    const MAX_UNITS: Option<usize>;
+    const MAX_DS: Option<usize>;
 
     /// Whether it carries inline data.
     const INLINE: bool;
@@ -50,11 +62,14 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     ///
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError>;
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
 
-    /// Whether its size is [`MAX_UNITS`](Self::MAX_UNITS) and `limits` allow it: what [`units`](Self::units) says, in the
+    /// The limits that it needs where it [has](Self::has_static_size) its static size.
+    const NEEDS: Limits;
+
+    /// Whether its size is [`MAX_DS`](Self::MAX_DS), and it needs [`NEEDS`](Self::NEEDS): what [`ds`](Self::ds) says, in the
     /// fewest comparisons.
-    fn has_static_size(&self, limits: &Limits) -> bool;
+    fn has_static_size(&self) -> bool;
 
     /// Writes the whole WQE of size `ds`, which must be what [`units`](Self::units) said.
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
@@ -147,12 +162,13 @@ impl<O, P> Sealed for Request<O, P> {}
 impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
 impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
-    const MAX_UNITS: Option<usize> = match P::MAX_UNITS {
-        Some(payload) => Some(1 + O::UNITS + payload),
+    const MAX_DS: Option<usize> = match P::MAX_DS {
+        Some(payload) => Some(1 + O::DS + payload),
         None => None,
     };
-    const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_UNITS, Some(0)));
-    const HAS_PAYLOAD: bool = !matches!(P::MAX_UNITS, Some(0));
+    const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_DS, Some(0)));
+    const HAS_PAYLOAD: bool = !matches!(P::MAX_DS, Some(0));
+    const NEEDS: Limits = P::NEEDS;
 
     #[inline]
     fn tag(&self) -> WrId {
@@ -160,9 +176,9 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     }
 
     #[inline(always)]
-    fn units(&self, limits: &Limits) -> Result<usize, EncodeError> {
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let () = O::FITS;
-        let units = 1 + O::UNITS + self.payload.units(limits)?;
+        let units = 1 + O::DS + self.payload.ds(limits)?;
         if units > Ds::MAX as usize {
             return Err(EncodeError::wqe_too_long(units));
         }
@@ -170,8 +186,8 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     }
 
     #[inline(always)]
-    fn has_static_size(&self, limits: &Limits) -> bool {
-        self.payload.has_static_size(limits)
+    fn has_static_size(&self) -> bool {
+        self.payload.has_static_size()
     }
 
     #[inline(always)]
@@ -200,16 +216,16 @@ impl<O: Operation, P> Request<O, P> {
     /// Writes what comes before the payload.
     #[inline(always)]
     pub(crate) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
-        sink.unit(self.control(control, ds));
+        sink.ds(self.control(control, ds));
         self.operation.encode(sink);
     }
 
     #[inline(always)]
-    fn control(&self, control: &Control, ds: Ds) -> Unit {
+    fn control(&self, control: &Control, ds: Ds) -> DsWords {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
         let fm_ce_se = self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 };
         let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(0, O::OPCODE, ds);
-        Unit([first, CtrlSeg::second_word(fm_ce_se, self.operation.imm())])
+        DsWords([first, CtrlSeg::second_word(fm_ce_se, self.operation.imm())])
     }
 }

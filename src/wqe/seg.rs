@@ -4,7 +4,7 @@ use core::mem::{offset_of, size_of};
 use static_assertions::const_assert_eq;
 
 use super::be::{Be16, Be32, Be64, join};
-use super::sink::Unit;
+use super::ds::DsWords;
 use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey};
 use crate::wqe::Opcode;
 
@@ -194,9 +194,9 @@ impl InlineSeg {
 pub const INLINE_FLAG: u32 = 0x8000_0000;
 
 /// Gives a segment of 16 bytes without padding its words.
-macro_rules! unit_of_segment {
+macro_rules! words_of_segment {
     ($($seg:ty),*) => {$(
-        impl From<$seg> for Unit {
+        impl From<$seg> for DsWords {
             #[inline]
             fn from(seg: $seg) -> Self {
                 // SAFETY: the assertions above pin the size to 16 bytes and the offsets of integers so that they leave
@@ -207,4 +207,4 @@ macro_rules! unit_of_segment {
     )*};
 }
 
-unit_of_segment!(RaddrSeg, AtomicSeg, EthSeg, DataSeg);
+words_of_segment!(RaddrSeg, AtomicSeg, EthSeg, DataSeg);

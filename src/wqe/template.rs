@@ -1,11 +1,12 @@
 //! What a prepared request leaves open until it is fired.
+use super::ds::DsWords;
 use super::error::EncodeError;
 use super::operation::{Carries, Read};
-use super::payload::{Inline, MAX_SGE_BYTES, NoLocalMemory, Payload, Sge, inline_units};
+use super::payload::{Inline, MAX_SGE_BYTES, NoLocalMemory, Payload, Sge, inline_ds};
 use super::request::{Limits, Request};
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
-use super::sink::{Sink, Unit};
+use super::sink::Sink;
 use crate::arch::Packed;
 use crate::types::DS_BYTES;
 
@@ -18,10 +19,10 @@ pub trait TemplatePayload: Sealed {
     type Data;
 
     /// 16-byte units of the payload.
-    const UNITS: usize;
+    const DS: usize;
 
     /// Those of them, from the first, that have bytes prepared.
-    const PREPARED: usize;
+    const PREPARED_DS: usize;
 
     /// Whether it is inline data.
     const INLINE: bool;
@@ -45,22 +46,22 @@ pub trait TemplatePayload: Sealed {
     fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
 
     /// What a shot brings to unit `n` of the payload; other bytes are zero.
-    fn unit(data: &Self::Data, n: usize) -> Packed;
+    fn ds(data: &Self::Data, n: usize) -> Packed;
 }
 
 /// Any payload whose size its type tells: nothing is left open.
 impl<P: Payload> TemplatePayload for P {
     type Data = ();
-    const UNITS: usize = match P::MAX_UNITS {
+    const DS: usize = match P::MAX_DS {
         Some(units) => units,
         None => panic!("a template's size must be known by type: use arrays, not slices"),
     };
-    const PREPARED: usize = Self::UNITS;
+    const PREPARED_DS: usize = Self::DS;
     const INLINE: bool = P::INLINE;
 
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
         // Entries of zero bytes are left out of a WQE, so that it would be shorter than the type says.
-        if self.units(limits)? == Self::UNITS { Ok(()) } else { Err(EncodeError::EmptySge) }
+        if self.ds(limits)? == Self::DS { Ok(()) } else { Err(EncodeError::EmptySge) }
     }
 
     fn prepare<S: Sink>(&self, sink: &mut S) {
@@ -77,7 +78,7 @@ impl<P: Payload> TemplatePayload for P {
     }
 
     #[inline(always)]
-    fn unit((): &(), _: usize) -> Packed {
+    fn ds((): &(), _: usize) -> Packed {
         Packed::new([0; 2])
     }
 }
@@ -90,19 +91,19 @@ impl<const N: usize> Sealed for InlineLen<N> {}
 impl<const N: usize> NoLocalMemory for InlineLen<N> {}
 impl<const N: usize> TemplatePayload for InlineLen<N> {
     type Data = [u8; N];
-    const UNITS: usize = inline_units(N);
+    const DS: usize = inline_ds(N);
     // The first has the segment's header.
-    const PREPARED: usize = if N == 0 { 0 } else { 1 };
+    const PREPARED_DS: usize = if N == 0 { 0 } else { 1 };
     const INLINE: bool = true;
 
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
-        Inline(&[0; N]).units(limits).map(drop)
+        Inline(&[0; N]).ds(limits).map(drop)
     }
 
     fn prepare<S: Sink>(&self, sink: &mut S) {
         if N != 0 {
             let seg = InlineSeg::of(N);
-            sink.unit(Unit::from_halves([seg.byte_count.to_bits(), 0, 0, 0]));
+            sink.ds(DsWords::from_halves([seg.byte_count.to_bits(), 0, 0, 0]));
         }
     }
 
@@ -116,7 +117,7 @@ impl<const N: usize> TemplatePayload for InlineLen<N> {
     }
 
     #[inline(always)]
-    fn unit(data: &[u8; N], n: usize) -> Packed {
+    fn ds(data: &[u8; N], n: usize) -> Packed {
         // The data begins behind the header.
         const HEADER: usize = size_of::<InlineSeg>();
         if n == 0 { bytes(data, 0).four_bytes_up() } else { bytes(data, n * DS_BYTES - HEADER) }
@@ -130,8 +131,8 @@ pub struct GatherLen<const N: usize>(());
 impl<const N: usize> Sealed for GatherLen<N> {}
 impl<const N: usize> TemplatePayload for GatherLen<N> {
     type Data = [Sge; N];
-    const UNITS: usize = N;
-    const PREPARED: usize = 0;
+    const DS: usize = N;
+    const PREPARED_DS: usize = 0;
     const INLINE: bool = false;
 
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
@@ -154,9 +155,9 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
     }
 
     #[inline(always)]
-    fn unit(data: &[Sge; N], n: usize) -> Packed {
+    fn ds(data: &[Sge; N], n: usize) -> Packed {
         let Some(sge) = data.get(n) else { return Packed::new([0; 2]) };
-        let Unit(words) = DataSeg::new(sge.length, sge.lkey, sge.addr).into();
+        let DsWords(words) = DataSeg::new(sge.length, sge.lkey, sge.addr).into();
         Packed::new(words)
     }
 }
@@ -189,5 +190,5 @@ impl Request<Read> {
 #[inline(always)]
 fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Packed {
     let mut rest = data.get(at..).unwrap_or_default();
-    Packed::new([super::payload::take8(&mut rest), super::payload::take8(&mut rest)])
+    Packed::new([super::bytes::take8(&mut rest), super::bytes::take8(&mut rest)])
 }

@@ -1,307 +1,253 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
 hot_batch:
-    sub sp, sp, #176
-    stp x29, x30, [sp, #80]
-    stp x28, x27, [sp, #96]
-    stp x26, x25, [sp, #112]
-    stp x24, x23, [sp, #128]
-    stp x22, x21, [sp, #144]
-    stp x20, x19, [sp, #160]
-    add x29, sp, #80
+    sub sp, sp, #240
+    stp x29, x30, [sp, #144]
+    stp x28, x27, [sp, #160]
+    stp x26, x25, [sp, #176]
+    stp x24, x23, [sp, #192]
+    stp x22, x21, [sp, #208]
+    stp x20, x19, [sp, #224]
+    add x29, sp, #144
     mov x19, x8
-    cbz x4, L16
-    ldr w8, [x0, #48]
-    ldr w7, [x0, #76]
-    lsl x21, x4, #3
-    mov x22, x3
-    mov w26, w2
-    mov x27, x1
-    cmp w8, #7
-    b.ls L2
-    ldp w16, w9, [x0, #84]
-    ldr x12, [x0, #40]
-    sub x13, x21, #8
-    ldr w11, [x0, #80]
-    lsr x18, x13, #3
-    ldp x13, x14, [x0]
-    orr x12, x12, #0x8000000
-    mov w17, #128
-    add x8, x22, x21
-    rev x10, x27
-    orr x15, x12, #0x300000000000000
-    and w12, w16, #0xffff
-    rev w16, w26
-    movk w17, #2048, lsl #16
-    add x23, x18, #1
-    cbz w12, L8
-    and w12, w9, #0xffff0
-    mov w18, #1048560
-    cmp w12, w18
-    b.ne L10
-    mov x1, xzr
-    mov w18, #1
-    mov w12, #6
-    mov w20, #134217728
-    mov w28, #259
-    mov w25, w7
-L1:
-    cmp w25, w11
-    b.eq L19
-    lsl w2, w25, #4
-    rev w4, w25
-    dup v0.2d, x18
-    lsr w5, w4, #8
-    and x2, x9, x2
-    add x4, x13, x2, lsl #2
-    orr x24, x15, x5
-    mov v0.d[0], x1
-    add x1, x1, #1
-    stp x24, x20, [x4]
-    stp x10, x16, [x4, #16]
-    ldp w6, w5, [x22], #8
-    cmp x22, x8
-    orr x21, x17, x6, lsl #32
-    add w6, w25, #1
-    and w25, w6, #0xffff
-    stp x21, x5, [x4, #32]
-    str q0, [x14, x2]
-    b.ne L1
-    b L12
-L2:
-    str x19, [sp, #8]
+    cbz x4, L9
+    mov w8, #1
+    stp x19, x1, [sp, #24]
+    lsl x19, x4, #3
+    dup v1.2d, x8
+    ldr w28, [x0, #76]
+    mov x13, #134217728
+    mov w15, #128
+    mov x21, x3
+    mov x20, x0
     mov x24, xzr
-    mov x28, xzr
-    mov x23, xzr
-    mov x19, xzr
-    mov w25, w7
-    str w7, [sp, #4]
+    mov x25, xzr
+    mov x26, xzr
+    mov x27, xzr
+    rev x22, x1
+    rev w23, w2
+    movk x13, #768, lsl #48
+    mov w14, #134217728
+    movk w15, #2048, lsl #16
+    str x8, [sp, #8]
+    str x8, [sp, #16]
+    str w2, [sp, #44]
+    str q1, [sp, #48]
+L1:
+    ldr w8, [x20, #48]
+    cmp w8, #7
+    b.ls L3
+    ldr w8, [x20, #80]
+    cmp w28, w8
+    b.eq L12
+    ldr x10, [x20, #40]
+    rev w11, w28
+    lsl w8, w28, #4
+    ldr w9, [x20, #88]
+    lsr w11, w11, #8
+    mov v0.16b, v1.16b
+    orr x10, x10, x13
+    add x26, x26, #1
+    mov w25, #259
+    and x8, x9, x8
+    ldp x12, x9, [x20]
+    orr x24, x10, x11
+    mov v0.d[0], x27
+    ldp w11, w10, [x21]
+    add x12, x12, x8, lsl #2
+    orr x11, x15, x11, lsl #32
+    stp x24, x14, [x12]
+    stp x22, x23, [x12, #16]
+    stp x11, x10, [x12, #32]
+    str q0, [x9, x8]
+    add w8, w28, #1
+    and w28, w8, #0xffff
+L2:
+    subs x19, x19, #8
+    add x21, x21, #8
+    add x27, x27, #1
+    b.ne L1
     b L5
 L3:
-    ubfx w8, w18, #2, #6
-    tst w18, #0x3
-    add x23, x23, #1
-    mov x24, x12
-    mov x28, x18
-    add w8, w8, w25
-    cinc w8, w8, ne
-    and w25, w8, #0xffff
-L4:
-    subs x21, x21, #8
-    add x22, x22, #8
-    add x19, x19, #1
-    mov x0, x20
-    b.eq L7
-L5:
     mov w8, #8
-    add x2, sp, #40
-    mov w1, w25
-    strb w8, [sp, #72]
-    add x8, sp, #16
-    mov x20, x0
-    stp x22, x27, [sp, #40]
-    str w26, [sp, #56]
-    str x19, [sp, #64]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x8, x12, [sp, #16]
-    ldr x18, [sp, #32]
-    cmp x8, #1
-    b.ne L3
-    and x8, x12, #0xff
+    sub x0, x29, #56
+    stur w28, [x29, #-8]
+    sturb w8, [x29, #-16]
+    add x8, sp, #64
+    stp x20, x21, [x29, #-56]
+    stur x1, [x29, #-40]
+    stur w2, [x29, #-32]
+    stur x27, [x29, #-24]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    ldp x11, x10, [sp, #72]
+    ldr w8, [sp, #64]
+    tbz w8, #0, L4
+    and x8, x11, #0xff
+    lsr x12, x11, #8
+    lsr x13, x11, #48
+    ldr q1, [sp, #48]
+    mov w15, #128
     cmp x8, #9
-    b.eq L4
-L6:
-    ldr x8, [sp, #8]
-    stp x12, x18, [x8]
-    b L17
-L7:
-    ldr x19, [sp, #8]
-    ldr w7, [sp, #4]
-    cbnz x23, L12
-    b L16
-L8:
-    mov w12, #1
-    mov x18, xzr
-    mov w20, #134217728
-    dup v0.2d, x12
-    mov w12, #8
-    mov w28, #259
-    mov w25, w7
-L9:
-    cmp w25, w11
-    b.eq L18
-    lsl w1, w25, #4
-    rev w2, w25
-    mov v1.16b, v0.16b
-    lsr w2, w2, #8
-    add w5, w25, #1
-    and x1, x9, x1
-    and w25, w5, #0xffff
-    add x6, x13, x1, lsl #2
-    orr x24, x15, x2
-    mov v1.d[0], x18
-    add x18, x18, #1
-    stp x24, x20, [x6]
-    stp x10, x16, [x6, #16]
-    ldp w2, w4, [x22], #8
-    cmp x22, x8
-    orr x2, x17, x2, lsl #32
-    stp x2, x4, [x6, #32]
-    str q1, [x14, x1]
-    b.ne L9
-    b L12
-L10:
-    mov w12, #1
-    mov x18, xzr
-    mov w20, #134217728
-    dup v0.2d, x12
-    mov w12, #5
-    mov w28, #259
-    movk w12, #1, lsl #16
-    mov w25, w7
-L11:
-    cmp w25, w11
-    b.eq L18
-    lsl w1, w25, #4
-    rev w2, w25
-    mov v1.16b, v0.16b
-    lsr w2, w2, #8
-    add w5, w25, #1
-    and x1, x9, x1
-    and w25, w5, #0xffff
-    add x6, x13, x1, lsl #2
-    orr x24, x15, x2
-    mov v1.d[0], x18
-    add x18, x18, #1
-    stp x24, x20, [x6]
-    stp x10, x16, [x6, #16]
-    ldp w2, w4, [x22], #8
-    cmp x22, x8
-    orr x2, x17, x2, lsl #32
-    stp x2, x4, [x6, #32]
-    str q1, [x14, x1]
+    mov w14, #134217728
+    movk w15, #2048, lsl #16
     b.ne L11
-L12:
-    str w25, [x0, #76]
-    and w9, w25, #0xffff
-    cmp x23, #1
+    stp x13, x12, [sp, #8]
+    ldr w2, [sp, #44]
+    ldr x1, [sp, #32]
+    mov x13, #134217728
+    str x10, [sp]
+    movk x13, #768, lsl #48
+    b L2
+L4:
+    and w8, w10, #0xff
+    ldr w2, [sp, #44]
+    ldr x1, [sp, #32]
+    add w8, w8, #3
+    ldr q1, [sp, #48]
+    mov x13, #134217728
+    add w8, w28, w8, lsr #2
+    mov w15, #128
+    add x26, x26, #1
+    mov x24, x11
+    mov x25, x10
+    movk x13, #768, lsl #48
+    and w28, w8, #0xffff
+    mov w14, #134217728
+    movk w15, #2048, lsl #16
+    b L2
+L5:
+    ldr x19, [sp, #24]
+    cbz x26, L9
+    ldr w1, [x20, #76]
+    str w28, [x20, #76]
+    and w9, w28, #0xffff
     dmb oshst
     rev w9, w9
-    ldr x8, [x0, #16]
+    cmp x26, #1
+    ldr x8, [x20, #16]
     str w9, [x8]
-    b.ne L13
-    ubfx w8, w28, #2, #6
-    tst w28, #0x3
-    cinc w8, w8, ne
-    cmp w8, #1
-    b.ne L15
-    and x8, x28, #0xfe
-    cbz x8, L15
-    tst x28, #0x100
-    mov w8, #64
-    mov w9, #68
-    csel x8, x9, x8, eq
-    ldr w8, [x0, x8]
-    cmp w8, #63
-    b.ls L15
-    ldr w8, [x0, #88]
-    ldr x9, [x0]
+    b.ne L6
+    and w8, w25, #0xff
+    add w8, w8, #3
+    and w8, w8, #0x1fc
+    cmp w8, #4
+    b.ne L8
+    and x8, x25, #0xfe
+    cbz x8, L8
+    add x8, x20, #68
+    add x9, x20, #64
+    tst x25, #0x100
+    csel x8, x8, x9, eq
+    ldr w8, [x8]
+    cmp w8, #64
+    b.lo L8
+    ldr w8, [x20, #88]
+    ldr x9, [x20]
     dsb st
-    and w8, w8, w7, lsl #4
+    and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x0, #24]
+    ldr x9, [x20, #24]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #32]
+    ldr x8, [x20, #32]
     eor x8, x8, x9
-    b L14
-L13:
+    b L7
+L6:
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x20, #24]
     str x24, [x8]
     dsb st
-    ldr x9, [x0, #32]
+    ldr x9, [x20, #32]
     eor x8, x9, x8
-L14:
-    str x8, [x0, #24]
-    b L16
-L15:
-    mov w1, w7
+L7:
+    str x8, [x20, #24]
+    b L9
+L8:
+    mov x0, x20
     mov x2, x24
-    mov x3, x28
+    mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
-L16:
+L9:
     mov w8, #9
     strb w8, [x19]
-L17:
-    ldp x20, x19, [sp, #160]
-    ldp x22, x21, [sp, #144]
-    ldp x24, x23, [sp, #128]
-    ldp x26, x25, [sp, #112]
-    ldp x28, x27, [sp, #96]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #176
+L10:
+    ldp x20, x19, [sp, #224]
+    ldp x22, x21, [sp, #208]
+    ldp x24, x23, [sp, #192]
+    ldp x26, x25, [sp, #176]
+    ldp x28, x27, [sp, #160]
+    ldp x29, x30, [sp, #144]
+    add sp, sp, #240
     ret
-L18:
-    str x19, [sp, #8]
-    b L6
-L19:
-    str x19, [sp, #8]
-    b L6
+L11:
+    and x9, x11, #0xffff00000000
+    and x11, x11, #0xffff0000
+    mov x14, x10
+    b L13
+L12:
+    ldr w8, [x20, #84]
+    ldp x13, x12, [sp, #8]
+    mov w10, #8
+    ldr x14, [sp]
+    mov x9, xzr
+    cmp w8, #0
+    mov w8, #5
+    mov w11, #65536
+    csel x8, x10, x8, eq
+L13:
+    mov w10, w13
+    orr x9, x9, x10, lsl #48
+    ubfiz x10, x12, #8, #8
+    orr x9, x9, x11
+    orr x9, x9, x10
+    orr x8, x9, x8
+    ldr x9, [sp, #24]
+    stp x8, x14, [x9]
+    b L10
 
 hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
-    b.le L3
+    b.le L2
     ldp w9, w11, [x0, #76]
     cmp w9, w11
-    b.ne L1
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    ldr w12, [x2, #12]
+    b.eq L3
     rev w11, w9
     movi v0.2d, #0000000000000000
-    ldr x13, [x0, #40]
+    ldr x12, [x0, #40]
+    ldr w13, [x2, #12]
     lsr w11, w11, #8
-    ldr x14, [x2]
-    orr x10, x12, x10, lsl #32
-    ldp d3, d1, [x1, #256]
-    orr x11, x13, x11
-    lsl w12, w9, #4
+    ldp q3, q1, [x1]
+    orr x10, x13, x10, lsl #32
+    orr x11, x12, x11
+    ldr x12, [x2]
+    mov v0.d[0], x11
+    lsl w11, w9, #4
     ldr w13, [x0, #88]
     rev x10, x10
-    mov v0.d[0], x11
-    rev x11, x14
-    fmov d2, x10
-    mov v3.d[1], v1.d[0]
-    and x12, x13, x12
-    ldp q4, q1, [x1]
+    rev x12, x12
     add w9, w9, #1
+    fmov d2, x10
+    and x11, x13, x11
     and w9, w9, #0xffff
-    mov v2.d[1], x11
-    ldp x10, x11, [x0]
-    orr v0.16b, v4.16b, v0.16b
     str w9, [x0, #76]
     rev w9, w9
-    add x10, x10, x12, lsl #2
-    str q3, [x11, x12]
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d4, [x1, #272]
+    mov v2.d[1], x12
+    ldp x10, x12, [x0]
+    mov v3.d[1], v4.d[0]
+    add x10, x10, x11, lsl #2
     stp q1, q2, [x10, #16]
     str q0, [x10]
+    str q3, [x12, x11]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #68]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -313,7 +259,7 @@ L1:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L1:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
@@ -324,14 +270,10 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L3:
+L2:
     mov x0, x2
     b blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>
-
-hot_fire_one_fence:
-    ldp w9, w10, [x0, #76]
-    cmp w9, w10
-    b.ne L1
+L3:
     ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
@@ -341,40 +283,44 @@ hot_fire_one_fence:
     strb w9, [x8]
     stur w10, [x8, #2]
     ret
-L1:
+
+hot_fire_one_fence:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
-    ldr d4, [x2]
-    ldp d2, d3, [x1, #256]
+    ldr d2, [x2]
+    ldr q4, [x1, #32]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ext v2.16b, v1.16b, v2.16b, #12
+    ldp q3, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x12, x11, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d5, [x1, #272]
+    orr v2.16b, v4.16b, v2.16b
+    add x12, x12, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    orr v0.16b, v4.16b, v0.16b
-    ldr q4, [x1, #32]
-    str q2, [x12, x10]
-    add x11, x13, x10, lsl #2
-    orr v2.16b, v4.16b, v3.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    mov v3.d[1], v5.d[0]
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q3, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -385,7 +331,7 @@ L1:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L1:
     dsb st
     ldp x9, x10, [x0, #24]
     str d0, [x9]
@@ -394,11 +340,7 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-
-hot_fire_send:
-    ldp w9, w10, [x0, #76]
-    cmp w9, w10
-    b.ne L1
+L2:
     ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
@@ -408,38 +350,42 @@ hot_fire_send:
     strb w9, [x8]
     stur w10, [x8, #2]
     ret
-L1:
+
+hot_fire_send:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    movi v1.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
+    movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #256]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
-    ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
-    mov v3.d[1], v4.d[0]
-    ldp q2, q4, [x1]
-    ldp x12, x13, [x0]
-    and x10, x11, x10
     add w9, w9, #1
-    orr v0.16b, v2.16b, v0.16b
-    orr v1.16b, v4.16b, v1.16b
+    ext v1.16b, v1.16b, v2.16b, #12
+    ldp q3, q2, [x1]
+    and x10, x11, x10
+    ldp x12, x11, [x0]
     and w9, w9, #0xffff
-    add x11, x12, x10, lsl #2
-    str q3, [x13, x10]
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d4, [x1, #272]
+    orr v1.16b, v2.16b, v1.16b
+    add x12, x12, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    stp q0, q1, [x11]
+    mov v3.d[1], v4.d[0]
+    stp q0, q1, [x12]
+    str q3, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -452,7 +398,7 @@ L1:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L1:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
@@ -463,11 +409,7 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-
-hot_fire_two_fences:
-    ldp w9, w10, [x0, #76]
-    cmp w9, w10
-    b.ne L1
+L2:
     ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
@@ -477,40 +419,44 @@ hot_fire_two_fences:
     strb w9, [x8]
     stur w10, [x8, #2]
     ret
-L1:
+
+hot_fire_two_fences:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
-    ldr d4, [x2]
-    ldp d2, d3, [x1, #256]
+    ldr d2, [x2]
+    ldr q4, [x1, #32]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ext v2.16b, v1.16b, v2.16b, #12
+    ldp q3, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x12, x11, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d5, [x1, #272]
+    orr v2.16b, v4.16b, v2.16b
+    add x12, x12, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    orr v0.16b, v4.16b, v0.16b
-    ldr q4, [x1, #32]
-    str q2, [x12, x10]
-    add x11, x13, x10, lsl #2
-    orr v2.16b, v4.16b, v3.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    mov v3.d[1], v5.d[0]
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q3, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -522,7 +468,7 @@ L1:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L1:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
@@ -532,6 +478,16 @@ L2:
     mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_poll:
@@ -1333,66 +1289,42 @@ hot_post_doorbell_fence:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L2
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
+    b.eq L3
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
+    movi v2.2d, #0000000000000000
     dup v0.2d, x10
     rev w10, w9
-    movi v2.2d, #0000000000000000
+    fmov d1, x12
     lsr w10, w10, #8
     orr x11, x11, #0x8000000
-    fmov d1, x12
     ldr d3, [x3]
-    orr x11, x11, #0x300000000000000
     rev w13, w2
+    orr x11, x11, #0x300000000000000
+    lsl w14, w9, #4
+    ldr w12, [x0, #88]
     orr x10, x11, x10
-    lsl w11, w9, #4
-    adrp x12, .LCPI_0
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
-    mov v0.d[0], x10
-    ldr w10, [x0, #88]
     mov w13, #1
-    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    adrp x10, .LCPI_0
     dup v4.2d, x13
+    ldr q3, [x10, :lo12:.LCPI_0]
+    and x10, x12, x14
     add w9, w9, #1
-    and x10, x10, x11
-    ldp x12, x11, [x0]
-    orr v2.16b, v2.16b, v3.16b
+    ldp x11, x12, [x0]
     and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
+    orr v2.16b, v2.16b, v3.16b
     mov v4.d[0], x4
+    movi v3.2d, #0000000000000000
+    add x11, x11, x10, lsl #2
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
-    add x12, x12, x10, lsl #2
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q4, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1406,18 +1338,76 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-
-hot_post_entry:
-    ldp w11, w12, [x3, #8]
-    fmov d3, x4
-    ldr w9, [x0, #60]
-    ldr x10, [x3]
-    cbz w9, L1
-    cmp w11, #0
-    b.le L1
-    ldp w9, w13, [x0, #76]
-    cmp w9, w13
-    b.ne L2
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    rev x13, x1
+    movi v0.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    fmov d3, x13
+    ldr d2, [x3]
+    rev w11, w9
+    mov w12, #134217728
+    rev w14, w2
+    lsr w11, w11, #8
+    dup v1.2d, x12
+    orr x10, x10, #0x8000000
+    adrp x13, .LCPI_0
+    mov v3.d[1], x14
+    ext v0.16b, v0.16b, v2.16b, #12
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    dup v4.2d, x14
+    lsl w12, w9, #4
+    ldr w15, [x0, #88]
+    orr x10, x10, x11
+    ldr q2, [x13, :lo12:.LCPI_0]
+    ldp x11, x13, [x0]
+    mov v1.d[0], x10
+    and x12, x15, x12
+    orr v0.16b, v0.16b, v2.16b
+    mov v4.d[0], x4
+    add w9, w9, #1
+    add x11, x11, x12, lsl #2
+    and w9, w9, #0xffff
+    stp q1, q3, [x11]
+    str q0, [x11, #32]
+    str q4, [x13, x12]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x3, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x1, [sp, #16]
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
     ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
@@ -1427,57 +1417,51 @@ hot_post_entry:
     strb w9, [x8]
     stur w10, [x8, #2]
     ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    str x1, [sp]
-    mov w9, #8
-    mov x1, sp
-    str w2, [sp, #8]
-    str x10, [sp, #16]
-    stp w11, w12, [sp, #24]
-    str d3, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
+
+hot_post_entry:
+    ldp w10, w11, [x3, #8]
+    ldr x9, [x3]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #60]
+    cbz w12, L1
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
+    orr x10, x11, x10, lsl #32
     ldr x13, [x0, #40]
-    rev w14, w9
-    orr x11, x12, x11, lsl #32
-    mov w12, #134217728
+    rev w14, w12
+    mov w11, #134217728
     lsr w14, w14, #8
     rev x15, x1
-    dup v0.2d, x12
-    orr x12, x13, #0x8000000
-    rev x11, x11
-    orr x12, x12, #0x300000000000000
-    lsl w13, w9, #4
-    fmov d2, x11
-    orr x11, x12, x14
-    ldr w12, [x0, #88]
-    fmov d1, x15
-    mov v0.d[0], x11
     rev x10, x10
-    rev w16, w2
-    and x11, x12, x13
+    orr x13, x13, #0x8000000
+    dup v0.2d, x11
+    fmov d2, x10
+    orr x11, x13, #0x300000000000000
+    rev x9, x9
+    orr x10, x11, x14
+    ldr w11, [x0, #88]
+    fmov d1, x15
     mov w13, #1
-    mov v2.d[1], x10
-    fmov d4, x13
-    ldp x10, x12, [x0]
+    rev w16, w2
+    mov v0.d[0], x10
+    mov v2.d[1], x9
+    lsl w9, w12, #4
+    dup v3.2d, x13
     mov v1.d[1], x16
-    add w9, w9, #1
-    and w9, w9, #0xffff
-    mov v3.d[1], v4.d[0]
-    add x10, x10, x11, lsl #2
-    str w9, [x0, #76]
-    rev w9, w9
+    and x9, x11, x9
+    ldp x10, x11, [x0]
+    mov v3.d[0], x4
+    add x10, x10, x9, lsl #2
     stp q1, q2, [x10, #16]
     str q0, [x10]
-    str q3, [x12, x11]
+    add w10, w12, #1
+    str q3, [x11, x9]
+    and w9, w10, #0xffff
     movi v3.2d, #0000000000000000
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1490,83 +1474,134 @@ L2:
     mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
+    ret
+L1:
+    ldr w12, [x0, #52]
+    cbz w12, L2
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
+    orr x10, x11, x10, lsl #32
+    ldr x13, [x0, #40]
+    rev w14, w12
+    mov w11, #134217728
+    lsr w14, w14, #8
+    rev x15, x1
+    rev x10, x10
+    orr x13, x13, #0x8000000
+    dup v0.2d, x11
+    fmov d1, x10
+    orr x11, x13, #0x300000000000000
+    rev x9, x9
+    orr x10, x11, x14
+    ldr w11, [x0, #88]
+    mov w14, #1
+    fmov d2, x15
+    dup v3.2d, x14
+    rev w16, w2
+    mov v1.d[1], x9
+    lsl w9, w12, #4
+    mov v0.d[0], x10
+    add w12, w12, #1
+    and x9, x11, x9
+    ldp x13, x11, [x0]
+    mov v2.d[1], x16
+    mov v3.d[0], x4
+    add x13, x13, x9, lsl #2
+    stp q2, q1, [x13, #16]
+    str q0, [x13]
+    str q3, [x11, x9]
+    and w9, w12, #0xffff
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    stp x0, x1, [sp, #8]
+    add x0, sp, #8
+    str x9, [sp, #32]
+    mov w9, #8
+    str w2, [sp, #24]
+    stp w10, w11, [sp, #40]
+    str x4, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_frame:
-    ldp w11, w12, [x2, #8]
-    fmov d4, x3
-    ldr w9, [x0, #60]
-    ldr x10, [x2]
-    cbz w9, L1
-    cmp w11, #0
-    b.le L1
-    ldp w9, w13, [x0, #76]
-    cmp w9, w13
-    b.ne L2
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    str x1, [sp]
-    mov w9, #8
-    mov x1, sp
-    strb wzr, [sp, #8]
-    str x10, [sp, #16]
-    stp w11, w12, [sp, #24]
-    str d4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
-    orr x11, x12, x11, lsl #32
-    mov w15, #134217728
-    ldur d2, [x1, #2]
-    ldur d3, [x1, #10]
+    ldp w10, w11, [x2, #8]
+    ldr x9, [x2]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #60]
+    cbz w12, L1
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
     ldr x13, [x0, #40]
-    rev w14, w9
-    dup v0.2d, x15
-    mov x15, #167772160
-    rev x11, x11
-    movk x15, #1024, lsl #48
+    rev w14, w12
+    mov w15, #134217728
+    mov x17, #167772160
     lsr w14, w14, #8
-    mov v2.d[1], v3.d[0]
-    fmov d3, x11
-    orr x13, x13, x15
-    ldrh w15, [x1]
-    movi v1.2d, #0000000000000000
+    dup v0.2d, x15
+    movk x17, #1024, lsl #48
+    orr x10, x11, x10, lsl #32
+    ldur d2, [x1, #2]
+    orr x13, x13, x17
+    ldur d3, [x1, #10]
+    lsl w11, w12, #4
     orr x13, x13, x14
-    mov x14, #19791209299968
-    rev x10, x10
-    orr x14, x14, x15, lsl #48
+    ldrh w16, [x1]
+    movi v1.2d, #0000000000000000
     mov v0.d[0], x13
-    mov v3.d[1], x10
-    mov w10, #1
-    lsl w12, w9, #4
-    fmov d5, x10
     ldr w13, [x0, #88]
-    add w9, w9, #1
-    mov v1.d[1], x14
-    ldp x14, x11, [x0]
-    and x12, x13, x12
+    rev x10, x10
+    mov x15, #19791209299968
+    mov v2.d[1], v3.d[0]
+    fmov d3, x10
+    and x10, x13, x11
+    mov w11, #1
+    orr x15, x15, x16, lsl #48
+    dup v4.2d, x11
+    rev x9, x9
+    ldp x14, x13, [x0]
+    mov v1.d[1], x15
+    mov v3.d[1], x9
+    add w9, w12, #1
+    mov v4.d[0], x3
     and w9, w9, #0xffff
-    mov v4.d[1], v5.d[0]
+    add x14, x14, x10, lsl #2
+    stp q0, q1, [x14]
+    stp q2, q3, [x14, #32]
+    str q4, [x13, x10]
     str w9, [x0, #76]
     rev w9, w9
-    add x13, x14, x12, lsl #2
-    stp q0, q1, [x13]
-    stp q2, q3, [x13, #32]
-    str q4, [x11, x12]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1579,6 +1614,89 @@ L2:
     mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
+    ret
+L1:
+    ldr w12, [x0, #52]
+    cbz w12, L2
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
+    ldr x13, [x0, #40]
+    rev w14, w12
+    mov x17, #167772160
+    lsr w14, w14, #8
+    movk x17, #1024, lsl #48
+    orr x10, x11, x10, lsl #32
+    orr x13, x13, x17
+    mov w15, #134217728
+    ldrh w16, [x1]
+    movi v0.2d, #0000000000000000
+    orr x13, x13, x14
+    ldur d2, [x1, #2]
+    ldur d3, [x1, #10]
+    lsl w11, w12, #4
+    ldr w14, [x0, #88]
+    dup v1.2d, x15
+    mov x15, #19791209299968
+    rev x10, x10
+    orr x15, x15, x16, lsl #48
+    mov v2.d[1], v3.d[0]
+    fmov d3, x10
+    and x10, x14, x11
+    mov w11, #1
+    rev x9, x9
+    dup v4.2d, x11
+    mov v0.d[1], x15
+    mov v1.d[0], x13
+    ldp x15, x14, [x0]
+    mov v3.d[1], x9
+    add w9, w12, #1
+    mov v4.d[0], x3
+    and w9, w9, #0xffff
+    add x15, x15, x10, lsl #2
+    stp q1, q0, [x15]
+    stp q2, q3, [x15, #32]
+    str q4, [x14, x10]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    str x13, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    stp x0, x1, [sp, #8]
+    add x0, sp, #8
+    str x9, [sp, #32]
+    mov w9, #8
+    strb wzr, [sp, #24]
+    stp w10, w11, [sp, #40]
+    str x3, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_one_fence:
@@ -1587,66 +1705,42 @@ hot_post_one_fence:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L2
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
+    b.eq L3
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
+    movi v2.2d, #0000000000000000
     dup v0.2d, x10
     rev w10, w9
-    movi v2.2d, #0000000000000000
+    fmov d1, x12
     lsr w10, w10, #8
     orr x11, x11, #0x8000000
-    fmov d1, x12
     ldr d3, [x3]
-    orr x11, x11, #0x300000000000000
     rev w13, w2
+    orr x11, x11, #0x300000000000000
+    lsl w14, w9, #4
+    ldr w12, [x0, #88]
     orr x10, x11, x10
-    lsl w11, w9, #4
-    adrp x12, .LCPI_0
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
-    mov v0.d[0], x10
-    ldr w10, [x0, #88]
     mov w13, #1
-    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    adrp x10, .LCPI_0
     dup v4.2d, x13
+    ldr q3, [x10, :lo12:.LCPI_0]
+    and x10, x12, x14
     add w9, w9, #1
-    and x10, x10, x11
-    ldp x12, x11, [x0]
-    orr v2.16b, v2.16b, v3.16b
+    ldp x11, x12, [x0]
     and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
+    orr v2.16b, v2.16b, v3.16b
     mov v4.d[0], x4
+    movi v3.2d, #0000000000000000
+    add x11, x11, x10, lsl #2
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
-    add x12, x12, x10, lsl #2
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q4, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1658,6 +1752,84 @@ L2:
     mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    rev x13, x1
+    movi v0.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    fmov d3, x13
+    ldr d2, [x3]
+    rev w11, w9
+    mov w12, #134217728
+    rev w14, w2
+    lsr w11, w11, #8
+    dup v1.2d, x12
+    orr x10, x10, #0x8000000
+    adrp x13, .LCPI_0
+    mov v3.d[1], x14
+    ext v0.16b, v0.16b, v2.16b, #12
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    dup v4.2d, x14
+    lsl w12, w9, #4
+    ldr w15, [x0, #88]
+    orr x10, x10, x11
+    ldr q2, [x13, :lo12:.LCPI_0]
+    ldp x11, x13, [x0]
+    mov v1.d[0], x10
+    and x12, x15, x12
+    orr v0.16b, v0.16b, v2.16b
+    mov v4.d[0], x4
+    add w9, w9, #1
+    add x11, x11, x12, lsl #2
+    and w9, w9, #0xffff
+    stp q1, q3, [x11]
+    str q0, [x11, #32]
+    str q4, [x13, x12]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x3, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x1, [sp, #16]
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_receive:
@@ -1783,29 +1955,7 @@ hot_post_send:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L2
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #32]
-    add x29, sp, #32
-    stp x1, x2, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    strb w9, [sp, #24]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #48
-    ret
-L2:
+    b.eq L3
     movi v1.2d, #0000000000000000
     mov w12, #134217728
     ldr x10, [x0, #40]
@@ -1815,29 +1965,29 @@ L2:
     ldr d2, [x1]
     movk x12, #512, lsl #48
     lsr w11, w11, #8
-    orr x10, x10, x12
     adrp x13, .LCPI_0
+    orr x10, x10, x12
     ldr w12, [x0, #88]
+    ldr q3, [x13, :lo12:.LCPI_0]
+    lsl w13, w9, #4
     ext v1.16b, v1.16b, v2.16b, #12
     orr x10, x10, x11
     mov w11, #1
-    dup v2.2d, x11
-    ldr q3, [x13, :lo12:.LCPI_0]
-    lsl w13, w9, #4
-    mov v0.d[0], x10
-    ldp x10, x11, [x0]
-    and x12, x12, x13
     add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
-    mov v2.d[0], x2
+    dup v2.2d, x11
+    mov v0.d[0], x10
+    and x10, x12, x13
+    ldp x11, x12, [x0]
     and w9, w9, #0xffff
-    add x10, x10, x12, lsl #2
+    orr v1.16b, v1.16b, v3.16b
+    movi v3.2d, #0000000000000000
+    mov v2.d[0], x2
+    add x11, x11, x10, lsl #2
+    stp q0, q1, [x11]
+    str q2, [x12, x10]
+    movi v2.2d, #0000000000000000
     str w9, [x0, #76]
     rev w9, w9
-    movi v3.2d, #0000000000000000
-    stp q0, q1, [x10]
-    str q2, [x11, x12]
-    movi v2.2d, #0000000000000000
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1851,20 +2001,71 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-
-hot_post_shared:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #96]
-    str x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #96
+L1:
     ldr w9, [x0, #48]
     cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #68]
+    b.ls L2
+    ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L2
-    ldr w9, [x0, #76]
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    mov w12, #134217728
+    ldr x10, [x0, #40]
+    rev w11, w9
+    dup v2.2d, x12
+    mov x12, #167772160
+    ldr d1, [x1]
+    movk x12, #512, lsl #48
+    lsr w11, w11, #8
+    adrp x13, .LCPI_0
+    orr x10, x10, x12
+    ldr w12, [x0, #88]
+    ldr q3, [x13, :lo12:.LCPI_0]
+    lsl w13, w9, #4
+    ext v0.16b, v0.16b, v1.16b, #12
+    orr x10, x10, x11
+    mov w11, #1
+    add w9, w9, #1
+    dup v1.2d, x11
+    and x12, x12, x13
+    mov v2.d[0], x10
+    ldp x11, x13, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
+    mov v1.d[0], x2
+    add x11, x11, x12, lsl #2
+    stp q2, q0, [x11]
+    str q1, [x13, x12]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #32]
+    add x29, sp, #32
+    stp x0, x1, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x2, [sp, #16]
+    strb w9, [sp, #24]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #48
+    ret
+L3:
+    ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
     cmp w9, #0
@@ -1872,81 +2073,137 @@ hot_post_shared:
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
-    ldp x20, x19, [sp, #128]
-    ldr x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
     ret
-L1:
-    stp x3, x1, [x29, #-40]
-    mov w9, #8
-    sub x1, x29, #40
-    stur w2, [x29, #-24]
-    stur x4, [x29, #-16]
-    sturb w9, [x29, #-8]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x20, x19, [sp, #128]
-    ldr x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
-    ret
-L2:
+
+hot_post_shared:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #96
+    ldr w9, [x0, #48]
     mov x19, x8
-    mov w8, #134217728
+    cmp w9, #7
+    b.ls L4
+    ldp w8, w9, [x0, #68]
+    cmp w8, w9
+    b.eq L11
+    mov w9, #134217728
     ldr x10, [x0, #32]
     rev x11, x1
     movi v0.2d, #0000000000000000
-    dup v3.2d, x8
-    rev w8, w9
+    dup v3.2d, x9
+    rev w9, w8
     fmov d4, x11
+    lsr w9, w9, #8
     orr x10, x10, #0x8000000
-    lsr w8, w8, #8
     ldr d1, [x3]
     rev w12, w2
     orr x10, x10, #0x300000000000000
-    lsl w13, w9, #4
+    lsl w13, w8, #4
     ldr w11, [x0, #80]
-    orr x8, x10, x8
+    orr x9, x10, x9
     mov v4.d[1], x12
     ext v0.16b, v0.16b, v1.16b, #12
     mov w12, #1
-    mov v3.d[0], x8
-    adrp x8, .LCPI_0
+    mov v3.d[0], x9
+    adrp x9, .LCPI_0
     dup v2.2d, x12
-    ldr q1, [x8, :lo12:.LCPI_0]
-    and x8, x11, x13
+    ldr q1, [x9, :lo12:.LCPI_0]
+    and x9, x11, x13
+    add w8, w8, #1
     ldp x10, x11, [x0]
-    add w9, w9, #1
+    and w8, w8, #0xffff
     orr v0.16b, v0.16b, v1.16b
-    and w9, w9, #0xffff
     mov v2.d[0], x4
     stp q4, q3, [sp, #16]
-    add x10, x10, x8, lsl #2
-    str w9, [x0, #68]
-    rev w9, w9
+    add x10, x10, x9, lsl #2
     str q0, [sp]
     stp q3, q4, [x10]
     str q0, [x10, #32]
-    str q2, [x11, x8]
+    str q2, [x11, x9]
+    str w8, [x0, #68]
+    rev w8, w8
     dmb oshst
-    ldp x8, x21, [x0, #16]
+    ldr x9, [x0, #16]
+    str w8, [x9]
+    ldr x21, [x0, #24]
     add x20, x21, #24
-    str w9, [x8]
-L3:
+L1:
     add x2, x21, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
     cmp w0, #0
-    b.ne L5
-    b L6
-L4:
+    b.ne L3
+    b L8
+L2:
     isb
-L5:
+L3:
     ldrb w8, [x21, #24]
-    cbnz w8, L4
-    b L3
+    cbnz w8, L2
+    b L1
+L4:
+    ldr w8, [x0, #40]
+    cmp w8, #7
+    b.ls L10
+    ldp w8, w9, [x0, #68]
+    cmp w8, w9
+    b.eq L11
+    movi v0.2d, #0000000000000000
+    ldr x9, [x0, #32]
+    rev w10, w8
+    ldr d2, [x3]
+    mov w11, #134217728
+    rev x12, x1
+    lsr w10, w10, #8
+    orr x9, x9, #0x8000000
+    dup v1.2d, x11
+    orr x9, x9, #0x300000000000000
+    fmov d3, x12
+    mov w12, #1
+    ext v0.16b, v0.16b, v2.16b, #12
+    orr x20, x9, x10
+    adrp x10, .LCPI_0
+    dup v4.2d, x12
+    rev w13, w2
+    lsl w11, w8, #4
+    ldr w14, [x0, #80]
+    ldr q2, [x10, :lo12:.LCPI_0]
+    mov v3.d[1], x13
+    ldp x9, x10, [x0]
+    mov v1.d[0], x20
+    and x11, x14, x11
+    orr v0.16b, v0.16b, v2.16b
+    mov v4.d[0], x4
+    add w8, w8, #1
+    add x9, x9, x11, lsl #2
+    and w8, w8, #0xffff
+    stp q1, q3, [x9]
+    str q0, [x9, #32]
+    str q4, [x10, x11]
+    str w8, [x0, #68]
+    rev w8, w8
+    dmb oshst
+    ldr x9, [x0, #16]
+    str w8, [x9]
+    ldr x22, [x0, #24]
+    add x21, x22, #24
+L5:
+    add x2, x22, #24
+    mov w0, wzr
+    mov w1, #1
+    bl __aarch64_cas1_acq
+    cmp w0, #0
+    b.ne L7
+    b L9
 L6:
+    isb
+L7:
+    ldrb w8, [x22, #24]
+    cbnz w8, L6
+    b L5
+L8:
     ldp q1, q0, [sp, #16]
     movi v3.2d, #0000000000000000
     ldr q2, [sp]
@@ -1961,7 +2218,52 @@ L6:
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
-    ldr x21, [sp, #112]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L9:
+    dsb st
+    ldr x8, [x22]
+    str x20, [x8]
+    dsb st
+    ldp x8, x9, [x22]
+    eor x8, x9, x8
+    str x8, [x22]
+    mov w8, #9
+    stlrb wzr, [x21]
+    strb w8, [x19]
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L10:
+    mov w8, #8
+    stp x0, x3, [sp, #48]
+    add x0, sp, #48
+    strb w8, [sp, #88]
+    mov x8, x19
+    str x1, [sp, #64]
+    str w2, [sp, #72]
+    str x4, [sp, #80]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #144
+    ret
+L11:
+    ldr w8, [x0, #76]
+    mov w9, #5
+    mov w10, #8
+    cmp w8, #0
+    csel w8, w10, w9, eq
+    mov w9, #1
+    strb w8, [x19]
+    stur w9, [x19, #2]
+    ldp x20, x19, [sp, #128]
+    ldp x22, x21, [sp, #112]
     ldp x29, x30, [sp, #96]
     add sp, sp, #144
     ret
@@ -1970,115 +2272,128 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w11, [x0, #48]
+    ldr w10, [x0, #48]
     mov x19, x8
-    cmp x4, x11
+    cmp x4, x10
     b.hi L27
     mov x9, x1
     ldr w1, [x0, #76]
-    cbz x4, L1
+    cbz x4, L4
     add x8, x4, #19
     cmp x4, #972
     lsr x8, x8, #4
     add x8, x8, #2
-    b.ls L2
-    mov w9, #4
-    mov w12, #16128
-    mov x4, x8
-    orr x8, x12, x11, lsl #32
-    orr x8, x8, x9
-    stp x8, x4, [x19]
-    ldr x19, [sp, #16]
-    ldp x29, x30, [sp], #32
-    ret
-L1:
-    mov w8, #2
-L2:
-    and w10, w8, #0xff
+    b.hi L28
+    add w10, w8, #3
     ldr w11, [x0, #80]
-    add w10, w10, #3
-    lsr w10, w10, #2
+    ubfx w10, w10, #2, #14
     sub w11, w11, w1
     cmp w10, w11, uxth
-    b.hi L28
+    b.hi L5
+L1:
     rev w12, w1
-    ldr w14, [x0, #88]
+    ldr w16, [x0, #88]
     lsl w11, w1, #4
     lsr w12, w12, #8
     ldr x13, [x0, #40]
-    ldr x15, [x0]
-    and w16, w14, w11
+    ldr x14, [x0]
+    and w15, w16, w11
     rev x9, x9
     orr x17, x12, x8, lsl #56
-    ubfiz x12, x16, #2, #32
-    orr x16, x17, x13
-    add x13, x15, x12
+    ubfiz x12, x15, #2, #32
+    orr x15, x17, x13
+    add x13, x14, x12
     mov w17, #134217728
-    orr x16, x16, #0x8000000
-    stp x16, x17, [x13]
-    rev w16, w2
-    stp x9, x16, [x13, #16]
-    cbz x4, L16
+    orr x15, x15, #0x8000000
+    stp x15, x17, [x13]
+    rev w15, w2
+    stp x9, x15, [x13, #16]
+    cbz x4, L15
     orr w9, w4, #0x80000000
     cmp x4, #3
     rev w9, w9
-    b.ls L5
-    ldr w16, [x3]
-    cmp x4, #11
-    orr x9, x9, x16, lsl #32
     b.ls L6
-    ldur x16, [x3, #4]
+    ldr w15, [x3]
+    cmp x4, #11
+    orr x9, x9, x15, lsl #32
+    b.ls L7
+    ldur x15, [x3, #4]
     sub x18, x4, #12
     add x17, x3, #12
     ands x2, x18, #0xfffffffffffffff0
-    stp x9, x16, [x13, #32]
+    stp x9, x15, [x13, #32]
     add x9, x13, #48
-    and x16, x18, #0xf
-    b.eq L4
-    lsl w13, w14, #2
-    mov x14, x17
+    and x15, x18, #0xf
+    b.eq L3
+    lsl w13, w16, #2
+    mov x16, x17
     add w13, w13, #64
     and w13, w13, #0x3fffc0
-    add x13, x15, x13
-L3:
-    ldr q0, [x14], #16
+    add x13, x14, x13
+L2:
+    ldr q0, [x16], #16
     str q0, [x9], #16
     cmp x9, x13
-    csel x9, x15, x9, eq
+    csel x9, x14, x9, eq
     subs x2, x2, #16
-    b.ne L3
-L4:
-    cbz x16, L14
+    b.ne L2
+L3:
+    cbz x15, L15
     and x13, x18, #0x7ffffffffffffff0
-    cmp x16, #7
+    cmp x15, #7
     add x14, x17, x13
-    b.ls L10
+    b.ls L11
     ldr x13, [x14]
-    cmp x16, #12
-    sub x15, x16, #8
+    cmp x15, #12
+    sub x16, x15, #8
     b.hs L20
-    cmp x16, #9
+    cmp x15, #9
     b.hi L22
-    cbz x15, L24
-    ldrb w15, [x14, #8]
-    stp x13, x15, [x9]
-    cbnz w10, L15
+    cbz x16, L24
+    ldrb w16, [x14, #8]
+    stp x13, x16, [x9]
+    cbnz w10, L16
     b L18
+L4:
+    mov w8, #2
+    add w10, w8, #3
+    ldr w11, [x0, #80]
+    ubfx w10, w10, #2, #14
+    sub w11, w11, w1
+    cmp w10, w11, uxth
+    b.ls L1
 L5:
-    cmp x4, #1
-    b.ne L7
-    ldrb w14, [x3]
-    b L8
+    ldr w8, [x0, #84]
+    tst w8, #0xffff
+    b.eq L29
+    ldr w9, [x0, #88]
+    cmp w10, w8, uxth
+    mov w14, #5
+    mov w15, #7
+    mov w12, #6
+    csel w8, w8, w11, hi
+    lsr w9, w9, #4
+    csel x11, x15, x14, hi
+    add w13, w9, #1
+    cmp w10, w13, uxth
+    csinc w8, w8, w9, ls
+    csel x9, x12, x11, hi
+    b L30
 L6:
+    cmp x4, #1
+    b.ne L8
+    ldrb w14, [x3]
+    b L9
+L7:
     cmp x4, #8
     sub x14, x4, #4
-    b.hs L9
+    b.hs L10
     cmp x4, #5
-    b.hi L11
-    cbz x14, L13
+    b.hi L12
+    cbz x14, L14
     ldrb w14, [x3, #4]
-    b L13
-L7:
+    b L14
+L8:
     add x14, x3, x4
     lsl w15, w4, #3
     ldrh w16, [x3]
@@ -2086,84 +2401,82 @@ L7:
     sub w15, w15, #8
     lsl x14, x14, x15
     orr x14, x14, x16
-L8:
+L9:
     orr x9, x9, x14, lsl #32
     mov x14, xzr
-    b L13
-L9:
+    b L14
+L10:
     add x15, x3, x4
     lsl w14, w14, #3
     ldr w16, [x3, #4]
     ldur w15, [x15, #-4]
     sub w14, w14, #32
-    b L12
-L10:
-    cmp x16, #4
+    b L13
+L11:
+    cmp x15, #4
     b.hs L21
-    cmp x16, #1
+    cmp x15, #1
     b.ne L25
     ldrb w13, [x14]
     stp x13, xzr, [x9]
-    cbnz w10, L15
+    cbnz w10, L16
     b L18
-L11:
+L12:
     add x15, x3, x4
     lsl w14, w14, #3
     ldrh w16, [x3, #4]
     ldurb w15, [x15, #-1]
     sub w14, w14, #8
-L12:
+L13:
     lsl x14, x15, x14
     orr x14, x14, x16
-L13:
-    stp x9, x14, [x13, #32]
 L14:
-    cbz w10, L18
+    stp x9, x14, [x13, #32]
 L15:
-    ldr w14, [x0, #88]
+    cbz w10, L18
 L16:
     fmov d0, x5
+    ldr w13, [x0, #88]
     ldr x9, [x0, #8]
-    and w13, w11, #0xffff0
-    mov w15, w14
     cmp w10, #1
-    and x13, x13, x15
+    and w14, w13, w1, lsl #4
     mov v0.d[1], x10
-    str q0, [x9, x13]
+    and x14, x14, #0xffff0
+    str q0, [x9, x14]
     b.eq L18
     fmov d0, x5
-    and w13, w14, #0xffff0
-    add w14, w11, #16
+    lsl w14, w1, #4
+    and x13, x13, #0xffff0
     sub w10, w10, #1
+    add w14, w14, #16
     fmov d0, d0
 L17:
-    mov w15, w14
+    and x15, x14, x13
     subs w10, w10, #1
     add w14, w14, #16
-    and x15, x13, x15
     str q0, [x9, x15]
     b.ne L17
 L18:
-    mov w3, #256
-    bfxil x3, x8, #0, #8
-    ubfx w9, w3, #2, #6
-    tst w3, #0x3
-    cinc w10, w9, ne
-    ldr x9, [x0]
+    and w9, w8, #0xff
     tst x8, #0xfe
-    add w13, w10, w1
-    and w13, w13, #0xffff
+    add w9, w9, #3
+    add w10, w1, w9, lsr #2
+    ldr x9, [x0]
+    and w10, w10, #0xffff
     ldr x2, [x9, x12]
-    str w13, [x0, #76]
-    rev w13, w13
+    str w10, [x0, #76]
+    rev w10, w10
     dmb oshst
     ldr x12, [x0, #16]
-    str w13, [x12]
+    str w10, [x12]
     b.eq L19
-    cmp w10, #1
+    and w10, w8, #0xff
+    add w10, w10, #3
+    and w10, w10, #0x1fc
+    cmp w10, #4
     b.ne L19
-    ldr w8, [x0, #64]
-    cmp w8, #63
+    ldr w10, [x0, #64]
+    cmp w10, #63
     b.ls L19
     ldr w8, [x0, #88]
     dsb st
@@ -2182,6 +2495,8 @@ L18:
     ldp x29, x30, [sp], #32
     ret
 L19:
+    mov w3, #256
+    bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
     mov w8, #9
     strb w8, [x19]
@@ -2189,80 +2504,70 @@ L19:
     ldp x29, x30, [sp], #32
     ret
 L20:
-    add x16, x14, x16
-    lsl w15, w15, #3
+    add x15, x14, x15
+    lsl w16, w16, #3
     ldr w14, [x14, #8]
-    ldur w16, [x16, #-4]
-    sub w15, w15, #32
+    ldur w15, [x15, #-4]
+    sub w16, w16, #32
     b L23
 L21:
-    add x13, x14, x16
-    lsl w16, w16, #3
+    add x13, x14, x15
+    lsl w15, w15, #3
     ldr w14, [x14]
     ldur w13, [x13, #-4]
-    mov x15, xzr
-    sub w16, w16, #32
+    mov x16, xzr
+    sub w15, w15, #32
     b L26
 L22:
-    add x16, x14, x16
-    lsl w15, w15, #3
+    add x15, x14, x15
+    lsl w16, w16, #3
     ldrh w14, [x14, #8]
-    ldurb w16, [x16, #-1]
-    sub w15, w15, #8
+    ldurb w15, [x15, #-1]
+    sub w16, w16, #8
 L23:
-    lsl x15, x16, x15
-    orr x15, x15, x14
+    lsl x15, x15, x16
+    orr x16, x15, x14
 L24:
-    stp x13, x15, [x9]
-    cbnz w10, L15
+    stp x13, x16, [x9]
+    cbnz w10, L16
     b L18
 L25:
-    add x13, x14, x16
-    lsl w16, w16, #3
+    add x13, x14, x15
+    lsl w15, w15, #3
     ldrh w14, [x14]
     ldurb w13, [x13, #-1]
-    mov x15, xzr
-    sub w16, w16, #8
+    mov x16, xzr
+    sub w15, w15, #8
 L26:
-    lsl x13, x13, x16
+    lsl x13, x13, x15
     orr x13, x13, x14
-    stp x13, x15, [x9]
-    cbnz w10, L15
+    stp x13, x16, [x9]
+    cbnz w10, L16
     b L18
 L27:
+    lsl x11, x10, #32
     mov w9, #3
-    mov w12, #16128
-    orr x8, x12, x11, lsl #32
-    orr x8, x8, x9
+    orr x8, x9, x11
     stp x8, x4, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L28:
-    ldr w8, [x0, #84]
-    tst w8, #0xffff
-    b.eq L29
-    ldr w9, [x0, #88]
-    cmp w10, w8, uxth
-    mov w14, #5
-    mov w15, #7
-    mov w12, #6
-    csel w8, w8, w11, hi
-    lsr w9, w9, #4
-    csel x11, x15, x14, hi
-    add w13, w9, #1
-    cmp w10, w13, uxth
-    csinc w8, w8, w9, ls
-    csel x9, x12, x11, hi
-    b L30
+    mov w9, #4
+    mov w11, #16128
+    mov x4, x8
+    orr x8, x9, x11
+    stp x8, x4, [x19]
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    ret
 L29:
     mov w9, #8
 L30:
-    mov w11, #16128
-    orr x12, x11, x10, lsl #16
-    and x11, x8, #0xffff
-    orr x8, x12, x11, lsl #32
-    orr x8, x8, x9
+    ubfiz x11, x10, #16, #32
+    and w8, w8, #0xffff
+    orr x11, x11, x8, lsl #32
+    orr x8, x9, x11
     stp x8, x10, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -2274,66 +2579,42 @@ hot_post_two_fences:
     b.ls L1
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L2
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x3, x1, [sp, #8]
-    mov w9, #8
-    add x1, sp, #8
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
-    ret
-L2:
+    b.eq L3
     mov w10, #134217728
     ldr x11, [x0, #40]
     rev x12, x1
+    movi v2.2d, #0000000000000000
     dup v0.2d, x10
     rev w10, w9
-    movi v2.2d, #0000000000000000
+    fmov d1, x12
     lsr w10, w10, #8
     orr x11, x11, #0x8000000
-    fmov d1, x12
     ldr d3, [x3]
-    orr x11, x11, #0x300000000000000
     rev w13, w2
+    orr x11, x11, #0x300000000000000
+    lsl w14, w9, #4
+    ldr w12, [x0, #88]
     orr x10, x11, x10
-    lsl w11, w9, #4
-    adrp x12, .LCPI_0
     mov v1.d[1], x13
     ext v2.16b, v2.16b, v3.16b, #12
-    mov v0.d[0], x10
-    ldr w10, [x0, #88]
     mov w13, #1
-    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    adrp x10, .LCPI_0
     dup v4.2d, x13
+    ldr q3, [x10, :lo12:.LCPI_0]
+    and x10, x12, x14
     add w9, w9, #1
-    and x10, x10, x11
-    ldp x12, x11, [x0]
-    orr v2.16b, v2.16b, v3.16b
+    ldp x11, x12, [x0]
     and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
+    orr v2.16b, v2.16b, v3.16b
     mov v4.d[0], x4
+    movi v3.2d, #0000000000000000
+    add x11, x11, x10, lsl #2
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
-    add x12, x12, x10, lsl #2
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q4, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -2346,6 +2627,85 @@ L2:
     mov w10, #9
     str x9, [x0, #24]
     strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    rev x13, x1
+    movi v0.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    fmov d3, x13
+    ldr d2, [x3]
+    rev w11, w9
+    mov w12, #134217728
+    rev w14, w2
+    lsr w11, w11, #8
+    dup v1.2d, x12
+    orr x10, x10, #0x8000000
+    adrp x13, .LCPI_0
+    mov v3.d[1], x14
+    ext v0.16b, v0.16b, v2.16b, #12
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    dup v4.2d, x14
+    lsl w12, w9, #4
+    ldr w15, [x0, #88]
+    orr x10, x10, x11
+    ldr q2, [x13, :lo12:.LCPI_0]
+    ldp x11, x13, [x0]
+    mov v1.d[0], x10
+    and x12, x15, x12
+    orr v0.16b, v0.16b, v2.16b
+    mov v4.d[0], x4
+    add w9, w9, #1
+    add x11, x11, x12, lsl #2
+    and w9, w9, #0xffff
+    stp q1, q3, [x11]
+    str q0, [x11, #32]
+    str q4, [x13, x12]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x3, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x1, [sp, #16]
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_retire_receive:
@@ -2439,132 +2799,152 @@ hot_ring_staged:
     str x8, [x0, #24]
     ret
 L1:
+    tst x3, #0xfe
+    b.eq L2
+    and w8, w3, #0xff
+    add w8, w8, #3
+    and w8, w8, #0x1fc
+    cmp w8, #4
+    b.ne L2
+    add x8, x0, #68
+    add x9, x0, #64
+    tst x3, #0x100
+    csel x8, x8, x9, eq
+    ldr w8, [x8]
+    cmp w8, #64
+    b.lo L2
+    ldr w8, [x0, #88]
+    ldr x9, [x0]
+    dsb st
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldr x9, [x0, #24]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x8, [x0, #32]
+    eor x8, x8, x9
+    str x8, [x0, #24]
+    ret
+L2:
     b <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
 
 hot_stage:
-    sub sp, sp, #112
-    stp x29, x30, [sp, #64]
-    str x21, [sp, #80]
-    stp x20, x19, [sp, #96]
-    add x29, sp, #64
-    mov x19, x8
-    ldr w8, [x0, #48]
-    ldr w21, [x0, #76]
-    mov x20, x0
-    mov w9, #8
-    str w2, [sp, #16]
-    cmp w8, #8
-    stp x3, x1, [sp]
-    strb w9, [sp, #32]
-    str x4, [sp, #24]
-    b.lo L4
-    ldr w8, [x20, #80]
-    cmp w21, w8
-    b.eq L10
-    lsl w8, w21, #4
-    ldr w9, [x20, #88]
-    ldr x10, [x20, #40]
-    rev w12, w21
-    rev w13, w2
-    mov w14, #1
-    and x9, x9, x8
-    orr x8, x10, #0x8000000
-    lsr w12, w12, #8
-    ldp x11, x10, [x20]
-    orr x8, x8, #0x300000000000000
-    orr x8, x8, x12
-    mov w12, #134217728
+    sub sp, sp, #128
+    stp x29, x30, [sp, #80]
+    str x21, [sp, #96]
+    stp x20, x19, [sp, #112]
+    add x29, sp, #80
+    ldr w9, [x0, #48]
     fmov d0, x4
-    fmov d1, x14
-    add x11, x11, x9, lsl #2
-    stp x8, x12, [x11]
-    rev x12, x1
-    mov v0.d[1], v1.d[0]
-    stp x12, x13, [x11, #16]
-    mov w13, #128
-    ldp w12, w14, [x3]
-    movk w13, #2048, lsl #16
-    orr x12, x13, x12, lsl #32
-    stp x12, x14, [x11, #32]
-    str q0, [x10, x9]
+    ldr w19, [x0, #76]
+    cmp w9, #7
+    b.ls L2
+    ldr w9, [x0, #80]
+    cmp w19, w9
+    b.eq L6
+    lsl w10, w19, #4
+    ldr w11, [x0, #88]
+    ldr x9, [x0, #40]
+    rev w12, w19
+    mov w15, #134217728
+    rev x16, x1
+    and x10, x11, x10
+    ldp x13, x11, [x0]
+    lsr w12, w12, #8
+    orr x9, x9, #0x8000000
+    str w19, [x8, #24]
+    orr x9, x9, #0x300000000000000
+    add x13, x13, x10, lsl #2
+    orr x9, x9, x12
+    ldp w14, w12, [x3]
+    stp x9, x15, [x13]
+    mov w15, #128
+    movk w15, #2048, lsl #16
+    stp x0, x9, [x8]
     mov w9, #259
-L1:
-    tst x9, #0x100
-    mov w10, #64
-    mov w11, #68
-    csel x10, x11, x10, eq
-    ldr w10, [x20, x10]
+    orr x14, x15, x14, lsl #32
+    mov w15, #1
+    str x9, [x8, #16]
+    fmov d1, x15
+    rev w15, w2
+    stp x16, x15, [x13, #16]
+    stp x14, x12, [x13, #32]
+    mov v0.d[1], v1.d[0]
+    str q0, [x11, x10]
+    ldr w10, [x0, #64]
+    add w11, w19, #1
+    and w9, w11, #0xffff
     cmp w10, #63
-    cset w11, hi
+    cset w10, hi
+L1:
+    str w9, [x8, #28]
+    strb w10, [x8, #32]
+    ldp x20, x19, [sp, #112]
+    ldr x21, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #128
+    ret
 L2:
-    mov w10, #1
+    mov x21, x8
+    mov w8, #8
+    mov x20, x0
+    stp x0, x3, [sp, #24]
+    add x0, sp, #24
+    strb w8, [sp, #64]
+    mov x8, sp
+    str w19, [sp, #72]
+    str x1, [sp, #40]
+    str w2, [sp, #48]
+    str d0, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    ldp x11, x9, [sp, #8]
+    ldr w8, [sp]
+    tbz w8, #0, L4
+    mov x8, x21
+    stp x11, x9, [x21]
 L3:
-    stp x20, x8, [x19]
-    add w8, w10, w21
-    and w8, w8, #0xffff
-    str x9, [x19, #16]
-    stp w21, w8, [x19, #24]
-    strb w11, [x19, #32]
-    ldp x20, x19, [sp, #96]
-    ldr x21, [sp, #80]
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #112
+    mov w10, #2
+    strb w10, [x8, #32]
+    ldp x20, x19, [sp, #112]
+    ldr x21, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #128
     ret
 L4:
-    sub x8, x29, #24
-    mov x2, sp
-    mov x0, x20
-    mov w1, w21
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>
-    ldur x8, [x29, #-24]
-    cmp x8, #1
-    b.ne L6
-L5:
-    ldur q0, [x29, #-16]
-    mov w11, #2
-    str q0, [x19]
-    strb w11, [x19, #32]
-    ldp x20, x19, [sp, #96]
-    ldr x21, [sp, #80]
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #112
-    ret
-L6:
-    ldp x8, x9, [x29, #-16]
-    ubfx w10, w9, #2, #6
-    tst w9, #0x3
-    b.eq L7
-    cbz w10, L8
-    mov w11, wzr
-    add w10, w10, #1
-    b L3
-L7:
-    cmp w10, #1
-    b.ne L9
-L8:
+    and w8, w9, #0xff
     tst x9, #0xfe
-    b.ne L1
-    mov w11, wzr
-    b L2
-L9:
-    mov w11, wzr
-    b L3
-L10:
-    ldr w8, [x20, #88]
-    ldrh w9, [x20, #84]
-    mov w10, #1048560
-    mov w11, #5
-    mov w12, #8
-    mov w13, #1
-    bics wzr, w10, w8
-    stur wzr, [x29, #-12]
-    cinc w8, w11, eq
+    mov w10, wzr
+    add w8, w8, #3
+    lsr w12, w8, #2
+    mov x8, x21
+    b.eq L5
+    cmp w12, #1
+    b.ne L5
+    add x10, x20, #68
+    add x13, x20, #64
+    tst x9, #0x100
+    csel x10, x10, x13, eq
+    ldr w10, [x10]
+    cmp w10, #63
+    cset w10, hi
+L5:
+    stp x20, x11, [x8]
+    add w11, w12, w19
+    str x9, [x8, #16]
+    and w9, w11, #0xffff
+    str w19, [x8, #24]
+    b L1
+L6:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
     cmp w9, #0
-    sturh w13, [x29, #-14]
-    csel w8, w12, w8, eq
-    sturh w13, [x29, #-8]
-    sturb w8, [x29, #-16]
-    b L5
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    b L3
 
 other_arm:
     ldr w8, [x0, #64]
@@ -2587,50 +2967,40 @@ other_arm:
 other_fire_doorbell_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
-    b.ne L1
-    ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-L1:
+    b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
-    ldr d4, [x2]
-    ldp d2, d3, [x1, #256]
+    ldr d2, [x2]
+    ldr q4, [x1, #32]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ext v2.16b, v1.16b, v2.16b, #12
+    ldp q3, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x12, x11, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d5, [x1, #272]
+    orr v2.16b, v4.16b, v2.16b
+    add x12, x12, x10, lsl #2
     str w9, [x0, #76]
     rev w9, w9
-    orr v0.16b, v4.16b, v0.16b
-    ldr q4, [x1, #32]
-    str q2, [x12, x10]
-    add x11, x13, x10, lsl #2
-    orr v2.16b, v4.16b, v3.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    mov v3.d[1], v5.d[0]
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q3, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #64]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
     ldr x9, [x0, #24]
@@ -2642,7 +3012,7 @@ L1:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-L2:
+L1:
     dsb st
     ldr x9, [x0, #24]
     str d0, [x9]
@@ -2653,12 +3023,8 @@ L2:
     str x9, [x0, #24]
     strb w10, [x8]
     ret
-
-other_fire_thread_register:
-    ldp w9, w10, [x0, #68]
-    cmp w9, w10
-    b.ne L1
-    ldr w9, [x0, #76]
+L2:
+    ldr w9, [x0, #84]
     mov w10, #5
     mov w11, #8
     cmp w9, #0
@@ -2667,40 +3033,44 @@ other_fire_thread_register:
     strb w9, [x8]
     stur w10, [x8, #2]
     ret
-L1:
+
+other_fire_thread_register:
+    ldp w9, w10, [x0, #68]
+    cmp w9, w10
+    b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
-    ldr d4, [x2]
-    ldp d2, d3, [x1, #256]
+    ldr d2, [x2]
+    ldr q4, [x1, #32]
     orr x10, x11, x10
     ldr w11, [x0, #80]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
-    mov v2.d[1], v3.d[0]
-    ext v3.16b, v1.16b, v4.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ext v2.16b, v1.16b, v2.16b, #12
+    ldp q3, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x12, x11, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
+    ldp d3, d5, [x1, #272]
+    orr v2.16b, v4.16b, v2.16b
+    add x12, x12, x10, lsl #2
     str w9, [x0, #68]
     rev w9, w9
-    orr v0.16b, v4.16b, v0.16b
-    ldr q4, [x1, #32]
-    str q2, [x12, x10]
-    add x11, x13, x10, lsl #2
-    orr v2.16b, v4.16b, v3.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    mov v3.d[1], v5.d[0]
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
+    str q3, [x11, x10]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
     ldr w9, [x0, #56]
     cmp w9, #63
-    b.ls L2
+    b.ls L1
     ldr x9, [x0, #24]
     movi v3.2d, #0000000000000000
     ldp x10, x11, [x9]
@@ -2712,7 +3082,7 @@ L1:
     mov w9, #9
     strb w9, [x8]
     ret
-L2:
+L1:
     ldr x9, [x0, #24]
     ldp x10, x11, [x9]
     dsb st
@@ -2722,6 +3092,16 @@ L2:
     stp x10, x11, [x9]
     mov w9, #9
     strb w9, [x8]
+    ret
+L2:
+    ldr w9, [x0, #76]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 other_flush:

@@ -3,7 +3,7 @@
 //! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds check
 //!    is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that has a lock.
 //! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for requests
-//!    that go without BlueFlame, or have less in them than their type says, and for receives that complete out of order
+//!    of several WQEBBs, or with less in them than their type says, and for receives that complete out of order
 //!    ([`is_other_way`]).
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: what remains still
 //!    reaches a return; each barrier of the function, and each byte swap that remains, is reached from the entry and reaches a
@@ -47,8 +47,8 @@ fn is_error_constructor(symbol: &str) -> bool {
 fn is_other_way(symbol: &str) -> bool {
     symbol.starts_with("blueflame::queue::template::refuse::<")
         || symbol == "<blueflame::queue::recv::RecvQueue>::retire_any"
-        || symbol.starts_with("<blueflame::queue::send::SendQueue<")
-            && [">::post_other::<", ">::put_exception::<", ">::ring_other"].iter().any(|name| symbol.contains(name))
+        || symbol.starts_with("blueflame::queue::short::out_of_line::<")
+        || symbol.starts_with("<blueflame::queue::send::SendQueue<") && symbol.contains(">::ring_other")
 }
 
 /// Architectures' helpers for atomic operations, chosen by the CPU's features.

@@ -7,284 +7,193 @@ hot_batch:
     push r13
     push r12
     push rbx
-    sub rsp, 120
-    mov qword ptr [rsp + 32], rcx
-    mov qword ptr [rsp + 24], rdx
-    mov r14, rdi
+    sub rsp, 152
+    mov rax, rdi
     test r9, r9
-    je L16
-    mov r12, r8
-    mov qword ptr [rsp + 40], r14
-    mov ebp, dword ptr [rsi + 76]
-    lea r14, [8*r9]
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    lea rax, [r12 + 8*r9]
+    je L9
+    mov r12, r9
+    mov r13, r8
+    mov r14, rsi
     mov qword ptr [rsp + 16], rax
-    mov ecx, dword ptr [rsi + 88]
-    movabs rdx, 216172782248001536
-    or rdx, qword ptr [rsi + 40]
-    mov eax, dword ptr [rsi + 80]
-    mov rdi, qword ptr [rsi]
-    mov r8, qword ptr [rsp + 24]
-    bswap r8
-    mov qword ptr [rsp + 24], r8
-    mov r8, qword ptr [rsi + 8]
-    mov r9, qword ptr [rsp + 32]
-    bswap r9d
-    mov qword ptr [rsp + 32], r9
-    mov r9d, dword ptr [rsi + 84]
-    add r14, -8
-    shr r14, 3
-    inc r14
-    mov qword ptr [rsp + 8], r14
-    test r9w, r9w
-    je L8
-    mov r9d, ecx
-    and r9d, 1048560
-    cmp r9d, 1048560
-    jne L10
-    xor r9d, r9d
-    movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    mov r15d, ebp
+    shl r12, 3
+    mov r9, rdx
+    bswap r9
+    mov ebx, dword ptr [rsi + 76]
+    mov r11d, ecx
+    bswap r11d
+    xor r15d, r15d
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
+    xor r8d, r8d
+    xor r10d, r10d
+    xor ebp, ebp
+    mov dword ptr [rsp], eax
+    mov qword ptr [rsp + 8], rax
+    mov dword ptr [rsp + 4], ecx
+    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 40], r9
+    mov qword ptr [rsp + 32], r11
 L1:
-    cmp r15d, eax
-    je L19
-    lea r10, [r12 + 8*r9]
-    movq xmm1, r9
-    inc r9
-    shufps xmm1, xmm0, 228
-    mov r11d, r15d
-    shl r11d, 4
-    and r11d, ecx
-    mov ebx, r15d
-    bswap ebx
-    shr ebx, 8
-    or rbx, rdx
-    mov qword ptr [rdi + 4*r11], rbx
-    mov qword ptr [rdi + 4*r11 + 8], 134217728
-    mov r14, qword ptr [rsp + 24]
-    mov qword ptr [rdi + 4*r11 + 16], r14
-    mov r14, qword ptr [rsp + 32]
-    mov qword ptr [rdi + 4*r11 + 24], r14
-    mov r14d, dword ptr [r10]
-    mov r13d, dword ptr [r10 + 4]
-    shl r14, 32
-    or r14, 134217856
-    mov qword ptr [rdi + 4*r11 + 32], r14
-    mov qword ptr [rdi + 4*r11 + 40], r13
-    movaps xmmword ptr [r8 + r11], xmm1
-    inc r15d
-    movzx r15d, r15w
-    add r10, 8
-    cmp r10, qword ptr [rsp + 16]
-    jne L1
-    jmp L12
+    cmp dword ptr [r14 + 48], 7
+    jbe L3
+    cmp ebx, dword ptr [r14 + 80]
+    je L12
+    mov r15d, ebx
+    bswap r15d
+    shr r15d, 8
+    or r15, qword ptr [r14 + 40]
+    movabs rax, 216172782248001536
+    or r15, rax
+    mov eax, dword ptr [r13]
+    mov edi, dword ptr [r13 + 4]
+    mov r8d, ebx
+    shl r8d, 4
+    and r8d, dword ptr [r14 + 88]
+    mov rsi, qword ptr [r14]
+    mov qword ptr [rsi + 4*r8], r15
+    mov qword ptr [rsi + 4*r8 + 8], 134217728
+    mov qword ptr [rsi + 4*r8 + 16], r9
+    mov qword ptr [rsi + 4*r8 + 24], r11
+    shl rax, 32
+    or rax, 134217856
+    mov qword ptr [rsi + 4*r8 + 32], rax
+    mov qword ptr [rsi + 4*r8 + 40], rdi
+    mov rax, qword ptr [r14 + 8]
+    movq xmm0, rbp
+    shufps xmm0, xmm1, 228
+    movaps xmmword ptr [rax + r8], xmm0
+    inc ebx
+    movzx ebx, bx
+    inc r10
+    mov r8d, 259
 L2:
-    xor ebx, ebx
-    mov qword ptr [rsp + 16], 0
-    mov qword ptr [rsp + 8], 0
-    mov qword ptr [rsp + 48], rbp
-    mov r15d, ebp
-    xor r13d, r13d
+    add r13, 8
+    inc rbp
+    add r12, -8
+    jne L1
     jmp L5
 L3:
-    mov edx, ecx
-    shr edx, 2
-    and edx, 63
-    mov esi, ecx
-    and esi, 3
-    add edx, r15d
-    cmp si, 1
-    sbb dx, -1
-    movzx r15d, dx
-    inc qword ptr [rsp + 8]
-    mov rbx, rax
-    mov qword ptr [rsp + 16], rcx
-L4:
-    add r12, 8
-    inc r13
-    add r14, -8
-    mov rsi, rbp
-    je L7
-L5:
-    mov qword ptr [rsp + 80], r12
-    mov rax, qword ptr [rsp + 24]
-    mov qword ptr [rsp + 88], rax
-    mov rax, qword ptr [rsp + 32]
-    mov dword ptr [rsp + 96], eax
+    mov qword ptr [rsp + 64], r8
+    mov qword ptr [rsp + 48], r10
+    mov qword ptr [rsp + 96], r14
+    mov dword ptr [rsp + 144], ebx
     mov qword ptr [rsp + 104], r13
-    mov byte ptr [rsp + 112], 8
-    lea rdi, [rsp + 56]
-    mov rbp, rsi
-    mov edx, r15d
-    lea rcx, [rsp + 80]
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, qword ptr [rsp + 64]
-    mov rcx, qword ptr [rsp + 72]
-    cmp dword ptr [rsp + 56], 1
-    jne L3
-    cmp al, 9
+    mov qword ptr [rsp + 112], rdx
+    mov dword ptr [rsp + 120], ecx
+    mov qword ptr [rsp + 128], rbp
+    mov byte ptr [rsp + 136], 8
+    lea rdi, [rsp + 72]
+    lea rsi, [rsp + 96]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    mov rax, qword ptr [rsp + 80]
+    mov rdx, qword ptr [rsp + 88]
+    cmp byte ptr [rsp + 72], 0
     je L4
-L6:
-    mov r14, qword ptr [rsp + 40]
-    mov qword ptr [r14], rax
-    mov qword ptr [r14 + 8], rcx
-    jmp L17
-L7:
-    mov rdx, qword ptr [rsp + 8]
-    test rdx, rdx
-    mov r14, qword ptr [rsp + 40]
-    mov rbp, qword ptr [rsp + 48]
-    mov rcx, qword ptr [rsp + 16]
-    jne L13
-    jmp L16
-L8:
-    xor r9d, r9d
-    movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    mov r15d, ebp
-L9:
-    cmp r15d, eax
-    je L18
-    lea r10, [r12 + 8*r9]
-    movq xmm1, r9
-    inc r9
-    shufps xmm1, xmm0, 228
-    mov r11d, r15d
-    shl r11d, 4
-    and r11d, ecx
-    mov ebx, r15d
-    bswap ebx
-    shr ebx, 8
-    or rbx, rdx
-    mov qword ptr [rdi + 4*r11], rbx
-    mov qword ptr [rdi + 4*r11 + 8], 134217728
-    mov r14, qword ptr [rsp + 24]
-    mov qword ptr [rdi + 4*r11 + 16], r14
-    mov r14, qword ptr [rsp + 32]
-    mov qword ptr [rdi + 4*r11 + 24], r14
-    mov r14d, dword ptr [r10]
-    mov r13d, dword ptr [r10 + 4]
-    shl r14, 32
-    or r14, 134217856
-    mov qword ptr [rdi + 4*r11 + 32], r14
-    mov qword ptr [rdi + 4*r11 + 40], r13
-    movaps xmmword ptr [r8 + r11], xmm1
-    inc r15d
-    movzx r15d, r15w
-    add r10, 8
-    cmp r10, qword ptr [rsp + 16]
-    jne L9
-    jmp L12
-L10:
-    xor r9d, r9d
-    movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    mov r15d, ebp
-L11:
-    cmp r15d, eax
-    je L20
-    lea r10, [r12 + 8*r9]
-    movq xmm1, r9
-    inc r9
-    shufps xmm1, xmm0, 228
-    mov r11d, r15d
-    shl r11d, 4
-    and r11d, ecx
-    mov ebx, r15d
-    bswap ebx
-    shr ebx, 8
-    or rbx, rdx
-    mov qword ptr [rdi + 4*r11], rbx
-    mov qword ptr [rdi + 4*r11 + 8], 134217728
-    mov r14, qword ptr [rsp + 24]
-    mov qword ptr [rdi + 4*r11 + 16], r14
-    mov r14, qword ptr [rsp + 32]
-    mov qword ptr [rdi + 4*r11 + 24], r14
-    mov r14d, dword ptr [r10]
-    mov r13d, dword ptr [r10 + 4]
-    shl r14, 32
-    or r14, 134217856
-    mov qword ptr [rdi + 4*r11 + 32], r14
-    mov qword ptr [rdi + 4*r11 + 40], r13
-    movaps xmmword ptr [r8 + r11], xmm1
-    inc r15d
-    movzx r15d, r15w
-    add r10, 8
-    cmp r10, qword ptr [rsp + 16]
+    mov ecx, eax
+    shr ecx, 8
+    mov dword ptr [rsp], ecx
+    mov rcx, rax
+    shr rcx, 48
+    mov qword ptr [rsp + 8], rcx
+    movzx ecx, al
+    cmp rcx, 9
+    mov r9, qword ptr [rsp + 40]
+    mov r10, qword ptr [rsp + 48]
+    mov r11, qword ptr [rsp + 32]
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
+    mov r8, qword ptr [rsp + 64]
     jne L11
-L12:
-    mov ecx, 259
-    mov r14, qword ptr [rsp + 40]
-    mov rdx, qword ptr [rsp + 8]
-L13:
-    mov dword ptr [rsi + 76], r15d
-    mov rax, qword ptr [rsi + 16]
-    movzx edi, r15w
-    bswap edi
-    mov dword ptr [rax], edi
-    cmp rdx, 1
-    jne L14
-    mov eax, ecx
-    shr eax, 2
-    and eax, 63
-    mov edx, ecx
-    and edx, 3
-    cmp dx, 1
-    sbb ax, -1
-    cmp ax, 1
+    mov qword ptr [rsp + 56], rdx
+    mov ecx, dword ptr [rsp + 4]
+    mov rdx, qword ptr [rsp + 24]
+    jmp L2
+L4:
+    movzx ecx, dl
+    add ecx, 3
+    shr ecx, 2
+    add ecx, ebx
+    movzx ebx, cx
+    mov r10, qword ptr [rsp + 48]
+    inc r10
+    mov r15, rax
+    mov r8, rdx
+    mov ecx, dword ptr [rsp + 4]
+    mov rdx, qword ptr [rsp + 24]
+    mov r9, qword ptr [rsp + 40]
+    mov r11, qword ptr [rsp + 32]
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
+    jmp L2
+L5:
+    test r10, r10
+    mov rax, qword ptr [rsp + 16]
+    je L9
+    mov r12, rax
+    mov esi, dword ptr [r14 + 76]
+    mov dword ptr [r14 + 76], ebx
+    mov rax, qword ptr [r14 + 16]
+    movzx ecx, bx
+    bswap ecx
+    mov dword ptr [rax], ecx
+    cmp r10, 1
+    jne L6
+    movzx eax, r8b
+    add eax, 3
+    and eax, -4
+    cmp ax, 4
     setne al
-    test cl, -2
-    sete dl
-    or dl, al
-    jne L15
+    test r8b, -2
+    sete cl
+    or cl, al
+    cmp cl, 1
+    je L7
     xor eax, eax
-    test ecx, 256
+    test r8d, 256
     sete al
-    cmp dword ptr [rsi + 4*rax + 64], 63
-    jbe L15
-    shl ebp, 4
-    and ebp, dword ptr [rsi + 88]
-    mov rax, qword ptr [rsi]
+    cmp dword ptr [r14 + 4*rax + 64], 64
+    jb L7
+    shl esi, 4
+    and esi, dword ptr [r14 + 88]
+    mov rax, qword ptr [r14]
     sfence
-    mov rcx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rax + 4*rbp]
-    movsd xmm1, qword ptr [rax + 4*rbp + 8]
+    mov rcx, qword ptr [r14 + 24]
+    movsd xmm0, qword ptr [rax + 4*rsi]
+    movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rax + 4*rbp + 16]
-    movsd xmm2, qword ptr [rax + 4*rbp + 24]
+    movsd xmm1, qword ptr [rax + 4*rsi + 16]
+    movsd xmm2, qword ptr [rax + 4*rsi + 24]
     movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rax + 4*rbp + 32]
-    movsd xmm3, qword ptr [rax + 4*rbp + 40]
+    movsd xmm2, qword ptr [rax + 4*rsi + 32]
+    movsd xmm3, qword ptr [rax + 4*rsi + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rax + 4*rbp + 48]
-    movsd xmm4, qword ptr [rax + 4*rbp + 56]
+    movsd xmm3, qword ptr [rax + 4*rsi + 48]
+    movsd xmm4, qword ptr [rax + 4*rsi + 56]
     movlhps xmm3, xmm4
     movaps xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    jmp L16
-L14:
+    xor rcx, qword ptr [r14 + 32]
+    mov qword ptr [r14 + 24], rcx
+    jmp L8
+L6:
     sfence
-    mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], rbx
+    mov rax, qword ptr [r14 + 24]
+    mov qword ptr [rax], r15
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    jmp L16
-L15:
-    mov rdi, rsi
-    mov esi, ebp
-    mov rdx, rbx
+    xor rax, qword ptr [r14 + 32]
+    mov qword ptr [r14 + 24], rax
+    jmp L8
+L7:
+    mov rdi, r14
+    mov rdx, r15
+    mov rcx, r8
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
-L16:
-    mov byte ptr [r14], 9
-L17:
-    mov rax, r14
-    add rsp, 120
+L8:
+    mov rax, r12
+L9:
+    mov byte ptr [rax], 9
+L10:
+    add rsp, 152
     pop rbx
     pop r12
     pop r13
@@ -292,24 +201,105 @@ L17:
     pop r15
     pop rbp
     ret
-L18:
-    mov eax, 8
-    jmp L6
-L19:
-    mov ecx, 1
-    mov eax, 6
-    jmp L6
-L20:
-    mov eax, 65541
-    jmp L6
+L11:
+    movabs rsi, 281470681743360
+    and rsi, rax
+    and eax, -65536
+    mov rdi, rdx
+    jmp L13
+L12:
+    xor eax, eax
+    cmp dword ptr [r14 + 84], 0
+    sete al
+    lea rcx, [rax + 2*rax]
+    add rcx, 5
+    mov eax, 65536
+    xor esi, esi
+    mov rdi, qword ptr [rsp + 56]
+L13:
+    movzx edx, word ptr [rsp + 8]
+    shl rdx, 48
+    or rdx, rsi
+    movzx esi, byte ptr [rsp]
+    shl esi, 8
+    or rsi, rax
+    or rsi, rdx
+    or rsi, rcx
+    mov rax, qword ptr [rsp + 16]
+    mov qword ptr [rax], rsi
+    mov qword ptr [rax + 8], rdi
+    jmp L10
 
 hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
-    jle L4
+    jle L3
     mov eax, dword ptr [rsi + 76]
     cmp eax, dword ptr [rsi + 80]
-    jne L1
+    je L4
+    mov r9d, eax
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movq xmm0, r9
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movaps xmm3, xmmword ptr [rdx + 272]
+    mov edx, dword ptr [rcx + 12]
+    mov rcx, qword ptr [rcx]
+    bswap rcx
+    shl r8, 32
+    or r8, rdx
+    bswap r8
+    movq xmm2, r8
+    movq xmm4, rcx
+    punpcklqdq xmm2, xmm4
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, eax
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
+    cmp dword ptr [rsi + 68], 63
+    jbe L1
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rax + 48], xmm0
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    movq qword ptr [rax], xmm0
+    sfence
+L2:
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    mov byte ptr [rdi], 9
+    mov rax, rdi
+    ret
+L3:
+    push rbx
+    mov rbx, rdi
+    mov rsi, rcx
+    call qword ptr [rip + blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
+    mov rax, rbx
+    pop rbx
+    ret
+L4:
     xor eax, eax
     cmp dword ptr [rsi + 84], 0
     sete al
@@ -319,112 +309,40 @@ hot_fire_entry:
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
     ret
-L1:
-    mov r9d, eax
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 88]
-    movaps xmm0, xmmword ptr [rdx + 256]
-    mov r10, qword ptr [rsi + 8]
-    movaps xmmword ptr [r10 + r9], xmm0
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 40]
-    movq xmm0, r10
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    mov edx, dword ptr [rcx + 12]
-    mov rcx, qword ptr [rcx]
-    bswap rcx
-    shl r8, 32
-    or r8, rdx
-    bswap r8
-    movq xmm2, r8
-    movq xmm3, rcx
-    punpcklqdq xmm2, xmm3
-    mov rcx, qword ptr [rsi]
-    inc eax
-    movzx eax, ax
-    movdqa xmmword ptr [rcx + 4*r9], xmm0
-    movaps xmmword ptr [rcx + 4*r9 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm2
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 68], 63
-    jbe L2
-    sfence
-    mov rax, qword ptr [rsi + 24]
-    movdqa xmmword ptr [rax], xmm0
-    movaps xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rax + 48], xmm0
-    sfence
-    jmp L3
-L2:
-    sfence
-    mov rax, qword ptr [rsi + 24]
-    movq qword ptr [rax], xmm0
-    sfence
-L3:
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 9
-    mov rax, rdi
-    ret
-L4:
-    push rbx
-    mov rbx, rdi
-    mov rsi, rcx
-    call qword ptr [rip + blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
-    mov rax, rbx
-    pop rbx
-    ret
 
 hot_fire_one_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    jne L1
-    xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 5
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-L1:
-    movaps xmm0, xmmword ptr [rdx + 256]
+    je L2
     mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
-    mov r9, qword ptr [rsi + 8]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 40]
-    movq xmm0, r9
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 272]
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    mov dword ptr [rsi + 76], edx
-    mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 63
-    jbe L2
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -436,7 +354,7 @@ L1:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-L2:
+L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
@@ -444,12 +362,7 @@ L2:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-
-hot_fire_send:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
-    jne L1
+L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
@@ -458,33 +371,38 @@ hot_fire_send:
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
-L1:
+
+hot_fire_send:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
     mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
-    movaps xmm0, xmmword ptr [rdx + 256]
-    mov r9, qword ptr [rsi + 8]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 40]
-    movq xmm0, r9
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rdx + 16]
+    movaps xmm2, xmmword ptr [rdx + 272]
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
-    mov dword ptr [rsi + 76], edx
-    mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    movaps xmmword ptr [rdx + r8], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 63
-    jbe L2
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -497,7 +415,7 @@ L1:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-L2:
+L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
@@ -506,12 +424,7 @@ L2:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-
-hot_fire_two_fences:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
-    jne L1
+L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
@@ -520,35 +433,40 @@ hot_fire_two_fences:
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
-L1:
-    movaps xmm0, xmmword ptr [rdx + 256]
+
+hot_fire_two_fences:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
     mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
-    mov r9, qword ptr [rsi + 8]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 40]
-    movq xmm0, r9
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 272]
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    mov dword ptr [rsi + 76], edx
-    mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 63
-    jbe L2
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -561,7 +479,7 @@ L1:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-L2:
+L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
@@ -569,6 +487,15 @@ L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_poll:
@@ -1359,46 +1286,19 @@ L11:
     ret
 
 hot_post_doorbell_fence:
-    push rbx
-    sub rsp, 48
-    mov rbx, rdi
+    mov rax, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov edi, eax
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 40]
-    movabs r10, 216172782248001536
-    or r10, rdi
-    movq xmm0, r10
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
@@ -1408,7 +1308,7 @@ L2:
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, eax
+    mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
@@ -1419,74 +1319,120 @@ L2:
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 48], xmm0
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, r11
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm1, ecx
+    movq xmm2, rdx
+    punpcklqdq xmm2, xmm1
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi]
+    movq xmm1, qword ptr [r8]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm0
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r10
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_post_entry:
     push r14
     push rbx
     sub rsp, 56
-    mov rbx, rdi
+    mov rax, rdi
     mov rdi, qword ptr [r8]
-    mov r10d, dword ptr [r8 + 8]
+    movsxd r10, dword ptr [r8 + 8]
     mov r8d, dword ptr [r8 + 12]
+    test r10, r10
+    jle L3
     cmp dword ptr [rsi + 60], 0
-    setne al
-    test r10d, r10d
-    setg r11b
-    test al, r11b
     je L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    jmp L3
-L1:
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], rdi
-    mov dword ptr [rsp + 32], r10d
-    mov dword ptr [rsp + 36], r8d
-    mov qword ptr [rsp + 40], r9
-    mov byte ptr [rsp + 48], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-    jmp L3
-L2:
-    mov r11d, eax
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    mov r11d, dword ptr [rsi + 76]
+    cmp r11d, dword ptr [rsi + 80]
+    je L4
+    mov ebx, r11d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 40]
     movabs r14, 216172782248001536
-    or r14, r11
+    or r14, rbx
     movq xmm0, r14
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov r10d, r10d
     bswap rdx
     bswap ecx
     movd xmm2, ecx
@@ -1499,7 +1445,7 @@ L2:
     movq xmm2, r10
     movq xmm3, rdi
     punpcklqdq xmm2, xmm3
-    mov ecx, eax
+    mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
@@ -1510,87 +1456,135 @@ L2:
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    inc r11d
+    movzx ecx, r11w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 48], xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 52], 0
+    je L3
+    mov r11d, dword ptr [rsi + 76]
+    cmp r11d, dword ptr [rsi + 80]
+    je L4
+    mov r14d, r11d
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movabs rbx, 216172782248001536
+    or rbx, r14
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm1, ecx
+    movq xmm2, rdx
+    shl r10, 32
+    or r10, r8
+    bswap r10
+    bswap rdi
+    punpcklqdq xmm2, xmm1
+    movq xmm1, r10
+    movq xmm3, rdi
+    punpcklqdq xmm1, xmm3
+    mov ecx, r11d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm0
+    inc r11d
+    movzx ecx, r11w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rbx
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
 L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov dword ptr [rsp + 16], ecx
+    mov qword ptr [rsp + 24], rdi
+    mov dword ptr [rsp + 32], r10d
+    mov dword ptr [rsp + 36], r8d
+    mov qword ptr [rsp + 40], r9
+    mov byte ptr [rsp + 48], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     add rsp, 56
     pop rbx
     pop r14
     ret
 
 hot_post_frame:
+    push r14
     push rbx
-    sub rsp, 48
-    mov rbx, rdi
+    sub rsp, 56
+    mov rax, rdi
     mov rdi, qword ptr [rcx]
-    mov r9d, dword ptr [rcx + 8]
+    movsxd r9, dword ptr [rcx + 8]
     mov ecx, dword ptr [rcx + 12]
+    test r9, r9
+    jle L3
     cmp dword ptr [rsi + 60], 0
-    setne al
-    test r9d, r9d
-    setg r10b
-    test al, r10b
     je L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp], rdx
-    mov byte ptr [rsp + 8], 0
-    mov qword ptr [rsp + 16], rdi
-    mov dword ptr [rsp + 24], r9d
-    mov dword ptr [rsp + 28], ecx
-    mov qword ptr [rsp + 32], r8
-    mov byte ptr [rsp + 40], 8
-    mov rdx, rsp
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov r9d, r9d
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 40]
-    movabs r11, 288230376319483904
-    or r11, r10
-    movq xmm0, r11
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs rbx, 288230376319483904
+    or rbx, r11
+    movq xmm0, rbx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r10d, word ptr [rdx]
-    shl r10, 48
-    movabs r11, 19791209299968
-    or r11, r10
-    movq xmm1, r11
+    movzx r11d, word ptr [rdx]
+    shl r11, 48
+    movabs rbx, 19791209299968
+    or rbx, r11
+    movq xmm1, rbx
     pslldq xmm1, 8
     shl r9, 32
     or r9, rcx
@@ -1600,7 +1594,7 @@ L2:
     movq xmm3, r9
     movq xmm4, rdi
     punpcklqdq xmm3, xmm4
-    mov ecx, eax
+    mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
@@ -1612,68 +1606,123 @@ L2:
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     mov rdx, qword ptr [rsi + 8]
     movapd xmmword ptr [rdx + rcx], xmm4
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movaps xmmword ptr [rax + 32], xmm2
-    movdqa xmmword ptr [rax + 48], xmm3
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
-    mov rax, rbx
-    add rsp, 48
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 52], 0
+    je L3
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov ebx, r10d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 40]
+    movabs r11, 288230376319483904
+    or r11, rbx
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movzx ebx, word ptr [rdx]
+    shl rbx, 48
+    movabs r14, 19791209299968
+    or r14, rbx
+    movq xmm1, r14
+    pslldq xmm1, 8
+    movups xmm2, xmmword ptr [rdx + 2]
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    bswap rdi
+    movq xmm3, r9
+    movq xmm4, rdi
+    punpcklqdq xmm3, xmm4
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm0, r8
+    shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm0
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r11
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    add rsp, 56
     pop rbx
+    pop r14
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov byte ptr [rsp + 16], 0
+    mov qword ptr [rsp + 24], rdi
+    mov dword ptr [rsp + 32], r9d
+    mov dword ptr [rsp + 36], ecx
+    mov qword ptr [rsp + 40], r8
+    mov byte ptr [rsp + 48], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    add rsp, 56
+    pop rbx
+    pop r14
     ret
 
 hot_post_one_fence:
-    push rbx
-    sub rsp, 48
-    mov rbx, rdi
+    mov rax, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov edi, eax
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 40]
-    movabs r10, 216172782248001536
-    or r10, rdi
-    movq xmm0, r10
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
@@ -1682,7 +1731,7 @@ L2:
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, eax
+    mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     punpcklqdq xmm1, xmm3
@@ -1694,25 +1743,94 @@ L2:
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     mov rdx, qword ptr [rsi + 8]
     movapd xmmword ptr [rdx + rcx], xmm3
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 48], xmm0
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, r11
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm1, ecx
+    movq xmm2, rdx
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    punpcklqdq xmm2, xmm1
+    mov rdx, qword ptr [rsi]
+    movq xmm1, qword ptr [r8]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    mov rdx, qword ptr [rsi + 8]
+    movapd xmmword ptr [rdx + rcx], xmm0
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r10
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_post_receive:
@@ -1825,135 +1943,152 @@ L11:
     jmp L2
 
 hot_post_send:
-    push rbx
-    sub rsp, 32
-    mov rbx, rdi
+    mov rax, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    mov rax, rbx
-    add rsp, 32
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rcx
-    mov byte ptr [rsp + 24], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 32
-    pop rbx
-    ret
-L2:
-    mov edi, eax
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 40]
-    movabs r8, 144115188243628032
-    or r8, rdi
-    movq xmm0, r8
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movabs r9, 144115188243628032
+    or r9, r8
+    movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rip + .LCPI_1]
-    mov edx, eax
+    mov edx, edi
     shl edx, 4
     and edx, dword ptr [rsi + 88]
-    mov rdi, qword ptr [rsi]
-    movapd xmmword ptr [rdi + 4*rdx], xmm0
-    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
-    mov rdi, qword ptr [rsi + 8]
+    mov r8, qword ptr [rsi]
+    movapd xmmword ptr [r8 + 4*rdx], xmm0
+    movdqa xmmword ptr [r8 + 4*rdx + 16], xmm1
+    mov r8, qword ptr [rsi + 8]
     movq xmm2, rcx
     shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdi + rdx], xmm2
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    movapd xmmword ptr [r8 + rdx], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 32], xmm0
-    movapd xmmword ptr [rax + 48], xmm0
+    movapd xmmword ptr [rcx + 32], xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r9d, edi
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movabs r8, 144115188243628032
+    or r8, r9
+    movq xmm0, r8
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    mov r9d, edi
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 88]
+    mov r10, qword ptr [rsi]
+    movq xmm1, qword ptr [rdx]
+    movapd xmmword ptr [r10 + 4*r9], xmm0
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    movdqa xmmword ptr [r10 + 4*r9 + 16], xmm1
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm0, rcx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + r9], xmm0
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r8
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    push rbx
+    sub rsp, 32
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rcx
+    mov byte ptr [rsp + 24], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 32
     pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_post_shared:
     push r14
     push rbx
-    sub rsp, 40
-    mov rbx, rdi
+    sub rsp, 56
     cmp dword ptr [rsi + 48], 7
-    jbe L1
+    jbe L4
     mov eax, dword ptr [rsi + 68]
     cmp eax, dword ptr [rsi + 72]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 76], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    jmp L7
-L1:
-    mov qword ptr [rsp], r8
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], r9
-    mov byte ptr [rsp + 32], 8
-    mov rdx, rsp
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    jmp L7
-L2:
-    mov r10d, eax
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs rdi, 216172782248001536
-    or rdi, r10
+    je L13
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 32]
+    movabs r10, 216172782248001536
+    or r10, r11
     bswap rdx
     bswap ecx
-    mov r10d, dword ptr [r8]
+    mov r11d, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
-    shl r10, 32
-    or r10, 134217856
-    mov r11d, eax
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 80]
+    shl r11, 32
+    or r11, 134217856
+    mov ebx, eax
+    shl ebx, 4
+    and ebx, dword ptr [rsi + 80]
     mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r11], rdi
-    mov qword ptr [r14 + 4*r11 + 8], 134217728
-    mov qword ptr [r14 + 4*r11 + 16], rdx
-    mov qword ptr [r14 + 4*r11 + 24], rcx
-    mov qword ptr [r14 + 4*r11 + 32], r10
-    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov qword ptr [r14 + 4*rbx], r10
+    mov qword ptr [r14 + 4*rbx + 8], 134217728
+    mov qword ptr [r14 + 4*rbx + 16], rdx
+    mov qword ptr [r14 + 4*rbx + 24], rcx
+    mov qword ptr [r14 + 4*rbx + 32], r11
+    mov qword ptr [r14 + 4*rbx + 40], r8
     mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r14 + r11], xmm0
+    movapd xmmword ptr [r14 + rbx], xmm0
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 68], eax
@@ -1962,26 +2097,78 @@ L2:
     mov dword ptr [r9], eax
     mov rsi, qword ptr [rsi + 24]
     mov r9b, 1
-L3:
+L1:
     xor eax, eax
     lock cmpxchg byte ptr [rsi + 24], r9b
-    jne L5
-    jmp L6
-L4:
+    jne L3
+    jmp L8
+L2:
     pause
-L5:
+L3:
     movzx eax, byte ptr [rsi + 24]
     test al, al
-    jne L4
-    jmp L3
+    jne L2
+    jmp L1
+L4:
+    cmp dword ptr [rsi + 40], 7
+    jbe L12
+    mov eax, dword ptr [rsi + 68]
+    cmp eax, dword ptr [rsi + 72]
+    je L13
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 32]
+    movabs r10, 216172782248001536
+    or r10, r11
+    bswap rdx
+    bswap ecx
+    mov r11d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    mov ebx, eax
+    shl ebx, 4
+    and ebx, dword ptr [rsi + 80]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*rbx], r10
+    mov qword ptr [r14 + 4*rbx + 8], 134217728
+    mov qword ptr [r14 + 4*rbx + 16], rdx
+    mov qword ptr [r14 + 4*rbx + 24], rcx
+    shl r11, 32
+    or r11, 134217856
+    mov qword ptr [r14 + 4*rbx + 32], r11
+    mov qword ptr [r14 + 4*rbx + 40], r8
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movapd xmmword ptr [rcx + rbx], xmm0
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 68], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
+    mov rcx, qword ptr [rsi + 24]
+    mov dl, 1
+L5:
+    xor eax, eax
+    lock cmpxchg byte ptr [rcx + 24], dl
+    jne L7
+    jmp L9
 L6:
+    pause
+L7:
+    movzx eax, byte ptr [rcx + 24]
+    test al, al
+    jne L6
+    jmp L5
+L8:
     sfence
     mov rax, qword ptr [rsi]
-    mov qword ptr [rax], rdi
+    mov qword ptr [rax], r10
     mov qword ptr [rax + 8], 134217728
     mov qword ptr [rax + 16], rdx
     mov qword ptr [rax + 24], rcx
-    mov qword ptr [rax + 32], r10
+    mov qword ptr [rax + 32], r11
     mov qword ptr [rax + 40], r8
     mov qword ptr [rax + 48], 0
     mov qword ptr [rax + 56], 0
@@ -1989,13 +2176,44 @@ L6:
     mov rax, qword ptr [rsi + 8]
     xor qword ptr [rsi], rax
     mov byte ptr [rsi + 24], 0
-    mov byte ptr [rbx], 9
-L7:
-    mov rax, rbx
-    add rsp, 40
+    jmp L10
+L9:
+    sfence
+    mov rax, qword ptr [rcx]
+    mov qword ptr [rax], r10
+    sfence
+    mov rax, qword ptr [rcx + 8]
+    xor qword ptr [rcx], rax
+    mov byte ptr [rcx + 24], 0
+L10:
+    mov byte ptr [rdi], 9
+L11:
+    mov rax, rdi
+    add rsp, 56
     pop rbx
     pop r14
     ret
+L12:
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 16], r8
+    mov qword ptr [rsp + 24], rdx
+    mov dword ptr [rsp + 32], ecx
+    mov qword ptr [rsp + 40], r9
+    mov byte ptr [rsp + 48], 8
+    lea rsi, [rsp + 8]
+    mov rbx, rdi
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rdi, rbx
+    jmp L11
+L13:
+    xor eax, eax
+    cmp dword ptr [rsi + 76], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 5
+    mov byte ptr [rdi], al
+    mov dword ptr [rdi + 2], 1
+    jmp L11
 
 hot_post_slice:
     push rbp
@@ -2005,90 +2223,89 @@ hot_post_slice:
     push r12
     push rbx
     sub rsp, 24
-    mov r10, r9
+    mov rbx, r9
     mov rbp, rdi
-    mov edi, dword ptr [rsi + 48]
-    mov r11d, 16128
-    cmp r9, rdi
-    ja L41
+    mov r10d, dword ptr [rsi + 48]
+    cmp r9, r10
+    ja L39
     mov eax, dword ptr [rsi + 76]
-    test r10, r10
+    test rbx, rbx
     je L1
-    lea rbx, [r10 + 19]
-    shr rbx, 4
-    add rbx, 2
-    cmp r10, 972
+    lea rdi, [rbx + 19]
+    shr rdi, 4
+    add rdi, 2
+    cmp rbx, 972
     jbe L2
     mov eax, 4
-    mov r10, rbx
-    jmp L45
+    mov r10d, 16128
+    mov rbx, rdi
+    jmp L43
 L1:
-    mov ebx, 2
+    mov edi, 2
 L2:
-    movzx r11d, bl
-    add r11d, 3
-    shr r11d, 2
-    mov edi, dword ptr [rsi + 80]
-    sub edi, eax
-    cmp r11w, di
-    ja L42
+    lea r9d, [rdi + 3]
+    movzx r14d, r9w
+    shr r14d, 2
+    mov r10d, dword ptr [rsi + 80]
+    sub r10d, eax
+    cmp r14w, r10w
+    ja L40
     mov r13d, dword ptr [rsi + 88]
-    mov edi, eax
-    shl edi, 4
-    mov r9d, r13d
-    and r9d, edi
+    mov r10d, eax
+    shl r10d, 4
+    mov r11d, r13d
+    and r11d, r10d
     mov r12, qword ptr [rsi]
-    lea r14, [4*r9]
-    mov qword ptr [rsp + 8], r14
-    mov r14d, eax
-    bswap r14d
-    shr r14d, 8
-    mov r15, rbx
+    mov r9d, eax
+    bswap r9d
+    shr r9d, 8
+    mov r15, rdi
     shl r15, 56
-    or r15, r14
+    or r15, r9
     or r15, qword ptr [rsi + 40]
     or r15, 134217728
-    mov qword ptr [r12 + 4*r9], r15
-    mov qword ptr [r12 + 4*r9 + 8], 134217728
+    mov qword ptr [r12 + 4*r11], r15
+    mov qword ptr [r12 + 4*r11 + 8], 134217728
     bswap rdx
     bswap ecx
-    mov qword ptr [r12 + 4*r9 + 16], rdx
-    mov qword ptr [r12 + 4*r9 + 24], rcx
-    test r10, r10
-    je L6
-    lea rdx, [r12 + 4*r9]
-    mov ecx, r10d
+    mov qword ptr [r12 + 4*r11 + 16], rdx
+    mov qword ptr [r12 + 4*r11 + 24], rcx
+    test rbx, rbx
+    je L21
+    lea rdx, [r12 + 4*r11]
+    mov ecx, ebx
     or ecx, -2147483648
     bswap ecx
     mov r15d, ecx
-    cmp r10, 3
-    jbe L7
+    cmp rbx, 3
+    jbe L6
     mov ecx, dword ptr [r8]
     shl rcx, 32
     or r15, rcx
-    cmp r10, 11
-    jbe L8
+    cmp rbx, 11
+    jbe L7
     mov qword ptr [rsp + 16], rbp
-    lea r14, [r10 - 12]
+    lea r9, [rbx - 12]
     mov rcx, qword ptr [r8 + 4]
     mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], rcx
     add rdx, 48
-    mov r15d, r14d
+    mov r15d, r9d
     and r15d, 15
-    mov rcx, r14
+    mov qword ptr [rsp + 8], r9
+    mov rcx, r9
     and rcx, -16
     je L5
     lea r13d, [4*r13 + 64]
     and r13d, 4194240
     add r13, r12
     lea rbp, [r8 + 12]
-    add r10, -28
-    mov r9d, r10d
+    add rbx, -28
+    mov r9d, ebx
     not r9d
     test r9b, 48
     je L4
-    mov r9d, r10d
+    mov r9d, ebx
     shr r9d, 4
     inc r9d
     and r9d, 3
@@ -2102,221 +2319,224 @@ L3:
     dec r9
     jne L3
 L4:
-    cmp r10, 48
-    jae L12
+    cmp rbx, 48
+    jae L11
 L5:
     test r15, r15
     mov rbp, qword ptr [rsp + 16]
-    je L22
+    je L21
     movabs rcx, 9223372036854775792
-    and r14, rcx
-    lea r9, [r8 + r14]
+    mov r9, qword ptr [rsp + 8]
+    and r9, rcx
+    add r9, r8
     add r9, 12
     cmp r15d, 7
-    jbe L18
+    jbe L17
     lea rcx, [r15 - 8]
     mov r8, qword ptr [r9]
     cmp r15, 12
-    jae L32
+    jae L30
     cmp r15d, 9
-    ja L35
+    ja L33
     test rcx, rcx
-    je L39
+    je L37
     movzx r9d, byte ptr [r9 + 8]
-    jmp L40
+    jmp L38
 L6:
-    mov r14, qword ptr [rsp + 8]
-    jmp L24
-L7:
-    cmp r10, 1
-    jne L9
+    cmp rbx, 1
+    jne L8
     movzx r8d, byte ptr [r8]
-    jmp L10
-L8:
-    lea rcx, [r10 - 4]
-    cmp r10, 8
-    jae L11
-    cmp r10, 5
-    ja L19
+    jmp L9
+L7:
+    lea rcx, [rbx - 4]
+    cmp rbx, 8
+    jae L10
+    cmp rbx, 5
+    ja L18
     test rcx, rcx
-    je L34
+    je L32
     movzx r8d, byte ptr [r8 + 4]
-    jmp L21
-L9:
+    jmp L20
+L8:
     mov ecx, 4294967288
-    lea ecx, [rcx + 8*r10]
+    lea ecx, [rcx + 8*rbx]
     movzx r9d, word ptr [r8]
-    movzx r8d, byte ptr [r8 + r10 - 1]
+    movzx r8d, byte ptr [r8 + rbx - 1]
     shl r8, cl
     or r8, r9
-L10:
+L9:
     shl r8, 32
     or r15, r8
     xor r8d, r8d
-    jmp L21
-L11:
+    jmp L20
+L10:
     shl ecx, 3
     mov r9d, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + r10 - 4]
+    mov r8d, dword ptr [r8 + rbx - 4]
     add cl, -32
-    jmp L20
-L12:
+    jmp L19
+L11:
     add rcx, r8
     add rcx, 12
-    jmp L14
-L13:
+    jmp L13
+L12:
     add rbp, 64
     cmp rbp, rcx
     je L5
-L14:
+L13:
     movups xmm0, xmmword ptr [rbp]
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
     mov r9, r12
     cmp rdx, r13
-    je L15
+    je L14
     mov r9, rdx
-L15:
+L14:
     movups xmm0, xmmword ptr [rbp + 16]
     movups xmmword ptr [r9], xmm0
     add r9, 16
     mov rdx, r12
     cmp r9, r13
-    je L16
+    je L15
     mov rdx, r9
-L16:
+L15:
     movups xmm0, xmmword ptr [rbp + 32]
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
     mov r9, r12
     cmp rdx, r13
-    je L17
+    je L16
     mov r9, rdx
-L17:
+L16:
     movdqu xmm0, xmmword ptr [rbp + 48]
     movdqu xmmword ptr [r9], xmm0
     add r9, 16
     mov rdx, r12
     cmp r9, r13
-    je L13
+    je L12
     mov rdx, r9
-    jmp L13
-L18:
+    jmp L12
+L17:
     cmp r15d, 4
-    jae L33
+    jae L31
     cmp r15d, 1
-    jne L37
+    jne L35
     movzx r8d, byte ptr [r9]
-    jmp L39
-L19:
+    jmp L37
+L18:
     mov r9d, 4294967288
     lea ecx, [r9 + 8*rcx]
     movzx r9d, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + r10 - 1]
-L20:
+    movzx r8d, byte ptr [r8 + rbx - 1]
+L19:
     shl r8, cl
     or r8, r9
-L21:
+L20:
     mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], r8
+L21:
+    shl r11, 2
+    test r14w, r14w
+    je L26
 L22:
-    test r11w, r11w
-    mov r14, qword ptr [rsp + 8]
-    je L28
-L23:
-    mov r13d, dword ptr [rsi + 88]
-L24:
-    mov rcx, qword ptr [rsi + 8]
+    mov ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
     movq xmm0, qword ptr [rsp + 80]
-    mov edx, edi
-    and edx, r13d
-    and edx, 1048560
-    movzx r10d, r11w
-    movd xmm1, r10d
+    mov r8d, eax
+    shl r8d, 4
+    and r8d, ecx
+    and r8d, 1048560
+    movzx r15d, r14w
+    movd xmm1, r15d
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rcx + rdx], xmm2
-    cmp r11w, 1
-    je L28
-    and r13d, 1048560
+    movdqa xmmword ptr [rdx + r8], xmm2
+    cmp r14w, 1
+    je L26
+    and ecx, 1048560
     movq xmm0, xmm0
-    lea r9d, [r10 - 1]
-    mov edx, r9d
-    and edx, 3
-    add r10d, -2
-    mov r8d, 1
-    cmp r10w, 3
-    jb L26
-    lea r11d, [rdi + 64]
+    lea r9d, [r15 - 1]
+    mov r8d, r9d
+    and r8d, 3
+    add r15d, -2
+    mov ebx, 1
+    cmp r15w, 3
+    jb L24
+    mov r12, rbp
+    mov r14d, eax
+    shl r14d, 4
+    add r14d, 64
     and r9d, -4
     neg r9d
+    mov ebx, 1
+L23:
+    lea r15d, [r14 - 48]
+    and r15d, ecx
+    movdqa xmmword ptr [rdx + r15], xmm0
+    lea r15d, [r14 - 32]
+    and r15d, ecx
+    movdqa xmmword ptr [rdx + r15], xmm0
+    lea r15d, [r14 - 16]
+    and r15d, ecx
+    movdqa xmmword ptr [rdx + r15], xmm0
+    mov r15d, r14d
+    and r15d, ecx
+    movdqa xmmword ptr [rdx + r15], xmm0
+    add r14d, 64
+    mov r15d, ebx
+    add ebx, 4
+    lea ebp, [r9 + r15]
+    add ebp, 4
+    cmp ebp, 1
+    jne L23
+    test r8d, r8d
+    mov rbp, r12
+    je L26
+L24:
+    lea r9d, [rax + rbx]
+    shl r9d, 4
 L25:
-    lea r10d, [r11 - 48]
-    and r10d, r13d
-    movdqa xmmword ptr [rcx + r10], xmm0
-    lea r10d, [r11 - 32]
-    and r10d, r13d
-    movdqa xmmword ptr [rcx + r10], xmm0
-    lea r10d, [r11 - 16]
-    and r10d, r13d
-    movdqa xmmword ptr [rcx + r10], xmm0
-    mov r10d, r13d
-    and r10d, r11d
-    movdqa xmmword ptr [rcx + r10], xmm0
-    add r11d, 64
-    mov r10d, r8d
-    add r8d, 4
-    add r10d, r9d
-    add r10d, 4
-    cmp r10d, 1
+    mov ebx, r9d
+    and ebx, ecx
+    movdqa xmmword ptr [rdx + rbx], xmm0
+    add r9d, 16
+    dec r8d
     jne L25
-    test edx, edx
-    je L28
 L26:
-    add r8d, eax
-    shl r8d, 4
-L27:
-    mov r9d, r13d
-    and r9d, r8d
-    movdqa xmmword ptr [rcx + r9], xmm0
-    add r8d, 16
-    dec edx
-    jne L27
-L28:
     mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rcx + r14]
-    movzx r8d, bl
-    mov r9d, r8d
-    shr r9d, 2
-    and ebx, 3
-    cmp bx, 1
-    sbb r9w, -1
-    lea r10d, [r9 + rax]
-    movzx r10d, r10w
-    mov dword ptr [rsi + 76], r10d
-    mov r11, qword ptr [rsi + 16]
-    bswap r10d
-    mov dword ptr [r11], r10d
-    test r8b, -2
-    je L29
-    cmp r9w, 1
-    jne L29
+    mov rdx, qword ptr [rcx + r11]
+    movzx r8d, dil
+    add r8d, 3
+    shr r8d, 2
+    add r8d, eax
+    movzx r8d, r8w
+    mov dword ptr [rsi + 76], r8d
+    mov r9, qword ptr [rsi + 16]
+    bswap r8d
+    mov dword ptr [r9], r8d
+    test dil, -2
+    je L27
+    movzx r8d, dil
+    add r8d, 3
+    and r8d, -4
+    cmp r8w, 4
+    jne L27
     cmp dword ptr [rsi + 64], 63
-    jbe L29
-    and edi, dword ptr [rsi + 88]
+    jbe L27
+    and r10d, dword ptr [rsi + 88]
     sfence
     mov rax, qword ptr [rsi + 24]
-    movq xmm0, qword ptr [rcx + 4*rdi]
-    movq xmm1, qword ptr [rcx + 4*rdi + 8]
+    movq xmm0, qword ptr [rcx + 4*r10]
+    movq xmm1, qword ptr [rcx + 4*r10 + 8]
     punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + 4*rdi + 16]
-    movq xmm2, qword ptr [rcx + 4*rdi + 24]
+    movq xmm1, qword ptr [rcx + 4*r10 + 16]
+    movq xmm2, qword ptr [rcx + 4*r10 + 24]
     punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + 4*rdi + 32]
-    movq xmm3, qword ptr [rcx + 4*rdi + 40]
+    movq xmm2, qword ptr [rcx + 4*r10 + 32]
+    movq xmm3, qword ptr [rcx + 4*r10 + 40]
     punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + 4*rdi + 48]
-    movsd xmm4, qword ptr [rcx + 4*rdi + 56]
+    movsd xmm3, qword ptr [rcx + 4*r10 + 48]
+    movsd xmm4, qword ptr [rcx + 4*r10 + 56]
     movlhps xmm3, xmm4
     movdqa xmmword ptr [rax], xmm0
     movdqa xmmword ptr [rax + 16], xmm1
@@ -2325,15 +2545,16 @@ L28:
     sfence
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    jmp L30
-L29:
-    lea rcx, [r8 + 256]
+    jmp L28
+L27:
+    movzx ecx, dil
+    or rcx, 256
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
-L30:
+L28:
     mov byte ptr [rbp], 9
-L31:
+L29:
     mov rax, rbp
     add rsp, 24
     pop rbx
@@ -2343,124 +2564,97 @@ L31:
     pop r15
     pop rbp
     ret
-L32:
+L30:
     shl ecx, 3
-    mov r10d, dword ptr [r9 + 8]
+    mov ebx, dword ptr [r9 + 8]
     mov r9d, dword ptr [r9 + r15 - 4]
     add cl, -32
-    jmp L36
-L33:
+    jmp L34
+L31:
     lea ecx, [8*r15]
     mov r8d, dword ptr [r9 + r15 - 4]
     add cl, -32
     shl r8, cl
     mov ecx, dword ptr [r9]
-    jmp L38
-L34:
+    jmp L36
+L32:
     xor r8d, r8d
-    jmp L21
-L35:
-    mov r10d, 4294967288
-    lea ecx, [r10 + 8*rcx]
-    movzx r10d, word ptr [r9 + 8]
+    jmp L20
+L33:
+    mov ebx, 4294967288
+    lea ecx, [rbx + 8*rcx]
+    movzx ebx, word ptr [r9 + 8]
     movzx r9d, byte ptr [r9 + r15 - 1]
-L36:
+L34:
     shl r9, cl
-    or r9, r10
-    jmp L40
-L37:
+    or r9, rbx
+    jmp L38
+L35:
     mov ecx, 4294967288
     lea ecx, [rcx + 8*r15]
     movzx r8d, byte ptr [r9 + r15 - 1]
     shl r8, cl
     movzx ecx, word ptr [r9]
-L38:
+L36:
     or r8, rcx
-L39:
+L37:
     xor r9d, r9d
-L40:
+L38:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
-    test r11w, r11w
-    mov r14, qword ptr [rsp + 8]
-    jne L23
-    jmp L28
-L41:
+    shl r11, 2
+    test r14w, r14w
+    jne L22
+    jmp L26
+L39:
+    shl r10, 32
     mov eax, 3
-    jmp L45
-L42:
+    jmp L43
+L40:
     movzx edx, word ptr [rsi + 84]
     test dx, dx
-    je L43
+    je L41
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
     mov eax, 6
-    cmp r11w, cx
-    ja L44
+    cmp r14w, cx
+    ja L42
     xor eax, eax
-    cmp r11w, dx
-    cmova edi, edx
+    cmp r14w, dx
+    cmova r10d, edx
     seta al
     lea rax, [2*rax + 5]
-    mov ecx, edi
-    jmp L44
-L43:
+    mov ecx, r10d
+    jmp L42
+L41:
     mov eax, 8
-L44:
-    movzx r10d, r11w
-    shl r11d, 16
-    or r11, 16128
-    movzx edi, cx
-L45:
-    shl rdi, 32
-    or rdi, r11
-    or rdi, rax
-    mov qword ptr [rbp], rdi
-    mov qword ptr [rbp + 8], r10
-    jmp L31
+L42:
+    movzx ebx, r14w
+    shl r14d, 16
+    movzx r10d, cx
+    shl r10, 32
+    or r10, r14
+L43:
+    or r10, rax
+    mov qword ptr [rbp], r10
+    mov qword ptr [rbp + 8], rbx
+    jmp L29
 
 hot_post_two_fences:
-    push rbx
-    sub rsp, 48
-    mov rbx, rdi
+    mov rax, rdi
     cmp dword ptr [rsi + 56], 7
     jbe L1
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
-    jne L2
-    xor eax, eax
-    cmp dword ptr [rsi + 84], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 5
-    mov byte ptr [rbx], al
-    mov dword ptr [rbx + 2], 1
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L1:
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
-    lea rdx, [rsp + 8]
-    mov rdi, rbx
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_other::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 48
-    pop rbx
-    ret
-L2:
-    mov edi, eax
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 40]
-    movabs r10, 216172782248001536
-    or r10, rdi
-    movq xmm0, r10
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
@@ -2470,7 +2664,7 @@ L2:
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, eax
+    mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     mov rdx, qword ptr [rsi]
@@ -2481,26 +2675,96 @@ L2:
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     sfence
-    mov rax, qword ptr [rsi + 24]
-    movapd xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rax + 48], xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rbx], 9
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, r11
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm1, ecx
+    movq xmm2, rdx
+    punpcklqdq xmm2, xmm1
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi]
+    movq xmm1, qword ptr [r8]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm0
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r10
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_retire_receive:
@@ -2607,142 +2871,159 @@ hot_ring_staged:
     mov qword ptr [rdi + 24], rax
     ret
 L1:
+    test cl, -2
+    je L2
+    movzx eax, cl
+    add eax, 3
+    and eax, -4
+    cmp ax, 4
+    jne L2
+    xor eax, eax
+    test ecx, 256
+    sete al
+    cmp dword ptr [rdi + 4*rax + 64], 64
+    jb L2
+    shl esi, 4
+    and esi, dword ptr [rdi + 88]
+    mov rax, qword ptr [rdi]
+    sfence
+    mov rcx, qword ptr [rdi + 24]
+    movsd xmm0, qword ptr [rax + 4*rsi]
+    movsd xmm1, qword ptr [rax + 4*rsi + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rax + 4*rsi + 16]
+    movsd xmm2, qword ptr [rax + 4*rsi + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rax + 4*rsi + 32]
+    movsd xmm3, qword ptr [rax + 4*rsi + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rax + 4*rsi + 48]
+    movsd xmm4, qword ptr [rax + 4*rsi + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    sfence
+    xor rcx, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 24], rcx
+    ret
+L2:
     jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
 
 hot_stage:
-    push rbp
+    push r15
     push r14
     push rbx
-    sub rsp, 64
-    mov r14, rsi
-    mov rbx, rdi
-    mov qword ptr [rsp + 32], rdx
-    mov dword ptr [rsp + 40], ecx
-    mov qword ptr [rsp + 24], r8
-    mov byte ptr [rsp + 56], 8
-    mov qword ptr [rsp + 48], r9
-    mov ebp, dword ptr [rsi + 76]
-    cmp dword ptr [rsi + 48], 8
-    jb L2
-    cmp ebp, dword ptr [r14 + 80]
-    je L10
-    mov esi, ebp
-    shl esi, 4
-    and esi, dword ptr [r14 + 88]
-    mov rdi, qword ptr [r14]
-    mov r10d, ebp
+    sub rsp, 80
+    mov rax, rdi
+    mov ebx, dword ptr [rsi + 76]
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    cmp ebx, dword ptr [rsi + 80]
+    je L6
+    mov r10d, ebx
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [r14 + 40]
-    movabs rax, 216172782248001536
-    or rax, r10
-    mov qword ptr [rdi + 4*rsi], rax
+    or r10, qword ptr [rsi + 40]
+    movabs rdi, 216172782248001536
     bswap rdx
-    mov qword ptr [rdi + 4*rsi + 8], 134217728
+    or rdi, r10
     bswap ecx
-    mov qword ptr [rdi + 4*rsi + 16], rdx
-    mov qword ptr [rdi + 4*rsi + 24], rcx
-    mov ecx, dword ptr [r8]
-    mov edx, dword ptr [r8 + 4]
-    shl rcx, 32
-    or rcx, 134217856
-    mov qword ptr [rdi + 4*rsi + 32], rcx
-    mov qword ptr [rdi + 4*rsi + 40], rdx
-    mov rcx, qword ptr [r14 + 8]
+    mov r10d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    mov r11d, ebx
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 88]
+    mov r14, qword ptr [rsi]
+    mov qword ptr [r14 + 4*r11], rdi
+    mov qword ptr [r14 + 4*r11 + 8], 134217728
+    mov qword ptr [r14 + 4*r11 + 16], rdx
+    mov qword ptr [r14 + 4*r11 + 24], rcx
+    shl r10, 32
+    or r10, 134217856
+    mov qword ptr [r14 + 4*r11 + 32], r10
+    mov qword ptr [r14 + 4*r11 + 40], r8
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [rcx + rsi], xmm0
-    mov ecx, 259
+    mov rcx, qword ptr [rsi + 8]
+    movapd xmmword ptr [rcx + r11], xmm0
+    cmp dword ptr [rsi + 64], 64
+    setae r8b
+    lea ecx, [rbx + 1]
+    movzx ecx, cx
+    mov qword ptr [rax], rsi
+    mov qword ptr [rax + 8], rdi
+    mov qword ptr [rax + 16], 259
+    mov dword ptr [rax + 24], ebx
+    mov dword ptr [rax + 28], ecx
 L1:
-    xor edx, edx
-    test ecx, 256
-    sete dl
-    cmp dword ptr [r14 + 4*rdx + 64], 64
-    setae sil
-    mov dx, 1
-    jmp L8
-L2:
-    mov rdi, rsp
-    lea rcx, [rsp + 24]
-    mov rsi, r14
-    mov edx, ebp
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_exception::<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>@GOTPCREL]
-    cmp dword ptr [rsp], 1
-    jne L4
-L3:
-    movzx eax, byte ptr [rsp + 8]
-    mov byte ptr [rbx], al
-    movzx eax, byte ptr [rsp + 9]
-    mov byte ptr [rbx + 1], al
-    movzx eax, word ptr [rsp + 10]
-    mov word ptr [rbx + 2], ax
-    mov eax, dword ptr [rsp + 12]
-    mov dword ptr [rbx + 4], eax
-    movzx eax, word ptr [rsp + 16]
-    mov word ptr [rbx + 8], ax
-    mov eax, dword ptr [rsp + 18]
-    mov dword ptr [rbx + 10], eax
-    movzx eax, word ptr [rsp + 22]
-    mov word ptr [rbx + 14], ax
-    mov sil, 2
-    jmp L9
-L4:
-    mov rax, qword ptr [rsp + 8]
-    mov rcx, qword ptr [rsp + 16]
-    mov edx, ecx
-    shr edx, 2
-    and edx, 63
-    test cl, 3
-    je L5
-    test dx, dx
-    je L6
-    movzx edx, dx
-    inc edx
-    jmp L7
-L5:
-    cmp dx, 1
-    jne L7
-L6:
-    test cl, -2
-    jne L1
-    mov dx, 1
-L7:
-    xor esi, esi
-L8:
-    movzx edx, dx
-    add edx, ebp
-    movzx edx, dx
-    mov qword ptr [rbx], r14
-    mov qword ptr [rbx + 8], rax
-    mov qword ptr [rbx + 16], rcx
-    mov dword ptr [rbx + 24], ebp
-    mov dword ptr [rbx + 28], edx
-L9:
-    mov byte ptr [rbx + 32], sil
-    mov rax, rbx
-    add rsp, 64
+    mov byte ptr [rax + 32], r8b
+    add rsp, 80
     pop rbx
     pop r14
-    pop rbp
+    pop r15
     ret
-L10:
-    movq xmm0, qword ptr [r14 + 84]
-    pshufd xmm0, xmm0, 80
-    pand xmm0, xmmword ptr [rip + .LCPI_1]
-    pcmpeqd xmm0, xmmword ptr [rip + .LCPI_2]
-    movmskpd eax, xmm0
-    mov ecx, eax
-    shr cl
-    add cl, 5
-    movzx ecx, cl
-    test al, 1
-    mov eax, 8
-    cmove eax, ecx
-    mov byte ptr [rsp + 8], al
-    mov word ptr [rsp + 10], 1
-    mov dword ptr [rsp + 12], 0
-    mov word ptr [rsp + 16], 1
-    jmp L3
+L2:
+    mov r15, rax
+    mov r14, rsi
+    mov qword ptr [rsp + 24], rsi
+    mov dword ptr [rsp + 72], ebx
+    mov qword ptr [rsp + 32], r8
+    mov qword ptr [rsp + 40], rdx
+    mov dword ptr [rsp + 48], ecx
+    mov qword ptr [rsp + 56], r9
+    mov byte ptr [rsp + 64], 8
+    mov rdi, rsp
+    lea rsi, [rsp + 24]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    mov rdx, qword ptr [rsp + 8]
+    mov rcx, qword ptr [rsp + 16]
+    cmp byte ptr [rsp], 0
+    je L3
+    mov rax, r15
+    mov qword ptr [r15], rdx
+    mov qword ptr [r15 + 8], rcx
+    mov r8b, 2
+    jmp L1
+L3:
+    movzx esi, cl
+    add esi, 3
+    shr esi, 2
+    cmp si, 1
+    setne al
+    test cl, -2
+    sete dil
+    or dil, al
+    mov rax, r15
+    je L4
+    xor r8d, r8d
+    jmp L5
+L4:
+    xor edi, edi
+    test ecx, 256
+    sete dil
+    cmp dword ptr [r14 + 4*rdi + 64], 64
+    setae r8b
+L5:
+    movzx esi, si
+    add esi, ebx
+    movzx esi, si
+    mov qword ptr [rax], r14
+    mov qword ptr [rax + 8], rdx
+    mov qword ptr [rax + 16], rcx
+    mov dword ptr [rax + 24], ebx
+    mov dword ptr [rax + 28], esi
+    jmp L1
+L6:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx + 5]
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    mov r8b, 2
+    jmp L1
 
 other_arm:
     mov eax, dword ptr [rdi + 64]
@@ -2768,44 +3049,35 @@ other_fire_doorbell_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
     cmp edi, dword ptr [rsi + 80]
-    jne L1
-    xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 5
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-L1:
-    movaps xmm0, xmmword ptr [rdx + 256]
+    je L2
     mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
-    mov r9, qword ptr [rsi + 8]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 40]
-    movq xmm0, r9
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 272]
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    mov dword ptr [rsi + 76], edx
-    mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 63
-    jbe L2
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
     movdqa xmmword ptr [rcx], xmm0
@@ -2817,7 +3089,7 @@ L1:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-L2:
+L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
     movq qword ptr [rcx], xmm0
@@ -2826,49 +3098,49 @@ L2:
     mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 9
     ret
-
-other_fire_thread_register:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 68]
-    cmp edi, dword ptr [rsi + 72]
-    jne L1
+L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 5
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
-L1:
-    movaps xmm0, xmmword ptr [rdx + 256]
+
+other_fire_thread_register:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 68]
+    cmp edi, dword ptr [rsi + 72]
+    je L3
     mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 80]
-    mov r9, qword ptr [rsi + 8]
-    movaps xmmword ptr [r9 + r8], xmm0
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 32]
-    movq xmm0, r9
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 32]
+    movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 272]
     mov rcx, qword ptr [rsi]
-    inc edi
-    movzx edx, di
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 80]
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    mov dword ptr [rsi + 68], edx
-    mov rcx, qword ptr [rsi + 16]
-    bswap edx
-    mov dword ptr [rcx], edx
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 68], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 56], 63
-    jbe L2
+    jbe L1
     mov rcx, qword ptr [rsi + 24]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
@@ -2879,19 +3151,28 @@ L1:
     pxor xmm0, xmm0
     movdqa xmmword ptr [rdx + 48], xmm0
     sfence
-    jmp L3
-L2:
+    jmp L2
+L1:
     mov rcx, qword ptr [rsi + 24]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
     movq qword ptr [rdx], xmm0
     sfence
-L3:
+L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
     mov byte ptr [rax], 9
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 76], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 other_flush:

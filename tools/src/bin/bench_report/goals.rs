@@ -108,4 +108,10 @@ pub(crate) const GOALS: &[Goal] = &[
     at("P10", "set-up", 64, "blueflame", Within(1.05, "by hand")),
     at("P10", "set-up", 512, "blueflame", Within(1.05, "by hand")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
+    // A lone request by an 8-byte doorbell.
+    goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor two fences")),
+    goal("P8", "post doorbell", "typed one fence", Within(1.10, "floor one fence")),
+    goal("P8", "post doorbell one entry", "typed two fences", Within(1.10, "floor two fences")),
+    goal("P8", "post doorbell", "typed two fences", Instructions(60)),
+    goal("P8", "post doorbell one entry", "typed two fences", Instructions(60)),
 ];

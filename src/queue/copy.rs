@@ -1,0 +1,41 @@
+//! The copy of a composed WQEBB to BlueFlame, in the form that it was composed in. Knows no ring.
+use crate::arch::Packed;
+use crate::arch::copy::BlockCopy;
+use crate::db::{BlueFlame, Half};
+use crate::wqe::{Composed, DsWords, HeldDs};
+
+/// A form of a DS that copy routines take.
+pub(super) trait CopiedDs: HeldDs {
+    /// Copies one WQEBB by `routine`.
+    ///
+    /// # Safety
+    /// As for [`BlockCopy::copy`].
+    unsafe fn copy(wqebb: &Composed<Self>, routine: impl BlockCopy, dst: *mut u64);
+}
+
+impl CopiedDs for Packed {
+    #[inline(always)]
+    unsafe fn copy(wqebb: &Composed<Self>, routine: impl BlockCopy, dst: *mut u64) {
+        // SAFETY: the caller's.
+        unsafe { routine.copy_packed(dst, *wqebb.all()) }
+    }
+}
+
+impl CopiedDs for DsWords {
+    #[inline(always)]
+    unsafe fn copy(wqebb: &Composed<Self>, routine: impl BlockCopy, dst: *mut u64) {
+        let [DsWords([a, b]), DsWords([c, d]), DsWords([e, f]), DsWords([g, h])] = *wqebb.all();
+        // SAFETY: the caller's.
+        unsafe { routine.copy(dst, &[a, b, c, d, e, f, g, h]) }
+    }
+}
+
+/// Rings a doorbell by a composed WQEBB, which is the doorbell itself.
+///
+/// # Safety
+/// As for [`Half::copy`].
+#[inline(always)]
+pub(super) unsafe fn copy<D: CopiedDs, C: BlockCopy>(half: Half<'_, C>, wqebb: &Composed<D>) -> BlueFlame {
+    // SAFETY: the caller's.
+    unsafe { half.copy_by(|routine, dst| D::copy(wqebb, routine, dst)) }
+}

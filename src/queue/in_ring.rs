@@ -1,0 +1,48 @@
+//! What is known of a request between the ring and the doorbell.
+use super::short::short_ds;
+use crate::transport::Transport;
+use crate::types::{Ds, Wqebbs};
+use crate::wqe::{Composed, HeldDs, WorkRequest};
+
+/// A WQE in the ring whose doorbell was not rung yet. Two words without padding: what is known of one stays in CPU registers
+/// also where it comes from an out-of-line function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WqeInRing {
+    /// The first word of the control segment, in memory order: the doorbell.
+    pub(super) first_word: u64,
+    /// The size in DS, and whether it is inline.
+    shape: u64,
+}
+
+impl WqeInRing {
+    const INLINE: u64 = 1 << 8;
+
+    /// No WQE.
+    pub(super) const NONE: Self = Self { first_word: 0, shape: 0 };
+
+    #[inline(always)]
+    pub(super) const fn new(first_word: u64, Ds(ds): Ds, inline: bool) -> Self {
+        Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
+    }
+
+    /// Of request `W`, composed.
+    #[inline(always)]
+    pub(super) fn short<T: Transport, W: WorkRequest<T>, D: HeldDs>(wqe: &Composed<D>) -> Self {
+        Self::new(wqe.first_word(), const { short_ds::<T, W>() }, W::INLINE)
+    }
+
+    #[inline(always)]
+    pub(super) const fn ds(self) -> Ds {
+        Ds(self.shape as u8)
+    }
+
+    #[inline(always)]
+    pub(super) const fn is_inline(self) -> bool {
+        self.shape & Self::INLINE != 0
+    }
+
+    #[inline(always)]
+    pub(super) const fn wqebbs(self) -> Wqebbs {
+        self.ds().wqebbs()
+    }
+}

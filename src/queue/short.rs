@@ -1,0 +1,39 @@
+//! Which requests go the short way, and where the others are kept. Knows no queue.
+use crate::transport::Transport;
+use crate::types::Ds;
+use crate::wqe::{Limits, WQEBB_DS, WorkRequest};
+
+/// The size of a request that fits one WQEBB by type; zero for others.
+pub(super) const fn short_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
+    match W::MAX_DS {
+        // At most 4.
+        Some(ds) if ds <= WQEBB_DS => Ds(ds as u8),
+        _ => Ds(0),
+    }
+}
+
+/// Whether a request fits one WQEBB by type, and has the size that its type states.
+#[inline(always)]
+pub(super) fn is_short<T: Transport, W: WorkRequest<T>>(request: &W) -> bool {
+    (const { short_ds::<T, W>().0 != 0 }) && request.has_static_size()
+}
+
+/// Whether it does, and the queue takes it.
+#[inline(always)]
+pub(super) fn takes_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
+    is_short::<T, W>(request) && limits.cover(W::NEEDS)
+}
+
+/// Does what is the rule for requests that are not short by type, and the exception for those that are: a request with less in
+/// it than its type says, or with more than the queue takes. The exception is out of line, so that it takes no CPU registers
+/// where the rule is inlined; `exception` must own the request, so that there the request need not be in memory.
+#[inline(always)]
+pub(super) fn unless_short<T: Transport, W: WorkRequest<T>, O>(exception: impl FnOnce() -> O) -> O {
+    if const { short_ds::<T, W>().0 == 0 } { exception() } else { out_of_line(exception) }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_line<O>(work: impl FnOnce() -> O) -> O {
+    work()
+}
