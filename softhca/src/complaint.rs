@@ -49,7 +49,7 @@ pub enum Complaint {
         /// QPN in the doorbell.
         qpn: u32,
     },
-    /// A doorbell for a QP or CQ that was created on another UAR page.
+    /// A doorbell for a QP or CQ that was created on another UAR page; it was not taken.
     #[error("doorbell on UAR page {uar:#x} for {number:#x}, which belongs to page {expected:#x}")]
     WrongUar {
         /// Page.

@@ -10,6 +10,7 @@ use softhca::embedded::{
 };
 use softhca::error::Error;
 use softhca::event::Event;
+use std::ptr::NonNull;
 
 /// One device with two RC QPs connected to each other and a CQ for each.
 struct Loop {
@@ -200,6 +201,24 @@ fn a_bad_wqe_completes_with_an_error_and_the_rest_is_flushed() {
     let cqe = l.cq_a.expect();
     assert_eq!((summary(&cqe), cqe[55]), ((0x00, l.a.parts.qpn, second, 0xd0), 0x05));
     assert!(l.cq_a.poll().is_none());
+}
+
+#[test]
+fn a_page_of_another_arms_nothing() {
+    let mut l = Loop::new(|_| ());
+    let (cqn, uar) = (l.cq_a.parts.cqn, l.b.parts.uar);
+    // The first register lies 0x800 into its page, so this is the place where CQs of that page are armed.
+    let page = l.b.parts.bf_reg.as_ptr().wrapping_sub(0x800);
+    let arm = [[0; 4], cqn.to_be_bytes()].concat();
+    put(NonNull::new(page).unwrap(), 0x20, &arm);
+    l.hca.step();
+    let found = l.hca.complaints();
+    let wrong = |complaint: &Complaint| matches!(complaint, Complaint::WrongUar { uar: on, number, .. } if (*on, *number) == (uar, cqn));
+    assert!(found.iter().any(wrong), "{found:?}");
+    l.a.post(0x00, 0, &[]);
+    l.run();
+    l.cq_a.expect();
+    assert_eq!(l.hca.next_event(), None);
 }
 
 #[test]

@@ -158,12 +158,12 @@ impl Doorbells {
             return complaints.add(Complaint::NoSuchCq { uar, cqn });
         };
         let expected = cq.context().uar;
+        if expected != uar {
+            return complaints.add(Complaint::WrongUar { uar, number: cqn, expected });
+        }
         let record = memory.load_be32(cq.context().dbr.wrapping_add(4));
         if let Err(word) = cq.arm(word, due) {
             complaints.add(Complaint::BadArmWord { cqn, word });
-        }
-        if expected != uar {
-            complaints.add(Complaint::WrongUar { uar, number: cqn, expected });
         }
         match record {
             Ok(record) if !arm_is_behind(record, word) => {}
@@ -193,8 +193,10 @@ impl Doorbells {
                 return None;
             }
         };
+        // A page rings the queues that were created on it, so that programs cannot ring each other's.
         if target.uar != uar {
             complaints.add(Complaint::WrongUar { uar, number: qpn, expected: target.uar });
+            return None;
         }
         if matches!(target.state, QpState::Reset | QpState::Init | QpState::Rtr) {
             complaints.add(Complaint::NotReadyToSend { qpn, state: target.state });
