@@ -1,16 +1,30 @@
-//! A device in the own process, without libibverbs: for tests, fuzzing and examples on any machine.
+//! Embedded devices: in the caller's process, without libibverbs, for tests, fuzzing and examples on any machine. They
+//! must never know a driver's types, only addresses and sizes.
 //!
-//! An [`EmbeddedDevice`] owns its rings, doorbell records and UAR pages and hands out their raw parts as mlx5dv would.
-//! Nothing runs by itself: the caller steps the device, or lets [`run_until_idle`] do it, on a clock that only moves
-//! when nothing else is left to do. So every run is the same.
+//! An [`EmbeddedDevice`] plays the kernel's part, too: it owns rings, doorbell records and UAR pages, creates queues on
+//! them, and hands out their raw parts as `mlx5dv_init_obj` does ([`QpParts`], [`CqParts`], [`SrqParts`]). A driver
+//! takes it from there.
+//!
+//! Nothing runs by itself: the caller steps the device, or lets [`run_until_idle`] do it, on a clock that moves only
+//! when there is no other work. So every run is the same. To have it run by itself, give it to a
+//! [`Runner`](crate::runner::Runner).
 //!
 //! ```
-//! use softhca::embedded::{CqOptions, EmbeddedDevice, QpOptions};
+//! use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, connect, run_until_idle};
+//! use softhca::event::Event;
 //!
-//! let mut hca = EmbeddedDevice::standalone()?;
-//! let cq = hca.create_cq(CqOptions::new(16))?;
-//! let qp = hca.create_qp(QpOptions::rc(cq.cqn))?;
-//! assert_eq!((qp.sq.wqe_cnt, qp.sq.stride, qp.bf_size), (64, 64, 256));
+//! // Two devices with a cable between them, a CQ and a reliable connection each.
+//! let (mut a, mut b) = EmbeddedDevice::pair()?;
+//! let (cq_a, cq_b) = (a.create_cq(CqOptions::new(16))?, b.create_cq(CqOptions::new(16))?);
+//! let (qp_a, qp_b) = (a.create_qp(QpOptions::rc(cq_a.cqn))?, b.create_qp(QpOptions::rc(cq_b.cqn))?);
+//! connect((&mut a, qp_a.qpn), (&mut b, qp_b.qpn), &ConnectOptions::default())?;
+//! // What a driver needs to know.
+//! assert_eq!((qp_a.sq.wqe_cnt, qp_a.sq.stride, qp_a.bf_size), (64, 64, 256));
+//!
+//! // Pull the cable.
+//! b.set_port_up(1, false)?;
+//! assert!(run_until_idle(&mut [&mut a, &mut b]));
+//! assert_eq!(b.next_event(), Some(Event::Port { port: 1, up: false }));
 //! # Ok::<(), softhca::error::Error>(())
 //! ```
 

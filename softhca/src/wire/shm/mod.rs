@@ -1,4 +1,4 @@
-//! A wire between processes of one machine, by shared memory (Linux).
+//! A wire between processes of one machine, by shared memory (Linux). It must never know what a frame carries.
 //!
 //! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space. So QPNs
 //! tell processes apart that open "the same" device, with the same LID and GIDs. Frames go through one ring per sender

@@ -1,0 +1,133 @@
+//! Resources: everything that QPs share, such as memory and keys, CQs, SRQs, events, and packets to send. They must
+//! never know a QP.
+//!
+//! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
+
+mod access;
+
+use crate::complaint::{Complaint, Complaints};
+use crate::config::{DeviceConfig, Limits, PortConfig};
+use crate::cq::{Completion, Cq, CqFailure};
+use crate::error::Object;
+use crate::ethernet::FrameLog;
+use crate::event::Event;
+use crate::memory::HostMemory;
+use crate::memory::mkey::Mkey;
+use crate::recv::{FaultClock, RecvWqe, Srq};
+use crate::table::Table;
+use crate::wire::Outbox;
+use crate::wqe::WqeFault;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
+/// own.
+const FIRST_MKEY_INDEX: u32 = 0x18;
+
+/// What QPs share.
+pub(crate) struct Resources {
+    /// Host memory by DMA.
+    pub(crate) memory: Box<dyn HostMemory>,
+    /// Memory keys by index (the key without its lowest byte).
+    pub(crate) mkeys: Table<Mkey>,
+    /// Completion queues.
+    pub(crate) cqs: Table<Cq>,
+    /// Shared receive queues.
+    pub(crate) srqs: Table<Srq>,
+    /// Events that the front end has not taken yet.
+    pub(crate) events: VecDeque<Event>,
+    /// Which receives from SRQs fail.
+    pub(crate) srq_faults: FaultClock,
+    /// Packets that the wire has not taken yet.
+    pub(crate) outbox: Outbox,
+    /// Ethernet frames that have left, the latest ones.
+    pub(crate) frames: FrameLog,
+    /// Ports; port 1 is the first.
+    pub(crate) ports: Vec<PortConfig>,
+    /// Whether the link of each port is up; port 1 is the first.
+    pub(crate) ports_up: Vec<bool>,
+    /// Limits.
+    pub(crate) limits: Limits,
+    /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
+    pub(crate) now: Duration,
+    /// Requests complete without being sent: see [`crate::config::DeviceConfig::sink`].
+    pub(crate) sink: bool,
+    /// Send WQEs that have completed, with success or in error.
+    pub(crate) sends_completed: u64,
+    /// What drivers did wrong.
+    pub(crate) complaints: Complaints,
+    /// QPs that could not report a completion, because the CQ takes no more.
+    pub(crate) stranded: Vec<u32>,
+}
+
+impl Resources {
+    /// No objects yet.
+    pub(crate) fn new(config: &DeviceConfig, memory: Box<dyn HostMemory>) -> Self {
+        Self {
+            memory,
+            mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
+            cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
+            srqs: Table::new(Object::Srq, 1, config.limits.max_objects),
+            events: VecDeque::new(),
+            srq_faults: FaultClock::new(config.srq_faults),
+            outbox: Outbox::default(),
+            frames: FrameLog::default(),
+            ports_up: vec![true; config.ports.len()],
+            ports: config.ports.clone(),
+            limits: config.limits,
+            now: Duration::ZERO,
+            sink: config.sink,
+            sends_completed: 0,
+            complaints: Complaints::default(),
+            stranded: Vec::new(),
+        }
+    }
+
+    /// Whether the link of port `port` is up; `false` also if there is no such port.
+    #[must_use]
+    pub(crate) fn port_is_up(&self, port: u8) -> bool {
+        usize::from(port).checked_sub(1).and_then(|index| self.ports_up.get(index)).is_some_and(|&up| up)
+    }
+
+    /// Consumes the next WQE of an SRQ; raises the limit event or the error event where due.
+    ///
+    /// # Errors
+    /// [`WqeFault`]: there is no such SRQ, or no telling which WQE is next.
+    pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
+        let srq = self.srqs.get_mut(srqn).ok_or(WqeFault::NoSrq(srqn))?;
+        let (taken, event) = srq.take(srqn, &*self.memory);
+        self.events.extend(event);
+        taken
+    }
+
+    /// Writes the CQE of `c` to CQ `cqn`, and raises the events that follow from it.
+    ///
+    /// A CQ that cannot be written is in error, and takes no more CQEs. A QP with a completion for it is
+    /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
+    /// errors "CQ error" and "local work queue catastrophic error").
+    pub(crate) fn complete(&mut self, cqn: u32, c: &Completion) {
+        let Some(cq) = self.cqs.get_mut(cqn) else {
+            log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
+            return;
+        };
+        let had_failed = cq.failure().is_some();
+        let event = cq.write(cqn, c, &*self.memory, self.now);
+        self.events.extend(event);
+        match cq.failure() {
+            None => return,
+            Some(_) if had_failed => {}
+            Some(CqFailure::Overrun { consumer, producer }) => {
+                let cqes = 1 << cq.context().log_size;
+                self.complaints.add(Complaint::CqOverrun { cqn, cqes, consumer, producer });
+            }
+            Some(CqFailure::Unreachable(fault)) => self.complaints.add(Complaint::Unreachable { number: cqn, fault }),
+        }
+        self.stranded.push(c.qpn());
+    }
+
+    /// Most bytes of scatter-to-CQE data that CQ `cqn` can hold; 0 if there is no such CQ.
+    #[must_use]
+    pub(crate) fn inline_capacity(&self, cqn: u32) -> usize {
+        self.cqs.get(cqn).map_or(0, |cq| crate::cq::inline_capacity(cq.context().cqe_bytes))
+    }
+}
