@@ -76,3 +76,15 @@ fn reconnect() {
     assert!(last["error"].as_str().is_some_and(|error| error.contains("did not answer")), "{report}");
     assert!(report["messages"].as_u64() > last["resumed_at"].as_u64(), "{report}");
 }
+
+#[test]
+fn tokio() {
+    let program = env!("CARGO_BIN_EXE_tokio");
+    // More tasks than requests may be outstanding, and fewer.
+    for args in ["--tasks 8 -t 3 -n 20 -s 5000", "--tasks 1 -t 4 -n 20 -s 1"] {
+        let report = json(program, &format!("--local {args}"));
+        let tasks = if args.contains("--tasks 8") { 8 } else { 1 };
+        assert_eq!(report["round_trips"], 20 * tasks, "{report}");
+        assert!(report["bytes_verified"].as_u64() >= report["round_trips"].as_u64(), "{report}");
+    }
+}

@@ -1,0 +1,259 @@
+//! RDMA in an async program: tasks post requests and await their completions.
+//!
+//! ```text
+//! tokio                  # the server, which has the memory
+//! tokio SERVER           # the client: tasks that WRITE there and READ it back
+//! tokio --local          # both
+//! ```
+//!
+//! ```text
+//!   task ── link.write(buffer, to).await ──┐                       ┌── AsyncFd: the completion channel's descriptor is readable
+//!   task ── link.read(buffer, from).await ─┼── SendQueue ... CQ ── drive() ── wakes the task whose request completed
+//!   task ── sleep(1 ms).await              │  (another task: the thread is never blocked)
+//! ```
+//!
+//! A request owns its buffer until it has completed, and gives it back then. So posting is safe here: a task that is cancelled
+//! drops its future and not the memory that the device still uses.
+
+use std::cell::{Cell, RefCell};
+use std::io::{Error, ErrorKind};
+use std::net::TcpStream;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{Cqe, CqeError, Notify};
+use blueflame::verbs::{Access, Buffer, CompletionChannel, Owned, OwnedCq, POOL_ALIGN, Pool, Qp, handshake};
+use blueflame::wqe::WorkRequest;
+use blueflame::{Remote, SendQueue, WrId, transport, wqe};
+use clap::Parser;
+use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup};
+use serde::Serialize;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::LocalSet;
+use tokio::time::{sleep, timeout};
+
+/// Async WRITEs and READs, each verified.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    #[command(flatten)]
+    setup: Setup,
+    /// Bytes per message
+    #[arg(short, long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    size: u32,
+    /// Tasks
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tasks: u32,
+    /// Requests outstanding; tasks wait for their turn
+    #[arg(short, long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tx_depth: u32,
+    /// Round trips (WRITE, then READ) of each task
+    #[arg(short = 'n', long, default_value_t = 200)]
+    iters: u32,
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// What the client prints with `--json`.
+#[derive(Serialize)]
+struct Report {
+    round_trips: u64,
+    bytes_verified: u64,
+    /// How often another task slept meanwhile: the thread was never blocked.
+    ticks: u64,
+    latency_us: Percentiles,
+}
+
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    common::exit("tokio", options.setup.meet(|role, stream| side(&options, role, stream)))
+}
+
+fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Failure> {
+    let (device, path) = options.setup.open()?;
+    let pd = device.protection_domain()?;
+    let bytes = options.tasks as usize * (options.size as usize).next_multiple_of(POOL_ALIGN);
+    let mut pool = Pool::new(&pd, bytes, Access::ALL)?;
+    let channel = device.completion_channel()?;
+    let cq = device.completion_queue(options.tx_depth + 1).channel(&channel).build()?;
+    let mut pair = pd.queue_pair(cq.handle(), cq.handle()).sends(options.tx_depth).receives(0).build()?;
+    if role == Role::Server {
+        let memory = pool.take(bytes)?;
+        pair.sq.connect_over(&mut stream, &path, &memory.remote().to_bytes())?;
+        // The client does the rest, and says when it is done.
+        stream.set_read_timeout(None)?;
+        return Ok(handshake::ready(&mut stream)?);
+    }
+    let buffers = (0..options.tasks).map(|_| pool.take(options.size as usize)).collect::<Result<Vec<_>, _>>()?;
+    let peer = pair.sq.connect_over(&mut stream, &path, &[])?;
+    let memory = Remote::from_bytes(&peer.data)?;
+    let link = Rc::new(Link::new(pair.sq, options.tx_depth));
+    // One thread, as data planes have it. Futures that stay on it need no locks.
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(LocalSet::new().run_until(client(options, link, cq, channel, memory, buffers)))?;
+    Ok(handshake::ready(&mut stream)?)
+}
+
+async fn client(
+    options: &Options,
+    link: Rc<Link>,
+    cq: OwnedCq,
+    channel: CompletionChannel,
+    memory: Remote,
+    buffers: Vec<Buffer>,
+) -> Result<(), Failure> {
+    let mut driver = tokio::task::spawn_local(drive(Rc::clone(&link), cq, channel));
+    let ticks = Rc::new(Cell::new(0));
+    let ticker = Rc::clone(&ticks);
+    tokio::task::spawn_local(async move {
+        loop {
+            sleep(Duration::from_millis(1)).await;
+            ticker.set(ticker.get() + 1);
+        }
+    });
+    let stride = (options.size as u64).next_multiple_of(POOL_ALIGN as u64);
+    let tasks: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(n, buffer)| {
+            let (link, iters) = (Rc::clone(&link), options.iters);
+            tokio::task::spawn_local(async move { task(&link, n, iters, memory.at(n * stride), buffer).await })
+        })
+        .collect();
+    let mut latencies = Latencies::default();
+    for task in tasks {
+        tokio::select! {
+            // Ends with an error alone.
+            ended = &mut driver => ended??,
+            times = task => times??.into_iter().for_each(|time| latencies.record(time)),
+        }
+    }
+    let round_trips = latencies.count();
+    let bytes_verified = round_trips * u64::from(options.size);
+    let report = Report { round_trips, bytes_verified, ticks: ticks.get(), latency_us: latencies.percentiles() };
+    if options.report.json {
+        println!("{}", serde_json::to_string(&report)?);
+    } else {
+        println!("{round_trips} round trips, {bytes_verified} bytes verified; another task had {} turns", report.ticks);
+        println!("WRITE and READ in us: {}", report.latency_us);
+    }
+    latencies.draw(&format!("WRITE and READ of {} bytes", options.size), &options.report)
+}
+
+/// Writes to its place in the server's memory and reads it back; how long each round trip took.
+async fn task(link: &Link, n: u64, iters: u32, place: Remote, mut buffer: Buffer) -> Result<Vec<Duration>, Failure> {
+    let mut times = Vec::new();
+    for k in 0..iters {
+        let fill = (n as u8).wrapping_mul(31).wrapping_add(k as u8);
+        buffer.fill(fill);
+        let begin = Instant::now();
+        buffer = timeout(PATIENCE, link.write(buffer, place)).await??;
+        buffer.fill(!fill);
+        buffer = timeout(PATIENCE, link.read(buffer, place)).await??;
+        times.push(begin.elapsed());
+        let mut bytes = vec![0; buffer.len()];
+        buffer.read(0, &mut bytes);
+        if bytes.iter().any(|&byte| byte != fill) {
+            return Err(Failure::Data(format!("task {n}, round trip {k}: not what was written")));
+        }
+    }
+    Ok(times)
+}
+
+/// A send queue whose requests are futures.
+struct Link {
+    /// Goes before the buffers that its requests name.
+    sq: RefCell<Owned<SendQueue<transport::Rc>, Qp>>,
+    /// Requests on their way, each at the place that its tag tells.
+    waiting: RefCell<Vec<Option<Waiting>>>,
+    room: Semaphore,
+}
+
+struct Waiting {
+    buffer: Buffer,
+    done: oneshot::Sender<(Buffer, Result<(), CqeError>)>,
+}
+
+impl Link {
+    fn new(sq: Owned<SendQueue<transport::Rc>, Qp>, depth: u32) -> Self {
+        let waiting = RefCell::new((0..depth).map(|_| None).collect());
+        Self { sq: RefCell::new(sq), waiting, room: Semaphore::new(depth as usize) }
+    }
+
+    /// WRITEs the buffer to the peer.
+    async fn write(&self, buffer: Buffer, to: Remote) -> Result<Buffer, Failure> {
+        let sge = [buffer.sge()];
+        // SAFETY: the buffer's own memory.
+        unsafe { self.perform(buffer, |tag| wqe::write(to).gather(sge).signaled(tag)) }.await
+    }
+
+    /// READs from the peer into the buffer.
+    async fn read(&self, buffer: Buffer, from: Remote) -> Result<Buffer, Failure> {
+        let sge = [buffer.sge()];
+        // SAFETY: the buffer's own memory.
+        unsafe { self.perform(buffer, |tag| wqe::read(from).scatter(sge).signaled(tag)) }.await
+    }
+
+    /// Posts a request when there is room and waits for its completion.
+    ///
+    /// # Safety
+    /// The request names no memory but that of `buffer`.
+    async unsafe fn perform<W: WorkRequest<transport::Rc>>(
+        &self,
+        buffer: Buffer,
+        request: impl FnOnce(WrId) -> W,
+    ) -> Result<Buffer, Failure> {
+        self.room.acquire().await?.forget();
+        let (done, completed) = oneshot::channel();
+        {
+            let mut waiting = self.waiting.borrow_mut();
+            let place = waiting.iter().position(Option::is_none).ok_or("more permits than places")?;
+            // SAFETY: the caller vouches for the request; the buffer is kept until the request has completed, or the queue is
+            // gone, whatever becomes of this future.
+            unsafe { self.sq.borrow_mut().post_unchecked(&request(WrId(place as u64)))? };
+            waiting[place] = Some(Waiting { buffer, done });
+        }
+        let (buffer, outcome) = completed.await?;
+        outcome?;
+        Ok(buffer)
+    }
+
+    /// Gives a completed request's buffer back to its task.
+    fn complete(&self, cqe: &Cqe<'_>) -> Result<(), Failure> {
+        let tag = self.sq.borrow_mut().retire(cqe)?.wr_id;
+        let waiting = self.waiting.borrow_mut()[tag.0 as usize].take();
+        let Waiting { buffer, done } = waiting.ok_or("a completion of no request")?;
+        self.room.add_permits(1);
+        // A task that was cancelled does not take it; then the buffer ends here.
+        let _ = done.send((buffer, cqe.check().map(drop)));
+        Ok(())
+    }
+}
+
+/// Polls the completion queue when the channel says that there is something. Ends with an error alone.
+async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionChannel) -> Result<(), Failure> {
+    // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.
+    let channel = unsafe { AsyncFd::register(channel) }.map_err(Error::from)?;
+    loop {
+        // Armed first and then found empty: what comes from here on raises an event.
+        cq.arm(Notify::Any);
+        while cq.poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
+        let mut ready = channel.readable().await?;
+        let event = ready.try_io(|channel| match channel.get_ref().wait_timeout(Duration::ZERO) {
+            Ok(Some(event)) => Ok(event),
+            Ok(None) => Err(ErrorKind::WouldBlock.into()),
+            Err(error) => Err(Error::other(error)),
+        });
+        match event {
+            Ok(event) => drop(event?),
+            // Not readable after all: tokio waits again.
+            Err(_) => continue,
+        }
+        cq.event_received();
+    }
+}
