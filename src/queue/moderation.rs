@@ -2,8 +2,8 @@ use core::fmt;
 
 use crate::types::Wqebbs;
 
-/// Decides which requests ask for a completion: every `n`-th, and earlier where the queue could otherwise fill up with
-/// requests of which none completes visibly, so that nothing could ever be retired.
+/// Decides which requests ask for a completion: every `n`-th, and earlier if the queue could otherwise fill up with unsignalled
+/// requests, after which nothing could ever be retired.
 ///
 /// ```
 /// # use blueflame::{db::Register, queue::{Moderation, PostError, SendQueue}, transport, types::{Wqebbs, WrId}, wqe};

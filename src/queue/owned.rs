@@ -7,18 +7,18 @@ use core::ops::{Deref, DerefMut};
 use super::owning::Holds;
 use crate::cq::{CompletionQueue, PollMode, Publishing};
 
-/// A queue of this crate and what it needs: it derefs to the queue, and keeps the object under it, and everything that object
-/// needs, alive. `H` is the object's handle, to be cloned for the calls that set things up. `verbs` makes such queues.
+/// A queue of this crate together with the object under it. It derefs to the queue, and keeps the object alive, and everything
+/// that the object needs. `H` is the object's handle; clone it for calls that set things up. `verbs` makes such queues.
 ///
-/// Whatever order an application drops its queues, buffers, channels and devices in, they are destroyed in the order
-/// verbs asks for: each holds what it was made from.
+/// You may drop queues, buffers, channels and devices in any order: each holds what it was made from, so they are destroyed in
+/// the order that verbs requires.
 ///
-/// `&mut` access lets safe code move the queue out, as `core::mem::swap` of two of them does. Then the object may not go with
-/// this value, for its queue may still be in use: it is leaked.
+/// Safe code can move the queue out through `&mut`, for example by `core::mem::swap` of two of them. Its object is then leaked
+/// when this value is dropped, for the queue may still be in use.
 pub struct Owned<Q, H> {
     queue: ManuallyDrop<Q>,
     handle: ManuallyDrop<H>,
-    /// The ring that the object owns.
+    /// The address of the ring that the object owns.
     ring: usize,
     /// Tells a queue's ring.
     ring_of: fn(&Q) -> usize,
@@ -35,7 +35,7 @@ impl<Q, H> Owned<Q, H> {
         Self { ring: ring_of(&queue), queue: ManuallyDrop::new(queue), handle: ManuallyDrop::new(handle), ring_of }
     }
 
-    /// Whether the queue is that of the object, and not one that was put in its place.
+    /// Whether the queue is still that of the object.
     pub(crate) fn is_whole(&self) -> bool {
         (self.ring_of)(&self.queue) == self.ring
     }

@@ -1,6 +1,6 @@
 //! Queues that own the buffers of their requests, from posting to completion: posting is safe.
 //!
-//! The tag of a request is its buffer: an index or a pointer. So nothing is kept beside what the queues keep anyway.
+//! The tag of a request is its buffer, as an index or a pointer. So the queues need to keep nothing else.
 use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU64;
@@ -16,8 +16,8 @@ use crate::transport::Transport;
 use crate::types::WrId;
 use crate::wqe::{self, Carries, EncodeError, NoLocalMemory, Request, Sge, SupportedOn, WorkRequest};
 
-/// Registered memory that can be given away for a tag, and comes back for it: `Box<verbs::Buffer>`, a slot of an
-/// application's pool.
+/// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an application's
+/// pool.
 ///
 /// # Safety
 ///
@@ -27,18 +27,18 @@ pub unsafe trait DeviceBuffer: Sized {
     /// The memory.
     fn sge(&self) -> Sge;
 
-    /// Gives the buffer away, to be found again by the tag.
+    /// Turns the buffer into a tag.
     fn into_tag(self) -> NonZeroU64;
 
-    /// The buffer again.
+    /// Turns the tag into the buffer again.
     ///
     /// # Safety
     ///
-    /// `tag` is of [`into_tag`](Self::into_tag) of this type, and used here once.
+    /// `tag` comes from [`into_tag`](Self::into_tag) of this type, and is used here once.
     unsafe fn from_tag(tag: NonZeroU64) -> Self;
 }
 
-/// A queue, or something that keeps one and what that needs alive: `verbs::Owned`.
+/// A queue, or a value that keeps a queue together with what it needs: [`Owned`](super::Owned).
 ///
 /// # Safety
 ///
@@ -109,9 +109,9 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 
 /// A send queue that owns buffers of type `B` while its requests use them.
 ///
-/// Every request is signalled, and gives its buffer back when its completion is [retired](Self::retire). To have all of them
-/// back, take the queue pair to the error state: what is outstanding completes. Buffers whose completion never comes (the queue
-/// is dropped, or [forgotten](crate::CompletionQueue::forget)) are leaked: the device may still use them.
+/// It signals every request; to [retire](Self::retire) its completion gives the buffer back. To get all of them back, take the
+/// queue pair to the error state: all outstanding requests complete. A buffer whose completion never comes (you drop the
+/// queue, or [`forget`](crate::CompletionQueue::forget) its completions) is leaked: the device may still use it.
 ///
 /// ```
 /// use blueflame::cq::CompletionQueue;
@@ -165,7 +165,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         Ok(Self { holder, buffers: PhantomData })
     }
 
-    /// The queue, to look at. Its requests cannot be retired but here.
+    /// The queue, to look at. Only [`retire`](Self::retire) takes its requests back.
     #[inline]
     pub fn queue(&self) -> &SendQueue<T, R> {
         self.holder.queue()
@@ -236,7 +236,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
     }
 
-    /// As [`SendQueue::retire`]: the request's buffer, if it has one. That of a request that failed, too.
+    /// As [`SendQueue::retire`]: returns the request's buffer, if it has one, whether the request succeeded or failed.
     ///
     /// # Errors
     /// See [`RetireError`].

@@ -6,12 +6,12 @@ use static_assertions::const_assert_eq;
 use crate::arch::Packed;
 use crate::types::{Qpn, SqPi, WrId};
 
-/// What the driver must remember of one WQE until it completes, in private memory that the device cannot reach.
+/// What the queue remembers of one WQE until it completes, in private memory that the device cannot reach.
 ///
-/// The ring holds the same facts, but the ring is memory that a device (or a bug in one) may scribble on.
+/// The ring says the same, but a device (or a bug in one) can write to the ring.
 ///
-/// Two words without padding, so that it is stored at once; and its size is a power of two, so that one masked index gives
-/// the places of a WQE and of its record.
+/// It is two words without padding, so that one instruction stores it. Its size is a power of two, so that one masked index
+/// gives the places of a WQE and of its record.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct WqeRecord {
@@ -28,7 +28,7 @@ impl WqeRecord {
     /// `place` must be a record valid for writes.
     #[inline(always)]
     pub(crate) unsafe fn store(self, place: NonNull<Self>) {
-        // One store of sixteen bytes: stores, more than instructions, are what a post costs.
+        // One store of 16 bytes: a post costs what its stores cost, more than its instructions.
         // SAFETY: the caller's; the record's alignment is its size.
         unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
     }
@@ -40,8 +40,7 @@ const_assert_eq!(offset_of!(WqeRecord, wqebbs), 8);
 
 /// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
 ///
-/// A plain description; [`SendQueue::from_parts`](super::SendQueue) checks what can be checked and says in its
-/// "Safety" section what cannot.
+/// [`SendQueue::from_parts`](super::SendQueue) checks what can be checked; its "Safety" section says what you vouch for.
 #[derive(Clone, Copy, Debug)]
 pub struct SqParts {
     /// The ring's first WQEBB (`mlx5dv_qp::sq.buf`), 64-byte aligned.

@@ -1,4 +1,5 @@
-//! The receive queue of a queue pair: buffers posted in order, and consumed in order unless the queue pair was made otherwise.
+//! The receive queue of a queue pair: you post buffers in order, and the device consumes them in order, unless the queue pair was
+//! made otherwise.
 //!
 //! ```text
 //!        tail                              head
@@ -29,8 +30,7 @@ const MAX_WQES: u32 = 1 << 15;
 /// A receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_qp::rq`, `mlx5dv_rwq`), DevX or the software device give
 /// them.
 ///
-/// A plain description; [`RecvQueue::from_parts`] checks what can be checked and says in its "Safety" section what
-/// cannot.
+/// [`RecvQueue::from_parts`] checks what can be checked; its "Safety" section says what you vouch for.
 #[derive(Clone, Copy, Debug)]
 pub struct RqParts {
     /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned.
@@ -93,7 +93,7 @@ impl RecvQueue {
     ///
     /// # Errors
     ///
-    /// [`RecvPartsError`] names the part that cannot be.
+    /// [`RecvPartsError`] names the invalid part.
     ///
     /// # Safety
     ///
@@ -269,7 +269,7 @@ impl RecvQueue {
         unsafe { self.publish() };
     }
 
-    /// Makes everything before the head the device's: the WQEs visible first, then the doorbell record.
+    /// Hands everything before the head to the device: first the WQEs become visible, then the doorbell record.
     ///
     /// # Safety
     ///
@@ -319,7 +319,7 @@ unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
     }
 }
 
-/// Receive requests written to the ring, of which the device has not been told.
+/// Receive requests that are in the ring, and that the device has not been told of.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct RecvBatch<'a> {

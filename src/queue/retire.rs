@@ -1,10 +1,10 @@
-//! Whether a completion is of a queue's request: what all queues ask before they take the request back.
+//! Whether a completion belongs to a request of a queue. Every queue checks that before it takes the request back.
 use core::fmt;
 
 use crate::cq::{CqeOpcode, CqeView, QpnInCqe, Side, Source};
 use crate::types::Qpn;
 
-/// Why a completion does not belong to an outstanding request of the queue it was given to. The queue is as before.
+/// Why a completion does not belong to an outstanding request of the queue that you gave it to. The queue is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetireError {
@@ -41,7 +41,7 @@ pub enum RetireError {
         /// The completion's index.
         wqe_counter: u16,
     },
-    /// It was to be posted again, and did not end by [`CqeError::Aborted`](crate::cq::CqeError::Aborted).
+    /// The device did not abort it ([`CqeError::Aborted`](crate::cq::CqeError::Aborted)), so it is not posted again.
     NotAborted {
         /// The completion's index.
         wqe_counter: u16,
@@ -53,7 +53,7 @@ pub enum RetireError {
     },
 }
 
-// Constructors out of line: the checks that lead here are in the hot path, building the value is not.
+// Constructors out of line: the hot path has the checks that lead here, and does not build the value.
 impl RetireError {
     #[cold]
     fn wrong_side(opcode: CqeOpcode, queue: Side) -> Self {

@@ -3,7 +3,7 @@ use core::fmt;
 use crate::types::Wqebbs;
 use crate::wqe::EncodeError;
 
-/// Why parts cannot be a send queue.
+/// Invalid parts of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SqPartsError {
@@ -18,7 +18,7 @@ pub enum SqPartsError {
         part: &'static str,
         /// The address given.
         address: usize,
-        /// The alignment asked for, in bytes.
+        /// The alignment required, in bytes.
         alignment: usize,
     },
 }
@@ -38,13 +38,13 @@ impl fmt::Display for SqPartsError {
 
 impl core::error::Error for SqPartsError {}
 
-/// Why a request was not posted. Nothing has been written, and the queue is as before.
+/// Why a request was not posted. Nothing has been written, and the queue is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostError {
-    /// The request is no WQE of this queue.
+    /// The request does not fit a WQE of this queue: too many inline bytes or entries, or an invalid one.
     Encode(EncodeError),
-    /// No room until completions are retired.
+    /// The ring has no room until you retire completions.
     Full {
         /// WQEBBs the request takes.
         needed: Wqebbs,
@@ -65,7 +65,7 @@ pub enum PostError {
         /// WQEBBs that may be outstanding.
         window: Wqebbs,
     },
-    /// The queue takes nothing, because its queue pair is not ready to send (state RTS).
+    /// The queue pair is not ready to send (state RTS).
     NotReadyToSend,
 }
 

@@ -1,11 +1,11 @@
-//! Where the next WQE goes.
+//! The place of the next WQE: indices, and slots of the ring.
 use super::parts::WqeRecord;
 use crate::types::{SqPi, WQEBB_BYTES, Wqebbs};
 
-/// An [`SqPi`] at work: the same 16 bits in a field of a CPU register's width.
+/// An [`SqPi`] for calculating: the same 16 bits in a field of a CPU register's width.
 ///
 /// The compiler loads a `u16` together with its padding, and a load of 32 bits just after a store of 16 has to wait until
-/// the store has left the CPU. And what it knows of the upper half makes it choose longer sequences for the byte order.
+/// the store has left the CPU. It also knows the upper half to be zero, and then chooses longer sequences to swap bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Index(u32);
 
@@ -45,8 +45,8 @@ impl Index {
     }
 }
 
-/// Where a WQEBB and its record are: bytes into the shadow. The ring has four times as many bytes, a factor that is part
-/// of an address on most CPUs.
+/// The place of a WQEBB and of its record: bytes into the shadow. Bytes into the ring are four times that, a factor that most
+/// CPUs' addresses can have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot(usize);
 

@@ -1,4 +1,4 @@
-//! The shared receive queue: buffers for many queue pairs, kept in a linked list because they complete in any order.
+//! The shared receive queue: buffers for many queue pairs, in a linked list, because they complete in any order.
 //!
 //! ```text
 //!   head                                  tail
@@ -46,8 +46,7 @@ const POSTED: u16 = 1 << 15;
 
 /// A shared receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_srq`), DevX or the software device give them.
 ///
-/// A plain description; [`SharedRecvQueue::from_parts`] checks what can be checked and says in its "Safety" section
-/// what cannot.
+/// [`SharedRecvQueue::from_parts`] checks what can be checked; its "Safety" section says what you vouch for.
 #[derive(Clone, Copy, Debug)]
 pub struct SrqParts {
     /// WQE 0 (`mlx5dv_srq::buf`), 16-byte aligned.
@@ -72,12 +71,12 @@ pub struct SrqParts {
     pub shadow: NonNull<MaybeUninit<SrqRecord>>,
 }
 
-/// What the driver must remember of one WQE of a shared receive queue, in private memory that the device cannot reach.
+/// What the queue remembers of one WQE, in private memory that the device cannot reach.
 #[derive(Clone, Copy, Debug)]
 pub struct SrqRecord {
     /// The application's tag, handed back with the completion.
     wr_id: WrId,
-    /// Low 15 bits: the next WQE of the free list, or what it was when this one was posted. Bit 15: posted.
+    /// Low 15 bits: the next WQE of the free list (of a posted WQE: when it was posted). Bit 15: posted.
     next: u16,
 }
 
@@ -110,7 +109,7 @@ impl SharedRecvQueue {
     ///
     /// # Errors
     ///
-    /// [`RecvPartsError`] names the part that cannot be.
+    /// [`RecvPartsError`] names the invalid part.
     ///
     /// # Safety
     ///
@@ -201,7 +200,7 @@ impl SharedRecvQueue {
     /// # Errors
     ///
     /// [`RetireError::WrongSide`] for completions of sends, [`RetireError::NotPosted`] if no such WQE is posted; nothing
-    /// changes then. Which shared receive queue a completion belongs to is not in the CQE (but in CQE version 0): see
+    /// changes then. It cannot check that the completion is of this shared receive queue: only CQEs of version 0 say that. See
     /// [`post`](Self::post).
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
@@ -242,11 +241,11 @@ impl SharedRecvQueue {
         Ok(record.wr_id)
     }
 
-    /// Posts the buffers of an aborted receive again, with its tag, which is returned; the device is told. Nothing was
+    /// Posts the buffers of an aborted receive again, with the same tag, tells the device, and returns the tag. Nothing was
     /// received into them, and the queue pair lives on: see [`CqeError::Aborted`].
     ///
     /// They go into another WQE, as libmlx5 does it (rdma-core `providers/mlx5/srq.c`, `mlx5_complete_odp_fault`): the
-    /// device may still be looking at the aborted one, which cools down behind all that are free now.
+    /// device may still be looking at the aborted one, which waits behind all that are free now.
     ///
     /// # Errors
     ///
@@ -351,7 +350,7 @@ impl SharedRecvQueue {
     }
 }
 
-/// Receive requests written to the ring, of which the device has not been told.
+/// Receive requests that are in the ring, and that the device has not been told of.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct SrqBatch<'a> {
