@@ -101,15 +101,15 @@ pub struct Wqebbs(pub u16);
 /// Bytes in one WQEBB (rdma-core `MLX5_SEND_WQE_BB`).
 pub const WQEBB_BYTES: usize = 64;
 
-/// Bytes in one DS unit, the 16-byte unit that WQE sizes are counted in (PRM "DS").
+/// Bytes in one DS, in which WQE sizes are counted (PRM "DS").
 pub const DS_BYTES: usize = 16;
 
-/// The size of a WQE in 16-byte units, control segment included: 1 to 63 (six bits in the control segment).
+/// The size of a WQE in DS, control segment included: 1 to 63 (six bits in the control segment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ds(pub u8);
 
 impl Ds {
-    /// The largest WQE the control segment can describe, 63 units = 1008 bytes.
+    /// The largest WQE that the control segment can describe: 63 DS, 1008 bytes.
     pub const MAX: u8 = 63;
 
     /// How many WQEBBs a WQE of this size takes.

@@ -1,7 +1,8 @@
-//! Queues over raw parts: indices, space, the application's tags; `wqe`, `db` and `cq` put to work together.
+//! Queues over raw parts: indices, room, the application's tags. Puts `wqe`, `db` and `cq` to work. Knows neither libibverbs nor
+//! where the parts come from.
 //!
-//! Parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
-//! `from_parts` is the one `unsafe` door; what comes out keeps its promises without trusting the device.
+//! They come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to `from_parts`
+//! is `unsafe`; the queues keep their promises from then on, whatever the device writes.
 mod blueflame;
 mod copy;
 mod in_ring;

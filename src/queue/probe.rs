@@ -1,4 +1,4 @@
-//! Which copy routine suits a register: measured by posting, and proved by the device.
+//! Chooses the copy routine that suits a register: measures posts, and asks the device which copies it took.
 use core::array;
 use core::fmt;
 
@@ -20,27 +20,27 @@ const ROUTINES: usize = CopyRoutine::ALL.len();
 const ROUNDS: usize = 65;
 /// The most NOPs in a slice.
 const NOPS: u32 = 64;
-/// A routine must save one part in so many, to be picked instead of the one that is the default: less is noise. Among the
-/// shares that the device took, too, less is no difference.
+/// Differences below 1/16 are noise: a routine must be faster than the default by more to be picked, and shares of copies that
+/// the device took must differ by more to count as different.
 const MARGIN: u64 = 16;
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Measures copy routines on this queue's register, for [`Probe::pick`] to choose one: at start-up, before anything is
     /// posted. Takes some milliseconds, and some ten thousand NOPs.
     ///
-    /// Each routine posts slices of up to 64 NOPs, in turns with the others. A NOP is posted as [`post`](Self::post) posts a
-    /// request of one WQEBB: put together as the routine wants it, stored to the ring, published, and copied by it between
-    /// the barriers of the register's mode. What is timed is this; what the slice's first NOP takes is left out, since it pays
-    /// for what the slice before has left behind. A program built without optimizations measures its build.
+    /// Each routine posts slices of up to 64 NOPs, in turns with the others. It posts a NOP as [`post`](Self::post) posts a
+    /// request of one WQEBB: composes it in the form that the routine takes, stores it to the ring, publishes it, and copies it
+    /// between the barriers of the register's mode. The probe times this, without the slice's first NOP, which pays for what the
+    /// slice before has left behind. A program built without optimizations measures its build.
     ///
-    /// The NOP in the ring asks for no completion, except for the last of a slice; the copy in the register does. So a
-    /// completion of any other proves that the device took the copy and fetched nothing: the only proof that software can have,
-    /// and how Linux tells whether write combining works (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`,
-    /// `mlx5_wc_post_nop`). [`Probe::taken`] has the shares.
+    /// The NOP in the ring asks for no completion, except the last of a slice; the copy in the register does. So a completion of
+    /// any other proves that the device took the copy and fetched nothing. Software has no other proof; Linux tells in the same
+    /// way whether write combining works (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
+    /// [`Probe::taken`] has the shares.
     ///
-    /// `cq` is the completion queue of this queue's requests, and nothing else completes to it meanwhile. `clock` says what
-    /// time it is, in any unit: nanoseconds since the start, or a cycle counter. `wait` is called while a completion is waited
-    /// for, and says whether to go on: here is where a program gives up after some time, or steps a device that it steps.
+    /// `cq` is the completion queue of this queue's requests, and nothing else completes to it meanwhile. `clock` returns the
+    /// time in any unit: nanoseconds since the start, or a cycle counter. The probe calls `wait` while it waits for a
+    /// completion, and goes on if it returns true: there a program gives up after some time, or steps a software device.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -58,8 +58,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # }
     /// ```
     ///
-    /// [`CopyRoutine::St64b`] faults on memory that does not take such stores. On ordinary memory in place of a register
-    /// `Movdir64b` costs what it never costs there, that of throwing the line out of the cache.
+    /// [`CopyRoutine::St64b`] faults on memory that does not take such stores. On ordinary memory in place of a register,
+    /// `Movdir64b` also evicts the line from the cache, which it never does on a register.
     ///
     /// # Errors
     /// See [`ProbeError`]. Up to [`ProbeError::Outstanding`] nothing has been posted; after the others, NOPs may be outstanding.
@@ -197,17 +197,16 @@ impl Probe {
         self.measured().map(move |(routine, found)| (routine, found.ticks as f64 / timed))
     }
 
-    /// The share of each routine's copies, from 0 to 1, that the device is known to have taken out of the register, and not
-    /// from the ring. Zero for all routines says that copies are of no use here: then 8-byte doorbells cost less
+    /// The share of each routine's copies, from 0 to 1, that the device is known to have taken from the register and not from the
+    /// ring. If it is zero for all routines, copies are of no use here, and 8-byte doorbells cost less
     /// ([`BlueFlamePolicy::Never`](super::BlueFlamePolicy::Never)).
     pub fn taken(&self) -> impl Iterator<Item = (CopyRoutine, f64)> {
         let known = f64::from(self.nops - 1) * ROUNDS as f64;
         self.measured().map(move |(routine, found)| (routine, f64::from(found.taken) / known))
     }
 
-    /// The routine to take. Of those whose copies the device takes most often, less a sixteenth, it is the cheapest; or the
-    /// [default](CopyRoutine::default_for_cpu), if that is among them and not dearer by more than a sixteenth, or if nothing
-    /// was measured.
+    /// The best routine: the fastest of those whose copies the device takes most often (within 1/16), unless the
+    /// [default](CopyRoutine::default_for_cpu) is among them and within 1/16 of the fastest. The default, if nothing was measured.
     #[must_use]
     pub fn pick(&self) -> CopyRoutine {
         let default = CopyRoutine::default_for_cpu();

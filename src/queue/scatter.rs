@@ -16,8 +16,8 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// As many WQEs are in use as the queue takes at a time, which is this number. Where receives complete out of order, one
-    /// that is done stays in use until all older ones are done.
+    /// The queue takes this many WQEs at a time, and all are in use. Where receives complete out of order, one that is done stays
+    /// in use until all older ones are done.
     Full(u32),
     /// More scatter entries than a WQE holds.
     TooManySges {
@@ -92,7 +92,7 @@ unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
     }
 }
 
-/// Why parts do not make a receive queue.
+/// Invalid parts of a receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvPartsError {

@@ -160,11 +160,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.pi.get()
     }
 
-    /// Brings the lines that the next request goes to, in the ring and in the shadow, into this CPU's cache.
+    /// Fetches the cache lines that the next request goes to, in the ring and in the shadow.
     ///
-    /// For threads that post to many queues in turn, called after posting to each: the lines have come when the queue's turn
-    /// comes again, in place of being waited for between its request and its doorbell. With one queue it is two
-    /// instructions for nothing. Figures are with `verbs::ThreadDomain`, whose layout leaves these lines as the ones that miss.
+    /// For threads that post to many queues in turn. Call it after posting to each: the lines are in the cache when the queue's
+    /// turn comes again, and posting does not wait for them. With one queue it is two wasted instructions. It gains most in a
+    /// `verbs::ThreadDomain`, where no other lines miss (`docs/performance.md`, "Thread domains").
     #[inline(always)]
     pub fn prefetch(&self) {
         let slot = self.slot(self.pi);
@@ -267,9 +267,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 }
 
 impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F, C>> {
-    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device: in the
-    /// [modes](FlushMode) that leave out flushes, for queues that go idle or move to another thread. Must run on the CPU that
-    /// rang.
+    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. In the [modes](FlushMode) that
+    /// leave out flushes, call it before the queue goes idle or moves to another thread, on the CPU that rang.
     #[inline]
     pub fn flush(&mut self) {
         self.register.flush();

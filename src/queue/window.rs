@@ -10,20 +10,20 @@ use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
 
-/// Why a queue cannot have this window. It keeps the one it has.
+/// An invalid window. The queue keeps the one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WindowError {
     /// The window is larger than the ring.
     LargerThanRing {
-        /// WQEBBs asked for.
+        /// WQEBBs of the window asked for.
         window: Wqebbs,
         /// WQEBBs of the ring.
         ring: Wqebbs,
     },
     /// More is outstanding already.
     Outstanding {
-        /// WQEBBs asked for.
+        /// WQEBBs of the window asked for.
         window: Wqebbs,
         /// WQEBBs outstanding.
         outstanding: Wqebbs,

@@ -22,8 +22,8 @@ pub trait VerbsTransport: Transport {
     const QP_TYPE: sys::ibv_qp_type::Type;
     /// Whether the service is reliable, and so has READs, atomics, timers and retries.
     const RELIABLE: bool;
-    /// 16-byte units of a request between its control segment and its payload: the remote address, or what a frame has inline
-    /// at least.
+    /// DS of a request between its control segment and its payload: the remote address, or the fewest inline headers of a
+    /// frame.
     const OPERAND_UNITS: usize = 1;
     /// What a message calls it.
     const NAME: &'static str;

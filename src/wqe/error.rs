@@ -3,7 +3,7 @@ use core::fmt;
 use super::payload::MAX_SGE_BYTES;
 use crate::types::Ds;
 
-/// Why a request cannot be a WQE of this queue: the value and the limit. Nothing has been written.
+/// Why a request does not fit a WQE of this queue: the value and the limit. Nothing has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -31,9 +31,9 @@ pub enum EncodeError {
         /// `max_inline_data` of the queue.
         limit: u32,
     },
-    /// A WQE of more 16-byte units than the control segment can count.
+    /// A WQE of more DS than the control segment can count.
     WqeTooLong {
-        /// Units of the request, control segment included.
+        /// DS of the request, control segment included.
         ds: usize,
         /// [`Ds::MAX`].
         limit: u8,

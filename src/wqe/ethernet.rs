@@ -89,7 +89,7 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// ```
 /// ```compile_fail,E0080
 /// # use blueflame::wqe;
-/// let _ = wqe::frame().inline_headers(&[0; 979]); // a WQE of 64 units, one too many
+/// let _ = wqe::frame().inline_headers(&[0; 979]); // a WQE of 64 DS, one too many
 /// ```
 ///
 /// The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `copy_eth_inline_headers`,
@@ -102,9 +102,9 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// shot brings what follows, so there they end where frames begin to differ.
 ///
 /// Inline headers do not count as inline data of the queue's [limits](super::Limits), neither here nor in libmlx5; what
-/// bounds them is the size of a WQE, 63 units. Whether the bytes are a frame that the port can send is not looked at.
+/// bounds them is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame which the port can send.
 ///
-/// Large sends (TSO, one WQE for many packets) are not offered.
+/// There are no large sends (TSO, one WQE for many packets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<H = ()> {
     headers: H,
@@ -157,7 +157,7 @@ pub const fn frame() -> Request<Frame> {
 
 impl<P> Request<Frame, P> {
     /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`, at least
-    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] units holds, 978 bytes.
+    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] holds, 978 bytes.
     #[inline]
     pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
         const {

@@ -13,19 +13,20 @@
 //!   +------------------------+
 //!   | data segments, or      |  each: byte count | lkey | address
 //!   | one inline segment     |  byte count with bit 31 set, then the bytes, padded to 16
-//!   +------------------------+  at the ring's end the WQE goes on at the ring's start, in the middle of inline data
-//! too
+//!   +------------------------+
 //! ```
 //!
+//! Where the ring ends, a WQE goes on at its start, even in the middle of inline data.
+//!
 //! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload, flags and
-//! the application's tag. It knows its size, at compile time where its parts do, and encodes itself unit by unit (a
-//! unit is 16 bytes, two words) into a [`Sink`]: eight words in CPU registers for what is sure to fit one WQEBB, or
-//! the ring in place. There is one encoder; operations and payloads only say what differs.
+//! the application's tag. It knows its size, at compile time if its parts do, and encodes itself DS by DS into a sink: CPU
+//! registers if it fits one WQEBB by its type, otherwise the ring in place. There is one encoder; operations and payloads only
+//! say what differs.
 //!
 //! This room knows no queue and does no I/O. The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`,
 //! `_mlx5_post_send`), with two exceptions in bytes that the device does not read: the padding behind inline data (up
-//! to the next 16 bytes) and the compare word of a fetch-and-add are zero here, and whatever was in the ring before
-//! with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as they were, as libmlx5 leaves them.
+//! to the next DS) and the compare word of a fetch-and-add. Both are zero here; libmlx5 leaves what was in the ring.
+//! Neither stores to the ring past a WQE's end (past `ds * 16`).
 mod be;
 mod bytes;
 mod ds;

@@ -31,7 +31,7 @@ pub trait Operation: Sealed + Copy {
     /// The device's opcode.
     const OPCODE: Opcode;
 
-    /// 16-byte units of its segments, control segment and payload not counted.
+    /// DS of its segments, without control segment and payload.
     const DS: usize;
 
     /// Whether its segments carry data, so that a request without a payload leaves the device nothing to fetch.
@@ -48,7 +48,7 @@ pub trait Operation: Sealed + Copy {
     fn encode<S: Sink>(&self, _sink: &mut S) {}
 }
 
-/// The most units any operation's segments take, but for those with data: remote address and atomic segment.
+/// The most DS that the segments of an operation without data take: remote address and atomic segment.
 pub(crate) const MAX_OPERAND_DS: usize = 2;
 
 /// An operation that takes data from this side to the other, inline or from registered memory.

@@ -7,18 +7,18 @@ use super::sink::Sink;
 use crate::types::{DS_BYTES, Lkey};
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
-/// (bit 31 marks an inline segment), and the device reads 0 as 2^31, which no tool of verbs' users can ask for.
+/// (bit 31 marks an inline segment). The device reads 0 as 2^31; verbs has no way to ask for that, nor has this crate.
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
 /// What follows a request's operands in the WQE.
 pub trait Payload: Sealed + Copy {
-    /// The most 16-byte units it takes; `None` if that is known only at run time.
+    /// The most DS it takes; `None` if that is known only at run time.
     const MAX_DS: Option<usize>;
 
-    /// Whether it is inline data, of which BlueFlame leaves the device nothing to fetch.
+    /// Whether it is inline data. By BlueFlame the device then gets all of the request, and fetches nothing.
     const INLINE: bool;
 
-    /// The 16-byte units it takes.
+    /// The DS it takes.
     ///
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
@@ -70,7 +70,7 @@ impl Payload for Empty {
     fn encode<S: Sink>(&self, _: &mut S) {}
 }
 
-/// A scatter/gather entry: a piece of registered memory of this side (`struct ibv_sge`).
+/// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sge {
     /// Address in the address space of the key, usually the virtual address.
@@ -224,7 +224,7 @@ impl InlineBytes for &[u8] {
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<D>(pub(super) D);
 
-/// Units of an inline segment of `bytes` bytes. No bytes, no segment.
+/// DS of an inline segment of `bytes` bytes. No bytes, no segment.
 #[inline]
 pub(super) const fn inline_ds(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }

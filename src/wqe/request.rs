@@ -46,7 +46,7 @@ pub struct Control {
 ///
 /// Implemented by [`Request`] for the operations that `T` has ([`SupportedOn`]).
 pub trait WorkRequest<T: Transport>: Sealed + Copy {
-    /// The most units (DS, 16 bytes) it takes, control segment included; `None` if that is known only at run time.
+    /// The most DS it takes, control segment included; `None` if that is known only at run time.
     const MAX_DS: Option<usize>;
 
     /// Whether it carries inline data.
@@ -58,7 +58,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// The tag to hand back with its completion.
     fn tag(&self) -> WrId;
 
-    /// Its size in units (DS), control segment included.
+    /// Its size in DS, control segment included.
     ///
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
@@ -71,7 +71,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// fewest comparisons.
     fn has_static_size(&self) -> bool;
 
-    /// Writes the whole WQE of size `ds`, which must be what [`units`](Self::units) said.
+    /// Writes the whole WQE of size `ds`, which must be what [`ds`](Self::ds) said.
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
 }
 
@@ -126,8 +126,8 @@ impl<O, P> Request<O, P> {
         Request { operation, payload, fm_ce_se, wr_id }
     }
 
-    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and its
-    /// space comes back with the next signalled one.
+    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and the ring gets its
+    /// room back with the next signalled one.
     #[inline]
     pub fn signaled(self, wr_id: WrId) -> Self {
         Self { fm_ce_se: self.fm_ce_se | bits::CQ_UPDATE, wr_id, ..self }

@@ -15,7 +15,7 @@ use crate::wqe::Opcode;
 pub struct CtrlSeg {
     /// Opcode modifier in bits 31:24, producer index of the WQE's first WQEBB in 23:8, [`Opcode`] in 7:0.
     pub opmod_idx_opcode: Be32,
-    /// Queue pair number in bits 31:8, size of the WQE in DS (16-byte units) in 5:0.
+    /// Queue pair number in bits 31:8, size of the WQE in DS in 5:0.
     pub qpn_ds: Be32,
     /// XOR checksum of the WQE for queue pairs created with WQE signatures, otherwise 0.
     pub signature: u8,

@@ -13,12 +13,12 @@ use crate::types::DS_BYTES;
 /// The payload of a request to be prepared, and what of it each shot brings: all of an [`InlineLen`], all of a
 /// [`GatherLen`], nothing of a payload that is given already.
 ///
-/// Its size in units must be known by type.
+/// Its size must be known by type.
 pub trait TemplatePayload: Sealed {
     /// What a shot brings.
     type Data;
 
-    /// 16-byte units of the payload.
+    /// DS of the payload.
     const DS: usize;
 
     /// Those of them, from the first, that have bytes prepared.
@@ -33,7 +33,7 @@ pub trait TemplatePayload: Sealed {
     /// What exceeds `limits` or the format.
     fn check(&self, limits: &Limits) -> Result<(), EncodeError>;
 
-    /// Writes the units that have bytes prepared; the bytes that a shot brings are zero.
+    /// Writes the DS that have bytes prepared; the bytes that a shot brings are zero.
     fn prepare<S: Sink>(&self, sink: &mut S);
 
     /// Whether the format allows what a shot brings: whether [`check_data`](Self::check_data) is `Ok`.
@@ -45,7 +45,7 @@ pub trait TemplatePayload: Sealed {
     /// What the format does not allow.
     fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
 
-    /// What a shot brings to unit `n` of the payload; other bytes are zero.
+    /// What a shot brings to DS `n` of the payload; other bytes are zero.
     fn ds(data: &Self::Data, n: usize) -> Packed;
 }
 
