@@ -88,3 +88,9 @@ fn tokio() {
         assert!(report["bytes_verified"].as_u64() >= report["round_trips"].as_u64(), "{report}");
     }
 }
+
+#[test]
+fn adopt() {
+    let said = run(env!("CARGO_BIN_EXE_adopt"), "");
+    assert!(said.contains("written and read back: 96 bytes") && said.contains("received:"), "{said}");
+}

@@ -1,0 +1,37 @@
+//! Objects of `ibverbs-sys`, driven by blueflame. Functions and structures have the names of C, so that a program looks as one of
+//! `rdma-sys`; the pointers are cast, and the rest is as in `../../main.rs`.
+
+#[path = "../../../traffic.rs"]
+mod traffic;
+
+use std::error::Error;
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::transport;
+use blueflame::verbs::{adopt_context, adopt_cq, adopt_pd, adopt_qp};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // SAFETY: each is made of those before it, and all stay to the program's end.
+    let (context, pd, cq, qp) = unsafe {
+        let mut devices = 0;
+        let list = ibverbs_sys::ibv_get_device_list(&raw mut devices);
+        assert!(!list.is_null() && devices > 0, "no RDMA device");
+        let context = ibverbs_sys::ibv_open_device(*list);
+        let pd = ibverbs_sys::ibv_alloc_pd(context);
+        let cq = ibverbs_sys::ibv_create_cq(context, 64, null_mut(), null_mut(), 0);
+        let mut attr = ibverbs_sys::ibv_qp_init_attr::default();
+        (attr.send_cq, attr.recv_cq, attr.qp_type) = (cq, cq, ibverbs_sys::ibv_qp_type::IBV_QPT_RC);
+        (attr.cap.max_send_wr, attr.cap.max_send_sge, attr.cap.max_inline_data) = (16, 1, 64);
+        (context, pd, cq, ibverbs_sys::ibv_create_qp(pd, &raw mut attr))
+    };
+    // SAFETY: they stay, nobody else posts, polls or arms, and the queue pair is the only one of its context.
+    let (device, domain, mut queue, mut pair) = unsafe {
+        (
+            adopt_context(NonNull::new(context).ok_or("ibv_open_device")?.cast())?,
+            adopt_pd(NonNull::new(pd).ok_or("ibv_alloc_pd")?.cast())?,
+            adopt_cq(NonNull::new(cq).ok_or("ibv_create_cq")?.cast())?,
+            adopt_qp::<transport::Rc>(NonNull::new(qp).ok_or("ibv_create_qp")?.cast())?,
+        )
+    };
+    traffic::run(&device, &domain, &mut pair, &mut queue)
+}
