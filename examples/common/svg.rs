@@ -59,7 +59,9 @@ pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(
         let ns = times.value_at_quantile(quantile).max(1);
         let (x, y) = (across(bar(ns as f64)), TOP - 28 + 14 * n as i32);
         line(&area, (x, y), (x, BOTTOM), INK)?;
-        text(&area, &format!("{name} {:.2} us", us(ns)), (x + 4, y), HPos::Left, 12.0)?;
+        // To the left where there is no room to the right.
+        let (side, gap) = if x < RIGHT - 120 { (HPos::Left, 4) } else { (HPos::Right, -4) };
+        text(&area, &format!("{name} {:.2} us", us(ns)), (x + gap, y), side, 12.0)?;
     }
     area.present().map_err(broken)
 }
