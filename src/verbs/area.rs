@@ -1,4 +1,4 @@
-//! Memory in pieces of any size, given back in any order: what doorbell records and rings are placed in.
+//! An allocator of mapped memory, for doorbell records and rings.
 
 use core::ptr::NonNull;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use super::error::failed;
 /// Maps at least so many bytes, zeroed.
 type Map = fn(usize) -> Result<MmapMut, CallError>;
 
-/// Pieces of memory, handed out first fit from the lowest address, so that they lie dense. Chunks are mapped when the
-/// pieces need them, and unmapped with the area only: what an owner has made stays for what it makes next.
+/// Hands out pieces of memory, first fit from the lowest address, so that they lie close together. It maps chunks when it needs
+/// them, and unmaps them only when it is dropped: memory that was given back serves the next piece.
 ///
-/// For setup: allocating looks through the gaps.
+/// For setup: allocating searches the gaps.
 #[derive(Debug)]
 pub(super) struct Area {
     map: Map,
@@ -66,8 +66,8 @@ impl Area {
 
     fn grow(&mut self, bytes: usize) -> Result<(), CallError> {
         let mut chunk = (self.map)(bytes.max(self.chunk_bytes))?;
-        // After a fork, who writes a page first gets a copy of it, and the device goes on using the original. So children do
-        // not get these pages, nor libmlx5's own (`ibv_dontfork_range`), and this process keeps them.
+        // After a fork, the process that writes a page first gets a copy of it, and the device goes on using the original. So
+        // children do not get these pages (nor libmlx5's own, `ibv_dontfork_range`), and this process keeps the originals.
         chunk.advise(Advice::DontFork).map_err(|error| failed("madvise", &error))?;
         self.gaps.insert(chunk.as_mut_ptr().expose_provenance(), chunk.len());
         self.chunks.push(chunk);
@@ -96,7 +96,7 @@ impl Area {
     }
 }
 
-/// What cannot be: a mapping at address zero, or one too small for what it was made for.
+/// An invalid mapping: at address zero, or too small.
 fn no_room() -> CallError {
     CallError { call: "mmap", errno: libc::ENOMEM }
 }

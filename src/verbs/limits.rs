@@ -1,11 +1,11 @@
-//! Which limit a queue pair is past that libmlx5 refuses with a bare EINVAL.
+//! Finds the limit that a queue pair exceeds when libmlx5 says only EINVAL.
 
 use super::Error;
 
-/// Finds what is too much about requests of `inline` bytes and `sends` of them, by trying: libmlx5 compares with limits of the
-/// context that it tells nobody (rdma-core `providers/mlx5/verbs.c`, `mlx5_calc_sq_size`: `max_sq_desc_sz`, `max_send_wqebb`).
+/// Finds whether `inline` bytes or `sends` requests are too many, by trying: libmlx5 compares them with limits of the context that
+/// it does not report (rdma-core `providers/mlx5/verbs.c`, `mlx5_calc_sq_size`: `max_sq_desc_sz`, `max_send_wqebb`).
 ///
-/// `possible` says whether a queue pair of so many sends, and so many inline bytes, can be made. `None` if neither is to blame.
+/// `possible` says whether a queue pair with that many sends and inline bytes can be made. `None` if neither is too many.
 pub(super) fn past(inline: u32, sends: u32, possible: impl Fn(u32, u32) -> bool) -> Option<Error> {
     if !possible(1, 0) {
         return None;

@@ -147,7 +147,7 @@ impl Drop for Registration {
     }
 }
 
-/// A stretch of registered memory that nobody else has: registered memory is handed out in pieces that do not overlap.
+/// A range of registered memory that nobody else has: pieces of registered memory do not overlap.
 ///
 /// The registration lives as long as any of its pieces. Dropping the last one takes the memory away from the device
 /// before it is freed, so a request still in flight then fails; it cannot touch memory that is no longer there.

@@ -1,9 +1,8 @@
-//! libmlx5's functions, found when they are first needed.
+//! libmlx5's functions, loaded when they are first needed.
 //!
-//! The program is not linked with libmlx5. A linker takes the first `mlx5` that it finds on its path, and other crates put
-//! one of their own there: a stub without most functions, in the case of `rdma-mummy-sys`, and so of `sideway`. libibverbs
-//! itself loads libmlx5 in this way when it looks for devices, so it is the same copy (the file is the same, by the name of
-//! `libmlx5.so.1` or of libibverbs' driver).
+//! The program is not linked with libmlx5. A linker takes the first `mlx5` on its path, and other crates put their own there:
+//! `rdma-mummy-sys` (and so `sideway`) a stub that lacks most functions. libibverbs loads libmlx5 in the same way when it looks
+//! for devices, so both use one copy (one file, by the name of `libmlx5.so.1` or of libibverbs' driver).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;

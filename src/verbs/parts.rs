@@ -49,8 +49,8 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
     checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
 }
 
-/// Refuses to make or adopt queues of whose WQEs libmlx5 would have the device check signatures: this crate does not
-/// compute them. libmlx5 goes by `variable` of the environment when it makes a queue, and tells nobody (rdma-core
+/// Refuses to make or adopt queues if libmlx5 would have the device check signatures of their WQEs: this crate does not
+/// compute them. libmlx5 reads the environment's `variable` when it makes a queue, and does not report it (rdma-core
 /// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
 pub(crate) fn unsigned(object: &'static str, variable: &'static CStr) -> Result<(), Error> {
     // SAFETY: a string; nobody changes the environment meanwhile, for libmlx5 is about to look for the same variable, with no lock.
@@ -78,7 +78,7 @@ pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<ffi::Mlx5dvQp, Er
     Ok(out)
 }
 
-/// Raw parts of a completion queue. From here on libmlx5 leaves the consumer index to us.
+/// Raw parts of a completion queue. libmlx5 no longer touches its consumer index after this.
 ///
 /// # Safety
 /// `cq` is alive and of an mlx5 device.

@@ -1,4 +1,4 @@
-//! Where libmlx5 puts doorbell records and rings, when a parent domain says so.
+//! Chooses where libmlx5 puts doorbell records and rings, by a parent domain.
 //!
 //! By itself libmlx5 gives each record a cache line, and each ring pages of its own (rdma-core `providers/mlx5/dbrec.c`,
 //! `buf.c`). Here records of eight bytes lie side by side, and rings one behind the other on huge pages.
@@ -18,7 +18,7 @@ const RECORD_CHUNK: usize = 4096;
 /// Rings by the huge page.
 const RING_CHUNK: usize = 1 << pool::HUGE_PAGE_BITS;
 
-/// Memory of one thread's records and rings. Pages are never shared with another's, so nor are cache lines.
+/// Memory of one thread's records and rings. No other thread has any of its pages, hence none of its cache lines.
 #[derive(Debug)]
 pub(crate) struct Placement {
     records: Mutex<Area>,
@@ -47,7 +47,7 @@ fn record_pages(bytes: usize) -> Result<MmapMut, CallError> {
     MmapMut::map_anon(bytes).map_err(|error| failed("mmap", &error))
 }
 
-/// Makes a parent domain place what is made in it by `placement`, which must outlive it.
+/// Has a parent domain place its objects by `placement`, which must outlive it.
 pub(super) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv_parent_domain_init_attr) {
     attr.comp_mask |= sys::ibv_parent_domain_init_attr_mask::IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS.0
         | sys::ibv_parent_domain_init_attr_mask::IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT.0;
@@ -56,9 +56,9 @@ pub(super) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv_parent_do
     attr.pd_context = Arc::as_ptr(placement).cast_mut().cast();
 }
 
-/// The space a piece takes up. Rings of one size would all begin at the same offset of a page, hence, at equal indices,
-/// be written in the same set of the CPU's caches. One step of the alignment between them has them begin everywhere. The
-/// alignment is what the queue pair's context can express (`mlx5_set_custom_qp_alignment`): a 64th of the ring's size.
+/// The space that a piece takes up. Rings of one size would all begin at the same offset of a page; at equal indices, posts to
+/// them would fall into the same set of the CPU's caches. A gap of one alignment step between them spreads them over the page. The
+/// alignment is the one that the queue pair's context can express (`mlx5_set_custom_qp_alignment`): a 64th of the ring's size.
 fn spaced(size: usize, alignment: usize, resource_type: u64) -> usize {
     if resource_type == ffi::MLX5DV_RES_TYPE_QP { size + alignment } else { size }
 }

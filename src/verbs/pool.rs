@@ -1,4 +1,4 @@
-//! A pool: memory mapped and registered once at start, handed out in pieces.
+//! A pool: maps and registers memory once, at start, and hands it out in pieces.
 
 use super::error::{failed, in_range};
 use super::{Access, Buffer, CallError, Error, ProtectionDomain};
@@ -6,8 +6,8 @@ use super::{Access, Buffer, CallError, Error, ProtectionDomain};
 /// log2 of a huge page of 2 MiB, the size x86-64 and (with 4 KiB base pages) aarch64 have.
 pub(super) const HUGE_PAGE_BITS: u8 = 21;
 
-/// Pieces begin at multiples of this many bytes: two of x86's 64-byte lines, one of the 128-byte lines of others. A line
-/// shared by two buffers would be fought over by their threads and the device.
+/// Pieces begin at multiples of this many bytes: two of x86's cache lines of 64 bytes, one of the 128 bytes of other CPUs. Two
+/// buffers on one line would have their threads, and the device, take it from each other.
 pub const POOL_ALIGN: usize = 128;
 
 /// Which pages a pool got. Fewer pages mean fewer translations for the device to fetch and to cache.
@@ -17,14 +17,14 @@ pub enum Pages {
     Huge,
     /// Base pages, with the kernel asked to put huge ones underneath (transparent huge pages) if it can.
     Transparent,
-    /// Base pages: the kernel takes no such advice.
+    /// Base pages: this kernel has no transparent huge pages.
     Base,
 }
 
 /// Registered memory that is handed out in pieces.
 ///
-/// Taking moves a mark and cannot be undone: make what you need at start, keep the free pieces of each thread in a `Vec`
-/// of its own (`pool.take(64 * 2048)?.chunks(2048)`), and the I/O path needs neither lock nor allocator.
+/// A pool does not take pieces back. Take what you need at start and keep each thread's free pieces in a `Vec` of its own
+/// (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator.
 #[derive(Debug)]
 pub struct Pool {
     rest: Buffer,

@@ -1,4 +1,4 @@
-//! Raw packet queue pairs: no peer, hence states without an address.
+//! Raw packet queue pairs. They have no peer, so their state changes need no address.
 
 use rdma_sys as sys;
 
@@ -18,7 +18,7 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
 impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
-    /// Which frames arrive is not a matter of the queue pair, but of flow rules (`ibv_create_flow`).
+    /// Flow rules (`ibv_create_flow`) decide which frames arrive here.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed

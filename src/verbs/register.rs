@@ -1,16 +1,15 @@
-//! Who has which doorbell register, in this process.
+//! Which queues of this process have which doorbell register.
 //!
-//! `mlx5dv` hands out the register's address and not whether something else uses it. Two queues that copy WQEs into one
-//! register without a lock corrupt each other's requests silently, so every register is looked up here by its address before
-//! a queue is made of it: a register is either one queue's own, or shared by queues that take one lock.
+//! `mlx5dv` reports a register's address, and not whether something else uses it. Two queues that copy WQEs into one register
+//! without a lock corrupt each other's requests silently. So this crate looks up every register by its address before it makes
+//! a queue on it: either one queue has it alone, or the queues that have it take one lock.
 //!
-//! Registers without BlueFlame are another matter: they take 8-byte doorbells, which are one store each, so any number of queues
-//! ring them with no lock. Where the kernel finds that write combining does not work, in many virtual machines, libmlx5 gives
-//! all thread domains of a context one such register (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has
-//! no lock there, either).
+//! A register without BlueFlame takes 8-byte doorbells only. Each is one store, so any number of queues ring it with no lock. Where
+//! write combining does not work, as in many virtual machines, libmlx5 gives all thread domains of a context one such register
+//! (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has no lock there, either).
 //!
-//! What cannot be seen from here is a queue pair of the same context that libmlx5 itself posts to. A thread domain's
-//! register is never given to those (`mlx5_attach_dedicated_uar`); the registers of other queue pairs may be.
+//! The table does not see queue pairs of the same context that libmlx5 itself posts to. libmlx5 never gives them a thread
+//! domain's register (`mlx5_attach_dedicated_uar`); it may give them the registers of other queue pairs.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,7 +19,7 @@ use super::Error;
 use crate::db::{RegisterError, RegisterParts, SharedRegister};
 use crate::queue::BlueFlamePolicy;
 
-/// Who has a register.
+/// Which queues have a register.
 enum User {
     /// One queue, which holds the [`Claim`].
     One,
@@ -36,7 +35,7 @@ fn users() -> MutexGuard<'static, BTreeMap<usize, User>> {
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A register that one queue may ring without this crate's lock, until this is dropped: it has it alone, or the register takes
+/// One queue's right to ring a register without a lock, until this is dropped: it has the register alone, or the register takes
 /// 8-byte doorbells only.
 #[derive(Debug)]
 pub(crate) struct Claim {
@@ -82,10 +81,10 @@ impl Drop for Claim {
     }
 }
 
-/// The lock of a register that several queues ring: that of the queues which have it already, or a new one.
+/// The lock of a register that several queues ring: the one that its queues have already, or a new one.
 ///
 /// # Errors
-/// If one queue has it alone, or the parts cannot be a register.
+/// If one queue has it alone, or the parts are invalid.
 ///
 /// # Safety
 /// As [`SharedRegister::from_parts`], except that other queues which got their lock here may store there.
@@ -107,8 +106,8 @@ pub(crate) unsafe fn shared(parts: RegisterParts) -> Result<Arc<SharedRegister>,
     Ok(lock)
 }
 
-/// When WQEs are copied to BlueFlame: as the environment tells libmlx5 for what it posts itself (rdma-core
-/// `providers/mlx5/mlx5.c`, `get_shut_up_bf`, `get_always_bf`; it looks when it opens a device).
+/// When to copy WQEs to BlueFlame, by the environment variables that libmlx5 reads when it opens a device (rdma-core
+/// `providers/mlx5/mlx5.c`, `get_shut_up_bf`, `get_always_bf`).
 pub(crate) fn blueflame_policy() -> BlueFlamePolicy {
     policy_of(|variable| std::env::var_os(variable).map(|value| value != "0"))
 }
@@ -122,7 +121,7 @@ fn policy_of(switch: impl Fn(&str) -> Option<bool>) -> BlueFlamePolicy {
     }
 }
 
-/// A register that libmlx5 hands out and cannot be one.
+/// libmlx5 has handed out an invalid register.
 pub(crate) fn bad_register(error: RegisterError) -> Error {
     Error::Parts { object: "doorbell register", why: error.to_string() }
 }

@@ -1,4 +1,4 @@
-//! The states of a queue pair, and how it gets from one to the next (IBTA vol. 1, 10.3.1).
+//! The states of a queue pair, and the calls that change them (IBTA vol. 1, 10.3.1).
 
 use core::fmt;
 
@@ -55,8 +55,8 @@ impl QpState {
         matches!(self, Self::ReadyToSend | Self::SendQueueDrained | Self::SendQueueError | Self::Error)
     }
 
-    /// The states from which this one is reached (IBTA vol. 1, 10.3.1; Linux `drivers/infiniband/core/verbs.c`,
-    /// `qp_state_table`), and what leads there.
+    /// The states from which a queue pair can go to this one (IBTA vol. 1, 10.3.1; Linux
+    /// `drivers/infiniband/core/verbs.c`, `qp_state_table`), and the call that takes it there.
     fn reached_from(self) -> (&'static [Self], &'static str) {
         match self {
             Self::Init => (&[Self::Reset, Self::Init], "make a queue pair, or reset it (QueuePair::reset)"),
@@ -119,7 +119,7 @@ impl Qp {
         let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         attr.pkey_index = path.pkey_index;
         attr.port_num = path.port.number;
-        // Only remote rights are a queue pair's, and of those only what its transport and device can do; more is refused.
+        // A queue pair has remote rights only, and only those that its transport and device can do; the kernel refuses more.
         let mut possible = Access::REMOTE_WRITE.bits() & !Access::LOCAL_WRITE.bits();
         if self.is_reliable() {
             possible |= Access::REMOTE_READ.bits();
@@ -158,9 +158,9 @@ impl Qp {
         })
     }
 
-    /// To the error state: what is posted and has not completed completes with "flushed", and so does what is posted from here on.
-    /// Requests complete that were not signalled, too; but those that had succeeded before, unsignalled, stay silent. Wait with
-    /// [`QueuePair::drain`](super::QueuePair::drain), which knows when all is accounted for.
+    /// To the error state. All requests that are posted and have not completed complete as "flushed", unsignalled ones, too; so do
+    /// requests posted from here on. Unsignalled requests that had succeeded before stay silent. To wait for the end, use
+    /// [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
     ///
     /// # Errors
     /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.
@@ -168,7 +168,7 @@ impl Qp {
         self.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_ERR), Mask::IBV_QP_STATE)
     }
 
-    /// The state the device has it in, asked of the device.
+    /// The queue pair's state; asks the device.
     ///
     /// # Errors
     /// A failed call.
@@ -225,8 +225,7 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the device
-    /// must not see a doorbell of a queue pair that is not ready. That is why it is the queue that goes to RTS, and not the
-    /// handle.
+    /// must not see a doorbell of a queue pair that is not ready. That is why the queue has this call, and not the handle.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
@@ -279,7 +278,7 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
         self.open()
     }
 
-    /// Takes requests, as many at a time as were asked for when the queue pair was made.
+    /// Opens the queue for as many requests at a time as its builder asked for.
     fn open(&mut self) -> Result<(), Error> {
         self.in_step()?;
         let window = self.handle().handle.window;
@@ -289,14 +288,14 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
         Ok(())
     }
 
-    /// Whether the device goes on where this queue does. libmlx5 has set the doorbell record to zero if the queue pair was reset
-    /// by other means than this crate.
+    /// Whether device and queue agree on the next index. If something else than this crate has reset the queue pair, libmlx5 has
+    /// set the doorbell record to zero.
     fn in_step(&self) -> Result<(), Error> {
         if self.is_recorded() { Ok(()) } else { Err(Error::ResetElsewhere { qpn: self.qpn() }) }
     }
 }
 
-/// Attributes that say nothing but the state to move to.
+/// Attributes that say only which state to move to.
 pub(super) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
     // SAFETY: integers and arrays of integers, for which zero is a value.
     let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The end of a connection, and a new beginning: error state, everything accounted for, RESET.
+//! Ends a connection and prepares a new one: error state, all requests accounted for, RESET.
 
 use rdma_sys as sys;
 
@@ -14,7 +14,7 @@ use crate::types::{Qpn, SqPi, Wqebbs, WrId};
 use crate::wqe;
 
 impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
-    /// Moves the queue pair to the error state and begins to account for all that is posted, sends and receives:
+    /// Moves the queue pair to the error state, and starts to account for all posted requests, sends and receives:
     ///
     /// ```
     /// # use blueflame::{db::Register, transport, verbs::{Drained, Error, OwnedCq, QueuePair}};
@@ -33,13 +33,13 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// }
     /// ```
     ///
-    /// Requests that are not complete will be "flushed", unsignalled ones, too. But unsignalled requests that had succeeded before
-    /// have no CQE, and never get one. So a marker is posted behind them all, a signalled NOP, which the device flushes last:
-    /// its completion takes back what is before it (Linux does so in `ib_drain_qp`, `drivers/infiniband/core/verbs.c`). It takes
-    /// one WQEBB beyond the window where the ring has one more.
+    /// The device flushes requests that are not complete, unsignalled ones, too. But unsignalled requests that had succeeded before
+    /// never get a CQE. So the drain posts a marker behind them all, a signalled NOP, which the device flushes last: its
+    /// completion takes back everything before it (Linux does so in `ib_drain_qp`, `drivers/infiniband/core/verbs.c`). The marker
+    /// may use one WQEBB beyond the window, if the ring has one.
     ///
-    /// The end can only be waited for if the ring has a WQEBB for the marker, or something outstanding will complete: keep one
-    /// request signalled per window ([`Moderation`](crate::queue::Moderation) does).
+    /// The drain only ends if the ring has a WQEBB for the marker, or if an outstanding request will complete: signal one
+    /// request per window ([`Moderation`](crate::queue::Moderation) does).
     ///
     /// # Errors
     /// [`Error::MixedUp`], [`Error::WrongState`] in RESET, or a failed call.
@@ -51,18 +51,18 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Ok(drain)
     }
 
-    /// Moves the queue pair to RESET, from any state, and both queues with it: nothing is posted, indices and doorbell records are
-    /// zero, and what was outstanding is forgotten with its tags. Completions that nobody has polled are taken out of the
-    /// completion queues, for they would mean requests of the next connection; `forgotten` sees each of them before, for
-    /// instance to retire it on a shared receive queue, whose WQEs would otherwise be lost.
+    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell records are
+    /// zero, and the tags of outstanding requests are lost. It removes completions that nobody has polled from the completion
+    /// queues, for they would pass for completions of the next connection. `forgotten` sees each of them first, for instance to
+    /// retire it on a shared receive queue, which would otherwise lose the WQE.
     ///
     /// `cqs` are this crate's completion queues that the queue pair completes to, in whatever mode: one, or two.
     ///
-    /// The device gives up what was in flight: a peer may have executed the last requests or not. To know, [`drain`](Self::drain)
-    /// first. Completions polled before and not yet retired mean nothing any more.
+    /// The device gives up requests in flight: the peer may have executed the last ones or not. To know, [`drain`](Self::drain)
+    /// first. Do not retire completions afterwards that you polled before.
     ///
     /// # Errors
-    /// [`Error::CqNotGiven`], [`Error::MixedUp`], or a failed call: then nothing has changed.
+    /// [`Error::CqNotGiven`], [`Error::MixedUp`], or a failed call; nothing has changed then.
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
@@ -89,12 +89,13 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// The numbers that completions of sends and of receives carry: one for both, but for raw packets.
+    /// The numbers that completions of sends and of receives carry. They differ for raw packets only.
     fn numbers(&self) -> [Qpn; 2] {
         [self.qp.handle.qpn, self.qp.handle.recv_qpn]
     }
 
-    /// Whether both queues are the handle's: the fields can be exchanged, and so can what is in an [`Owned`](super::Owned).
+    /// Checks that both queues belong to the handle: safe code can exchange the fields, and the queue in an
+    /// [`Owned`](super::Owned).
     fn whole(&self) -> Result<(), Error> {
         if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
@@ -118,13 +119,13 @@ pub struct Drain<'a, T: Transport, R: Register> {
 /// What a completion was that [`Drain::take`] took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
-    /// A request of the send queue, with the unsignalled ones before it. Whether it succeeded, its completion says.
+    /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
     Send(Retired),
     /// A receive: its tag.
     Receive(WrId),
     /// A receive of the shared queue: retire it there.
     Shared,
-    /// The drain's own request. These WQEBBs are free again; the first ones were unsignalled requests that had succeeded.
+    /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of them.
     Marker(Wqebbs),
 }
 

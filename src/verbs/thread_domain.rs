@@ -36,13 +36,13 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 /// [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue, too. Posting to 256 queues took under half of
 /// the time so, to 1024 less than a third (`docs/performance.md`, "Thread domains").
 ///
-/// With a few queues nothing is gained, and they may lose something: a record's line that the device reads for one queue
-/// must come back before another's record in it is stored. Then use [`QpBuilder::build`](super::QpBuilder::build).
+/// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get the cache line
+/// back before it stores the record of another. For them use [`QpBuilder::build`](super::QpBuilder::build).
 ///
 /// # Memory
 ///
-/// Rings take huge pages, 2 MiB at a time; place is reused when queues are dropped, and given back with the last of the
-/// domain's objects.
+/// Rings take huge pages, 2 MiB at a time. New queues reuse the memory of dropped ones; the domain gives it back with the last of its
+/// objects.
 pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     handle: Arc<ThreadDomainHandle>,
     copy: C,
