@@ -128,6 +128,22 @@ hot! {
         sq.fire(shot, data)
     }
 
+    /// The same to a place that each shot names.
+    fn fire_at(sq: &mut OneFenceQueue, shot: &WriteShot, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.fire(&shot.at(to), data)
+    }
+
+    /// The same to the template's place, with a tag of each shot's own, and with a completion or without.
+    fn fire_signaled_if(
+        sq: &mut OneFenceQueue,
+        shot: &WriteShot,
+        signaled: bool,
+        id: WrId,
+        data: &[u8; 8],
+    ) -> Result<(), PostError> {
+        sq.fire(&shot.signaled_if(signaled, id), data)
+    }
+
     /// A prepared RDMA WRITE from registered memory that each shot names.
     fn fire_entry(sq: &mut SendQueue<transport::Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.

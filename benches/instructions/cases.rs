@@ -289,6 +289,12 @@ fn templates() -> Vec<Case> {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
         })
         .goal(37),
+        case!("post template one fence, at", 1, one_fence, fire_at, |state, n, fire| {
+            fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
+        }),
+        case!("post template one fence, signaled_if", 1, one_fence, fire_signaled_if, |state, n, fire| {
+            fire(&mut state.0, &state.1, n % 4 == 0, WrId(n), &message(n).data).expect("space")
+        }),
         case!("template entry template two fences", 1, entry, fire_entry, |state, n, fire| {
             fire(&mut state.0, &state.1, message(n).from).expect("space")
         }),

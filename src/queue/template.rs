@@ -1,16 +1,16 @@
-//! Prepared requests: everything encoded once, except for the producer index and what each shot brings.
+//! Prepared requests: everything encoded once, except for the producer index and what each shot brings. Knows no ring.
 use core::marker::PhantomData;
 
 use super::parts::WqeRecord;
 use super::send::SendQueue;
-use super::send_error::PostError;
+use super::shot::{Sealed, Shot, ShotAt, ShotSignaledIf, remote_ds};
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
-use crate::types::{Ds, SqPi, Wqebbs, WrId};
+use crate::types::{Ds, SqPi, WrId};
 use crate::wqe::{
-    Composed, Control, CtrlSeg, EncodeError, NoLocalMemory, Operation, Request, SupportedOn, TemplatePayload, WQEBB_DS,
+    Composed, Control, EncodeError, HasRemote, Operation, Remote, Request, SupportedOn, TemplatePayload, WQEBB_DS,
 };
 
 /// DS that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. DS that shots bring whole
@@ -28,10 +28,30 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// | `wqe::write(remote).gather_len::<1>()`, `wqe::read(remote).scatter_len::<2>()` | `[Sge; 1]`, `[Sge; 2]` |
 /// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: what is behind the headers | `[u8; 64]` |
 /// | any request of arrays, given whole | `()` |
+///
+/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its tag and whether
+/// it asks for a completion ([`signaled_if`](Self::signaled_if)). What does not differ costs nothing:
+///
+/// ```
+/// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, types::Wqebbs, wqe};
+/// /// Writes messages one after the other into a buffer of the peer's, with a completion now and then.
+/// fn stream<R: Register>(
+///     sq: &mut SendQueue<transport::Rc, R>, to: Remote, messages: &[[u8; 32]], moderation: &mut Moderation,
+/// ) -> Result<(), PostError> {
+///     let template = sq.template(wqe::write(to).inline_len::<32>())?;
+///     for (message, n) in messages.iter().zip(0..) {
+///         let signaled = moderation.next(Wqebbs(2));
+///         sq.fire(&template.at(to.at(32 * n)).signaled_if(signaled, WrId(n)), message)?;
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and what the payload has prepared.
     prepared: Composed<Packed, PREPARED_DS>,
+    /// The control segment of a shot that does not ask for a completion, unless the queue asks for each.
+    unsignaled: Packed,
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
@@ -41,7 +61,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
     const HEAD: usize = 1 + O::DS;
 
     /// The size of the WQE.
-    const DS: Ds = {
+    pub(super) const DS: Ds = {
         assert!(Self::HEAD + H::DS <= Ds::MAX as usize, "the template is longer than a WQE can be");
         assert!(Self::HEAD + H::PREPARED_DS <= PREPARED_DS, "too much of the template is prepared");
         Ds((Self::HEAD + H::DS) as u8)
@@ -53,31 +73,59 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         self.record.wr_id = wr_id;
     }
 
-    /// WQEBB `n` of the shot whose control segment begins with `control`.
+    /// For one shot: to another place in the peer's memory.
+    ///
+    /// ```compile_fail,E0277
+    /// # use blueflame::{Remote, queue::Template, wqe::{InlineLen, Send}};
+    /// fn elsewhere(message: &Template<Send, InlineLen<8>>, remote: Remote) {
+    ///     let _ = message.at(remote); // a SEND names no memory of the peer
+    /// }
+    /// ```
     #[inline(always)]
-    fn wqebb(&self, control: u64, data: &H::Data, n: usize) -> Composed<Packed> {
-        let first = n * WQEBB_DS;
-        // One by one: `array::from_fn` can remain a call, as it does on aarch64.
-        Composed::of([
-            self.ds(control, data, first),
-            self.ds(control, data, first + 1),
-            self.ds(control, data, first + 2),
-            self.ds(control, data, first + 3),
-        ])
+    pub fn at(&self, remote: Remote) -> ShotAt<'_, O, H>
+    where
+        O: HasRemote,
+    {
+        ShotAt { template: self, remote: remote_ds(remote) }
     }
 
-    /// DS `n` of that shot; zero past its end.
+    /// For one shot: with this tag, and with a completion if `signaled`, whatever the template asks for. On a queue that asks
+    /// for a completion of each request there is always one.
     #[inline(always)]
-    fn ds(&self, control: u64, data: &H::Data, n: usize) -> Packed {
-        let zero = Packed::new([0; 2]);
-        let prepared =
-            if n < Self::HEAD + H::PREPARED_DS { self.prepared.all().get(n).copied().unwrap_or(zero) } else { zero };
-        if n == 0 {
-            prepared.or(Packed::new([control, 0]))
-        } else if n < Self::HEAD || n >= Self::HEAD + H::DS {
-            prepared
+    pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
+        ShotSignaledIf::new(self, signaled, wr_id)
+    }
+
+    /// The control segment of a shot that does not ask for a completion.
+    #[inline(always)]
+    pub(super) const fn unsignaled(&self) -> Packed {
+        self.unsignaled
+    }
+}
+
+impl<O: Operation, H: TemplatePayload> Sealed for Template<O, H> {}
+impl<O: Operation, H: TemplatePayload> Shot for Template<O, H> {
+    type Operation = O;
+    type Payload = H;
+
+    #[inline(always)]
+    fn template(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn record(&self) -> WqeRecord {
+        self.record
+    }
+
+    #[inline(always)]
+    fn prepared(&self, n: usize) -> Packed {
+        if n < Self::HEAD + H::PREPARED_DS
+            && let Some(&ds) = self.prepared.all().get(n)
+        {
+            ds
         } else {
-            prepared.or(H::ds(data, n - Self::HEAD))
+            Packed::new([0; 2])
         }
     }
 }
@@ -101,88 +149,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request.encode_head(&control, ds, &mut prepared);
         request.payload().prepare(&mut prepared);
         let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
-        Ok(Template { prepared, record, request: PhantomData })
+        let mut unsignaled = Composed::<Packed, 1>::new();
+        request.unsignaled().encode_head(&control, ds, &mut unsignaled);
+        let [unsignaled] = *unsignaled.all();
+        Ok(Template { prepared, unsignaled, record, request: PhantomData })
     }
-
-    /// Posts a prepared request with what this shot brings, none of which names memory of this side, as
-    /// [`post`](Self::post) does. Others go by [`fire_unchecked`](Self::fire_unchecked):
-    ///
-    /// ```compile_fail,E0277
-    /// # use blueflame::{Sge, queue::{SendQueue, Template}, transport, wqe::{self, GatherLen}};
-    /// fn fire(sq: &mut SendQueue<transport::Rc>, shot: &Template<wqe::Write, GatherLen<1>>, page: Sge) {
-    ///     let _ = sq.fire(shot, &[page]);
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// See [`PostError`]; nothing has been written then.
-    #[inline(always)]
-    pub fn fire<O: SupportedOn<T>, H: TemplatePayload + NoLocalMemory>(
-        &mut self,
-        template: &Template<O, H>,
-        data: &H::Data,
-    ) -> Result<(), PostError> {
-        // SAFETY: neither the template nor the data names memory.
-        unsafe { self.fire_unchecked(template, data) }
-    }
-
-    /// Fires any template as [`fire`](Self::fire) does.
-    ///
-    /// # Errors
-    /// See [`PostError`]; nothing has been written then.
-    ///
-    /// # Safety
-    /// Of memory that the template or `data` names, as for [`post_unchecked`](Self::post_unchecked).
-    #[inline(always)]
-    pub unsafe fn fire_unchecked<O: SupportedOn<T>, H: TemplatePayload>(
-        &mut self,
-        template: &Template<O, H>,
-        data: &H::Data,
-    ) -> Result<(), PostError> {
-        let () = O::FITS;
-        if !H::is_legal(data) {
-            return refuse::<H>(data);
-        }
-        let ds = const { Template::<O, H>::DS };
-        let (pi, wqebbs) = (self.pi, ds.wqebbs());
-        if wqebbs == Wqebbs(1) {
-            self.check_room_for_one(pi)?;
-        } else {
-            self.check_room(pi, wqebbs)?;
-        }
-        let control = self.control(pi);
-        let control = CtrlSeg::index(control.index) | control.qpn;
-        let first = template.wqebb(control, data, 0);
-        let mut at = pi;
-        for n in 0..wqebbs.0 {
-            let wqebb = if n == 0 { first } else { template.wqebb(control, data, usize::from(n)) };
-            let stored = (usize::from(ds.0) - usize::from(n) * WQEBB_DS).min(WQEBB_DS);
-            let record = if n == 0 { template.record } else { WqeRecord { wqebbs: 0, ..template.record } };
-            // SAFETY: there is room for all of them.
-            unsafe { self.put(at, &wqebb, Ds(stored as u8), record) };
-            at = at.add(Wqebbs(1));
-        }
-        // SAFETY: just put; the caller vouches for the memory it names.
-        unsafe { self.publish(at) };
-        if self.blueflame.take(ds, wqebbs, const { H::INLINE || (O::INLINE && H::DS == 0) }) {
-            // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names. Composed anew
-            // from the template, not read back from the ring.
-            self.register.ring_doorbell(|half| unsafe {
-                half.copy_packed(usize::from(wqebbs.0), |n| {
-                    if n == 0 { *first.all() } else { *template.wqebb(control, data, n).all() }
-                })
-            });
-        } else {
-            // SAFETY: as above.
-            self.register.ring_doorbell(|half| unsafe { half.write(first.first_word()) });
-        }
-        Ok(())
-    }
-}
-
-/// Says what is wrong with what a shot brings: out of the way of the others.
-#[cold]
-#[inline(never)]
-fn refuse<H: TemplatePayload>(data: &H::Data) -> Result<(), PostError> {
-    H::check_data(data).map_err(PostError::Encode)
 }

@@ -49,8 +49,8 @@ pub use ethernet::{Frame, InlineHeaders, frame};
 pub use flags::Fence;
 pub use opcode::{IbvWrOpcode, Opcode};
 pub use operation::{
-    Carries, CompareSwap, FetchAdd, Fetches, Nop, Operation, Read, Remote, Send, SendImm, SendInval, Write, WriteImm,
-    compare_swap, fetch_add, nop, read, send, write,
+    Carries, CompareSwap, FetchAdd, Fetches, HasRemote, Nop, Operation, Read, Remote, Send, SendImm, SendInval, Write,
+    WriteImm, compare_swap, fetch_add, nop, read, send, write,
 };
 pub use payload::{
     AtomicResult, Empty, Inline, InlineBytes, MAX_SGE_BYTES, NoLocalMemory, Payload, Registered, SgList, Sge,

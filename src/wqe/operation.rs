@@ -54,6 +54,14 @@ pub(crate) const MAX_OPERAND_DS: usize = 2;
 /// An operation that takes data from this side to the other, inline or from registered memory.
 pub trait Carries: Operation {}
 
+/// An operation that names a place in the peer's memory: its remote address segment follows the control segment.
+pub trait HasRemote: Operation {}
+impl HasRemote for Write {}
+impl HasRemote for WriteImm {}
+impl HasRemote for Read {}
+impl HasRemote for FetchAdd {}
+impl HasRemote for CompareSwap {}
+
 /// No operation: completes like any other request and moves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nop(());

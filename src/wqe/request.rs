@@ -205,6 +205,12 @@ impl<O, H> Request<O, H> {
         &self.payload
     }
 
+    /// The same, without asking for a completion.
+    #[inline]
+    pub(crate) fn unsignaled(self) -> Self {
+        Self { fm_ce_se: self.fm_ce_se & !bits::CQ_UPDATE, ..self }
+    }
+
     /// The tag to hand back with its completion.
     #[inline]
     pub(crate) const fn tag(&self) -> WrId {

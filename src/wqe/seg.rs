@@ -5,6 +5,7 @@ use static_assertions::const_assert_eq;
 
 use super::be::{Be16, Be32, Be64, join};
 use super::ds::DsWords;
+use super::flags::bits;
 use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey};
 use crate::wqe::Opcode;
 
@@ -68,6 +69,12 @@ impl CtrlSeg {
     pub(crate) const fn opcode_ds(opmod: u8, opcode: Opcode, ds: Ds) -> u64 {
         let opmod_idx_opcode = Be32::new((opmod as u32) << 24 | opcode as u32);
         Self { opmod_idx_opcode, qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
+    }
+
+    /// The second word's request for a completion, if there is one.
+    #[inline(always)]
+    pub(crate) const fn completion(signaled: bool) -> u64 {
+        Self::second_word(if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
     }
 
     /// The second word.

@@ -206,6 +206,77 @@ L13:
     stp x8, x14, [x9]
     b L10
 
+hot_fire_at:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    lsr w10, w10, #8
+    movi v2.2d, #0000000000000000
+    ldr d3, [x4]
+    ldr q4, [x1]
+    lsl w12, w9, #4
+    add w9, w9, #1
+    orr x10, x11, x10
+    rev x11, x2
+    and w9, w9, #0xffff
+    mov v0.d[0], x10
+    fmov d1, x11
+    ldr w11, [x0, #88]
+    ext v2.16b, v2.16b, v3.16b, #12
+    rev w10, w3
+    ldr q3, [x1, #32]
+    and x11, x11, x12
+    str w9, [x0, #76]
+    rev w9, w9
+    mov v1.d[1], x10
+    ldp x10, x12, [x0]
+    orr v0.16b, v0.16b, v4.16b
+    ldp d4, d5, [x1, #288]
+    orr v2.16b, v3.16b, v2.16b
+    add x10, x10, x11, lsl #2
+    mov v4.d[1], v5.d[0]
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str q4, [x12, x11]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0, #24]
+    str d0, [x9]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
@@ -234,7 +305,7 @@ hot_fire_entry:
     str w9, [x0, #76]
     rev w9, w9
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d4, [x1, #272]
+    ldp d3, d4, [x1, #288]
     mov v2.d[1], x12
     ldp x10, x12, [x0]
     mov v3.d[1], v4.d[0]
@@ -272,7 +343,7 @@ L1:
     ret
 L2:
     mov x0, x2
-    b blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>
+    b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #84]
     mov w10, #5
@@ -306,7 +377,7 @@ hot_fire_one_fence:
     ldp x12, x11, [x0]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #272]
+    ldp d3, d5, [x1, #288]
     orr v2.16b, v4.16b, v2.16b
     add x12, x12, x10, lsl #2
     str w9, [x0, #76]
@@ -372,7 +443,7 @@ hot_fire_send:
     ldp x12, x11, [x0]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d4, [x1, #272]
+    ldp d3, d4, [x1, #288]
     orr v1.16b, v2.16b, v1.16b
     add x12, x12, x10, lsl #2
     str w9, [x0, #76]
@@ -420,6 +491,81 @@ L2:
     stur w10, [x8, #2]
     ret
 
+hot_fire_signaled_if:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    movi v0.2d, #0000000000000000
+    cmp w2, #0
+    mov w11, #134217728
+    movi v1.2d, #0000000000000000
+    rev w12, w9
+    movi v3.2d, #0000000000000000
+    csel x11, x11, xzr, ne
+    ldr x10, [x0, #40]
+    lsr w12, w12, #8
+    ldr d2, [x4]
+    ldr q4, [x1, #272]
+    mov w13, #1
+    mov v0.d[1], x11
+    orr x10, x10, x12
+    ldr w11, [x0, #88]
+    ext v1.16b, v1.16b, v2.16b, #12
+    mov v3.d[0], x10
+    lsl w10, w9, #4
+    ldr q2, [x1, #32]
+    add w9, w9, #1
+    and x10, x11, x10
+    ldp x12, x11, [x0]
+    orr v0.16b, v4.16b, v0.16b
+    dup v4.2d, x13
+    and w9, w9, #0xffff
+    orr v2.16b, v2.16b, v1.16b
+    ldr q1, [x1, #16]
+    str w9, [x0, #76]
+    add x12, x12, x10, lsl #2
+    rev w9, w9
+    orr v0.16b, v0.16b, v3.16b
+    mov v4.d[0], x3
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    str q4, [x11, x10]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0, #24]
+    str d0, [x9]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_fire_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
@@ -442,7 +588,7 @@ hot_fire_two_fences:
     ldp x12, x11, [x0]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #272]
+    ldp d3, d5, [x1, #288]
     orr v2.16b, v4.16b, v2.16b
     add x12, x12, x10, lsl #2
     str w9, [x0, #76]
@@ -2986,7 +3132,7 @@ other_fire_doorbell_fence:
     ldp x12, x11, [x0]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #272]
+    ldp d3, d5, [x1, #288]
     orr v2.16b, v4.16b, v2.16b
     add x12, x12, x10, lsl #2
     str w9, [x0, #76]
@@ -3056,7 +3202,7 @@ other_fire_thread_register:
     ldp x12, x11, [x0]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #272]
+    ldp d3, d5, [x1, #288]
     orr v2.16b, v4.16b, v2.16b
     add x12, x12, x10, lsl #2
     str w9, [x0, #68]

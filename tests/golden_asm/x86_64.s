@@ -230,6 +230,72 @@ L13:
     mov qword ptr [rax + 8], rdi
     jmp L10
 
+hot_fire_at:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    bswap rcx
+    bswap r8d
+    movd xmm1, r8d
+    movq xmm0, rcx
+    mov ecx, edi
+    bswap ecx
+    shr ecx, 8
+    or rcx, qword ptr [rsi + 40]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, rcx
+    por xmm1, xmmword ptr [rdx]
+    movq xmm2, qword ptr [r9]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 288]
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movdqa xmmword ptr [rcx + 4*r8], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movaps xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm1
+    movdqa xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm1
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
 hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
@@ -244,7 +310,7 @@ hot_fire_entry:
     movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
-    movaps xmm3, xmmword ptr [rdx + 272]
+    movaps xmm3, xmmword ptr [rdx + 288]
     mov edx, dword ptr [rcx + 12]
     mov rcx, qword ptr [rcx]
     bswap rcx
@@ -295,7 +361,7 @@ L3:
     push rbx
     mov rbx, rdi
     mov rsi, rcx
-    call qword ptr [rip + blueflame::queue::template::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
     mov rax, rbx
     pop rbx
     ret
@@ -325,7 +391,7 @@ hot_fire_one_fence:
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 272]
+    movaps xmm3, xmmword ptr [rdx + 288]
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
@@ -386,7 +452,7 @@ hot_fire_send:
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rdx + 16]
-    movaps xmm2, xmmword ptr [rdx + 272]
+    movaps xmm2, xmmword ptr [rdx + 288]
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
@@ -434,6 +500,74 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
+hot_fire_signaled_if:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movzx ecx, cl
+    movd xmm1, ecx
+    pslld xmm1, 27
+    pslldq xmm1, 8
+    por xmm1, xmmword ptr [rdx + 272]
+    movq xmm0, r10
+    por xmm0, xmm1
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [r9]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movapd xmmword ptr [rdx + r8], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
 hot_fire_two_fences:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
@@ -449,7 +583,7 @@ hot_fire_two_fences:
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 272]
+    movaps xmm3, xmmword ptr [rdx + 288]
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
@@ -3060,7 +3194,7 @@ other_fire_doorbell_fence:
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 272]
+    movaps xmm3, xmmword ptr [rdx + 288]
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
@@ -3123,7 +3257,7 @@ other_fire_thread_register:
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 272]
+    movaps xmm3, xmmword ptr [rdx + 288]
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi

@@ -238,6 +238,57 @@ fn template_writes_what_post_writes() {
     fire_as_post::<transport::RawPacket, _, _, _>(frame, frame, &());
 }
 
+/// Fires shots that differ from their template, and posts what they are to be, on twin queues where the ring and the index wrap.
+#[test]
+fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
+    let elsewhere = |n| Remote { addr: REMOTE.addr.wrapping_mul(n + 2), rkey: Rkey(0x0102_0304 * (n as u32 + 1)) };
+    let (short, long) = ([0x5a; 8], [0xc3; 50]);
+    for (signal_all, always) in [(false, false), (false, true), (true, false)] {
+        let setup = Setup { wqebbs: 8, pi: 0xfffd, signal_all, ..Setup::default() };
+        let (posts, fires) = (Rig::new(setup), Rig::new(setup));
+        let (mut by_post, mut by_fire) = (posts.queue::<transport::Rc>(), fires.queue::<transport::Rc>());
+        let write = wqe::write(REMOTE).imm(7).fence(Fence::Small);
+        // What a template asks for is asked for only where a shot says nothing about it.
+        let write = if always { write.signaled(WrId(1)) } else { write.wr_id(WrId(1)) };
+        let small = by_fire.template(write.inline_len::<8>()).expect("within the limits");
+        let large = by_fire.template(write.inline_len::<50>()).expect("within the limits");
+        let entry = by_fire.template(wqe::read(REMOTE).scatter_len::<1>()).expect("within the limits");
+        for n in 0..12 {
+            let (to, signaled, wr_id) = (elsewhere(n), n % 3 == 0, WrId(100 + n));
+            let first = by_post.pi();
+            let moved = wqe::write(to).imm(7).fence(Fence::Small);
+            let plain = wqe::write(REMOTE).imm(7).fence(Fence::Small);
+            let (posted, fired, tag) = match n % 4 {
+                0 => {
+                    let moved = moved.signaled_if(always, WrId(1));
+                    (by_post.post(&moved.inline(&short)), by_fire.fire(&small.at(to), &short), WrId(1))
+                }
+                1 => {
+                    let posted = by_post.post(&plain.signaled_if(signaled, wr_id).inline(&short));
+                    (posted, by_fire.fire(&small.signaled_if(signaled, wr_id), &short), wr_id)
+                }
+                2 => {
+                    let posted = by_post.post(&moved.signaled_if(signaled, wr_id).inline(&long));
+                    (posted, by_fire.fire(&large.at(to).signaled_if(signaled, wr_id), &long), wr_id)
+                }
+                _ => {
+                    let read = wqe::read(to).scatter([LOCAL]).signaled_if(signaled, wr_id);
+                    let shot = entry.at(to).signaled_if(signaled, wr_id);
+                    // SAFETY: no device looks.
+                    unsafe { (by_post.post_unchecked(&read), by_fire.fire_unchecked(&shot, &[LOCAL]), wr_id) }
+                }
+            };
+            assert_eq!((posted, fired), (Ok(()), Ok(())));
+            assert_eq!(posts.ring(), fires.ring());
+            assert_eq!(posts.dbrec(), fires.dbrec());
+            // SAFETY: no device looks.
+            let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+            assert_eq!(retired[0].expect("outstanding").wr_id, tag);
+            assert_eq!(retired[1], retired[0]);
+        }
+    }
+}
+
 #[test]
 fn template_refuses_what_the_device_would_misread() {
     let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
