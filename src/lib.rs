@@ -182,6 +182,8 @@ pub mod db;
 pub mod encoding;
 pub mod memory_polling;
 pub mod queue;
+#[cfg(feature = "serde")]
+mod serialize;
 mod shared_copy;
 pub mod transport;
 pub mod types;

@@ -123,10 +123,12 @@ impl Ds {
 
 /// Local key of a memory region, as the WQE's data segment carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lkey(pub u32);
 
 /// Remote key of a memory region, as the WQE's remote address segment carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rkey(pub u32);
 
 /// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).

@@ -10,6 +10,7 @@ use crate::types::{Psn, Qpn};
 /// Where a queue pair can be reached: what two peers exchange by some other way before they can connect. By
 /// [`connect_over`](super::Owned::connect_over) if that is a stream; else by [`Endpoint::to_bytes`], or serde (feature `serde`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
     /// LID of the port; 0 on Ethernet.
     pub lid: u16,
@@ -214,6 +215,22 @@ mod tests {
         }
         let text = with(12, 0x80).expect_err("too large").to_string();
         assert_eq!(text, "the endpoint is invalid: its PSN is 0x80fffffe");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn serde_has_it_as_people_write_it() {
+        let gid = Gid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]);
+        let text = r#"{"lid":258,"gid":"::ffff:10.0.0.1","gid_type":"RoceV2","qpn":1122867,"psn":16777214,"mtu":4096}"#;
+        let endpoint = Endpoint { gid, ..endpoint() };
+        assert_eq!(serde_json::to_string(&endpoint).expect("text"), text);
+        assert_eq!(serde_json::from_str::<Endpoint>(text).expect("an endpoint"), endpoint);
+        let untold =
+            serde_json::from_str::<Endpoint>(&text.replace(r#""gid_type":"RoceV2","#, "")).expect("an endpoint");
+        assert_eq!(untold.gid_type, None);
+        let error =
+            serde_json::from_str::<Endpoint>(&text.replace("4096", "1500")).expect_err("no such MTU").to_string();
+        assert!(error.starts_with("a path MTU of 1500 bytes: it must be 256, 512"), "{error}");
     }
 
     #[test]

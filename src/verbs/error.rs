@@ -49,6 +49,11 @@ pub enum Error {
         /// What was asked for.
         bytes: u16,
     },
+    /// Path MTUs have 256, 512, 1024, 2048 or 4096 bytes.
+    PathMtu {
+        /// What was asked for.
+        bytes: u32,
+    },
     /// The port's GID table is empty, and on Ethernet there is no address without a GID.
     NoGid {
         /// The port, from 1.
@@ -234,6 +239,9 @@ impl fmt::Display for Error {
                 write!(f, "{what} is {value}, but must be {min} to {max}")
             }
             Self::CqeBytes { bytes } => write!(f, "CQEs of {bytes} bytes: a CQE has 64 or 128"),
+            Self::PathMtu { bytes } => {
+                write!(f, "a path MTU of {bytes} bytes: it must be 256, 512, 1024, 2048 or 4096")
+            }
             Self::NoGid { port } => {
                 write!(f, "the GID table of port {port} is empty: give its network interface an address")
             }

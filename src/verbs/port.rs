@@ -61,6 +61,7 @@ impl PortState {
 
 /// Path MTU: payload bytes of one packet (IBTA vol. 1, 7.7.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u32", into = "u32"))]
 #[repr(u32)]
 pub enum Mtu {
     /// 256 bytes.
@@ -96,6 +97,22 @@ impl Mtu {
     }
 }
 
+/// Bytes.
+impl From<Mtu> for u32 {
+    fn from(mtu: Mtu) -> Self {
+        mtu.bytes()
+    }
+}
+
+/// Bytes: 256, 512, 1024, 2048 or 4096.
+impl TryFrom<u32> for Mtu {
+    type Error = Error;
+
+    fn try_from(bytes: u32) -> Result<Self, Error> {
+        Self::from_bytes(bytes).ok_or(Error::PathMtu { bytes })
+    }
+}
+
 /// A port as `ibv_query_port` describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
@@ -121,6 +138,11 @@ pub struct Port {
 
 /// Global identifier: an IPv6 address; on RoCE also an IPv4 one mapped into it (IBTA vol. 1, 4.1.1; annex A17).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Ipv6Addr", into = "Ipv6Addr")
+)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
@@ -147,6 +169,18 @@ impl Gid {
     }
 }
 
+impl From<Gid> for Ipv6Addr {
+    fn from(gid: Gid) -> Self {
+        Self::from(gid.0)
+    }
+}
+
+impl From<Ipv6Addr> for Gid {
+    fn from(address: Ipv6Addr) -> Self {
+        Self(address.octets())
+    }
+}
+
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ipv6Addr::from(self.0).fmt(f)
@@ -161,6 +195,7 @@ impl fmt::Debug for Gid {
 
 /// How packets with a GID are carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum GidType {
     /// InfiniBand.
     Ib,

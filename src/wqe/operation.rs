@@ -10,6 +10,7 @@ use crate::wqe::Opcode;
 
 /// A place in the peer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Remote {
     /// Address in the address space of the key.
     pub addr: u64,
