@@ -9,6 +9,7 @@ use rdma_sys as sys;
 
 use super::device::Context;
 use super::error::{non_null, zero};
+use super::event::event;
 use super::{Device, Error, wait};
 
 /// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue gets
@@ -62,6 +63,7 @@ impl Device {
     pub fn completion_channel(&self) -> Result<CompletionChannel, Error> {
         // SAFETY: the context is open.
         let raw = non_null("ibv_create_comp_channel", unsafe { sys::ibv_create_comp_channel(self.context.raw()) })?;
+        event!(DEBUG, "completion channel made", device = self.name());
         Ok(CompletionChannel { handle: Arc::new(ChannelHandle { raw, context: Some(Arc::clone(&self.context)) }) })
     }
 }

@@ -8,6 +8,7 @@ use rdma_sys as sys;
 use super::channel::ChannelHandle;
 use super::device::Context;
 use super::error::{in_range, non_null};
+use super::event::event;
 use super::parts::{self, fits, part};
 use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
@@ -53,6 +54,7 @@ impl Drop for CqHandle {
     fn drop(&mut self) {
         // Before: once it is destroyed, another may be made at the same address.
         drop(self.taken.take());
+        event!(DEBUG, "completion queue destroyed", cqn = self.cqn.get(), adopted = self.adopted);
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
             // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
@@ -312,5 +314,13 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
     handle.parts = Some(parts);
+    event!(
+        DEBUG,
+        "completion queue made",
+        cqn = handle.cqn.get(),
+        cqes = raw.cqe_cnt,
+        cqe_bytes = raw.cqe_size,
+        adopted = handle.adopted
+    );
     Ok(queue)
 }

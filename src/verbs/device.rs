@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::error::{non_null, zero};
+use super::event::event;
 use super::register::blueflame_policy;
 use super::{CallError, Error, ffi, mlx5dv};
 use crate::queue::BlueFlamePolicy;
@@ -86,6 +87,12 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
+    /// For events.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn raw(&self) -> *mut sys::ibv_context {
         self.raw.as_ptr()
     }
@@ -101,6 +108,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        event!(DEBUG, "device closed", name = self.name, adopted = self.adopted);
         if !self.adopted {
             // SAFETY: opened by `ibv_open_device`; everything made from it held this object and is gone.
             unsafe { sys::ibv_close_device(self.raw.as_ptr()) };
@@ -207,6 +215,7 @@ impl Device {
     }
 
     fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {
+        event!(INFO, "device opened", name, firmware = attr.fw_ver, ports = attr.ports, adopted);
         let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
         Self { context: Arc::new(Context { raw, adopted, name, attr, blueflame }) }
     }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::event::event;
 use crate::types::Qpn;
 
 /// Why setup failed. Every variant names what was asked for and, where there is one, the limit or the way out.
@@ -323,6 +324,7 @@ impl core::error::Error for Error {
 
 impl From<CallError> for Error {
     fn from(error: CallError) -> Self {
+        event!(WARN, "call failed", call = error.call, errno = error.errno, %error);
         Self::Call(error)
     }
 }

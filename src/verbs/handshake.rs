@@ -48,6 +48,7 @@ use std::io::{self, Read, Write};
 
 use rdma_sys as sys;
 
+use super::event::event;
 use super::{Endpoint, Error, Mtu, Owned, Path, Qp, VerbsTransport};
 use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
@@ -220,6 +221,20 @@ impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
         path: &Path,
         data: &[u8],
     ) -> Result<Peer, HandshakeError> {
+        let result = self.shake_hands(stream, path, data);
+        #[cfg(feature = "tracing")]
+        if let Err(error) = &result {
+            event!(WARN, "handshake failed", qpn = self.qpn().get(), %error);
+        }
+        result
+    }
+
+    fn shake_hands<S: Read + Write>(
+        &mut self,
+        stream: &mut S,
+        path: &Path,
+        data: &[u8],
+    ) -> Result<Peer, HandshakeError> {
         let local = self.handle().endpoint(path);
         let message = message(&local, T::QP_TYPE as u8, data);
         let begun = message.and_then(|message| Ok(self.handle().to_init(path).map(|()| message)?));
@@ -228,6 +243,7 @@ impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
         let connected = self.connect(path, &local, &peer.endpoint);
         or_give_up(stream, connected.map_err(HandshakeError::from))?;
         ready(stream)?;
+        event!(DEBUG, "handshake done", qpn = self.qpn().get(), data_bytes = peer.data.len());
         Ok(peer)
     }
 }

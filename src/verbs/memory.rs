@@ -20,6 +20,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::error::{in_range, non_null};
+use super::event::event;
 use super::pd::PdHandle;
 use super::{Error, ProtectionDomain};
 use crate::memory_polling::PolledMemory;
@@ -133,14 +134,28 @@ unsafe impl Send for Registration {}
 // SAFETY: shared use reads two plain numbers.
 unsafe impl Sync for Registration {}
 
+impl Registration {
+    /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are one, and who knows it can access the memory.)
+    #[cfg(feature = "tracing")]
+    fn number(&self) -> u32 {
+        // SAFETY: not deregistered; written once.
+        unsafe { (*self.mr.as_ptr()).handle }
+    }
+}
+
 impl Drop for Registration {
     fn drop(&mut self) {
+        #[cfg(feature = "tracing")]
+        let number = self.number();
         // SAFETY: from `ibv_reg_mr_iova2`, deregistered once.
         let returned = unsafe { sys::ibv_dereg_mr(self.mr.as_ptr()) };
         // The key is invalid for the device from here on: a request that still names it fails instead of touching the
         // memory. Unless the kernel refused (a memory window is bound to the region): then the device may still write the
         // memory, and leaking it is the only safe thing left.
-        if returned == 0 {
+        if returned != 0 {
+            event!(WARN, "memory cannot be deregistered: it is leaked", number, errno = returned);
+        } else {
+            event!(DEBUG, "memory deregistered", number);
             // SAFETY: dropped here only, and not used again.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }
@@ -220,6 +235,7 @@ impl ProtectionDomain {
         let (lkey, rkey) = unsafe { (Lkey((*mr.as_ptr()).lkey), Rkey((*mr.as_ptr()).rkey)) };
         let registration =
             Arc::new(Registration { mr, lkey, rkey, memory: ManuallyDrop::new(memory), _pd: Arc::clone(&self.handle) });
+        event!(DEBUG, "memory registered", number = registration.number(), bytes = len, access = access.bits());
         Ok(Buffer { start, len, registration })
     }
 }

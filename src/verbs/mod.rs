@@ -21,6 +21,10 @@
 //! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. What other
 //! libraries made is adopted: [`adopt_context`], [`adopt_pd`], [`adopt_cq`], [`adopt_qp`], [`adopt_srq`], [`adopt_channel`].
 //!
+//! With the feature `tracing`, all of it is reported: objects made and destroyed with their numbers (DEBUG), devices opened and
+//! connections (INFO), what failed (WARN), target `blueflame`. The data path reports nothing. With the feature `serde`, what peers tell
+//! each other ([`Endpoint`], [`Remote`](crate::Remote)) can be serialized.
+//!
 //! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
@@ -33,6 +37,7 @@ mod data_order;
 mod device;
 mod endpoint;
 mod error;
+mod event;
 pub mod ffi;
 pub mod handshake;
 mod limits;

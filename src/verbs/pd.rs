@@ -7,6 +7,7 @@ use rdma_sys as sys;
 
 use super::device::Context;
 use super::error::non_null;
+use super::event::event;
 use super::placement::{self, Placement};
 use super::{CallError, Device, Error, ffi};
 use crate::db::RegisterParts;
@@ -32,6 +33,13 @@ unsafe impl Send for PdHandle {}
 unsafe impl Sync for PdHandle {}
 
 impl PdHandle {
+    /// The kernel's number of it, for events.
+    #[cfg(feature = "tracing")]
+    fn number(&self) -> u32 {
+        // SAFETY: alive; written once.
+        unsafe { (*self.raw.as_ptr()).handle }
+    }
+
     pub(crate) fn raw(&self) -> *mut sys::ibv_pd {
         self.raw.as_ptr()
     }
@@ -39,6 +47,7 @@ impl PdHandle {
 
 impl Drop for PdHandle {
     fn drop(&mut self) {
+        event!(DEBUG, "protection domain freed", number = self.number(), adopted = self.adopted);
         if !self.adopted {
             // SAFETY: from `ibv_alloc_pd`; everything made in it held this object and is gone.
             unsafe { sys::ibv_dealloc_pd(self.raw.as_ptr()) };
@@ -54,7 +63,7 @@ impl Device {
     pub fn protection_domain(&self) -> Result<ProtectionDomain, Error> {
         // SAFETY: the context is open.
         let raw = non_null("ibv_alloc_pd", unsafe { sys::ibv_alloc_pd(self.context.raw()) })?;
-        Ok(ProtectionDomain { handle: Arc::new(PdHandle { raw, adopted: false, context: Arc::clone(&self.context) }) })
+        Ok(ProtectionDomain::over(raw, false, Arc::clone(&self.context)))
     }
 }
 
@@ -67,7 +76,13 @@ impl ProtectionDomain {
             .ok_or_else(|| Error::Parts { object: "protection domain", why: "no context".into() })?;
         // SAFETY: the context of a domain that is alive.
         let Device { context } = unsafe { Device::adopt(context) }?;
-        Ok(Self { handle: Arc::new(PdHandle { raw, adopted: true, context }) })
+        Ok(Self::over(raw, true, context))
+    }
+
+    fn over(raw: NonNull<sys::ibv_pd>, adopted: bool, context: Arc<Context>) -> Self {
+        let handle = PdHandle { raw, adopted, context };
+        event!(DEBUG, "protection domain made", number = handle.number(), device = handle.context.name(), adopted);
+        Self { handle: Arc::new(handle) }
     }
 
     /// The device it is of.
@@ -124,7 +139,10 @@ impl ParentDomain {
         // SAFETY: both domains are alive, of this context, and freed after the parent domain, and so is the placement.
         let parent = unsafe { ffi::alloc_parent_domain(context, &raw mut attr) };
         match non_null("ibv_alloc_parent_domain", parent) {
-            Ok(parent) => Ok(Self { parent, td, placement, pd }),
+            Ok(parent) => {
+                event!(DEBUG, "thread domain made", own_register = td.is_ok());
+                Ok(Self { parent, td, placement, pd })
+            }
             Err(error) => {
                 if let Ok(td) = td {
                     // SAFETY: just made, and nothing was made of it.
@@ -169,6 +187,7 @@ impl Drop for ParentDomain {
         }
         if in_use {
             // An object could not be destroyed: the device may go on using its ring and its record.
+            event!(WARN, "thread domain still in use: its memory is leaked");
             core::mem::forget(self.placement.take());
         }
     }

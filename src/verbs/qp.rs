@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::event::event;
 use super::parts::Shadow;
 use super::pd::{ParentDomain, PdHandle};
 use super::register::Claim;
@@ -99,6 +100,7 @@ impl Drop for QpHandle {
     fn drop(&mut self) {
         // Before: once it is destroyed, another may be made at the same address.
         drop(self.taken.take());
+        event!(DEBUG, "queue pair destroyed", qpn = self.qpn.get(), adopted = self.adopted);
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
             unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };

@@ -9,6 +9,7 @@ use rdma_sys as sys;
 
 use super::device::{is_mlx5, query};
 use super::error::zero;
+use super::event::event;
 use super::parts::{self, Shadow, fits, part};
 use super::qp::{Domain, QpHandle, Under, VerbsTransport};
 use super::register::{self, Claim};
@@ -160,6 +161,18 @@ impl<T: VerbsTransport> Made<T> {
         };
 
         self.handle._claim = claim;
+        event!(
+            DEBUG,
+            "queue pair made",
+            qpn = self.handle.qpn.get(),
+            transport = T::NAME,
+            state = %self.attr.state,
+            sends = self.handle.window.0,
+            receives = self.receives,
+            inline = self.attr.cap.max_inline_data,
+            blueflame_bytes = raw.bf.size,
+            adopted = self.handle.adopted
+        );
         let qp = Qp { handle: Arc::new(self.handle) };
         Ok(QueuePair {
             // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.

@@ -7,6 +7,7 @@ use rdma_sys as sys;
 
 use super::device::is_mlx5;
 use super::error::{in_range, non_null, zero};
+use super::event::event;
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
 use super::taken::Taken;
@@ -45,6 +46,7 @@ impl Drop for SrqHandle {
     fn drop(&mut self) {
         // Before: once it is destroyed, another may be made at the same address.
         drop(self.taken.take());
+        event!(DEBUG, "shared receive queue destroyed", srqn = self.srqn.get(), adopted = self.pd.is_none());
         if self.pd.is_some() {
             // SAFETY: made by `ibv_create_srq`; the queue pairs of it held this object and are gone, and so is the queue over
             // its ring (`Owned`).
@@ -158,6 +160,13 @@ unsafe fn queue_over(raw: NonNull<sys::ibv_srq>, pd: Option<Arc<PdHandle>>) -> R
         shadow: shadow.start(),
     };
     handle.shadow = Some(shadow);
+    event!(
+        DEBUG,
+        "shared receive queue made",
+        srqn = handle.srqn.get(),
+        receives = wqe_cnt - 1,
+        adopted = handle.pd.is_none()
+    );
     // SAFETY: libmlx5 describes its own ring; nothing was posted to it, nobody else will post (`Srq::as_raw` warns), and
     // ring and shadow live in the handle, which goes after the queue (`Owned`).
     let queue = unsafe { SharedRecvQueue::from_parts(parts) }

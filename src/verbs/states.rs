@@ -5,6 +5,7 @@ use core::fmt;
 use rdma_sys as sys;
 
 use super::error::{in_range, zero};
+use super::event::event;
 use super::port::port_state;
 use super::qp_parts::OBJECT;
 use super::{Access, Endpoint, Error, Owned, Path, PortState, Qp};
@@ -208,12 +209,14 @@ impl Qp {
         };
         // SAFETY: the queue pair is alive, the structure is ours.
         let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) }) else {
+            event!(DEBUG, "queue pair changed state", qpn = self.qpn().get(), state = %to);
             return Ok(());
         };
         // The kernel says EINVAL for everything: ask for what usually is behind it.
         let (from, _) = to.reached_from();
         match self.state() {
             Ok(is) if error.errno == libc::EINVAL && !from.is_empty() && !from.contains(&is) => {
+                event!(WARN, "queue pair cannot change state", qpn = self.qpn().get(), state = %is, to = %to);
                 Err(Error::WrongState { is, to })
             }
             _ => Err(error.into()),
@@ -255,7 +258,9 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Those of both.
     pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
         self.handle().to_rtr(path, remote)?;
-        self.to_rts(path, local.psn)
+        self.to_rts(path, local.psn)?;
+        event!(INFO, "connected", qpn = self.qpn().get(), peer = %remote, path_mtu = path.mtu.min(remote.mtu).bytes());
+        Ok(())
     }
 
     /// Asks the device for the queue pair's state, and takes requests from here on if it is one in which they may be posted: for

@@ -2,6 +2,7 @@
 
 use rdma_sys as sys;
 
+use super::event::event;
 use super::qp::VerbsTransport;
 use super::states::zeroed_attr;
 use super::taken::Taken;
@@ -80,6 +81,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
                 cq.forget_any(number, &mut forgotten);
             }
         }
+        event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
         // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten, by libmlx5 where it polls.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {

@@ -1,0 +1,153 @@
+//! Events of setup, as a subscriber of `tracing` gets them: numbers, states, connections, errors, and none on the data path.
+//!
+//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+
+use std::fmt::{Debug, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use blueflame::verbs::{Access, Device, Endpoint, Mtu, Pool, QueuePair};
+use blueflame::{WrId, transport, wqe};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Writes events down, a line each: `DEBUG completion queue made cqn=7`.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    /// What was written since the last call.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().expect("nobody panics"))
+    }
+
+    fn lines_with(lines: &[String], text: &str) -> usize {
+        lines.iter().filter(|line| line.contains(text)).count()
+    }
+}
+
+/// Text and fields of an event.
+#[derive(Default)]
+struct Line {
+    text: String,
+    fields: String,
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        match field.name() {
+            "message" => write!(self.text, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        }
+        .expect("a string");
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "blueflame"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let Line { text, fields } = line;
+        self.0.lock().expect("nobody panics").push(format!("{} {text}{fields}", event.metadata().level()));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn setup_is_reported_and_the_data_path_is_not() {
+    let log = Log::default();
+    let _subscribed = tracing::subscriber::set_default(log.clone());
+
+    let device = Device::open_first().expect("an mlx5 device: run this by ./run test, or under softhca-run");
+    let pd = device.protection_domain().expect("a PD");
+    let mut cq = device.completion_queue(64).build().expect("a completion queue");
+    let make = || pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).inline(32).build().expect("a QP");
+    let (mut a, mut b): (QueuePair<_>, QueuePair<_>) = (make(), make());
+    let mut pool = Pool::new(&pd, 4096, Access::ALL).expect("a pool");
+    let buffer = pool.take(64).expect("room");
+    let (cqn, cqes, qpn) = (cq.handle().cqn().get(), cq.capacity(), a.qp.qpn().get());
+    let made = log.take();
+    for text in [
+        &format!("INFO device opened name=\"{}\"", device.name()),
+        "DEBUG protection domain made number=",
+        &format!("DEBUG completion queue made cqn={cqn} cqes={cqes} cqe_bytes=64 adopted=false"),
+        "DEBUG thread domain made own_register=",
+        &format!("DEBUG queue pair made qpn={qpn} transport=\"RC\" state=RESET sends=16 receives=128 inline="),
+        "DEBUG memory registered number=",
+    ] {
+        assert!(Log::lines_with(&made, text) >= 1, "{text}: {made:#?}");
+    }
+    assert_eq!(Log::lines_with(&made, "queue pair made"), 2);
+    // Who knows the key can access the memory; here both keys are one number.
+    assert_eq!(Log::lines_with(&made, "key"), 0, "{made:#?}");
+
+    // This side's events are this thread's.
+    let path = device.path(1, None).expect("a path");
+    let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
+    thread::scope(|scope| {
+        let path = &path;
+        scope.spawn(|| b.sq.connect_over(&mut right, path, &[]).expect("connected"));
+        a.sq.connect_over(&mut left, path, &[]).expect("connected");
+    });
+    let connected = log.take();
+    for state in ["INIT", "RTR", "RTS"] {
+        assert_eq!(Log::lines_with(&connected, &format!("changed state qpn={qpn} state={state}")), 1, "{connected:#?}");
+    }
+    let peer = format!("INFO connected qpn={qpn} peer=queue pair {:#x} at ", b.qp.qpn().get());
+    assert_eq!(Log::lines_with(&connected, &peer), 1, "{connected:#?}");
+
+    let begin = Instant::now();
+    for tag in 0..1000 {
+        a.sq.post(&wqe::write(buffer.remote()).inline(b"quiet").signaled(WrId(tag))).expect("room");
+        while cq.poll().map(|cqe| a.sq.retire(&cqe).expect("outstanding")).is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no completion");
+            thread::yield_now();
+        }
+    }
+    assert_eq!(log.take(), Vec::<String>::new());
+
+    let other = Endpoint { mtu: Mtu::B256, ..b.qp.endpoint(&path) };
+    a.qp.to_rtr(&path, &other).expect_err("it is in RTS");
+    assert_eq!(log.take(), [format!("WARN queue pair cannot change state qpn={qpn} state=RTS to=RTR")]);
+    a.reset(&mut [&mut cq], |_| ()).expect("RESET");
+    drop((a, b, cq, pool, buffer, pd, device));
+    let gone = log.take();
+    for text in
+        ["queue pair destroyed", "completion queue destroyed", "memory deregistered", "domain freed", "device closed"]
+    {
+        assert!(Log::lines_with(&gone, text) >= 1, "{text}: {gone:#?}");
+    }
+    assert_eq!(Log::lines_with(&gone, "WARN"), 0, "{gone:#?}");
+}
+
+#[test]
+fn failures_are_reported() {
+    let log = Log::default();
+    let _subscribed = tracing::subscriber::set_default(log.clone());
+    let device = Device::open_first().expect("an mlx5 device");
+    device.gid(1, u8::MAX).map(|entry| assert_eq!(entry, None)).unwrap_or_default();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(16).build().expect("a CQ");
+    log.take();
+    pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).inline(4000).build().expect_err("too much");
+    let failed = log.take();
+    assert_eq!(Log::lines_with(&failed, "WARN call failed call=\"mlx5dv_create_qp\" errno=22"), 1, "{failed:#?}");
+}
