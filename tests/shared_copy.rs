@@ -4,7 +4,6 @@
 //! A program of one file is compiled with all optimisations and stepped, instruction by instruction; between any two of
 //! them the memory changes. If what it hands on is not what it has checked, it has looked twice.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[path = "assembly/mod.rs"]
 #[expect(dead_code, reason = "only the compiler's name is needed")]
 mod assembly;
 

@@ -6,6 +6,7 @@ mod copies;
 mod failures;
 mod faults;
 mod frames;
+mod operations;
 mod out_of_order;
 mod owning;
 mod probe;
