@@ -22,6 +22,7 @@ use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::{Frame, Wire};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// Packets taken from the wire in one step.
@@ -118,6 +119,13 @@ impl Device {
             self.resources.events.push_back(Event::Port { port, up });
         }
         Ok(())
+    }
+
+    /// Descriptors that the device has open: of its wire, and of the files that hold its UAR pages.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let files = self.doorbells.pages.iter().map(|(_, page)| page.fd()).chain([self.uar_memory.fd()]);
+        self.wire.descriptors().into_iter().chain(files.map(|file| file.as_raw_fd())).collect()
     }
 
     /// Whether the link of port `port` is up; `false` also if there is no such port.

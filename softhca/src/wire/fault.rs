@@ -257,6 +257,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
     fn is_holding(&self) -> bool {
         !self.held.is_empty() || !self.due.is_empty() || self.wire.is_holding()
     }
+
+    fn descriptors(&self) -> Vec<std::os::fd::RawFd> {
+        self.wire.descriptors()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The end of a wire at a port.
 
 use super::frame::Frame;
+use std::os::fd::RawFd;
 
 /// The port's way to other devices. Delivers in order per sender unless a fault injector sits on it.
 pub trait Wire: Send {
@@ -20,6 +21,11 @@ pub trait Wire: Send {
     fn is_holding(&self) -> bool {
         false
     }
+
+    /// Descriptors that the wire has open, which a host that closes descriptors it does not know must spare.
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
 }
 
 impl<W: Wire + ?Sized> Wire for Box<W> {
@@ -33,5 +39,9 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn is_holding(&self) -> bool {
         (**self).is_holding()
+    }
+
+    fn descriptors(&self) -> Vec<RawFd> {
+        (**self).descriptors()
     }
 }

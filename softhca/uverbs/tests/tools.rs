@@ -277,6 +277,14 @@ fn an_open_device_can_be_passed_to_another_process() {
 }
 
 #[test]
+fn closing_all_descriptors_leaves_the_device_its_own() {
+    let (_directory, program) = compiled("closing");
+    for options in [&["--devices", "2"][..], &["--devices", "2", "--strict"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn a_cable_can_be_pulled_from_outside() {
     let (_directory, program) = compiled("cable");
     for options in [&[][..], STRICT] {

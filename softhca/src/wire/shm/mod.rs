@@ -22,7 +22,10 @@ use std::{
     fs::{DirBuilder, OpenOptions},
     io,
     ops::Range,
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -291,6 +294,13 @@ impl ShmWire {
 }
 
 impl Wire for ShmWire {
+    fn descriptors(&self) -> Vec<RawFd> {
+        let peers = self.peers.iter().flatten().map(|peer| &peer.connection);
+        let senders = self.inbound.iter().map(|inbound| &inbound.connection);
+        let connections = peers.chain(senders).chain(&self.arriving).map(AsRawFd::as_raw_fd);
+        self.slot.descriptors().into_iter().chain(connections).collect()
+    }
+
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
         let slot = slot::slot_of(dest_qp);

@@ -11,7 +11,7 @@ use std::{
     io::{self, IoSlice, IoSliceMut},
     mem::MaybeUninit,
     ops::Range,
-    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     os::unix::fs::FileExt,
     path::Path,
     sync::{Arc, atomic::Ordering},
@@ -136,6 +136,12 @@ pub(super) enum Received {
 #[derive(Debug)]
 pub(super) struct Connection(OwnedFd);
 
+impl AsRawFd for Connection {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 impl Connection {
     /// Hands memory over.
     pub(super) fn send(&self, memory: &OwnedFd) -> io::Result<()> {
@@ -221,7 +227,7 @@ pub(super) struct OwnSlot {
     socket: OwnedFd,
     directory: Arc<Directory>,
     /// Closing it gives the lock up.
-    _lock: File,
+    lock: File,
     /// The process that took the slot: a forked child that drops its copy must not give the slot up.
     pid: u32,
 }
@@ -248,7 +254,12 @@ impl OwnSlot {
         bind(&socket, &directory.address(slot)?)?;
         listen(&socket, SLOTS as i32)?;
         let (directory, pid) = (Arc::clone(directory), std::process::id());
-        Ok(Self { number: slot, control, memory, socket, directory, _lock: lock, pid })
+        Ok(Self { number: slot, control, memory, socket, directory, lock, pid })
+    }
+
+    /// Its descriptors.
+    pub(super) fn descriptors(&self) -> [RawFd; 4] {
+        [self.memory.as_raw_fd(), self.socket.as_raw_fd(), self.directory.0.as_raw_fd(), self.lock.as_raw_fd()]
     }
 
     /// The next sender that has connected.

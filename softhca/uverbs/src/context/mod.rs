@@ -12,6 +12,7 @@ pub(crate) use objects::{Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::{EventPipe, Hca, Pinned};
+use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use objects::Objects;
 use registry::{Registry, Shared};
@@ -24,6 +25,7 @@ use uars::StaticUars;
 pub(crate) struct Context {
     /// The device.
     pub(crate) hca: Arc<Hca>,
+    _own: Own,
     /// What the program's descriptor is open for: it maps its UAR pages from there.
     pub(crate) file: UarMemory,
     /// What others who have the file open know of its objects.
@@ -56,6 +58,7 @@ impl Context {
         let next = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
         Ok(Self {
             hca,
+            _own: Own::new(&file.fd()),
             file,
             registry,
             objects: Mutex::new(Objects::new(next)),

@@ -2,7 +2,7 @@
 //! holds the kernel's event structures.
 
 use crate::abi::{AsyncEvent, CompEvent};
-use crate::process::fds::OpenFile;
+use crate::process::fds::{OpenFile, Own};
 use crate::process::{Errno, lock};
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -60,6 +60,7 @@ pub(crate) struct EventPipe {
 }
 
 struct Ends {
+    _own: [Own; 2],
     /// Written without blocking.
     write: File,
     /// The read end once more, opened on its own so as not to block whatever the program has chosen for its own.
@@ -91,7 +92,8 @@ impl EventPipe {
         }
         // SAFETY: a new descriptor that belongs to nobody else.
         let read = unsafe { File::from_raw_fd(read) };
-        let ends = Ends { write: write.into(), read, waiting: VecDeque::new() };
+        let own = [Own::new(&write), Own::new(&read)];
+        let ends = Ends { _own: own, write: write.into(), read, waiting: VecDeque::new() };
         Ok((Self { event_len, ends: Mutex::new(ends) }, program))
     }
 

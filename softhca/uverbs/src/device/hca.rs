@@ -16,7 +16,8 @@ use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
 use softhca_settings::Settings;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -47,6 +48,9 @@ extern "C" fn at_exit() {
     }
 }
 
+/// The process that opened the first device; 0 = none has.
+static OPENER: AtomicU32 = AtomicU32::new(0);
+
 /// The devices that were opened.
 static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
@@ -61,6 +65,7 @@ impl Hca {
             log::error!("mlx5_{index} cannot be opened: {error:?}");
         })?;
         if devices.is_empty() {
+            OPENER.store(std::process::id(), Ordering::Release);
             // SAFETY: the function takes what it needs from statics, which last.
             unsafe { libc::atexit(at_exit) };
         }
@@ -110,6 +115,18 @@ impl Hca {
     /// The devices that were opened.
     pub(crate) fn opened() -> Vec<Arc<Self>> {
         lock(&DEVICES).clone()
+    }
+
+    /// Has `run` work with the descriptors that the devices of this process have open, while they open and close none. A child
+    /// of the program has no devices.
+    pub(crate) fn hold_descriptors<T>(run: impl FnOnce(&[RawFd]) -> T) -> T {
+        // Without a lock: in a child somebody else may have it for ever.
+        if OPENER.load(Ordering::Acquire) != std::process::id() {
+            return run(&[]);
+        }
+        let devices = lock(&DEVICES);
+        let held: Vec<_> = devices.iter().map(|hca| hca.core.lock()).collect();
+        run(&held.iter().flat_map(|stepped| stepped.device.descriptors()).collect::<Vec<_>>())
     }
 
     /// Steps a device that has no thread until nothing is left to do at the time `now`; gives the number of send WQEs

@@ -2,6 +2,7 @@
 
 use super::answer::{answer, describe};
 use crate::context::{Context, device_file, mapping};
+use crate::device::Hca;
 use crate::process::{Errno, fds, real};
 use crate::rdma_cm::EventFile;
 use crate::{abi, commands, strict};
@@ -147,29 +148,59 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     unsafe { real::close(fd) }
 }
 
-/// Closes our devices and event files among others.
+/// Closes our devices and event files among others, but not what we have open beside them.
 ///
 /// # Safety
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     // With a flag, descriptors stay, or stay with the other threads.
-    if flags == 0 {
-        fds::ours_in(first, last).for_each(end);
+    if flags != 0 {
+        // SAFETY: arguments are passed on from the caller.
+        return unsafe { real::close_range(first, last, flags) };
     }
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { real::close_range(first, last, flags) }
+    fds::ours_in(first, last).for_each(end);
+    sparing_own(first, last, |from| {
+        // What is closed last may be our own; an empty range is an error of the caller's only if it was so from the beginning.
+        // SAFETY: arguments are passed on from the caller.
+        if from > last && from != first { 0 } else { unsafe { real::close_range(from, last, 0) } }
+    })
 }
 
-/// Closes our devices and event files among others.
+/// Closes the descriptors from `first` on that come before the last of our own, which is not after `last`, and are not our own
+/// themselves. Then `rest` closes those after it.
+fn sparing_own<T>(first: c_uint, last: c_uint, rest: impl FnOnce(c_uint) -> T) -> T {
+    Hca::hold_descriptors(|devices| {
+        let mut own: Vec<c_uint> = Vec::new();
+        // A child of the program closes what it has.
+        if !devices.is_empty() {
+            let all = devices.iter().copied().chain(fds::own_in(first, last));
+            own.extend(all.filter_map(|fd| c_uint::try_from(fd).ok()).filter(|fd| (first..=last).contains(fd)));
+        }
+        own.sort_unstable();
+        let mut from = first;
+        for own in own {
+            if from < own {
+                // SAFETY: these are the program's, which has asked for it.
+                unsafe { real::close_range(from, own - 1, 0) };
+            }
+            // Descriptors are below 2^31.
+            from = own + 1;
+        }
+        rest(from)
+    })
+}
+
+/// Closes our devices and event files among others, but not what we have open beside them.
 ///
 /// # Safety
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn closefrom(first: c_int) {
-    fds::ours_in(first.max(0).cast_unsigned(), c_uint::MAX).for_each(end);
-    // SAFETY: the argument is passed on from the caller.
-    unsafe { real::closefrom(first) }
+    let first = first.max(0).cast_unsigned();
+    fds::ours_in(first, c_uint::MAX).for_each(end);
+    // SAFETY: the argument is the caller's, or larger.
+    sparing_own(first, c_uint::MAX, |from| unsafe { real::closefrom(from.cast_signed()) });
 }
 
 /// Ends what is behind `to`, which is about to become a duplicate of `from`.

@@ -1,6 +1,8 @@
 //! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
 //! program asks.
 //!
+//! Descriptors of the object's own, which the program does not know, are told apart, too ([`Own`]): it may close all there are.
+//!
 //! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy of this
 //! table after fork, and the very same table after vfork.
 
@@ -9,7 +11,7 @@ use super::lock::lock;
 use super::user::own_pid;
 use std::any::Any;
 use std::collections::HashMap;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Once};
 
@@ -22,6 +24,8 @@ pub(crate) trait OpenFile: Any + Send + Sync {
 /// Descriptors from here on cannot be ours.
 const LIMIT: usize = 1 << 16;
 static OURS: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
+/// Those that the program does not know.
+static OWN: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
 static FILES: LazyLock<Mutex<HashMap<RawFd, Entry>>> = LazyLock::new(Mutex::default);
 
 struct Entry {
@@ -38,19 +42,55 @@ extern "C" fn forked() {
     FORKED.store(own_pid(), Ordering::Relaxed);
 }
 
-fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
+fn bit(of: &'static [AtomicU64], fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
     let fd = usize::try_from(fd).ok()?;
-    Some((OURS.get(fd / 64)?, 1 << (fd % 64)))
+    Some((of.get(fd / 64)?, 1 << (fd % 64)))
+}
+
+fn is_in(of: &'static [AtomicU64], fd: RawFd) -> bool {
+    bit(of, fd).is_some_and(|(word, bit)| word.load(Ordering::Acquire) & bit != 0)
+}
+
+fn all_in(of: &'static [AtomicU64], first: u32, last: u32) -> impl Iterator<Item = RawFd> {
+    // Descriptors below the limit are not negative.
+    (first..=last.min(LIMIT as u32 - 1)).map(|fd| fd as RawFd).filter(move |&fd| is_in(of, fd))
+}
+
+/// A descriptor of our own, until dropped: to be dropped before it is closed.
+#[derive(Debug)]
+pub(crate) struct Own(RawFd);
+
+impl Own {
+    pub(crate) fn new(descriptor: &impl AsRawFd) -> Self {
+        let fd = descriptor.as_raw_fd();
+        if let Some((word, bit)) = bit(&OWN, fd) {
+            word.fetch_or(bit, Ordering::Release);
+        }
+        Self(fd)
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some((word, bit)) = bit(&OWN, self.0) {
+            word.fetch_and(!bit, Ordering::AcqRel);
+        }
+    }
+}
+
+/// Our own from `first` to `last`.
+pub(crate) fn own_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
+    all_in(&OWN, first, last)
 }
 
 /// Whether `fd` is ours.
 pub(crate) fn is_ours(fd: RawFd) -> bool {
-    bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Acquire) & bit != 0)
+    is_in(&OURS, fd)
 }
 
 /// Makes `fd` ours.
 pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
-    let (word, bit) = bit(fd).ok_or(Errno::EMFILE)?;
+    let (word, bit) = bit(&OURS, fd).ok_or(Errno::EMFILE)?;
     static WATCH_FORKS: Once = Once::new();
     WATCH_FORKS.call_once(|| {
         // If there is no memory for it, a forked child keeps stale entries.
@@ -77,8 +117,7 @@ pub(crate) fn get_as<T: OpenFile>(fd: RawFd) -> Option<Arc<T>> {
 
 /// Those of ours from `first` to `last`.
 pub(crate) fn ours_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
-    // Descriptors below the limit are not negative.
-    (first..=last.min(LIMIT as u32 - 1)).map(|fd| fd as RawFd).filter(|&fd| is_ours(fd))
+    all_in(&OURS, first, last)
 }
 
 /// Forgets `fd`, which is about to be closed. What was behind it, for the process that opened it to end.
@@ -86,7 +125,7 @@ pub(crate) fn remove(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
     if !is_ours(fd) {
         return None;
     }
-    let (word, bit) = bit(fd)?;
+    let (word, bit) = bit(&OURS, fd)?;
     let mut files = lock(&FILES);
     let (owner, process) = (files.get(&fd)?.process, own_pid());
     if owner == process || FORKED.load(Ordering::Relaxed) == process {

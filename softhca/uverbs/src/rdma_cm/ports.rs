@@ -3,6 +3,7 @@
 
 use crate::abi::abi;
 use crate::process::Errno;
+use crate::process::fds::Own;
 use softhca_settings::{Gid, MAX_DEVICES, gid_of};
 use std::fs::{File, OpenOptions};
 use std::net::IpAddr;
@@ -90,6 +91,7 @@ pub(super) struct Lease {
     directory: PathBuf,
     path: PathBuf,
     space: u16,
+    _own: Own,
     /// Holds the lock.
     file: File,
     record: Record,
@@ -171,7 +173,8 @@ pub(super) fn bind(directory: &Path, wanted: Wanted) -> Result<Lease, Errno> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = directory.join(format!("{PREFIX}{:04x}-{port:05}-{pid}-{number}", wanted.space));
     let file = open(&path, true).map_err(failed)?;
-    let lease = Lease { port, directory: directory.to_owned(), path, space: wanted.space, file, record, pid };
+    let (directory, _own) = (directory.to_owned(), Own::new(&file));
+    let lease = Lease { port, directory, path, space: wanted.space, _own, file, record, pid };
     flock(&lease.file, libc::LOCK_EX | libc::LOCK_NB).map_err(failed)?;
     lease.store()?;
     Ok(lease)
