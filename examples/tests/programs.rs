@@ -1,7 +1,10 @@
 //! Runs each program for a moment and looks at what it says. By way of `./run test`, which starts this on the software device;
 //! the programs inherit the device from the environment.
 
-use std::process::Command;
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -12,6 +15,41 @@ fn run(program: &str, args: &str) -> String {
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {args}: {}\n{said}{complained}", output.status);
     said
+}
+
+/// A server that does not outlive the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Fails when it has ended, which is the good case.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs the client of a program against a server of it, two processes; both must succeed. What the client prints.
+fn client(program: &str, args: &str) -> String {
+    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a port").port();
+    let port = format!("-p{free}");
+    let args = || args.split_whitespace();
+    let server =
+        Command::new(program).arg(&port).args(args()).stdout(Stdio::null()).spawn().expect("the server starts");
+    let mut server = Server(server);
+    for _ in 0..1000 {
+        let Output { status, stdout, stderr } =
+            Command::new(program).args(["localhost", &port]).args(args()).output().expect("the client starts");
+        let complained = String::from_utf8_lossy(&stderr);
+        // The server may not listen yet.
+        if complained.contains("connect to localhost") {
+            thread::sleep(Duration::from_millis(10));
+            continue;
+        }
+        assert!(status.success(), "the client of {program}: {status}\n{complained}");
+        assert!(server.0.wait().expect("the server ends").success(), "the server of {program}");
+        return String::from_utf8(stdout).expect("UTF-8");
+    }
+    panic!("the server of {program} does not listen");
 }
 
 /// What it prints with `--json`.
@@ -86,6 +124,34 @@ fn tokio() {
         let tasks = if args.contains("--tasks 8") { 8 } else { 1 };
         assert_eq!(report["round_trips"], 20 * tasks, "{report}");
         assert!(report["bytes_verified"].as_u64() >= report["round_trips"].as_u64(), "{report}");
+    }
+}
+
+#[test]
+fn two_processes() {
+    let said = client(env!("CARGO_BIN_EXE_write_latency"), "-n 100 -s 16");
+    assert!(said.starts_with("16 bytes, 100 exchanges"), "{said}");
+    let said = client(env!("CARGO_BIN_EXE_tokio"), "-n 10");
+    assert!(said.starts_with("80 round trips, 327680 bytes verified"), "{said}");
+    let said = client(env!("CARGO_BIN_EXE_rdma_operations"), "");
+    assert!(said.contains("RDMA READ") && said.contains("RDMA WRITE completed"), "{said}");
+}
+
+#[test]
+fn exit_codes() {
+    let program = env!("CARGO_BIN_EXE_write_latency");
+    for (args, code, text) in [
+        (&["--no-such-option"][..], 2, "unexpected argument"),
+        (&["--local", "-a", "-s", "8"], 2, "cannot be used with"),
+        (&["localhost", "-p1"], 1, "connect to localhost:1"),
+        (&["--local", "-d", "no_such_device"], 1, "no_such_device"),
+        (&["--local", "-m", "1000"], 1, "the MTU must be"),
+        (&["--local", "-i", "77"], 1, "port"),
+    ] {
+        let output = Command::new(program).args(args).output().expect("the program starts");
+        let complained = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {complained}");
+        assert!(complained.contains(text), "{args:?}: {complained}");
     }
 }
 
