@@ -219,17 +219,19 @@ fn an_error_on_a_port_that_is_down_says_so() {
         let empty = Port { gid_tbl_len: 0, ..device.port(1).expect("port 1") };
         (a.qp.to_rtr(&path, &there), b.qp.to_rtr(&path, &there), device.default_gid(&empty).map(drop))
     };
+    device.path(1, None).expect("the port is up");
     let no_transition = Err(Error::WrongState { is: QpState::Reset, to: QpState::ReadyToReceive });
     let (refused, early, no_gid) = try_all();
     assert!(matches!(refused, Err(Error::Call(_))), "{refused:?}");
     assert_eq!((early, no_gid), (no_transition.clone(), Err(Error::NoGid { port: 1 })));
     // SAFETY: numbers.
     assert_eq!(unsafe { set_port(1, 1, 0) }, 0);
-    let down = try_all();
+    let (down, no_path) = (try_all(), device.path(1, None));
     // SAFETY: numbers.
     assert_eq!(unsafe { set_port(1, 1, 1) }, 0);
     let not_active = Err(Error::PortNotActive { port: 1, state: PortState::Down });
-    assert_eq!(down, (not_active.clone(), no_transition, not_active));
+    assert_eq!(down, (not_active.clone(), no_transition, not_active.clone()));
+    assert_eq!(no_path.map(drop), not_active);
     assert_eq!(try_all().0, refused);
 }
 

@@ -12,6 +12,36 @@
 //!     └── CompletionChannel               └───────────── Qp                      INIT, error
 //! ```
 //!
+//! Two programs that are connected by a TCP stream, both with this, exchange a WRITE each:
+//!
+//! ```no_run
+//! use std::net::TcpStream;
+//!
+//! use blueflame::verbs::{Access, Device, Pool};
+//! use blueflame::{Remote, WrId, transport, wqe};
+//!
+//! fn exchange(mut stream: TcpStream) -> Result<(), Box<dyn std::error::Error>> {
+//!     let device = Device::open_first()?;
+//!     let pd = device.protection_domain()?;
+//!     let mut cq = device.completion_queue(64).build()?;
+//!     let mut pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).receives(0).inline(64).build()?;
+//!     let mut pool = Pool::new(&pd, 4096, Access::REMOTE_WRITE)?;
+//!     let inbox = pool.take(64)?;
+//!
+//!     // Port 1 and its usual GID; each side tells the other where it may write.
+//!     let path = device.path(1, None)?;
+//!     let peer = pair.sq.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
+//!     let theirs = Remote::from_bytes(&peer.data)?;
+//!
+//!     pair.sq.post(&wqe::write(theirs).inline(b"hello\x01").signaled(WrId(1)))?;
+//!     let (place, mut hello) = (inbox.polled(0..6), [0; 5]);
+//!     while !place.arrived(1) {}
+//!     place.read(0, &mut hello);
+//!     cq.poll_with(1, |cqe| pair.sq.retire(&cqe).map(drop))?;
+//!     Ok(())
+//! }
+//! ```
+//!
 //! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
 //!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).

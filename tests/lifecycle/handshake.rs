@@ -49,6 +49,28 @@ fn two_sides_of_a_stream_connect_and_write() {
 }
 
 #[test]
+fn the_peers_side_polls_its_memory() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = usual_path(&device);
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
+    let [from_b, _] = connect_over(&mut a, &path, &mut b, &path).map(|peer| peer.expect("connected"));
+    // What is promised is the device's to say; the software device promises nothing.
+    let _ = b.pair.qp.writes_in_order();
+    let (place, far) = (b.buffer.polled(64..72), Remote::from_bytes(&from_b.data).expect("where to write"));
+    for flag in 1..=200 {
+        let message = [flag ^ 1, flag ^ 2, flag ^ 3, flag ^ 4, flag ^ 5, flag ^ 6, flag ^ 7, flag];
+        a.pair.sq.post(&wqe::write(far.at(64)).inline(&message).signaled(WrId(flag.into()))).expect("room");
+        wait_for("the message", || place.arrived(flag).then_some(()));
+        let mut payload = [0; 7];
+        place.read(0, &mut payload);
+        assert_eq!(payload, message[..7]);
+        wait_for("the completion", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
+    }
+    assert!(b.cq.poll().is_none(), "the peer has no completion of it");
+}
+
+#[test]
 fn receives_may_be_posted_before() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
