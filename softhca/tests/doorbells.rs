@@ -1,5 +1,5 @@
-//! What the device makes of a doorbell that a front end hands it: what the register received counts, and what a real
-//! device would silently do otherwise is complained of.
+//! Doorbells that a front end hands to the device. The device executes what the register received, and complains where
+//! a real device would silently do something else.
 
 #[expect(dead_code, reason = "what these tests need of it; `embedded.rs` uses all")]
 mod driver;
@@ -50,7 +50,7 @@ impl Loop {
         wqe
     }
 
-    /// `stored` reaches the half whose turn it is.
+    /// Stores `stored` to the next half; halves alternate.
     fn ring(&mut self, stored: &[u8]) {
         let (uar, half) = (self.sq.parts.uar, 0x800 + self.half);
         self.hca.doorbell(uar, half, stored);
@@ -93,8 +93,8 @@ fn what_the_register_received_is_executed() {
     }
 }
 
-/// How drivers find out which of the two was executed. Nothing else of a NOP, and nothing of another request, may
-/// differ.
+/// So drivers find out whether a NOP was executed from the register or from the ring. No other byte of a NOP may
+/// differ, and none of another request.
 #[test]
 fn a_nop_may_ask_for_a_completion_in_the_register_only() {
     let mut l = Loop::new(64, |_| ());
@@ -180,7 +180,7 @@ fn halves_must_alternate() {
     // Another register of the page has halves of its own.
     assert_eq!(ring_at(&mut l, 0xb00), []);
     assert_eq!(ring_at(&mut l, 0x900), []);
-    // Whoever creates a queue on the page begins anew.
+    // A new queue on the page may begin with any half.
     l.hca.create_qp(QpOptions { register: RegisterOptions::SharedWith(qpn), ..QpOptions::rc(l.cq.parts.cqn) }).unwrap();
     assert_eq!(ring_at(&mut l, 0x900), []);
 }

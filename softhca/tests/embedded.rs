@@ -35,7 +35,7 @@ impl Loop {
         Self { hca, a, b, cq_a, cq_b }
     }
 
-    /// Runs; the driver must have been found to do nothing wrong.
+    /// Runs the device, which must have no complaint about the driver.
     fn run(&mut self) {
         assert!(self.hca.run_until_idle());
         assert_eq!(self.hca.complaints(), []);
@@ -244,7 +244,7 @@ fn wrong_doorbells_are_complained_of() {
     l.a.pi = index + 1;
     assert_eq!(complaint(&mut l), [Complaint::RecordMismatch { qpn, end: index + 1, record: index }]);
 
-    // Another QP's register, and a QPN that nobody has.
+    // Another QP's register, and a QPN that does not exist.
     put(l.b.parts.bf_reg, 0, &wqe[..8]);
     put(l.b.parts.dbrec.cast(), 4, &[0; 4]);
     let found = complaint(&mut l);
@@ -308,7 +308,7 @@ fn objects_in_use_stay() {
     assert_eq!(buf.to_vec(0, 1), [0], "the memory outlives its key");
 }
 
-/// Whoever has a queue's parts may go on storing to it: only the device looks no more.
+/// A driver that still has a queue's parts may store to them: the memory stays, and the device no longer looks at it.
 #[test]
 fn parts_outlive_their_objects() {
     let mut l = Loop::new(|_| ());
@@ -348,7 +348,7 @@ fn keys_protect_memory() {
     assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd0), 0x04), "local protection error");
 }
 
-/// Deregistering gives back all that was registered, also when a peer has taken the memory away from the key before.
+/// Deregistering unmaps all that was registered, also when a peer has invalidated the key before.
 #[test]
 fn an_invalidated_key_is_deregistered_whole() {
     let mut l = Loop::new(|_| ());

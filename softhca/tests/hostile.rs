@@ -14,7 +14,7 @@ use softhca::event::Event;
 use softhca::wire::fault::{FaultConfig, FaultInjector};
 use softhca::wire::{Frame, Wire};
 
-/// A wire to nobody.
+/// A wire that leads nowhere.
 struct Nowhere;
 
 impl Wire for Nowhere {

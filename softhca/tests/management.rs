@@ -1,4 +1,4 @@
-//! Management datagrams between instances that share their addresses.
+//! Management datagrams between two instances of a device that share their addresses.
 #![cfg(target_os = "linux")]
 
 use softhca::config::{DeviceConfig, PortConfig};

@@ -319,7 +319,7 @@ const FAULTS: &str = "SOFTHCA_TEST_FAULTS";
 const ROUNDS: &str = "SOFTHCA_TEST_ROUNDS";
 /// In place of rounds: the process stops.
 const STOPPED: &str = "stopped";
-/// A request of so many is signaled: the send ring must not be overrun.
+/// One in this many requests is signaled, so that the send ring does not overrun.
 const SIGNAL: u64 = 16;
 
 /// The other program. Not a test of its own.

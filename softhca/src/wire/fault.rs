@@ -159,6 +159,8 @@ pub struct FaultInjector<W> {
 }
 
 impl<W: Wire> FaultInjector<W> {
+    /// A wire that sends through `wire`, with these faults.
+    ///
     /// # Errors
     /// [`FaultConfigError::Sum`] if the rates add up to more than 1000.
     pub fn new(wire: W, config: FaultConfig) -> Result<Self, FaultConfigError> {

@@ -1,5 +1,5 @@
-//! The least of a driver: puts WQEs that were written out byte by byte into the raw parts of an embedded device, rings,
-//! and reads CQEs. It keeps no account of space; tests post less than the rings hold.
+//! A minimal driver: it puts WQEs, written out byte by byte, into the raw parts of an embedded device, rings the
+//! doorbell, and reads CQEs. It does not count free space: tests post less than the rings hold.
 
 use softhca::embedded::{CqParts, QpParts, Ring, SrqParts};
 use std::ptr::NonNull;

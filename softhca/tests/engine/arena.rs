@@ -1,4 +1,4 @@
-//! Memory of a node: a range of addresses of its own, behind which is nothing.
+//! Memory of a node: a range of addresses with nothing mapped around it.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -24,7 +24,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// So many bytes of zero.
+    /// `len` zero bytes.
     pub(crate) fn new(len: usize) -> Self {
         Self { bytes: Arc::new(Mutex::new(vec![0; len])), stores: Arc::default() }
     }

@@ -1,5 +1,5 @@
-//! Two devices on a table: rings, records and CQEs are written and read here byte by byte, with offsets of the tests'
-//! own; every packet passes through a script that may lose, double or hold it; the clock is the test's.
+//! Two devices under test. This file writes and reads rings, records and CQEs byte by byte, with offsets of its own.
+//! Every packet passes through a script that may lose, duplicate or delay it. The test sets the clock.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
