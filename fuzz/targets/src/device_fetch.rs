@@ -88,7 +88,7 @@ input_struct! {
         flags: u8,
         /// Its peer.
         peer: u8,
-        /// Not taken to RTS, but to this state.
+        /// Below 16: not taken to RTS, but to this state. Below 64: receives complete in any order.
         stop_at: u8,
     }
 }
@@ -293,6 +293,7 @@ impl Lab {
                 port: Some(1),
                 access: connected.then_some(access),
                 qkey: ud.then_some(0x11),
+                out_of_order: (!raw && (16..64).contains(&qp.stop_at)).then_some(true),
                 ..none
             },
             QpAttr {

@@ -1,7 +1,7 @@
 //! What the host has posted and the device has completed: each CQE must be of a WQE that is outstanding, and a flush
 //! accounts for all.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use softhca::context::{QpState, ReceiveSource, SrqContext};
 use softhca::device::Device;
@@ -43,7 +43,10 @@ struct Posted {
 /// Receive WQEs: running numbers, 16 bits.
 #[derive(Default)]
 struct Receives {
+    /// All before it are done.
     done: u16,
+    /// Those behind it that are done, too.
+    early: BTreeSet<u16>,
     /// The furthest that the record has announced.
     posted: u16,
 }
@@ -60,6 +63,16 @@ impl Receives {
     fn complete(&mut self, qpn: u32) {
         assert_ne!(self.posted, self.done, "QP {qpn:#x}: a CQE of a receive WQE that nobody posted");
         self.done = self.done.wrapping_add(1);
+    }
+
+    /// As [`Self::complete`], of the WQE `counter`, which need not be the oldest.
+    fn complete_any(&mut self, qpn: u32, counter: u16) {
+        let (behind, posted) = (counter.wrapping_sub(self.done), self.posted.wrapping_sub(self.done));
+        assert!(behind < posted, "QP {qpn:#x}: a CQE of receive WQE {counter:#x}, which is not outstanding");
+        assert!(self.early.insert(counter), "QP {qpn:#x}: a second CQE of receive WQE {counter:#x}");
+        while self.early.remove(&self.done) {
+            self.done = self.done.wrapping_add(1);
+        }
     }
 }
 
@@ -233,7 +246,9 @@ impl Ledger {
             }
             opcode::RESP_WR_IMM..=opcode::RESP_SEND_INV | opcode::RESP_ERR => {
                 assert_eq!(cqe.cqn, context.recv_cqn, "the CQ of QP {qpn:#x}'s receives");
+                let unordered = device.query_qp(qpn).expect("a QP").attr.out_of_order == Some(true);
                 match (context.rq, &self.srq) {
+                    (ReceiveSource::Own(_), _) if unordered => queue.receives.complete_any(qpn, counter),
                     (ReceiveSource::Own(_), _) => {
                         assert_eq!(counter, queue.receives.done, "QP {qpn:#x}: the next receive WQE");
                         queue.receives.complete(qpn);
