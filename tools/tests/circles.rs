@@ -1,4 +1,5 @@
-//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it.
+//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it; nor does one of the
+//! parts that a crate has at its top, folders and files, need another that needs it.
 //!
 //! What counts is what a file names with a path: `use` of any shape, `crate::…`, `super::…`, `child::…`, inside macros, too.
 //! A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it (`mod child;`),
@@ -19,6 +20,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("softhca/uverbs/src/lib.rs", &["softhca/uverbs/src"]),
     ("softhca/uverbs/src/bin/softhca-run/main.rs", &["softhca/uverbs/src/bin/softhca-run"]),
 ];
+
+/// Crates whose folders and files at the top, each as a whole, have no circle either.
+const LAYERED: &[&str] = &["src/lib.rs", "softhca/src/lib.rs", "testkit/src/lib.rs", "softhca/uverbs/src/lib.rs"];
 
 /// A module, as the names from the crate's root to it.
 type Module = Vec<String>;
@@ -220,8 +224,8 @@ impl Crate {
             .find_map(|(other, _)| self.step(&other, name, deeper))
     }
 
-    /// Which files each file needs, and by which path.
-    fn arrows(&self) -> BTreeMap<&Path, BTreeMap<&Path, String>> {
+    /// Which places each place needs, and by which path; `place` tells where a file is.
+    fn arrows<'a>(&'a self, place: &dyn Fn(&'a Path) -> &'a Path) -> BTreeMap<&'a Path, BTreeMap<&'a Path, String>> {
         let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         let is_child = |module: &Module, name: &String| {
             self.modules.contains_key(&module.iter().chain([name]).cloned().collect::<Module>())
@@ -229,8 +233,8 @@ impl Crate {
         let needed =
             self.paths.iter().filter(|needed| !self.handed_on.contains(needed) || !is_child(&needed.0, &needed.1[0]));
         for (module, path) in needed {
-            let from = self.modules[module].as_path();
-            if let Some(to) = self.home(module, path, 8).map(|(home, _)| self.modules[&home].as_path())
+            let from = place(&self.modules[module]);
+            if let Some(to) = self.home(module, path, 8).map(|(home, _)| place(&self.modules[&home]))
                 && from != to
             {
                 arrows.entry(from).or_default().entry(to).or_insert_with(|| path.join("::"));
@@ -239,9 +243,9 @@ impl Crate {
         arrows
     }
 
-    /// The files that need each other, a line for each arrow among them.
-    fn circles(&self) -> Vec<(BTreeSet<&Path>, Vec<String>)> {
-        let arrows = self.arrows();
+    /// The places that need each other, a line for each arrow among them.
+    fn circles<'a>(&'a self, place: &dyn Fn(&'a Path) -> &'a Path) -> Vec<(BTreeSet<&'a Path>, Vec<String>)> {
+        let arrows = self.arrows(place);
         let reached = |from| {
             let mut reached = BTreeSet::new();
             let mut next = vec![from];
@@ -307,21 +311,42 @@ fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
     (at..tokens.len()).find(|&at| ends(&tokens[at])).map_or(tokens.len(), |at| at + 1)
 }
 
+/// The text of a file of this repository.
+fn source(file: &Path) -> Option<String> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(tools.parent()?.join(file)).ok()
+}
+
 #[test]
 fn no_file_needs_one_that_needs_it() {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tools is a folder of the repository");
-    let source = |file: &Path| std::fs::read_to_string(repository.join(file)).ok();
     let mut found = Vec::new();
     for (root, rooms) in ROOMS {
         let files = Crate::read(Path::new(root), &source);
         for room in *rooms {
             assert!(files.modules.values().any(|file| file.starts_with(room)), "{room} is no part of {root}");
         }
-        for (circle, lines) in files.circles() {
+        for (circle, lines) in files.circles(&|file| file) {
             if circle.iter().any(|file| rooms.iter().any(|room| file.starts_with(room))) {
                 found.push(format!("a circle of {} files:\n  {}", circle.len(), lines.join("\n  ")));
             }
         }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Of what lies at the top of the crate with this root file, the part that `file` is in.
+fn part<'a>(root: &Path, file: &'a Path) -> &'a Path {
+    let is_top = |part: &&Path| part.parent() == root.parent();
+    file.ancestors().find(is_top).unwrap_or(file)
+}
+
+#[test]
+fn no_part_needs_one_that_needs_it() {
+    let mut found = Vec::new();
+    for root in LAYERED.iter().map(Path::new) {
+        let files = Crate::read(root, &source);
+        let circles = files.circles(&|file| part(root, file));
+        found.extend(circles.into_iter().map(|(_, lines)| format!("a circle:\n  {}", lines.join("\n  "))));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -331,7 +356,7 @@ fn planted(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let source =
         |file: &Path| files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
     let found = Crate::read(Path::new("lib.rs"), &source);
-    found.circles().into_iter().map(|(_, lines)| lines).collect()
+    found.circles(&|file| file).into_iter().map(|(_, lines)| lines).collect()
 }
 
 #[test]
@@ -388,6 +413,26 @@ fn what_a_module_hands_on_counts_for_whoever_defines_it() {
     assert_eq!(circle, [["hall/a.rs -> hall/mod.rs (super::Own)", "hall/mod.rs -> hall/a.rs (a::A)"]]);
     let circle = planted(&[("lib.rs", "mod a; pub struct Own; fn f() { a::g() }"), ("a.rs", "use crate::Own;")]);
     assert_eq!(circle, [["a.rs -> lib.rs (crate::Own)", "lib.rs -> a.rs (a::g)"]]);
+}
+
+#[test]
+fn files_that_need_no_other_can_be_of_parts_that_do() {
+    let files = [
+        ("lib.rs", "mod a; mod b; mod c;"),
+        ("a/mod.rs", "mod low; mod high;"),
+        ("a/low.rs", "pub struct Low;"),
+        ("a/high.rs", "use crate::b::B;"),
+        ("b.rs", "use crate::c; use crate::a::low::Low; pub struct B;"),
+        ("c.rs", ""),
+    ];
+    let source =
+        |file: &Path| files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
+    let root = Path::new("lib.rs");
+    let found = Crate::read(root, &source);
+    assert!(found.circles(&|file| file).is_empty());
+    let circles = found.circles(&|file| part(root, file));
+    let lines: Vec<_> = circles.into_iter().map(|(_, lines)| lines).collect();
+    assert_eq!(lines, [["a -> b.rs (crate::b::B)", "b.rs -> a (crate::a::low::Low)"]]);
 }
 
 #[test]
