@@ -13,13 +13,15 @@
 //! ```
 //!
 //! Nobody waits for a completion: each side sees the other's message in its own memory. The request is prepared once, as a
-//! template, and each shot brings the mark alone: inline up to `-I` bytes (sizes of a power of two), else from registered memory.
+//! template; a shot brings the mark, and one of eight asks for a completion, so that the queue's space comes back. Sizes of a power
+//! of two up to `-I` go inline, others from registered memory.
 
 use std::net::TcpStream;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use blueflame::queue::{Owned, PostError, SendQueue};
+use blueflame::queue::{Moderation, Owned, PostError, SendQueue};
+use blueflame::types::Wqebbs;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, Qp, handshake};
 use blueflame::{Remote, WrId, transport, wqe};
 use clap::Parser;
@@ -63,6 +65,8 @@ struct Line {
 const LAST_MARK: u8 = 254;
 /// The client has all it wants.
 const END: u8 = 255;
+/// One request of so many asks for a completion.
+const SIGNAL_EVERY: u16 = 8;
 /// How long the peer may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -131,12 +135,13 @@ impl Side {
             ($($bytes:literal)*) => {
                 match size {
                     $($bytes if size <= options.inline_size => {
-                        let request = wqe::write(self.theirs).inline_len::<$bytes>().signaled(WrId(0));
-                        let template = self.sq.template(request)?;
+                        let template = self.sq.template(wqe::write(self.theirs).inline_len::<$bytes>())?;
                         let mut message = [0; $bytes];
-                        self.exchange(size, options, |sq, mark| {
+                        // Control and remote address segment, the length, the bytes.
+                        let wqebbs = Wqebbs((16_u16 + 16 + 4 + $bytes).div_ceil(64));
+                        self.exchange(size, options, wqebbs, |sq, mark, signaled| {
                             message[$bytes - 1] = mark;
-                            sq.fire(&template, &message)
+                            sq.fire(&template.signaled_if(signaled, WrId(0)), &message)
                         })
                     })*
                     _ => self.gather(size, options),
@@ -148,15 +153,15 @@ impl Side {
 
     /// As [`measure`](Self::measure), of a message in registered memory.
     fn gather(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
-        let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>().signaled(WrId(0)))?;
+        let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>())?;
         let last = self.outgoing.as_ptr();
         let message = [self.outgoing.sge_of(0..size as usize)];
-        self.exchange(size, options, |sq, mark| {
+        self.exchange(size, options, Wqebbs(1), |sq, mark, signaled| {
             // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so the device
             // has read it; and should it send it again, then with a mark that the peer does not wait for.
             unsafe {
                 last.add(size as usize - 1).write_volatile(mark);
-                sq.fire_unchecked(&template, &message)
+                sq.fire_unchecked(&template.signaled_if(signaled, WrId(0)), &message)
             }
         })
     }
@@ -166,8 +171,21 @@ impl Side {
         &mut self,
         size: u32,
         options: &Options,
-        mut fire: impl FnMut(&mut Sq, u8) -> Result<(), PostError>,
+        wqebbs: Wqebbs,
+        mut fire: impl FnMut(&mut Sq, u8, bool) -> Result<(), PostError>,
     ) -> Result<Latencies, Failure> {
+        let mut moderation = Moderation::new(SIGNAL_EVERY, self.sq.window(), wqebbs)?;
+        let mut write = |side: &mut Self, mark| {
+            // The last one leaves nothing behind that no completion will account for.
+            let signaled = moderation.next(wqebbs) || mark == END;
+            loop {
+                match fire(&mut side.sq, mark, signaled) {
+                    // A completion may lag behind the answer.
+                    Err(PostError::Full { .. }) => side.retire()?,
+                    posted => return Ok::<_, Failure>(posted?),
+                }
+            }
+        };
         let mut latencies = Latencies::default();
         let end = options.duration.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
         let mut mark = 0;
@@ -175,7 +193,7 @@ impl Side {
             mark = if mark == LAST_MARK { 1 } else { mark + 1 };
             if self.role == Role::Server {
                 let seen = self.wait(size as usize, mark)?;
-                fire(&mut self.sq, seen)?;
+                write(self, seen)?;
                 if seen == END {
                     return Ok(latencies);
                 }
@@ -184,7 +202,7 @@ impl Side {
             let enough = end.map_or(latencies.count() == options.iters, |end| Instant::now() >= end);
             let begin = Instant::now();
             let sent = if enough { END } else { mark };
-            fire(&mut self.sq, sent)?;
+            write(self, sent)?;
             self.wait(size as usize, sent)?;
             if enough {
                 return Ok(latencies);
