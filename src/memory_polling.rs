@@ -34,10 +34,10 @@
 //!   the flag, as polling a CQE does. On x86 that stops the compiler only, on aarch64 it is `dmb oshld`.
 //!
 //! `ibv_query_qp_data_in_order(3)` answers for the first and the third of these, for one queue pair in RTS; "no" means "not promised",
-//! also from devices and kernels where it works. Whoever polls without that promise puts a checksum in the message, or lives on what
-//! the machine was measured to do, as perftest does.
+//! also from devices and kernels on which it works. Without that promise, put a checksum into the message, or rely on what the machine was
+//! measured to do, as perftest does.
 //!
-//! Nothing here says anything about memory of a GPU, or about persistence.
+//! All of this is about a CPU that reads ordinary memory, not about the memory of a GPU, and not about persistence.
 //!
 //! # The protocol
 //!

@@ -2,7 +2,7 @@
 //! [`adopt_srq`](super::adopt_srq) are beside their queues.)
 //!
 //! Crates that bind libibverbs have types of their own for the same structures, so cast:
-//! `adopt_pd(NonNull::new(pd).expect("a PD").cast())`. What is adopted is never destroyed here; dropping gives it back.
+//! `adopt_pd(NonNull::new(pd).expect("a PD").cast())`. This crate never destroys an adopted object.
 
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -19,11 +19,10 @@ use crate::db::{ExclusiveRegister, SharedRegister};
 #[cfg(doc)]
 use crate::queue::SendQueue;
 
-/// Uses a device that another library has opened. Ports and GIDs, completion queues, protection domains: all is made as of a device
-/// that was opened here.
+/// Uses a device that another library has opened. It works like one that was opened here, but dropping it does not close it.
 ///
-/// Its asynchronous events ([`Device::async_events`]) are given out once: to this crate, or to the other library, whoever takes them
-/// first.
+/// The kernel gives out each asynchronous event ([`Device::async_events`]) once: either this crate gets it or the other library,
+/// whichever asks first.
 ///
 /// # Errors
 /// [`Error::NotMlx5`], [`Error::Library`], or a failed call.
@@ -49,11 +48,11 @@ pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Err
 }
 
 /// Uses a completion channel that another library has made, for [completion queues of this crate](super::CqBuilder::channel), or
-/// to wait for those of the other. What is taken from it is acknowledged at once.
+/// to wait for those of the other. [`CompletionChannel::wait`] acknowledges each event that it takes.
 ///
 /// # Safety
 /// `channel` is alive, and stays so until the returned channel, its clones, and every completion queue of this crate that was made with
-/// it are dropped. Who takes events from it in other ways acknowledges them.
+/// it are dropped. Whoever takes events by other calls acknowledges them.
 #[must_use]
 pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> CompletionChannel {
     // SAFETY: the caller's.

@@ -16,8 +16,8 @@ impl Qp {
     /// polled for instead of a completion ([`memory_polling`](crate::memory_polling) has the whole rule). The device is asked
     /// (`ibv_query_qp_data_in_order(3)`); it tells in RTS only.
     ///
-    /// `false` is "not promised": also from CPUs other than x86, from devices, kernels and libibverbs (before 36) that cannot tell, and
-    /// when the call fails. `true` is not for memory that is registered with
+    /// `false` means "not promised". It is the answer on every CPU but x86, from devices, kernels and libraries (libibverbs before 36)
+    /// that cannot tell, and when the call fails. `true` does not hold for memory that is registered with
     /// [`Access::RELAXED_ORDERING`](super::Access::RELAXED_ORDERING), and speaks of one WRITE, not of two.
     #[must_use]
     pub fn writes_in_order(&self) -> bool {

@@ -16,8 +16,8 @@ pub struct Endpoint {
     pub lid: u16,
     /// GID of the port; zero for "reach me by my LID".
     pub gid: Gid,
-    /// How packets with the GID are carried; without a GID, what the port speaks. Both sides must have the same. `None`: the
-    /// peer did not tell, and nobody checks.
+    /// How packets with the GID are carried; without a GID, what the port speaks. Both sides must have the same, and
+    /// [`connect`](super::Owned::connect) checks it. `None`: the peer did not tell, so nothing is checked.
     pub gid_type: Option<GidType>,
     /// Number of the queue pair.
     pub qpn: Qpn,
@@ -87,7 +87,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Refuses a peer whose packets are carried otherwise than ours: none would ever arrive, and nothing would say why.
+    /// Refuses a peer whose packets have another format than ours: none would ever arrive, and no error would say why.
     ///
     /// # Errors
     /// [`Error::Mismatch`].

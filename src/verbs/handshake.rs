@@ -2,7 +2,8 @@
 //!
 //! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides call the
 //! same function; there is no client and no server. This room knows no sockets and sets no time limits: set those of the stream
-//! (`TcpStream::set_read_timeout`), and a peer that falls silent is [`HandshakeError::Io`].
+//! (`TcpStream::set_read_timeout`), and a peer that falls silent is [`HandshakeError::Io`]. The stream must block: one in non-blocking
+//! mode fails with `WouldBlock` where it would wait.
 //!
 //! [`connect_over`](super::Owned::connect_over) does all of it for a queue pair. Its steps are here for programs that need
 //! something in between:
@@ -239,7 +240,8 @@ impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
         let message = message(&local, T::QP_TYPE as u8, data);
         let begun = message.and_then(|message| Ok(self.handle().to_init(path).map(|()| message)?));
         let message = or_give_up(stream, begun)?;
-        let peer = tell_and_hear(stream, &local, &message)?;
+        let heard = tell_and_hear(stream, &local, &message);
+        let peer = or_give_up(stream, heard)?;
         let connected = self.connect(path, &local, &peer.endpoint);
         or_give_up(stream, connected.map_err(HandshakeError::from))?;
         ready(stream)?;

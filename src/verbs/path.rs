@@ -123,7 +123,7 @@ impl Device {
     ///
     /// `gid_index` is the place of the local GID in the port's table, as `-x` of perftest. `None` chooses: on Ethernet
     /// [`Device::default_gid`]; on InfiniBand no GID, as perftest does, unless the port asks for one in every packet
-    /// (`IBV_QPF_GRH_REQUIRED`), and then the first.
+    /// (`IBV_QPF_GRH_REQUIRED`, which UCX looks at, too), and then the first.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a port or an index the device does not have, [`Error::PortNotActive`],

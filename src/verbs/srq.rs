@@ -62,8 +62,9 @@ impl Srq {
         self.handle.srqn
     }
 
-    /// Asks for [`SrqEvent::LimitReached`](super::SrqEvent::LimitReached), once, when fewer than `receives` are posted: at once if
-    /// it is so already. 0 takes the question back.
+    /// Asks for [`SrqEvent::LimitReached`](super::SrqEvent::LimitReached), once, when the number of posted receives drops below
+    /// `receives`. 0 takes the question back. Ask while more are posted: whether a queue that is below already gives the event is not
+    /// said (`ibv_modify_srq(3)`), and the software device gives it at the next receive taken.
     ///
     /// # Errors
     /// More than the queue holds, or a failed call.

@@ -1,8 +1,10 @@
 //! Connecting over a stream, and the paths that it goes by.
 
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
 
+use blueflame::encoding::DecodeError;
 use blueflame::types::WrId;
 use blueflame::verbs::handshake::{HandshakeError, MAX_DATA, Peer};
 use blueflame::verbs::{Device, Error, LinkLayer, Mtu, Path, QpState};
@@ -122,6 +124,24 @@ fn a_side_that_cannot_connect_tells_the_other() {
     for result in [wrong, also] {
         assert!(matches!(result, Err(HandshakeError::Setup(Error::WrongState { .. }) | HandshakeError::PeerFailed)));
     }
+}
+
+#[test]
+fn a_peer_that_was_not_understood_is_told() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let mut a = End::<transport::Rc>::new(&device, &pd);
+    let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
+    // A good header, and then an endpoint of version 0.
+    let mut message = [0; 256];
+    message[..9].copy_from_slice(b"blueflam\x01");
+    right.write_all(&message).expect("room");
+    let error = a.pair.sq.connect_over(&mut left, &usual_path(&device), &[]).expect_err("not understood");
+    let decode = DecodeError::Version { what: "endpoint", is: 0, known: 1 };
+    assert!(matches!(error, HandshakeError::Decode(is) if is == decode), "{error}");
+    let mut answer = [0; 256 + 16];
+    right.read_exact(&mut answer).expect("a message, and that it failed");
+    assert_eq!((&answer[256..265], answer[256 + 12]), (&b"blueflam\x01"[..], 1));
 }
 
 #[test]
