@@ -20,6 +20,7 @@
 //! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
 //! | **inline** | data that is in the WQE, not in registered memory |
 //! | **CQE** | completion queue entry: 64 bytes that the NIC writes to the completion queue (CQ) when a request is done |
+//! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
 //! | **owner bit** | the bit of a CQE that tells a new one from that of the last pass over the ring |
 //! | **signalled** | said of a request that asks for a CQE. The next one that does also completes those before it that do not |
 //! | **retire** | to give a completed request's tag back to you, and its room in the ring to the queue |
@@ -136,10 +137,13 @@
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
 //! | [`queue`] | send, receive and shared receive queues: indices, room, tags |
+//! | [`memory_polling`] | waiting for a peer's WRITE by its last byte, with no completion |
+//! | [`encoding`] | what peers tell each other before they connect, as bytes |
 //! | `verbs` | setup through libibverbs and libmlx5; feature `verbs`, on by default |
 //!
 //! Imports go one way, from the bottom of this table to its top. All but `verbs` is `no_std`, allocates nothing, and
-//! builds for every architecture without libibverbs (`default-features = false`).
+//! builds for every architecture without libibverbs (`default-features = false`). Feature `serde` has endpoints and remote
+//! addresses for serde; feature `tracing` has events of setup, and none of the data path.
 //!
 //! # Who owns a doorbell register
 //!

@@ -67,7 +67,7 @@ pub enum QpEvent {
     LastWqeReached,
     /// The connection goes by its alternate path now.
     PathMigrated,
-    /// The alternate path is none.
+    /// The queue pair could not move to its alternate path.
     PathMigrationFailed,
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use super::event::event;
 use crate::types::Qpn;
 
-/// Why setup failed. Every variant names what was asked for and, where there is one, the limit or the way out.
+/// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

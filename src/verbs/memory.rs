@@ -375,7 +375,7 @@ impl Buffer {
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    /// Cuts off the first `len` bytes, of which there must be as many, and hands them out. May leave no bytes.
+    /// Cuts off the first `len` bytes (the buffer has at least as many) and returns them. It may leave no bytes.
     pub(crate) fn carve(&mut self, len: usize) -> Self {
         let front = Self { start: self.at(0..len), len, registration: Arc::clone(&self.registration) };
         self.start = self.at(len..self.len);
@@ -383,7 +383,7 @@ impl Buffer {
         front
     }
 
-    /// The first `len` bytes, of which there must be as many; the rest is given up.
+    /// The first `len` bytes (the buffer has at least as many), without the rest.
     pub(crate) fn truncated(self, len: usize) -> Self {
         debug_assert!(len <= self.len);
         Self { len: len.min(self.len), ..self }
