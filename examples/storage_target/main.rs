@@ -15,6 +15,8 @@
 
 mod command;
 mod initiator;
+mod service;
+mod session;
 mod target;
 
 use std::process::ExitCode;
@@ -27,7 +29,8 @@ use common::{Failure, Process, ReportOptions, Setup, listen};
 use serde_json::json;
 
 use crate::initiator::Outcome;
-use crate::target::{Control, Death, Target};
+use crate::service::Death;
+use crate::target::{Control, Target};
 
 /// Blocks over RDMA, for several initiators.
 #[derive(Parser)]

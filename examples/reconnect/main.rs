@@ -1,0 +1,67 @@
+//! A peer that dies, and what follows: the error is seen, every request is accounted for, and the same queue pair is connected
+//! anew. What was lost is sent again.
+//!
+//! ```text
+//! reconnect                  # the server; kill it and start it again while the client runs
+//! reconnect SERVER           # the client
+//! reconnect --local          # the client, and servers as processes, of which the first is killed
+//! ```
+//!
+//! The client SENDs numbers. A message whose completion was a success has arrived; of the others nobody knows, so the next
+//! connection begins with the first of them: each number arrives at least once, and in order.
+
+mod client;
+mod server;
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use clap::Parser;
+use common::{Failure, Process, ReportOptions, Setup, listen};
+
+/// Numbers for a peer that may die.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    #[command(flatten)]
+    setup: Setup,
+    /// Seconds
+    #[arg(short = 'D', long, default_value_t = 3.0)]
+    duration: f64,
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// Requests outstanding.
+const DEPTH: u32 = 32;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    common::exit("reconnect", run(&options))
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let setup = &options.setup;
+    if let Some(host) = &setup.host {
+        return client::run(options, || setup.connect(host));
+    }
+    if !setup.local {
+        return server::run(options, &listen(setup.port)?);
+    }
+    // A port that is free now; the servers listen there, one after the other.
+    let port = listen(0)?.local_addr()?.port();
+    let arguments: Vec<String> = setup.arguments(port).split_off(1);
+    let setup = Setup { port, ..setup.clone() };
+    thread::scope(|scope| {
+        let servers = scope.spawn(|| {
+            let mut first = Process::start(arguments.clone())?;
+            thread::sleep(Duration::from_secs_f64(options.duration / 3.0));
+            first.kill()?;
+            Process::start(arguments.clone())?.finish()
+        });
+        let outcome = client::run(options, || setup.connect("localhost"));
+        let server = servers.join().map_err(|_| "the thread of the servers has panicked")?;
+        outcome.and(server.map(drop))
+    })
+}

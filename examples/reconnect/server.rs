@@ -1,0 +1,76 @@
+//! The server: receives numbers, and looks whether any is missing.
+
+use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use blueflame::verbs::{Access, POOL_ALIGN, Pool};
+use blueflame::{WrId, transport};
+use common::{Failure, prepared};
+
+use crate::{DEPTH, Options};
+
+/// Bytes of a message: a number.
+const BYTES: usize = 8;
+
+/// Receives numbers from one client after the other, until one says good-bye.
+pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failure> {
+    let (device, path) = options.setup.open()?;
+    let pd = device.protection_domain()?;
+    let mut pool = Pool::new(&pd, DEPTH as usize * POOL_ALIGN, Access::LOCAL_WRITE)?;
+    let buffers = (0..DEPTH).map(|_| pool.take(BYTES)).collect::<Result<Vec<_>, _>>()?;
+    let mut cq = device.completion_queue(DEPTH + 2).build()?;
+    let mut pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(1).receives(DEPTH).build()?;
+    loop {
+        let mut stream = prepared(listener.accept()?.0)?;
+        pair.qp.to_init(&path)?;
+        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
+        for (n, buffer) in buffers.iter().enumerate() {
+            // SAFETY: here and below, the buffer is read when its receive has completed, and lives as long as the queue.
+            unsafe { rq.post(WrId(n as u64), &[buffer.sge()])? };
+        }
+        let peer = pair.sq.connect_over(&mut stream, &path, &[])?;
+        let first = u64::from_be_bytes(peer.data[..].try_into()?);
+        let (mut next, mut total) = (first, None);
+        while total.is_none_or(|total| next < total) {
+            let received = cq.poll_with(16, |cqe| {
+                cqe.check()?;
+                let tag = rq.retire(&cqe)?;
+                let buffer = &buffers[tag.0 as usize];
+                let mut number = [0; BYTES];
+                buffer.read(0, &mut number);
+                // SAFETY: as above.
+                unsafe { rq.post(tag, &[buffer.sge()])? };
+                let number = u64::from_be_bytes(number);
+                if number != next {
+                    return Err(Failure::Data(format!("number {number} in place of {next}")));
+                }
+                next += 1;
+                Ok(())
+            })?;
+            if received == 0 && total.is_none() && !quiet(&stream)? {
+                // The total; or the client has ended without one, or connects anew.
+                let mut bytes = [0; BYTES];
+                if stream.read_exact(&mut bytes).is_err() {
+                    break;
+                }
+                total = Some(u64::from_be_bytes(bytes));
+            }
+        }
+        println!("{} numbers from {first} on have arrived", next - first);
+        if total.is_some() {
+            return Ok(());
+        }
+        // As new for the next client; receives that completed meanwhile are sent again.
+        pair.reset(&mut [&mut cq], |_| ())?;
+    }
+}
+
+/// Whether the stream has neither bytes nor an end.
+fn quiet(stream: &TcpStream) -> Result<bool, Failure> {
+    stream.set_nonblocking(true)?;
+    let quiet = stream.peek(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+    stream.set_nonblocking(false)?;
+    thread::yield_now();
+    Ok(quiet)
+}

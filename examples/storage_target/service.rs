@@ -1,0 +1,140 @@
+//! What the target does with completions: commands come in, blocks and answers go out.
+
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use blueflame::cq::{CqeView, Side, Source};
+use blueflame::queue::PostError;
+use blueflame::verbs::{Buffer, OwnedSrq};
+use blueflame::wqe::Fence;
+use blueflame::{Qpn, WrId, wqe};
+use common::Failure;
+use serde::Serialize;
+
+use crate::command::Command;
+use crate::session::{Session, State};
+
+/// How long the thread that connects initiators may take to tell of one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An initiator that died.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Death {
+    pub(crate) number: u32,
+    /// Requests towards it that did not succeed.
+    pub(crate) flushed: usize,
+    /// Until its queue pair could be connected again.
+    pub(crate) freed_after_ms: f64,
+    /// Commands of the others, from then until an initiator of the same number came.
+    pub(crate) others_meanwhile: Option<u64>,
+    #[serde(skip)]
+    pub(crate) commands_before: u64,
+}
+
+/// Everything but the completion queue, whose completions it handles.
+pub(crate) struct Service {
+    pub(crate) srq: OwnedSrq,
+    pub(crate) receives: Vec<Buffer>,
+    pub(crate) disk: Buffer,
+    pub(crate) block: usize,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) arriving: Receiver<Session>,
+    pub(crate) arrived: u32,
+    /// Commands completed.
+    pub(crate) commands: u64,
+    pub(crate) deaths: Vec<Death>,
+}
+
+impl Service {
+    /// Handles a completion of any session.
+    pub(crate) fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<(), Failure> {
+        if cqe.side() == Some(Side::Responder) {
+            // Flushed receives have no command.
+            let Some(bytes) = self.receive(cqe)? else { return Ok(()) };
+            let session = self.session(cqe.qpn())?;
+            match Command::from_bytes(&bytes) {
+                Some(command) => session.waiting.push_back(command),
+                None => session.state = State::Dead,
+            }
+        } else {
+            let session = self.session(cqe.qpn())?;
+            session.pair.sq.retire(cqe)?;
+            match cqe.check() {
+                Ok(_) => self.commands += 1,
+                // The first error moves the queue pair to the error state, and the rest is flushed.
+                Err(_) => session.state = State::Dead,
+            }
+        }
+        self.answer(cqe.qpn())
+    }
+
+    /// Takes a receive back and posts it again; the command in it, if there is one.
+    pub(crate) fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<[u8; Command::BYTES]>, Failure> {
+        let tag = self.srq.retire(cqe)?;
+        let buffer = &self.receives[tag.0 as usize];
+        let mut bytes = [0; Command::BYTES];
+        buffer.read(0, &mut bytes);
+        // SAFETY: as when it was first posted; the command has been copied.
+        unsafe { self.srq.post(tag, &[buffer.sge()])? };
+        Ok((cqe.check().is_ok() && cqe.byte_len() as usize == Command::BYTES).then_some(bytes))
+    }
+
+    /// Executes a session's commands as far as its send queue has room: the block, and behind it the answer.
+    fn answer(&mut self, qpn: Qpn) -> Result<(), Failure> {
+        let (block, blocks) = (self.block, self.disk.len() / self.block);
+        let place = self.place(qpn)?;
+        let Session { pair, waiting, state, .. } = &mut self.sessions[place];
+        while let (Some(&command), State::Alive) = (waiting.front(), *state) {
+            if command.block as usize >= blocks {
+                *state = State::Dead;
+                break;
+            }
+            let data = [self.disk.sge_of(command.block as usize * block..(command.block as usize + 1) * block)];
+            let answer = wqe::send().imm(command.tag.into()).signaled(WrId(0));
+            let mut batch = pair.sq.batch();
+            // SAFETY: the disk lives as long as the queue, and nobody but the device reads and writes it.
+            let posted = unsafe {
+                if command.write {
+                    let fetch = wqe::read(command.memory).scatter(data);
+                    batch.push_unchecked(&fetch).and_then(|()| batch.push(&answer.fence(Fence::SmallAndReads)))
+                } else {
+                    let bring = wqe::write(command.memory).gather(data);
+                    batch.push_unchecked(&bring).and_then(|()| batch.push(&answer))
+                }
+            };
+            match posted {
+                Ok(()) => batch.ring_doorbell(),
+                // The next completion makes room.
+                Err(PostError::Full { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
+            waiting.pop_front();
+        }
+        Ok(())
+    }
+
+    fn session(&mut self, qpn: Qpn) -> Result<&mut Session, Failure> {
+        let place = self.place(qpn)?;
+        Ok(&mut self.sessions[place])
+    }
+
+    /// Where a queue pair's session is. An initiator may send before the thread that connected it has told of it.
+    fn place(&mut self, qpn: Qpn) -> Result<usize, Failure> {
+        loop {
+            if let Some(place) = self.sessions.iter().position(|one| one.pair.qp.qpn() == qpn) {
+                return Ok(place);
+            }
+            let session = self.arriving.recv_timeout(PATIENCE)?;
+            self.welcome(session);
+        }
+    }
+
+    pub(crate) fn welcome(&mut self, session: Session) {
+        let successor_of = |death: &&mut Death| death.number == session.number && death.others_meanwhile.is_none();
+        if let Some(death) = self.deaths.iter_mut().find(successor_of) {
+            death.others_meanwhile = Some(self.commands - death.commands_before);
+        }
+        self.sessions.push(session);
+        self.arrived += 1;
+    }
+}

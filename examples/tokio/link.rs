@@ -1,0 +1,107 @@
+//! A send queue whose requests are futures, and what completes them.
+
+use std::cell::RefCell;
+use std::io::{Error, ErrorKind};
+use std::rc::Rc;
+use std::time::Duration;
+
+use blueflame::cq::{Cqe, CqeError, Notify};
+use blueflame::verbs::{Buffer, CompletionChannel, Owned, OwnedCq, Qp};
+use blueflame::wqe::WorkRequest;
+use blueflame::{Remote, SendQueue, WrId, transport, wqe};
+use common::Failure;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{Semaphore, oneshot};
+
+/// A send queue whose requests are futures.
+pub(crate) struct Link {
+    /// Goes before the buffers that its requests name.
+    sq: RefCell<Owned<SendQueue<transport::Rc>, Qp>>,
+    /// Requests on their way, each at the place that its tag tells.
+    waiting: RefCell<Vec<Option<Waiting>>>,
+    room: Semaphore,
+}
+
+struct Waiting {
+    buffer: Buffer,
+    done: oneshot::Sender<(Buffer, Result<(), CqeError>)>,
+}
+
+impl Link {
+    pub(crate) fn new(sq: Owned<SendQueue<transport::Rc>, Qp>, depth: u32) -> Self {
+        let waiting = RefCell::new((0..depth).map(|_| None).collect());
+        Self { sq: RefCell::new(sq), waiting, room: Semaphore::new(depth as usize) }
+    }
+
+    /// WRITEs the buffer to the peer.
+    pub(crate) async fn write(&self, buffer: Buffer, to: Remote) -> Result<Buffer, Failure> {
+        let sge = [buffer.sge()];
+        // SAFETY: the buffer's own memory.
+        unsafe { self.perform(buffer, |tag| wqe::write(to).gather(sge).signaled(tag)) }.await
+    }
+
+    /// READs from the peer into the buffer.
+    pub(crate) async fn read(&self, buffer: Buffer, from: Remote) -> Result<Buffer, Failure> {
+        let sge = [buffer.sge()];
+        // SAFETY: the buffer's own memory.
+        unsafe { self.perform(buffer, |tag| wqe::read(from).scatter(sge).signaled(tag)) }.await
+    }
+
+    /// Posts a request when there is room and waits for its completion.
+    ///
+    /// # Safety
+    /// The request names no memory but that of `buffer`.
+    async unsafe fn perform<W: WorkRequest<transport::Rc>>(
+        &self,
+        buffer: Buffer,
+        request: impl FnOnce(WrId) -> W,
+    ) -> Result<Buffer, Failure> {
+        self.room.acquire().await?.forget();
+        let (done, completed) = oneshot::channel();
+        {
+            let mut waiting = self.waiting.borrow_mut();
+            let place = waiting.iter().position(Option::is_none).ok_or("more permits than places")?;
+            // SAFETY: the caller vouches for the request; the buffer is kept until the request has completed, or the queue is
+            // gone, whatever becomes of this future.
+            unsafe { self.sq.borrow_mut().post_unchecked(&request(WrId(place as u64)))? };
+            waiting[place] = Some(Waiting { buffer, done });
+        }
+        let (buffer, outcome) = completed.await?;
+        outcome?;
+        Ok(buffer)
+    }
+
+    /// Gives a completed request's buffer back to its task.
+    fn complete(&self, cqe: &Cqe<'_>) -> Result<(), Failure> {
+        let tag = self.sq.borrow_mut().retire(cqe)?.wr_id;
+        let waiting = self.waiting.borrow_mut()[tag.0 as usize].take();
+        let Waiting { buffer, done } = waiting.ok_or("a completion of no request")?;
+        self.room.add_permits(1);
+        // A task that was cancelled does not take it; then the buffer ends here.
+        let _ = done.send((buffer, cqe.check().map(drop)));
+        Ok(())
+    }
+}
+
+/// Polls the completion queue when the channel says that there is something. Ends with an error alone.
+pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionChannel) -> Result<(), Failure> {
+    // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.
+    let channel = unsafe { AsyncFd::register(channel) }.map_err(Error::from)?;
+    loop {
+        // Armed first and then found empty: what comes from here on raises an event.
+        cq.arm(Notify::Any);
+        while cq.poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
+        let mut ready = channel.readable().await?;
+        let event = ready.try_io(|channel| match channel.get_ref().wait_timeout(Duration::ZERO) {
+            Ok(Some(event)) => Ok(event),
+            Ok(None) => Err(ErrorKind::WouldBlock.into()),
+            Err(error) => Err(Error::other(error)),
+        });
+        match event {
+            Ok(event) => drop(event?),
+            // Not readable after all: tokio waits again.
+            Err(_) => continue,
+        }
+        cq.event_received();
+    }
+}
