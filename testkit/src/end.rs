@@ -10,6 +10,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::handle::{Handle, shadow};
+use crate::parts::Parts;
 use crate::receives::Receives;
 use crate::request::{Service, Wr};
 use crate::shape::Shape;
@@ -30,15 +31,6 @@ pub struct End<T: Service, R: Register = ExclusiveRegister> {
     parts: Parts<QpParts>,
     cq_parts: Parts<embedded::CqParts>,
 }
-
-/// Addresses, to look at.
-#[derive(Debug)]
-struct Parts<P>(P);
-
-// SAFETY: plain numbers and addresses; who follows one says why that is right, in which thread ever.
-unsafe impl<P> Send for Parts<P> {}
-// SAFETY: as above.
-unsafe impl<P> Sync for Parts<P> {}
 
 impl<T: Service> End<T> {
     /// An end with a register of its own, not connected yet.
@@ -81,17 +73,8 @@ impl<T: Service, R: Register> End<T, R> {
             None if shape.recv_wqes == 0 => RecvOptions::None,
             None => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
-        let parts = device.create_qp(QpOptions {
-            sq_wqebbs: shape.sq_wqebbs,
-            recv,
-            register: shape.register,
-            signal_all: shape.signal_all,
-            scatter_to_cqe_req: shape.scatter_to_cqe,
-            scatter_to_cqe_res: shape.scatter_to_cqe,
-            ..QpOptions::new(T::TRANSPORT, cq_parts.cqn)
-        })?;
-        let mut sq = send_queue(device, &parts, shape, register(&parts)?)?;
-        sq.set_blueflame_policy(shape.policy);
+        let parts = device.create_qp(QpOptions { recv, ..shape.qp_options(T::TRANSPORT, cq_parts.cqn) })?;
+        let sq = send_queue(device, &parts, shape, register(&parts)?)?;
         let rq = match (srq, parts.rq) {
             (Some(srq), _) => Receives::Shared(shared_recv_queue(device, &srq)?),
             (None, Some(ring)) => Receives::Own(recv_queue(device, &parts, &ring)?),
@@ -133,12 +116,7 @@ impl<T: Service, R: Register> End<T, R> {
     /// # Errors
     /// [`Error::Device`].
     pub fn connect(&self, peer: &Endpoint, options: &ConnectOptions) -> Result<(), Error> {
-        let mut hca = self.device.hca();
-        match T::TRANSPORT {
-            softhca::context::Transport::RawPacket => hca.activate_raw_packet(self.parts.0.qpn)?,
-            _ => hca.connect_to(self.parts.0.qpn, peer, options)?,
-        }
-        Ok(())
+        connect_qp::<T>(&self.device, self.qpn(), peer, options)
     }
 
     /// Posts a request that is known only at run time.
@@ -170,6 +148,19 @@ impl<T: Service, R: Register> End<T, R> {
     }
 }
 
+/// Makes a queue pair ready to send.
+pub(crate) fn connect_qp<T: Service>(
+    device: &Device,
+    qpn: Qpn,
+    peer: &Endpoint,
+    options: &ConnectOptions,
+) -> Result<(), Error> {
+    match T::TRANSPORT {
+        softhca::context::Transport::RawPacket => Ok(device.hca().activate_raw_packet(qpn.get())?),
+        _ => device.connect_qp(qpn, peer, options),
+    }
+}
+
 /// Connects two ends with each other.
 ///
 /// # Errors
@@ -194,7 +185,7 @@ fn number<N>(number: Option<N>) -> N {
     number.expect("the device's numbers have 24 bits")
 }
 
-fn send_queue<T: Service, R: Register>(
+pub(crate) fn send_queue<T: Service, R: Register>(
     device: &Device,
     qp: &QpParts,
     shape: &Shape,
@@ -215,12 +206,17 @@ fn send_queue<T: Service, R: Register>(
     // SAFETY: parts of a new queue pair that nobody else posts to; the handle keeps the device, which owns ring and record, and
     // the shadow.
     unsafe {
-        let queue = SendQueue::from_parts(parts, register)?;
+        let mut queue = SendQueue::from_parts(parts, register)?;
+        queue.set_blueflame_policy(shape.policy);
         Ok(Owned::new(queue, Handle::new(device, memory), SendQueue::ring_addr))
     }
 }
 
-fn recv_queue(device: &Device, qp: &QpParts, ring: &embedded::Ring) -> Result<Owned<RecvQueue, Handle>, Error> {
+pub(crate) fn recv_queue(
+    device: &Device,
+    qp: &QpParts,
+    ring: &embedded::Ring,
+) -> Result<Owned<RecvQueue, Handle>, Error> {
     let (place, memory) = shadow(RqParts::shadow_words(ring.wqe_cnt));
     let parts = RqParts {
         buf: ring.buf,

@@ -22,6 +22,7 @@
 //! |---|---|
 //! | [`connected_pair`], [`Pair`] | two connected ends, each on a device of its own |
 //! | [`End`] | a send queue, a receive queue and a completion queue, as `blueflame::verbs` would make them |
+//! | [`Sibling`] | a further queue pair on the same completion queue, and shared receive queue: a server's, for each client |
 //! | [`Shape`] | sizes of the rings, inline limit, BlueFlame or none, shared receives, data in completions |
 //! | [`Device`], [`Network`] | any number of devices, stepped by the test or on threads of their own; faults |
 //! | [`Buffer`] | registered memory |
@@ -46,9 +47,11 @@ mod error;
 mod handle;
 pub mod ops;
 mod pair;
+mod parts;
 mod receives;
 pub mod request;
 mod shape;
+mod sibling;
 
 pub use buffer::Buffer;
 pub use device::{Device, DeviceOptions, Network, run_until_idle, wait_for_timer};
@@ -58,6 +61,7 @@ pub use handle::Handle;
 pub use pair::{Pair, PairBuilder, connected_pair};
 pub use receives::Receives;
 pub use shape::Shape;
+pub use sibling::Sibling;
 pub use softhca;
 pub use softhca::embedded::{ConnectOptions, Endpoint, RegisterOptions};
 pub use softhca::faults::Faults;

@@ -1,7 +1,8 @@
 //! The sizes and options of one end.
 
 use blueflame::queue::BlueFlamePolicy;
-use softhca::embedded::RegisterOptions;
+use softhca::context::Transport;
+use softhca::embedded::{QpOptions, RegisterOptions};
 
 /// The sizes and options of one [`End`](crate::End).
 ///
@@ -60,6 +61,20 @@ impl Shape {
         cqe_bytes: 64,
         scatter_to_cqe: 0,
     };
+}
+
+impl Shape {
+    /// The queue pair, but for its receives.
+    pub(crate) fn qp_options(&self, transport: Transport, cqn: u32) -> QpOptions {
+        QpOptions {
+            sq_wqebbs: self.sq_wqebbs,
+            register: self.register,
+            signal_all: self.signal_all,
+            scatter_to_cqe_req: self.scatter_to_cqe,
+            scatter_to_cqe_res: self.scatter_to_cqe,
+            ..QpOptions::new(transport, cqn)
+        }
+    }
 }
 
 impl Default for Shape {

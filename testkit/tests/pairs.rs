@@ -204,3 +204,46 @@ fn completion_queues_of_another_mode() -> Outcome {
     }
     Ok(())
 }
+
+/// A server's queue pairs: one completion queue, receives of their own, and each client's message at the right one.
+#[test]
+fn siblings_complete_to_one_queue() -> Outcome {
+    let (a, b) = Device::pair()?;
+    let options = ConnectOptions::default();
+    let mut server = End::<transport::Rc>::new(&a, &Shape::default())?;
+    let client = End::<transport::Rc>::new(&b, &Shape::SMALL)?;
+    connect(&server, &client, &options)?;
+    let (mut siblings, mut clients) = (Vec::new(), vec![client]);
+    for _ in 0..3 {
+        let (sibling, client) = (server.sibling(&Shape::SMALL)?, End::new(&b, &Shape::SMALL)?);
+        sibling.connect(&client.endpoint(), &options)?;
+        client.connect(&sibling.endpoint(), &options)?;
+        siblings.push(sibling);
+        clients.push(client);
+    }
+    let mailbox = server.buffer(4 * 64)?;
+    for (n, client) in clients.iter_mut().enumerate() {
+        let rq = if n == 0 { &mut server.rq } else { &mut siblings[n - 1].rq };
+        // SAFETY: the buffer is looked at when the messages have arrived.
+        unsafe { rq.post(WrId(n as u64), &[mailbox.slot(n, 64)])? };
+        client.sq.post(&wqe::send().inline(&[n as u8; 5]))?;
+    }
+    run_until_idle(&[&a, &b])?;
+    let mut arrived = 0;
+    while let Some(cqe) = server.cq.poll() {
+        cqe.check()?;
+        let sibling = siblings.iter_mut().find(|sibling| sibling.qpn() == cqe.qpn());
+        let n = sibling.map_or(&mut server.rq, |sibling| &mut sibling.rq).retire(&cqe)?.0 as usize;
+        assert_eq!(mailbox.to_vec(64 * n..64 * n + 5), [n as u8; 5]);
+        arrived += 1;
+    }
+    assert_eq!(arrived, 4);
+    // They stay when the end is gone, and answer.
+    drop(server);
+    let window = clients[3].buffer(8)?;
+    siblings[2].sq.post(&wqe::write(window.remote()).inline(b"answer"))?;
+    run_until_idle(&[&a, &b])?;
+    assert_eq!(window.to_vec(..6), b"answer");
+    assert_eq!((a.complaints(), b.complaints()), (vec![], vec![]));
+    Ok(())
+}

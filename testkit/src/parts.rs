@@ -1,0 +1,10 @@
+//! Raw parts that a value keeps for tests that look at them.
+
+/// Addresses, to look at.
+#[derive(Debug)]
+pub(crate) struct Parts<P>(pub(crate) P);
+
+// SAFETY: plain numbers and addresses; who follows one says why that is right, in which thread ever.
+unsafe impl<P> Send for Parts<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for Parts<P> {}
