@@ -36,7 +36,8 @@
 //! region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
 //!
 //! What cannot be taken over: devices opened before a fork (the child has no device thread). The child can close them, or start
-//! another program: they stay the parent's.
+//! another program: they stay the parent's. Nor is a program kept from closing a descriptor of the object's own by its number, or
+//! from giving the number to another file (`dup2`). Ranges of descriptors that it closes spare them.
 
 mod abi;
 pub mod commands;

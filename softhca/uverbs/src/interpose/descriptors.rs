@@ -161,14 +161,15 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
     }
     fds::ours_in(first, last).for_each(end);
     sparing_own(first, last, |from| {
-        // What is closed last may be our own; an empty range is an error of the caller's only if it was so from the beginning.
+        // The last one may be our own: then nothing is left. (A range that was empty from the beginning is the caller's error.)
+        let is_done = from > last && from != first;
         // SAFETY: arguments are passed on from the caller.
-        if from > last && from != first { 0 } else { unsafe { real::close_range(from, last, 0) } }
+        if is_done { 0 } else { unsafe { real::close_range(from, last, 0) } }
     })
 }
 
-/// Closes the descriptors from `first` on that come before the last of our own, which is not after `last`, and are not our own
-/// themselves. Then `rest` closes those after it.
+/// Closes descriptors from `first` to `last`, except our own. `rest` closes those after the last of our own: it gets the first
+/// of them.
 fn sparing_own<T>(first: c_uint, last: c_uint, rest: impl FnOnce(c_uint) -> T) -> T {
     Hca::hold_descriptors(|devices| {
         let mut own: Vec<c_uint> = Vec::new();

@@ -1,7 +1,7 @@
 //! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
 //! program asks.
 //!
-//! Descriptors of the object's own, which the program does not know, are told apart, too ([`Own`]): it may close all there are.
+//! The descriptors that the program does not know of are here, too ([`Own`]): when it closes all that there are, those stay.
 //!
 //! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy of this
 //! table after fork, and the very same table after vfork.
@@ -56,11 +56,12 @@ fn all_in(of: &'static [AtomicU64], first: u32, last: u32) -> impl Iterator<Item
     (first..=last.min(LIMIT as u32 - 1)).map(|fd| fd as RawFd).filter(move |&fd| is_in(of, fd))
 }
 
-/// A descriptor of our own, until dropped: to be dropped before it is closed.
+/// Says that a descriptor is our own. Drop it before you close the descriptor.
 #[derive(Debug)]
 pub(crate) struct Own(RawFd);
 
 impl Own {
+    /// `descriptor` is our own.
     pub(crate) fn new(descriptor: &impl AsRawFd) -> Self {
         let fd = descriptor.as_raw_fd();
         if let Some((word, bit)) = bit(&OWN, fd) {
