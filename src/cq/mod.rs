@@ -8,9 +8,14 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+    so an old CQE never looks new
 //! ```
 //!
-//! [`CompletionQueue::poll_with`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both read the last four bytes of a CQE at once, which say who owns it, what it
-//! is and which WQE it completes, decide on them, order the loads that follow, and never depend on reading a byte of
-//! device memory twice.
+//! [`CompletionQueue::poll_with`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both load the last
+//! four bytes of a CQE at once. These say who owns it, what it is and which WQE it completes. After a barrier come the loads of
+//! other fields. No decision depends on loading a byte of device memory twice.
+//!
+#![cfg_attr(doc, doc = include_str!("../../docs/pictures/completing.svg"))]
+//!
+//! A CQE is in three layers, here as in the files: the field map ([`layout`]: offsets and sizes, with their sources), the view that
+//! reads them ([`CqeView`]), and what they mean ([`CqeOpcode`], [`Syndrome`], [`CqeError`]).
 mod completion_queue;
 mod error;
 mod forget;

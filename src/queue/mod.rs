@@ -3,6 +3,8 @@
 //!
 //! They come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to `from_parts`
 //! is `unsafe`; the queues keep their promises from then on, whatever the device writes.
+//!
+#![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
 mod blueflame;
 mod copy;
 mod in_ring;
