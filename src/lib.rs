@@ -139,9 +139,10 @@
 //! | [`queue`] | send, receive and shared receive queues: indices, room, tags |
 //! | [`memory_polling`] | waiting for a peer's WRITE by its last byte, with no completion |
 //! | [`encoding`] | what peers tell each other before they connect, as bytes |
+//! | `ByQpn` | from a completion of a shared completion queue to whose it is; feature `std` |
 //! | `verbs` | setup through libibverbs and libmlx5; feature `verbs`, on by default |
 //!
-//! Imports go one way, from the bottom of this table to its top. All but `verbs` is `no_std`, allocates nothing, and
+//! Imports go one way, from the bottom of this table to its top. All but `verbs` and `ByQpn` is `no_std`, allocates nothing, and
 //! builds for every architecture without libibverbs (`default-features = false`). Feature `serde` has endpoints and remote
 //! addresses for serde; feature `tracing` has events of setup, and none of the data path.
 //!
@@ -181,6 +182,8 @@
 extern crate std;
 
 pub mod arch;
+#[cfg(feature = "std")]
+mod by_qpn;
 pub mod cq;
 pub mod db;
 pub mod encoding;
@@ -195,6 +198,8 @@ pub mod types;
 pub mod verbs;
 pub mod wqe;
 
+#[cfg(feature = "std")]
+pub use by_qpn::ByQpn;
 pub use cq::CompletionQueue;
 pub use queue::{PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
 pub use types::{Lkey, Qpn, Rkey, WrId};

@@ -176,6 +176,9 @@ impl<S: Source> CqeView<S> {
     }
 
     /// The user index that the queue pair (or shared receive queue) was created with: CQE version 1. 24 bits.
+    ///
+    /// Whoever creates queue pairs by PRM commands (DevX) chooses it, and can index an array by it. Of those that verbs makes, libmlx5
+    /// chooses it and tells nobody: find them by [`qpn`](Self::qpn), as `ByQpn` does.
     #[inline(always)]
     pub fn uidx(&self) -> u32 {
         self.source.be32(offset_of!(Cqe64, srqn_uidx)) & 0x00ff_ffff

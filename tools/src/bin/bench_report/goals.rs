@@ -107,6 +107,8 @@ pub(crate) const GOALS: &[Goal] = &[
     at("P10", "set-up", 1, "blueflame", Within(1.05, "by hand")),
     at("P10", "set-up", 64, "blueflame", Within(1.05, "by hand")),
     at("P10", "set-up", 512, "blueflame", Within(1.05, "by hand")),
+    // A shared CQ: finding the queue pair of a completion, against knowing it beforehand.
+    goal("P13", "shared CQ", "64, ByQpn", Within(1.15, "64, order known")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
     // A lone request by an 8-byte doorbell.
     goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor two fences")),

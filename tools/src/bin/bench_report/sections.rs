@@ -35,7 +35,9 @@ pub(crate) const SECTIONS: &[Section] = &[
         unit: "nanoseconds a request",
         form: Form::Bars(&[
             ("post", "8 bytes inline, RDMA WRITE, BlueFlame"),
+            ("post doorbell", "8 bytes inline, RDMA WRITE, 8-byte doorbell"),
             ("post one entry", "one scatter/gather entry, RDMA WRITE"),
+            ("post doorbell one entry", "one scatter/gather entry, RDMA WRITE, 8-byte doorbell"),
             ("template entry", "template: one scatter/gather entry, RDMA WRITE"),
             ("template send", "template: SEND"),
         ]),
@@ -61,6 +63,12 @@ pub(crate) const SECTIONS: &[Section] = &[
             ("poll other core", "CQEs just written by another core"),
             ("poll empty", "nothing to poll: nanoseconds a call"),
         ]),
+    },
+    Section {
+        file: "shared-cq",
+        title: "Polling a completion queue that queue pairs share, and retiring",
+        unit: "nanoseconds a completion",
+        form: Form::Bars(&[("shared CQ", "by how the completion's queue pair is found")]),
     },
     Section {
         file: "doorbell",
