@@ -14,7 +14,7 @@ use crate::cq::{CqeView, Source};
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::WrId;
-use crate::wqe::{self, Carries, EncodeError, NoLocalMemory, Request, Sge, SupportedOn, WorkRequest};
+use crate::wqe::{self, EncodeError, NoLocalMemory, Request, Sge, SupportedOn, WorkRequest};
 
 /// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an application's
 /// pool.
@@ -193,7 +193,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// # Errors
     /// See [`PostError`]; [`EncodeError::SgeTooLong`] names the bytes the buffer has.
     #[inline(always)]
-    pub fn gather<O: SupportedOn<T> + Carries>(
+    pub fn gather<O: SupportedOn<T> + wqe::parts::Carries>(
         &mut self,
         request: Request<O>,
         buffer: B,

@@ -7,9 +7,8 @@ use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs, WrId};
-use crate::wqe::{
-    Composed, CtrlSeg, DsWords, NoLocalMemory, Operation, RaddrSeg, Remote, SupportedOn, TemplatePayload, WQEBB_DS,
-};
+use crate::wqe::parts::{HasRemote, Operation};
+use crate::wqe::{Composed, CtrlSeg, DsWords, NoLocalMemory, RaddrSeg, Remote, SupportedOn, TemplatePayload, WQEBB_DS};
 
 /// Keeps the trait this room's own: a queue relies on its sizes being true.
 pub trait Sealed {}
@@ -34,6 +33,52 @@ pub trait Shot: Sealed {
     /// DS `n` without the queue pair's number, the producer index and what the shot brings; zero past what was prepared.
     #[doc(hidden)]
     fn prepared(&self, n: usize) -> Packed;
+}
+
+impl<O: Operation, H: TemplatePayload> Template<O, H> {
+    /// For one shot: to another place in the peer's memory.
+    ///
+    /// ```compile_fail,E0277
+    /// # use blueflame::{Remote, queue::Template, wqe::{InlineLen, Send}};
+    /// fn elsewhere(message: &Template<Send, InlineLen<8>>, remote: Remote) {
+    ///     let _ = message.at(remote); // a SEND names no memory of the peer
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn at(&self, remote: Remote) -> ShotAt<'_, O, H>
+    where
+        O: HasRemote,
+    {
+        ShotAt { template: self, remote: remote_ds(remote) }
+    }
+
+    /// For one shot: with this tag, and with a completion if `signaled`, whatever the template asks for. On a queue that asks
+    /// for a completion of each request there is always one.
+    #[inline(always)]
+    pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
+        ShotSignaledIf::new(self, signaled, wr_id)
+    }
+}
+
+impl<O: Operation, H: TemplatePayload> Sealed for Template<O, H> {}
+impl<O: Operation, H: TemplatePayload> Shot for Template<O, H> {
+    type Operation = O;
+    type Payload = H;
+
+    #[inline(always)]
+    fn template(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn record(&self) -> WqeRecord {
+        self.record()
+    }
+
+    #[inline(always)]
+    fn prepared(&self, n: usize) -> Packed {
+        self.prepared(n)
+    }
 }
 
 impl<S: Sealed> Sealed for &S {}
@@ -61,14 +106,14 @@ impl<S: Shot> Shot for &S {
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a shot does nothing until it is fired"]
 pub struct ShotAt<'t, O, H> {
-    pub(super) template: &'t Template<O, H>,
+    template: &'t Template<O, H>,
     /// The remote address segment.
-    pub(super) remote: Packed,
+    remote: Packed,
 }
 
 /// The remote address segment of a place.
 #[inline(always)]
-pub(super) fn remote_ds(remote: Remote) -> Packed {
+fn remote_ds(remote: Remote) -> Packed {
     let DsWords(words) = RaddrSeg::new(remote.addr, remote.rkey).into();
     Packed::new(words)
 }
@@ -114,7 +159,7 @@ pub struct ShotSignaledIf<S> {
 
 impl<S: Shot> ShotSignaledIf<S> {
     #[inline(always)]
-    pub(super) const fn new(shot: S, signaled: bool, wr_id: WrId) -> Self {
+    const fn new(shot: S, signaled: bool, wr_id: WrId) -> Self {
         Self { shot, signaled, wr_id }
     }
 }

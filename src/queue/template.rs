@@ -3,15 +3,13 @@ use core::marker::PhantomData;
 
 use super::parts::WqeRecord;
 use super::send::SendQueue;
-use super::shot::{Sealed, Shot, ShotAt, ShotSignaledIf, remote_ds};
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, WrId};
-use crate::wqe::{
-    Composed, Control, EncodeError, HasRemote, Operation, Remote, Request, SupportedOn, TemplatePayload, WQEBB_DS,
-};
+use crate::wqe::parts::Operation;
+use crate::wqe::{Composed, Control, EncodeError, Request, SupportedOn, TemplatePayload, WQEBB_DS};
 
 /// DS that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. DS that shots bring whole
 /// come on top.
@@ -73,53 +71,15 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         self.record.wr_id = wr_id;
     }
 
-    /// For one shot: to another place in the peer's memory.
-    ///
-    /// ```compile_fail,E0277
-    /// # use blueflame::{Remote, queue::Template, wqe::{InlineLen, Send}};
-    /// fn elsewhere(message: &Template<Send, InlineLen<8>>, remote: Remote) {
-    ///     let _ = message.at(remote); // a SEND names no memory of the peer
-    /// }
-    /// ```
+    /// What the queue remembers of a shot.
     #[inline(always)]
-    pub fn at(&self, remote: Remote) -> ShotAt<'_, O, H>
-    where
-        O: HasRemote,
-    {
-        ShotAt { template: self, remote: remote_ds(remote) }
-    }
-
-    /// For one shot: with this tag, and with a completion if `signaled`, whatever the template asks for. On a queue that asks
-    /// for a completion of each request there is always one.
-    #[inline(always)]
-    pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
-        ShotSignaledIf::new(self, signaled, wr_id)
-    }
-
-    /// The control segment of a shot that does not ask for a completion.
-    #[inline(always)]
-    pub(super) const fn unsignaled(&self) -> Packed {
-        self.unsignaled
-    }
-}
-
-impl<O: Operation, H: TemplatePayload> Sealed for Template<O, H> {}
-impl<O: Operation, H: TemplatePayload> Shot for Template<O, H> {
-    type Operation = O;
-    type Payload = H;
-
-    #[inline(always)]
-    fn template(&self) -> &Self {
-        self
-    }
-
-    #[inline(always)]
-    fn record(&self) -> WqeRecord {
+    pub(super) const fn record(&self) -> WqeRecord {
         self.record
     }
 
+    /// DS `n`; zero past what is prepared.
     #[inline(always)]
-    fn prepared(&self, n: usize) -> Packed {
+    pub(super) fn prepared(&self, n: usize) -> Packed {
         if n < Self::HEAD + H::PREPARED_DS
             && let Some(&ds) = self.prepared.all().get(n)
         {
@@ -127,6 +87,12 @@ impl<O: Operation, H: TemplatePayload> Shot for Template<O, H> {
         } else {
             Packed::new([0; 2])
         }
+    }
+
+    /// The control segment of a shot that does not ask for a completion.
+    #[inline(always)]
+    pub(super) const fn unsignaled(&self) -> Packed {
+        self.unsignaled
     }
 }
 

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use super::payload::MAX_SGE_BYTES;
+use super::limits::MAX_SGE_BYTES;
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue: the value and the limit. Nothing has been written.

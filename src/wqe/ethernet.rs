@@ -1,14 +1,12 @@
 //! Ethernet frames, which raw packet queue pairs send.
 use super::be::{Be16, Be32};
-use super::operation::{Carries, Operation};
-use super::payload::Empty;
-use super::request::Request;
+use super::opcode::Opcode;
+use super::operation::{Carries, Operation, SupportedOn};
 use super::sealed::Sealed;
 use super::seg::EthSeg;
 use super::sink::Sink;
-use crate::transport::MIN_INLINE_HEADERS;
-use crate::types::{DS_BYTES, Ds};
-use crate::wqe::Opcode;
+use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket};
+use crate::types::DS_BYTES;
 
 /// The first bytes of a frame, put into its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
 ///
@@ -53,7 +51,7 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence, which the
 /// device adds. What raw packet queue pairs send ([`RawPacket`](crate::transport::RawPacket)).
 ///
-/// Its bytes are the [inline headers](Request::inline_headers), if any, and then the payload, inline or gathered. In the
+/// Its bytes are the [inline headers](super::Request::inline_headers), if any, and then the payload, inline or gathered. In the
 /// WQE they are at (offsets in bytes; *H* bytes of inline headers):
 ///
 /// ```text
@@ -107,15 +105,15 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// There are no large sends (TSO, one WQE for many packets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<H = ()> {
-    headers: H,
+    pub(super) headers: H,
     /// `MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`.
-    cs_flags: u8,
+    pub(super) cs_flags: u8,
 }
 
 /// Have the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
-const L3_CSUM: u8 = 1 << 6;
+pub(super) const L3_CSUM: u8 = 1 << 6;
 /// The same of TCP's or UDP's (`MLX5_ETH_WQE_L4_CSUM`).
-const L4_CSUM: u8 = 1 << 7;
+pub(super) const L4_CSUM: u8 = 1 << 7;
 
 impl<H> Sealed for Frame<H> {}
 impl<H: InlineHeaders> Operation for Frame<H> {
@@ -144,49 +142,15 @@ impl<H: InlineHeaders> Operation for Frame<H> {
     }
 }
 impl<H: InlineHeaders> Carries for Frame<H> {}
+impl<const N: usize> SupportedOn<RawPacket> for Frame<[u8; N]> {}
+impl<const N: usize> SupportedOn<RawPacket> for Frame<&[u8; N]> {}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineNone>> for Frame<H> {}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineIp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineIp::LEAST, "inline headers are at least 34 bytes here");
+}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineTcpUdp::LEAST, "inline headers are at least 42 bytes here");
+}
 
 /// Bytes of inline headers in the Ethernet segment's first 16.
 const START: usize = 2;
-
-/// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
-/// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
-#[inline]
-pub const fn frame() -> Request<Frame> {
-    Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
-}
-
-impl<P> Request<Frame, P> {
-    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`, at least
-    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] holds, 978 bytes.
-    #[inline]
-    pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
-        const {
-            assert!(H::BYTES >= MIN_INLINE_HEADERS, "inline headers are at least 18 bytes");
-            assert!(<Frame<H>>::DS < Ds::MAX as usize, "inline headers are at most 978 bytes");
-        }
-        self.with_operation(|frame| Frame { headers, cs_flags: frame.cs_flags })
-    }
-}
-
-impl<H, P> Request<Frame<H>, P> {
-    /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
-    /// [`l4_checksum`](Self::l4_checksum).
-    ///
-    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities); libmlx5 asks it, this crate does
-    /// not.
-    #[inline]
-    pub fn l3_checksum(self) -> Self {
-        self.checksum(L3_CSUM)
-    }
-
-    /// Has the device fill in the checksum of TCP or UDP; as [`l3_checksum`](Self::l3_checksum).
-    #[inline]
-    pub fn l4_checksum(self) -> Self {
-        self.checksum(L4_CSUM)
-    }
-
-    #[inline]
-    fn checksum(self, flag: u8) -> Self {
-        self.with_operation(|frame| Frame { cs_flags: frame.cs_flags | flag, ..frame })
-    }
-}

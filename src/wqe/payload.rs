@@ -1,14 +1,10 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
-use super::EncodeError;
-use super::request::Limits;
+use super::error::EncodeError;
+use super::limits::{Limits, MAX_SGE_BYTES};
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
 use crate::types::{DS_BYTES, Lkey};
-
-/// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
-/// (bit 31 marks an inline segment). The device reads 0 as 2^31; verbs has no way to ask for that, nor has this crate.
-pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
 /// What follows a request's operands in the WQE.
 pub trait Payload: Sealed + Copy {

@@ -2,34 +2,14 @@
 use super::ds::DsWords;
 use super::error::EncodeError;
 use super::flags::{Fence, bits};
-use super::operation::Operation;
+use super::limits::Limits;
+use super::operation::{Operation, SupportedOn};
 use super::payload::{Empty, NoLocalMemory, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
 use super::sink::Sink;
-use super::supported::SupportedOn;
 use crate::transport::Transport;
 use crate::types::{Ds, WrId};
-
-/// What a queue's creation allows one request to carry.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes inline (`max_inline_data`).
-    pub max_inline: u32,
-    /// Scatter/gather entries (`max_send_sge`).
-    pub max_sge: u32,
-}
-
-impl Limits {
-    /// Nothing.
-    pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0 };
-
-    /// Whether they are as large as `needs`.
-    #[inline(always)]
-    pub(crate) const fn cover(&self, needs: Self) -> bool {
-        self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
-    }
-}
 
 /// What the queue adds to a request's control segment.
 #[derive(Clone, Copy, Debug)]

@@ -1,16 +1,25 @@
-//! Layouts of the segments, field by field, and their words.
+//! The segments of a WQE. Each has its field map (byte offsets, big endian), its layout, which assertions hold to the map, and how
+//! its words are made. Knows no request.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
-use super::be::{Be16, Be32, Be64, join};
+use super::be::join;
+pub use super::be::{Be16, Be32, Be64};
 use super::ds::DsWords;
 use super::flags::bits;
+pub use super::opcode::{IbvWrOpcode, Opcode};
 use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey};
-use crate::wqe::Opcode;
 
 /// Control segment: the first 16 bytes of every send WQE
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`).
+///
+/// ```text
+///   0  opmod (8), producer index (16), opcode (8)
+///   4  queue pair number (24), 0 (2), DS (6)
+///   8  signature (8), stream (16), fm_ce_se (8)
+///  12  immediate data, or key to invalidate
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct CtrlSeg {
@@ -86,6 +95,12 @@ impl CtrlSeg {
 }
 
 /// Remote address segment of RDMA and atomic operations (`struct mlx5_wqe_raddr_seg`).
+///
+/// ```text
+///   0  address (64)
+///   8  rkey
+///  12  0
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct RaddrSeg {
@@ -110,6 +125,11 @@ impl RaddrSeg {
 }
 
 /// Atomic segment (`struct mlx5_wqe_atomic_seg`).
+///
+/// ```text
+///   0  value to swap in, or to add (64)
+///   8  value to compare with (64)
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct AtomicSeg {
@@ -125,6 +145,14 @@ const_assert_eq!(offset_of!(AtomicSeg, compare), 8);
 
 /// Ethernet segment of frames, up to the first bytes of the inline headers; their rest follows at once, padded to 16
 /// bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
+///
+/// ```text
+///   0  0
+///   4  checksums (8), 0 (8), bytes of payload in each packet of a large send (16)
+///   8  0
+///  12  bytes of the frame in the segment (16), the first two of them (16)
+///  16  the others
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct EthSeg {
@@ -154,6 +182,12 @@ const_assert_eq!(offset_of!(EthSeg, inline_hdr_sz), 12);
 const_assert_eq!(offset_of!(EthSeg, inline_hdr_start), 14);
 
 /// Data segment: one scatter/gather entry (`struct mlx5_wqe_data_seg`).
+///
+/// ```text
+///   0  0 (1), byte count (31)
+///   4  lkey
+///   8  address (64)
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct DataSeg {
@@ -179,6 +213,11 @@ impl DataSeg {
 
 /// Header of an inline segment; the bytes follow at once (rdma-core `providers/mlx5/wqe.h`,
 /// `struct mlx5_wqe_inline_seg`).
+///
+/// ```text
+///   0  1 (1), byte count (31)
+///   4  the bytes
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct InlineSeg {

@@ -1,9 +1,9 @@
 //! What a prepared request leaves open until it is fired.
+use super::bytes::take8;
 use super::ds::DsWords;
 use super::error::EncodeError;
-use super::operation::{Carries, Read};
-use super::payload::{Inline, MAX_SGE_BYTES, NoLocalMemory, Payload, Sge, inline_ds};
-use super::request::{Limits, Request};
+use super::limits::{Limits, MAX_SGE_BYTES};
+use super::payload::{Inline, NoLocalMemory, Payload, Sge, inline_ds};
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
@@ -85,7 +85,7 @@ impl<P: Payload> TemplatePayload for P {
 
 /// Stands for `N` bytes of inline data that each shot of a template brings.
 #[derive(Clone, Copy, Debug)]
-pub struct InlineLen<const N: usize>(());
+pub struct InlineLen<const N: usize>(pub(super) ());
 
 impl<const N: usize> Sealed for InlineLen<N> {}
 impl<const N: usize> NoLocalMemory for InlineLen<N> {}
@@ -126,7 +126,7 @@ impl<const N: usize> TemplatePayload for InlineLen<N> {
 
 /// Stands for `N` scatter/gather entries that each shot of a template brings. None may be of zero bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct GatherLen<const N: usize>(());
+pub struct GatherLen<const N: usize>(pub(super) ());
 
 impl<const N: usize> Sealed for GatherLen<N> {}
 impl<const N: usize> TemplatePayload for GatherLen<N> {
@@ -162,33 +162,11 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
     }
 }
 
-impl<O: Carries> Request<O> {
-    /// Leaves room for `N` bytes of inline data, for a [template](crate::queue::Template).
-    #[inline]
-    pub fn inline_len<const N: usize>(self) -> Request<O, InlineLen<N>> {
-        self.with_payload(InlineLen(()))
-    }
-
-    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
-    #[inline]
-    pub fn gather_len<const N: usize>(self) -> Request<O, GatherLen<N>> {
-        self.with_payload(GatherLen(()))
-    }
-}
-
-impl Request<Read> {
-    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
-    #[inline]
-    pub fn scatter_len<const N: usize>(self) -> Request<Read, GatherLen<N>> {
-        self.with_payload(GatherLen(()))
-    }
-}
-
 /// Up to sixteen of the bytes, from `at`; zero behind the end.
 ///
 /// Arrays and constant places only: then nothing of this is left but the loads.
 #[inline(always)]
 fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Packed {
     let mut rest = data.get(at..).unwrap_or_default();
-    Packed::new([super::bytes::take8(&mut rest), super::bytes::take8(&mut rest)])
+    Packed::new([take8(&mut rest), take8(&mut rest)])
 }

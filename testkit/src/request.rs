@@ -23,7 +23,8 @@
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
-use blueflame::wqe::{self, Carries, Fence, InlineHeaders, Payload, Request, SupportedOn, WorkRequest};
+use blueflame::wqe::parts::{Carries, InlineHeaders, Payload};
+use blueflame::wqe::{self, Fence, Request, SupportedOn, WorkRequest};
 use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId};
 
 /// What to do.

@@ -78,7 +78,7 @@ L3:
     stur x1, [x29, #-40]
     stur w2, [x29, #-32]
     stur x27, [x29, #-24]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
     ldp x11, x10, [sp, #72]
     ldr w8, [sp, #64]
     tbz w8, #0, L4
@@ -1549,7 +1549,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -1685,7 +1685,7 @@ L2:
     stp w10, w11, [sp, #40]
     str x4, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -1963,7 +1963,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -2206,7 +2206,7 @@ L2:
     mov x0, sp
     str x2, [sp, #16]
     strb w9, [sp, #24]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #32]
     add sp, sp, #48
     ret
@@ -2393,7 +2393,7 @@ L10:
     str x1, [sp, #64]
     str w2, [sp, #72]
     str x4, [sp, #80]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x20, x19, [sp, #128]
     ldp x22, x21, [sp, #112]
     ldp x29, x30, [sp, #96]
@@ -2839,7 +2839,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -3043,7 +3043,7 @@ L2:
     str x1, [sp, #40]
     str w2, [sp, #48]
     str d0, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
     ldp x11, x9, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L4

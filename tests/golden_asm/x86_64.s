@@ -83,7 +83,7 @@ L3:
     mov byte ptr [rsp + 136], 8
     lea rdi, [rsp + 72]
     lea rsi, [rsp + 96]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 80]
     mov rdx, qword ptr [rsp + 88]
     cmp byte ptr [rsp + 72], 0
@@ -1529,7 +1529,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -1672,7 +1672,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 56
     pop rbx
@@ -1952,7 +1952,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -2173,7 +2173,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 32
     pop rbx
@@ -2336,7 +2336,7 @@ L12:
     mov byte ptr [rsp + 48], 8
     lea rsi, [rsp + 8]
     mov rbx, rdi
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rdi, rbx
     jmp L11
 L13:
@@ -2886,7 +2886,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -3110,7 +3110,7 @@ L2:
     mov byte ptr [rsp + 64], 8
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operation::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp byte ptr [rsp], 0

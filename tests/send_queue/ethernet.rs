@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use blueflame::queue::{BlueFlamePolicy, PostError};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Lkey, Wqebbs, WrId};
-use blueflame::wqe::{self, EncodeError, InlineHeaders, Payload, Request, Sge, SupportedOn};
+use blueflame::wqe::parts::{InlineHeaders, Payload};
+use blueflame::wqe::{self, EncodeError, Request, Sge, SupportedOn};
 
 use crate::golden::check;
 use crate::rig::{OLD, QPN, Rig, Setup};

@@ -6,7 +6,8 @@ use blueflame::transport;
 use blueflame::transport::Transport;
 use blueflame::types::{Lkey, Rkey, WrId};
 use blueflame::wqe::SupportedOn;
-use blueflame::wqe::{self, EncodeError, Fence, Payload, Remote, Request, Sge, TemplatePayload};
+use blueflame::wqe::parts::Payload;
+use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, TemplatePayload};
 
 use crate::rig::{OLD, Rig, Setup};
 

@@ -6,7 +6,8 @@ use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{self, Carries, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
+use blueflame::wqe::parts::Carries;
+use blueflame::wqe::{self, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
 
 use crate::rig::QPN;
 
@@ -225,7 +226,7 @@ impl Case {
         }
     }
 
-    fn flags<O: SupportedOn<transport::Rc>, P: blueflame::wqe::Payload>(
+    fn flags<O: SupportedOn<transport::Rc>, P: blueflame::wqe::parts::Payload>(
         &self,
         request: Request<O, P>,
         to: &mut impl Submit,

@@ -1,0 +1,162 @@
+//! How a request is put together: it begins with its operation, and data, a template's room and options follow.
+use super::be::Be64;
+use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
+use super::operation::{Carries, Fetches, Operation};
+use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
+use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList};
+use super::request::Request;
+use super::seg::AtomicSeg;
+use super::template::{GatherLen, InlineLen};
+use crate::transport::MIN_INLINE_HEADERS;
+use crate::types::{Ds, Lkey, Rkey};
+
+/// A request that does nothing.
+#[inline]
+pub const fn nop() -> Request<Nop> {
+    Request::new(Nop(()), Empty)
+}
+
+/// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn send() -> Request<Send> {
+    Request::new(Send(()), Empty)
+}
+
+/// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn write(remote: Remote) -> Request<Write> {
+    Request::new(Write { remote }, Empty)
+}
+
+/// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
+#[inline]
+pub const fn read(remote: Remote) -> Request<Read> {
+    Request::new(Read { remote }, Empty)
+}
+
+/// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
+#[inline]
+pub const fn fetch_add(remote: Remote, add: u64) -> Request<FetchAdd> {
+    Request::new(FetchAdd { remote, operands: AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(0) } }, Empty)
+}
+
+/// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
+#[inline]
+pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<CompareSwap> {
+    let operands = AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
+    Request::new(CompareSwap { remote, operands }, Empty)
+}
+
+/// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
+/// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
+#[inline]
+pub const fn frame() -> Request<Frame> {
+    Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
+}
+
+impl<P> Request<Send, P> {
+    /// Adds immediate data, given in the CPU's order; the peer's completion carries it in network order.
+    #[inline]
+    pub fn imm(self, imm: u32) -> Request<SendImm, P> {
+        self.with_operation(|_| SendImm { imm })
+    }
+
+    /// Has the peer's device invalidate its key `rkey` when the message arrives. Reliable connections only.
+    #[inline]
+    pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {
+        self.with_operation(|_| SendInval { rkey: rkey.0 })
+    }
+}
+
+impl<P> Request<Write, P> {
+    /// Adds immediate data, given in the CPU's order: the write then also consumes a receive buffer of the peer, whose
+    /// completion carries the data in network order.
+    #[inline]
+    pub fn imm(self, imm: u32) -> Request<WriteImm, P> {
+        self.with_operation(|Write { remote }| WriteImm { remote, imm })
+    }
+}
+
+impl<O: Carries> Request<O> {
+    /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
+    #[inline]
+    pub fn gather<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
+        self.with_payload(Registered(list))
+    }
+
+    /// Copies the message's bytes into the WQE: `&[u8; N]` or a slice `&[u8]`.
+    #[inline]
+    pub fn inline<D: InlineBytes>(self, data: D) -> Request<O, Inline<D>> {
+        self.with_payload(Inline(data))
+    }
+
+    /// Leaves room for `N` bytes of inline data, for a [template](crate::queue::Template).
+    #[inline]
+    pub fn inline_len<const N: usize>(self) -> Request<O, InlineLen<N>> {
+        self.with_payload(InlineLen(()))
+    }
+
+    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
+    #[inline]
+    pub fn gather_len<const N: usize>(self) -> Request<O, GatherLen<N>> {
+        self.with_payload(GatherLen(()))
+    }
+}
+
+impl Request<Read> {
+    /// Puts the data read into registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
+    #[inline]
+    pub fn scatter<L: SgList>(self, list: L) -> Request<Read, Registered<L>> {
+        self.with_payload(Registered(list))
+    }
+
+    /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
+    #[inline]
+    pub fn scatter_len<const N: usize>(self) -> Request<Read, GatherLen<N>> {
+        self.with_payload(GatherLen(()))
+    }
+}
+
+impl<O: Fetches> Request<O> {
+    /// Puts the value found before the operation into 8 bytes of registered memory, in the CPU's order.
+    #[inline]
+    pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult> {
+        self.with_payload(AtomicResult { addr, lkey })
+    }
+}
+
+impl<P> Request<Frame, P> {
+    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`, at least
+    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] holds, 978 bytes.
+    #[inline]
+    pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
+        const {
+            assert!(H::BYTES >= MIN_INLINE_HEADERS, "inline headers are at least 18 bytes");
+            assert!(<Frame<H> as Operation>::DS < Ds::MAX as usize, "inline headers are at most 978 bytes");
+        }
+        self.with_operation(|frame| Frame { headers, cs_flags: frame.cs_flags })
+    }
+}
+
+impl<H, P> Request<Frame<H>, P> {
+    /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
+    /// [`l4_checksum`](Self::l4_checksum).
+    ///
+    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities); libmlx5 asks it, this crate does
+    /// not.
+    #[inline]
+    pub fn l3_checksum(self) -> Self {
+        self.checksum(L3_CSUM)
+    }
+
+    /// Has the device fill in the checksum of TCP or UDP; as [`l3_checksum`](Self::l3_checksum).
+    #[inline]
+    pub fn l4_checksum(self) -> Self {
+        self.checksum(L4_CSUM)
+    }
+
+    #[inline]
+    fn checksum(self, flag: u8) -> Self {
+        self.with_operation(|frame| Frame { cs_flags: frame.cs_flags | flag, ..frame })
+    }
+}

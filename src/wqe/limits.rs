@@ -1,0 +1,25 @@
+//! What one request may carry. Knows no request.
+
+/// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
+/// (bit 31 marks an inline segment). The device reads 0 as 2^31; verbs has no way to ask for that, nor has this crate.
+pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
+
+/// What a queue's creation allows one request to carry.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes inline (`max_inline_data`).
+    pub max_inline: u32,
+    /// Scatter/gather entries (`max_send_sge`).
+    pub max_sge: u32,
+}
+
+impl Limits {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0 };
+
+    /// Whether they are as large as `needs`.
+    #[inline(always)]
+    pub(crate) const fn cover(&self, needs: Self) -> bool {
+        self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
+    }
+}

@@ -1,0 +1,139 @@
+//! The operations: one table. Knows no request and no queue.
+use super::be::Be32;
+use super::opcode::Opcode;
+use super::operation::{Carries, Fetches, HasRemote, Operation, SupportedOn};
+use super::sealed::Sealed;
+use super::seg::{AtomicSeg, RaddrSeg};
+use super::sink::Sink;
+use crate::transport::{Rc, Transport, Uc};
+use crate::types::Rkey;
+
+/// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
+/// they are made of.
+macro_rules! operations {
+    ($($op:ident: $opcode:ident, [$($segment:ident)*], [$($word:ident)?], [$($data:ident)?], [$($transport:ident)*];)*) => {$(
+        impl Sealed for $op {}
+        impl Operation for $op {
+            const OPCODE: Opcode = Opcode::$opcode;
+            const DS: usize = 0 $(+ { stringify!($segment); 1 })*;
+
+            #[inline]
+            fn imm(&self) -> Be32 {
+                Be32::new(operations!(@word self $($word)?))
+            }
+
+            #[inline(always)]
+            fn encode<S: Sink>(&self, _sink: &mut S) {
+                $(_sink.ds(operations!(@segment self, $segment).into());)*
+            }
+        }
+        $(impl $data for $op {})?
+        $(operations!(@names $segment, $op);)*
+        $(operations!(@on $transport, $op);)*
+    )*};
+
+    (@word $self:ident) => { 0 };
+    (@word $self:ident $word:ident) => { $self.$word };
+
+    (@segment $self:ident, remote) => { RaddrSeg::from($self.remote) };
+    (@segment $self:ident, operands) => { $self.operands };
+
+    (@names remote, $op:ident) => { impl HasRemote for $op {} };
+    (@names operands, $op:ident) => {};
+
+    (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
+    (@on $transport:ident, $op:ident) => { impl SupportedOn<$transport> for $op {} };
+}
+
+operations! {
+    // operation   opcode         segments           last word   data        transports
+    Nop:           Nop,           [],                [],         [],         [Any];
+    Send:          Send,          [],                [],         [Carries],  [Rc Uc];
+    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc];
+    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc];
+    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc];
+    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc];
+    Read:          RdmaRead,      [remote],          [],         [],         [Rc];
+    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc];
+    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc];
+    // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
+}
+
+/// A place in the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Remote {
+    /// Address in the address space of the key.
+    pub addr: u64,
+    /// The peer's key of that memory.
+    pub rkey: Rkey,
+}
+
+impl Remote {
+    /// The place `offset` bytes further; wraps at 2^64 like the device's arithmetic.
+    #[inline]
+    #[must_use]
+    pub const fn at(self, offset: u64) -> Self {
+        Self { addr: self.addr.wrapping_add(offset), rkey: self.rkey }
+    }
+}
+
+impl From<Remote> for RaddrSeg {
+    #[inline(always)]
+    fn from(remote: Remote) -> Self {
+        Self::new(remote.addr, remote.rkey)
+    }
+}
+
+/// No operation: completes like any other request and moves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nop(pub(super) ());
+
+/// A message into a receive buffer of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Send(pub(super) ());
+
+/// A message with immediate data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendImm {
+    pub(super) imm: u32,
+}
+
+/// A message that invalidates a key of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendInval {
+    pub(super) rkey: u32,
+}
+
+/// RDMA WRITE: data into the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    pub(super) remote: Remote,
+}
+
+/// RDMA WRITE with immediate data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteImm {
+    pub(super) remote: Remote,
+    pub(super) imm: u32,
+}
+
+/// RDMA READ: data from the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub(super) remote: Remote,
+}
+
+/// Atomic fetch and add on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchAdd {
+    pub(super) remote: Remote,
+    pub(super) operands: AtomicSeg,
+}
+
+/// Atomic compare and swap on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompareSwap {
+    pub(super) remote: Remote,
+    pub(super) operands: AtomicSeg,
+}
