@@ -7,7 +7,7 @@ use blueflame::cq::{CqeView, Side, Source};
 use blueflame::queue::PostError;
 use blueflame::verbs::{Buffer, OwnedSrq};
 use blueflame::wqe::Fence;
-use blueflame::{Qpn, WrId, wqe};
+use blueflame::{ByQpn, Qpn, WrId, wqe};
 use common::Failure;
 use serde::Serialize;
 
@@ -37,7 +37,8 @@ pub(crate) struct Service {
     pub(crate) receives: Vec<Buffer>,
     pub(crate) disk: Buffer,
     pub(crate) block: usize,
-    pub(crate) sessions: Vec<Session>,
+    /// By queue pair: all complete to one queue.
+    pub(crate) sessions: ByQpn<Session>,
     pub(crate) arriving: Receiver<Session>,
     pub(crate) arrived: u32,
     /// Commands completed.
@@ -51,13 +52,15 @@ impl Service {
         if cqe.side() == Some(Side::Responder) {
             // Flushed receives have no command.
             let Some(bytes) = self.receive(cqe)? else { return Ok(()) };
-            let session = self.session(cqe.qpn())?;
+            let most = self.receives.len();
+            let session = self.session(cqe)?;
             match Command::from_bytes(&bytes) {
-                Some(command) => session.waiting.push_back(command),
-                None => session.state = State::Dead,
+                Some(command) if session.waiting.len() < most => session.waiting.push_back(command),
+                // No command, or more than it may have.
+                _ => session.state = State::Dead,
             }
         } else {
-            let session = self.session(cqe.qpn())?;
+            let session = self.session(cqe)?;
             session.pair.sq.retire(cqe)?;
             match cqe.check() {
                 Ok(_) => self.commands += 1,
@@ -82,8 +85,7 @@ impl Service {
     /// Executes a session's commands as far as its send queue has room: the block, and behind it the answer.
     fn answer(&mut self, qpn: Qpn) -> Result<(), Failure> {
         let (block, blocks) = (self.block, self.disk.len() / self.block);
-        let place = self.place(qpn)?;
-        let Session { pair, waiting, state, .. } = &mut self.sessions[place];
+        let Some(Session { pair, waiting, state, .. }) = self.sessions.get_mut(qpn) else { return Ok(()) };
         while let (Some(&command), State::Alive) = (waiting.front(), *state) {
             if command.block as usize >= blocks {
                 *state = State::Dead;
@@ -113,28 +115,29 @@ impl Service {
         Ok(())
     }
 
-    fn session(&mut self, qpn: Qpn) -> Result<&mut Session, Failure> {
-        let place = self.place(qpn)?;
-        Ok(&mut self.sessions[place])
-    }
-
-    /// Where a queue pair's session is. An initiator may send before the thread that connected it has told of it.
-    fn place(&mut self, qpn: Qpn) -> Result<usize, Failure> {
-        loop {
-            if let Some(place) = self.sessions.iter().position(|one| one.pair.qp.qpn() == qpn) {
-                return Ok(place);
-            }
+    /// Whose completion it is. An initiator may send before the thread that connected it has told of it.
+    fn session<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<&mut Session, Failure> {
+        while self.sessions.find(cqe).is_none() {
             let session = self.arriving.recv_timeout(PATIENCE)?;
             self.welcome(session);
         }
+        self.sessions.find(cqe).ok_or_else(|| "a completion of nobody".into())
+    }
+
+    /// Takes out a session that has ended.
+    pub(crate) fn ended(&mut self) -> Option<Session> {
+        let ended = self.sessions.iter_mut().find_map(|(qpn, one)| (one.look() != State::Alive).then_some(qpn))?;
+        self.sessions.remove(ended)
     }
 
     pub(crate) fn welcome(&mut self, session: Session) {
-        let successor_of = |death: &&mut Death| death.number == session.number && death.others_meanwhile.is_none();
+        let alive = session.state == State::Alive;
+        let successor_of =
+            |death: &&mut Death| alive && death.number == session.number && death.others_meanwhile.is_none();
         if let Some(death) = self.deaths.iter_mut().find(successor_of) {
             death.others_meanwhile = Some(self.commands - death.commands_before);
         }
-        self.sessions.push(session);
+        self.sessions.insert(session.pair.qp.qpn(), session);
         self.arrived += 1;
     }
 }

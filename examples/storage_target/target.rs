@@ -6,8 +6,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::WrId;
 use blueflame::verbs::{Access, AsyncEvents, Drained, OwnedCq, POOL_ALIGN, Pool};
+use blueflame::{ByQpn, WrId};
 use common::Failure;
 
 use crate::Options;
@@ -61,7 +61,7 @@ impl Target {
         }
         let (sender, arriving) = channel();
         thread::spawn(move || connect(&listener, &path, &spares, &sender));
-        let (sessions, deaths) = (Vec::new(), Vec::new());
+        let (sessions, deaths) = (ByQpn::new(), Vec::new());
         let service = Service { srq, receives, disk, block, sessions, arriving, arrived: 0, commands: 0, deaths };
         Ok(Self { cq, service, events: device.async_events(), spare })
     }
@@ -81,8 +81,8 @@ impl Target {
                 self.service.welcome(session);
             }
             control.connected.store(self.service.arrived, Relaxed);
-            while let Some(place) = self.service.sessions.iter_mut().position(|one| one.look() != State::Alive) {
-                self.leave(place)?;
+            while let Some(session) = self.service.ended() {
+                self.leave(session)?;
             }
             thread::yield_now();
         }
@@ -90,10 +90,10 @@ impl Target {
     }
 
     /// Ends a session while the others go on: its queue pair is as new then, and what it had of the shared queue is back.
-    fn leave(&mut self, place: usize) -> Result<(), Failure> {
+    fn leave(&mut self, session: Session) -> Result<(), Failure> {
         let Self { cq, service, events, spare } = self;
         let begin = Instant::now();
-        let Session { number, mut pair, state, .. } = service.sessions.swap_remove(place);
+        let Session { number, mut pair, state, .. } = session;
         // From here on the queue pair takes no more receives from the shared queue.
         events.leave_shared_queue(&pair.qp, PATIENCE, |_| ())?;
         let mut flushed = 0;
@@ -109,9 +109,13 @@ impl Target {
                 Ok::<_, Failure>(())
             })?;
         }
-        let mut last = Ok(None);
-        pair.reset(&mut [cq], |cqe| last = service.receive(&cqe))?;
-        last?;
+        let mut taken_back = Ok(());
+        pair.reset(&mut [cq], |cqe| {
+            if taken_back.is_ok() {
+                taken_back = service.receive(&cqe).map(drop);
+            }
+        })?;
+        taken_back?;
         spare.send(pair).map_err(|_| NO_CONNECTOR)?;
         if state == State::Dead {
             let freed_after_ms = begin.elapsed().as_secs_f64() * 1e3;
