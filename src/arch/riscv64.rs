@@ -51,7 +51,8 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX (`src/ucs/arch/rv64/cpu.h`) has a fence there, too.
+/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX (`src/ucs/arch/rv64/cpu.h`) has a
+/// fence there, too.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

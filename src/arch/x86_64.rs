@@ -21,8 +21,8 @@ pub fn to_device() {
 /// them visible in that order, and the CPU performs loads from write-back memory in program order: a load that was
 /// executed early is replayed if its line changed before it retires (Intel SDM vol. 3, 9.2.2; AMD APM vol. 2, 7.1). So
 /// once the owner bit has been seen, no later load can return older bytes. `lfence` adds only the wait for all earlier loads
-/// to finish. UCX (`ucs_memory_cpu_load_fence` on x86) and DPDK (`rte_io_rmb`) rely on the same argument. It does not hold for queue memory mapped write-combining or for non-temporal loads
-/// from it: there, use [`from_device_conservative`].
+/// to finish. UCX (`ucs_memory_cpu_load_fence` on x86) and DPDK (`rte_io_rmb`) rely on the same argument. It does not hold
+/// for queue memory mapped write-combining or for non-temporal loads from it: there, use [`from_device_conservative`].
 #[inline(always)]
 pub fn from_device() {
     // SAFETY: an empty instruction sequence; it touches no register, flag or stack.

@@ -40,8 +40,9 @@ pub enum Publish {
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {}
 
-/// As another mode, with one consumer-index store per poll call: `cq.with_mode::<OncePerCall>()`. The queue must have room for as many more completions as a call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its
-/// closures post nothing.
+/// As mode `M`, with one consumer-index store per poll call: `cq.with_mode::<OncePerCall>()`. The queue must have room for as
+/// many more completions as one call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its closures post
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct OncePerCall<M: PollMode = Standard>(PhantomData<M>);
 

@@ -9,7 +9,8 @@ pub struct RegisterParts {
     pub reg: NonNull<u8>,
     /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
     /// BlueFlame buffer (a UAR mapped non-cacheable): then this crate writes 8-byte doorbells only, always to the same place,
-    /// which other queues may have, too (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a register that has a buffer).
+    /// which other queues may have, too (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a
+    /// register that has a buffer).
     pub size: u32,
 }
 

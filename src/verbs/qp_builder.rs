@@ -32,8 +32,8 @@ pub struct QpBuilder<'a, T> {
 }
 
 impl ProtectionDomain {
-    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on
-    /// `send_cq` and receives on `recv_cq`.
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc) or
+    /// [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq` and receives on `recv_cq`.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
         QpBuilder {
