@@ -116,15 +116,15 @@ impl<C: BlockCopy> Half<'_, C> {
         BlueFlame(())
     }
 
-    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `line` gives one after the other.
+    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `wqebb` gives one after the other.
     ///
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
     #[inline(always)]
-    pub unsafe fn copy_packed(self, wqebbs: usize, mut line: impl FnMut(usize) -> [Packed; 4]) -> BlueFlame {
+    pub unsafe fn copy_packed(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Packed; 4]) -> BlueFlame {
         for n in 0..wqebbs {
-            // SAFETY: `n` stays below the register's blocks; the caller vouches for them and for what the device will do.
-            unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), line(n)) };
+            // SAFETY: `n` stays below the WQEBBs that the caller vouches for and for what the device will do.
+            unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
         }
         BlueFlame(())
     }
@@ -132,12 +132,12 @@ impl<C: BlockCopy> Half<'_, C> {
     /// Copies one WQEBB, that lies in the ring, to BlueFlame.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), and `line` must be valid for reads of 64 bytes and 8-byte aligned.
+    /// As for [`copy`](Self::copy), and `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
-    pub unsafe fn copy_line(self, line: NonNull<u64>) -> BlueFlame {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the line and for what
+    pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> BlueFlame {
+        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for what
         // the device will do.
-        unsafe { self.1.copy_line(self.0.as_ptr(), line.as_ptr()) };
+        unsafe { self.1.copy_line(self.0.as_ptr(), wqebb.as_ptr()) };
         BlueFlame(())
     }
 
@@ -160,8 +160,8 @@ impl<C: BlockCopy> Half<'_, C> {
             // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for what
             // the device will do.
             unsafe {
-                let line = ring.add(slot * WQEBB_WORDS);
-                self.1.copy_line(self.0.add(n * WQEBB_WORDS).as_ptr(), line.as_ptr());
+                let wqebb = ring.add(slot * WQEBB_WORDS);
+                self.1.copy_line(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb.as_ptr());
             }
             slot += 1;
             if slot == ring_wqebbs {

@@ -1,4 +1,4 @@
-//! What is known of a request between the ring and the doorbell.
+//! What is known of a request between the ring and the doorbell. Knows no queue.
 use super::short::short_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};

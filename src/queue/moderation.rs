@@ -1,3 +1,4 @@
+//! Which requests ask for a completion. Knows no queue.
 use core::fmt;
 
 use crate::types::Wqebbs;

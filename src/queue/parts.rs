@@ -1,3 +1,4 @@
+//! The raw parts of a send queue. Knows nothing of where they come from.
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::NonNull;
 

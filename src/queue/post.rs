@@ -216,7 +216,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline()) {
             let wqebb = self.wqebb(self.slot(pi));
             // SAFETY: the WQE is one WQEBB of the ring; BlueFlame takes it; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_line(wqebb) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_wqebb(wqebb) });
         } else {
             // SAFETY: the caller's.
             unsafe { self.ring_other(pi, wqe) };

@@ -1,3 +1,4 @@
+//! The send queue: its parts, its indices, and the requests that completed. Posting is in `post.rs`. Knows no operation.
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 

@@ -1,3 +1,4 @@
+//! Batches: many requests, one doorbell. Knows no operation.
 use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;

@@ -1,3 +1,4 @@
+//! Why parts are no send queue, and why a request was not posted.
 use core::fmt;
 
 use crate::types::Wqebbs;

@@ -1,3 +1,4 @@
+//! Staged requests: in the ring before the moment when their doorbell is rung. Knows no operation.
 use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
@@ -79,10 +80,10 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
             let wqebb = sq.wqebb(sq.slot(start));
             // SAFETY: the four DS of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their
             // way.
-            let line: [Packed; WQEBB_DS] =
+            let copied: [Packed; WQEBB_DS] =
                 core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
-            // SAFETY: published; `one_wqebb` says that the register has a block.
-            sq.register.ring_doorbell(|half| unsafe { half.copy_packed(1, |_| line) });
+            // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
+            sq.register.ring_doorbell(|half| unsafe { half.copy_packed(1, |_| copied) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
             unsafe { sq.ring_lone(start, wqe) };

@@ -1,3 +1,5 @@
+//! Big-endian integers, as the device reads them.
+
 /// Defines a big-endian integer as the device reads it from memory.
 macro_rules! big_endian {
     ($(#[$doc:meta])* $name:ident, $int:ty) => {

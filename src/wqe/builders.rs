@@ -1,4 +1,4 @@
-//! How a request is put together: it begins with its operation, and data, a template's room and options follow.
+//! How a request is put together: it begins with its operation, and data, a template's room and options follow. Knows no queue.
 use super::be::Be64;
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
 use super::operation::{Carries, Fetches, Operation};

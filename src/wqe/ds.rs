@@ -1,4 +1,5 @@
-//! One DS, 16 bytes of a WQE, on its way to the ring: as two words, or in one wide CPU register.
+//! One DS, 16 bytes of a WQE, on its way to the ring: as two words, or in one wide CPU register. Knows no
+//! segment.
 use core::ptr::NonNull;
 
 use super::be::join;

@@ -1,3 +1,4 @@
+//! Why a request cannot be a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
 use super::limits::MAX_SGE_BYTES;
@@ -83,7 +84,7 @@ impl fmt::Display for EncodeError {
                 write!(f, "{bytes} bytes of inline data, the queue takes at most {limit}")
             }
             Self::WqeTooLong { ds, limit } => {
-                write!(f, "WQE of {ds} 16-byte units, the control segment counts at most {limit}")
+                write!(f, "WQE of {ds} DS (16 bytes each), the control segment counts at most {limit}")
             }
         }
     }

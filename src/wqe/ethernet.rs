@@ -1,4 +1,4 @@
-//! Ethernet frames, which raw packet queue pairs send.
+//! Ethernet frames, which raw packet queue pairs send. Knows no request.
 use super::be::{Be16, Be32};
 use super::opcode::Opcode;
 use super::operation::{Carries, Operation, SupportedOn};

@@ -1,3 +1,5 @@
+//! The control segment's flags: fence, completion, solicited event.
+
 /// What a WQE waits for before the device starts it: bits 7:5 of the control segment's `fm_ce_se`.
 ///
 /// The values are the PRM's fence modes (Linux `include/linux/mlx5/qp.h`, `MLX5_FENCE_MODE_*`; the first and the last

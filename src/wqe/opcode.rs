@@ -1,3 +1,5 @@
+//! The numbers of operations: the device's and verbs'.
+
 /// What a send WQE asks the device to do: the low byte of the control segment's first word
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_OPCODE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

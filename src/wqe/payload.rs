@@ -1,4 +1,5 @@
-//! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE.
+//! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE. Knows no
+//! request.
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_SGE_BYTES};
 use super::sealed::Sealed;
@@ -125,14 +126,14 @@ impl<L: SgList> Payload for Registered<L> {
         if entries.len() > limits.max_sge as usize {
             return Err(EncodeError::too_many_sges(entries.len(), limits.max_sge));
         }
-        let mut units = 0;
+        let mut ds = 0;
         for sge in entries {
             if sge.length > MAX_SGE_BYTES {
                 return Err(EncodeError::sge_too_long(sge.length));
             }
-            units += usize::from(sge.length != 0);
+            ds += usize::from(sge.length != 0);
         }
-        Ok(units)
+        Ok(ds)
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! The one encoder: a request is an operation, a payload, flags and a tag.
+//! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its name.
 use super::ds::DsWords;
 use super::error::EncodeError;
 use super::flags::{Fence, bits};
@@ -158,11 +158,11 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     #[inline(always)]
     fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let () = O::FITS;
-        let units = 1 + O::DS + self.payload.ds(limits)?;
-        if units > Ds::MAX as usize {
-            return Err(EncodeError::wqe_too_long(units));
+        let ds = 1 + O::DS + self.payload.ds(limits)?;
+        if ds > Ds::MAX as usize {
+            return Err(EncodeError::wqe_too_long(ds));
         }
-        Ok(units)
+        Ok(ds)
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! What a prepared request leaves open until it is fired.
+//! What a prepared request leaves open until it is fired. Knows no queue.
 use super::bytes::take8;
 use super::ds::DsWords;
 use super::error::EncodeError;
@@ -53,7 +53,7 @@ pub trait TemplatePayload: Sealed {
 impl<P: Payload> TemplatePayload for P {
     type Data = ();
     const DS: usize = match P::MAX_DS {
-        Some(units) => units,
+        Some(ds) => ds,
         None => panic!("a template's size must be known by type: use arrays, not slices"),
     };
     const PREPARED_DS: usize = Self::DS;
@@ -162,7 +162,7 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
     }
 }
 
-/// Up to sixteen of the bytes, from `at`; zero behind the end.
+/// Up to one DS of the bytes, from `at`; zero behind the end.
 ///
 /// Arrays and constant places only: then nothing of this is left but the loads.
 #[inline(always)]
