@@ -44,9 +44,12 @@ macro_rules! architecture {
         /// ```
         /// # use blueflame::arch;
         /// # let (mut wqe, mut record) = ([0u64; 8], 0u32);
-        /// wqe[0] = 0x0800_0000_0000_002a; // 1. the whole WQE, in ordinary memory
-        /// arch::to_device(); //              2. a device that sees the index below sees the WQE above
-        /// record = 1u32.to_be(); //          3. from here on the device may read the WQE, doorbell or none
+        /// // 1. The whole WQE, in ordinary memory.
+        /// wqe[0] = 0x0800_0000_0000_002a;
+        /// // 2. A device that sees the index below sees the WQE above.
+        /// arch::to_device();
+        /// // 3. From here on the device may read the WQE, doorbell or none.
+        /// record = 1u32.to_be();
         /// # assert_ne!((wqe[0], record), (0, 0));
         /// ```
         #[cfg($cfg)]
@@ -57,10 +60,12 @@ macro_rules! architecture {
         /// ```
         /// # use blueflame::arch;
         /// # let (op_own, byte_cnt, buffer) = (1u8, 1u32, [7u8; 64]);
-        /// if op_own & 1 == 1 { //                      1. the device stored this byte last
-        ///     arch::from_device(); //                  2. loads below see what it stored before that byte
-        ///     let length = byte_cnt; //                3. this CQE's length, not the one of the ring's last pass
-        ///     let data = &buffer[..length as usize]; // and this message's data
+        /// // 1. The device stored this byte last.
+        /// if op_own & 1 == 1 {
+        ///     // 2. Loads below see what it stored before that byte.
+        ///     arch::from_device();
+        ///     // 3. The length and the data of this message, not those of the ring's last pass.
+        ///     let data = &buffer[..byte_cnt as usize];
         /// #   assert_eq!(data, [7]);
         /// }
         /// ```
@@ -78,10 +83,12 @@ macro_rules! architecture {
         /// # let mut record = 0u32;
         /// # let mut page = [0u64; 64];
         /// # let register = page.as_mut_ptr();
-        /// record = 1u32.to_be(); //    1. the index, in ordinary memory
-        /// arch::mmio_wc_start(); //    2. whoever the store below wakes sees the record above, and the WQE before it
-        /// // SAFETY: 8 bytes at an aligned address.
-        /// unsafe { arch::mmio_write64(register, 0x2a) }; // 3. wakes the device, which reads the record
+        /// // 1. The index, in ordinary memory.
+        /// record = 1u32.to_be();
+        /// // 2. The device that the store below wakes sees the record above, and the WQE before it.
+        /// arch::mmio_wc_start();
+        /// // 3. Wakes the device, which reads the record. SAFETY: 8 bytes at an aligned address.
+        /// unsafe { arch::mmio_write64(register, 0x2a) };
         /// # assert_eq!((record, page[0]), (1u32.to_be(), 0x2a));
         /// ```
         #[cfg($cfg)]
@@ -93,10 +100,12 @@ macro_rules! architecture {
         /// # use blueflame::arch;
         /// # let mut page = [0u64; 64];
         /// # let register = page.as_mut_ptr();
-        /// // SAFETY: 8 bytes at an aligned address, twice.
-        /// unsafe { arch::mmio_write64(register, 1) }; // 1. may still be in a buffer of this CPU
-        /// arch::mmio_flush_writes(); //                  2. the buffer is sent; another CPU may be given the register now
-        /// unsafe { arch::mmio_write64(register, 2) }; // 3. reaches the device second, and as a store of its own
+        /// // 1. May still be in a buffer of this CPU. SAFETY: 8 bytes at an aligned address; so below.
+        /// unsafe { arch::mmio_write64(register, 1) };
+        /// // 2. The CPU sends the buffer. Another CPU may ring from here on.
+        /// arch::mmio_flush_writes();
+        /// // 3. Reaches the device second, and as a store of its own.
+        /// unsafe { arch::mmio_write64(register, 2) };
         /// # assert_eq!(page[0], 2);
         /// ```
         #[cfg($cfg)]
@@ -110,9 +119,10 @@ macro_rules! architecture {
         /// # struct Page([u64; 64]);
         /// # let mut page = Page([0; 64]);
         /// # let (register, wqe) = (page.0.as_mut_ptr(), [7u64; 8]);
-        /// // SAFETY: 64 bytes at an aligned address.
-        /// unsafe { arch::mmio_copy64(register, &wqe) }; // 1. fills a buffer of 64 bytes
-        /// arch::mmio_wc_hint(); //                         2. waiting for more gains nothing
+        /// // 1. Fills a buffer of 64 bytes. SAFETY: 64 bytes at an aligned address.
+        /// unsafe { arch::mmio_copy64(register, &wqe) };
+        /// // 2. The CPU gains nothing by keeping it.
+        /// arch::mmio_wc_hint();
         /// # assert_eq!(page.0[7], 7);
         /// ```
         #[cfg($cfg)]
