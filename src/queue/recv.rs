@@ -265,7 +265,7 @@ impl RecvQueue {
     /// Tells the device once more what is posted, after something else has stored to the record.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
-        // SAFETY: what `RecvBatch::ring` has stored before, or the count the queue began with.
+        // SAFETY: what `RecvBatch::ring_doorbell` has stored before, or the count the queue began with.
         unsafe { self.publish() };
     }
 
