@@ -27,6 +27,8 @@ use crate::types::Qpn;
 /// }
 /// ```
 ///
+/// Completions of raw packets that arrive may carry another number than those of sends (`verbs::Qp::recv_qpn`).
+///
 /// # Why by number, and not by the user index
 ///
 /// CQEs of version 1 carry an index that the maker of the queue pair chose ([`CqeView::uidx`]). Where that is you, through DevX, index

@@ -90,6 +90,7 @@ fn each_completion_finds_its_connection() {
     let mut connections = ByQpn::new();
     for name in 0..QUEUE_PAIRS {
         let connection = server.connect(name);
+        assert_eq!(connection.pair.qp.recv_qpn(), connection.pair.qp.qpn());
         assert!(connections.insert(connection.pair.qp.qpn(), connection).is_none());
     }
     for round in 0..ROUNDS {

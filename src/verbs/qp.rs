@@ -115,6 +115,13 @@ impl Qp {
         self.handle.qpn
     }
 
+    /// The number that completions of receives carry: the queue pair's, but for raw packets on a NIC, where the receive queue is an
+    /// object with a number of its own.
+    #[must_use]
+    pub fn recv_qpn(&self) -> Qpn {
+        self.handle.recv_qpn
+    }
+
     /// The raw queue pair; alive as long as `self`: for queries, and for attributes that this crate does not set.
     ///
     /// Not for
