@@ -141,8 +141,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let slot = self.slot(pi);
         // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for both.
         unsafe {
-            wqebb.store(self.wqebb(slot), usize::from(ds.0));
+            // The record first, which waits for nothing: the doorbell's barrier waits for both.
             record.store(self.record(slot));
+            wqebb.store(self.wqebb(slot), usize::from(ds.0));
         }
     }
 

@@ -33,6 +33,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     const INLINE: bool;
 
     /// Whether it has a payload, which a queue's limits could refuse.
+    #[doc(hidden)]
     const HAS_PAYLOAD: bool;
 
     /// The tag to hand back with its completion.
@@ -42,16 +43,20 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     ///
     /// # Errors
     /// What exceeds `limits` or the format, with the value and the limit.
+    #[doc(hidden)]
     fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
 
     /// The limits that it needs where it [has](Self::has_static_size) its static size.
+    #[doc(hidden)]
     const NEEDS: Limits;
 
     /// Whether its size is [`MAX_DS`](Self::MAX_DS), and it needs [`NEEDS`](Self::NEEDS): what [`ds`](Self::ds) says, in the
     /// fewest comparisons.
+    #[doc(hidden)]
     fn has_static_size(&self) -> bool;
 
     /// Writes the whole WQE of size `ds`, which must be what [`ds`](Self::ds) said.
+    #[doc(hidden)]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
 }
 

@@ -16,8 +16,8 @@ hot_batch:
     lsl x19, x4, #3
     dup v1.2d, x8
     ldr w28, [x0, #76]
-    mov x13, #134217728
-    mov w15, #128
+    mov x15, #134217728
+    mov w17, #128
     mov x21, x3
     mov x20, x0
     mov x24, xzr
@@ -26,9 +26,9 @@ hot_batch:
     mov x27, xzr
     rev x22, x1
     rev w23, w2
-    movk x13, #768, lsl #48
-    mov w14, #134217728
-    movk w15, #2048, lsl #16
+    movk x15, #768, lsl #48
+    mov w16, #134217728
+    movk w17, #2048, lsl #16
     str x8, [sp, #8]
     str x8, [sp, #16]
     str w2, [sp, #44]
@@ -40,26 +40,26 @@ L1:
     ldr w8, [x20, #80]
     cmp w28, w8
     b.eq L12
-    ldr x10, [x20, #40]
-    rev w11, w28
-    lsl w8, w28, #4
-    ldr w9, [x20, #88]
-    lsr w11, w11, #8
+    lsl w9, w28, #4
+    ldr w10, [x20, #88]
     mov v0.16b, v1.16b
-    orr x10, x10, x13
+    ldp x12, x13, [x20]
+    ldr x8, [x20, #40]
+    and x9, x10, x9
+    rev w11, w28
     add x26, x26, #1
-    mov w25, #259
-    and x8, x9, x8
-    ldp x12, x9, [x20]
-    orr x24, x10, x11
+    lsr w11, w11, #8
     mov v0.d[0], x27
-    ldp w11, w10, [x21]
-    add x12, x12, x8, lsl #2
-    orr x11, x15, x11, lsl #32
-    stp x24, x14, [x12]
-    stp x22, x23, [x12, #16]
-    stp x11, x10, [x12, #32]
-    str q0, [x9, x8]
+    orr x8, x8, x15
+    add x10, x12, x9, lsl #2
+    mov w25, #259
+    ldp w14, w12, [x21]
+    orr x24, x8, x11
+    str q0, [x13, x9]
+    stp x24, x16, [x10]
+    orr x8, x17, x14, lsl #32
+    stp x22, x23, [x10, #16]
+    stp x8, x12, [x10, #32]
     add w8, w28, #1
     and w28, w8, #0xffff
 L2:
@@ -86,17 +86,17 @@ L3:
     lsr x12, x11, #8
     lsr x13, x11, #48
     ldr q1, [sp, #48]
-    mov w15, #128
+    mov x15, #134217728
+    mov w17, #128
     cmp x8, #9
-    mov w14, #134217728
-    movk w15, #2048, lsl #16
+    movk x15, #768, lsl #48
+    mov w16, #134217728
+    movk w17, #2048, lsl #16
     b.ne L11
-    stp x13, x12, [sp, #8]
     ldr w2, [sp, #44]
     ldr x1, [sp, #32]
-    mov x13, #134217728
+    stp x13, x12, [sp, #8]
     str x10, [sp]
-    movk x13, #768, lsl #48
     b L2
 L4:
     and w8, w10, #0xff
@@ -104,16 +104,16 @@ L4:
     ldr x1, [sp, #32]
     add w8, w8, #3
     ldr q1, [sp, #48]
-    mov x13, #134217728
+    mov x15, #134217728
     add w8, w28, w8, lsr #2
-    mov w15, #128
+    mov w17, #128
     add x26, x26, #1
     mov x24, x11
     mov x25, x10
-    movk x13, #768, lsl #48
+    movk x15, #768, lsl #48
     and w28, w8, #0xffff
-    mov w14, #134217728
-    movk w15, #2048, lsl #16
+    mov w16, #134217728
+    movk w17, #2048, lsl #16
     b L2
 L5:
     ldr x19, [sp, #24]
@@ -214,33 +214,33 @@ hot_fire_at:
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
-    movi v2.2d, #0000000000000000
-    ldr d3, [x4]
-    ldr q4, [x1]
+    movi v1.2d, #0000000000000000
+    ldr d4, [x4]
+    ldp d2, d3, [x1, #288]
     lsl w12, w9, #4
-    add w9, w9, #1
     orr x10, x11, x10
-    rev x11, x2
-    and w9, w9, #0xffff
+    ldr w13, [x0, #88]
+    rev w11, w3
     mov v0.d[0], x10
-    fmov d1, x11
-    ldr w11, [x0, #88]
-    ext v2.16b, v2.16b, v3.16b, #12
-    rev w10, w3
+    rev x10, x2
+    add w9, w9, #1
+    mov v2.d[1], v3.d[0]
+    ldr q3, [x1]
+    ext v4.16b, v1.16b, v4.16b, #12
+    fmov d1, x10
+    ldp x14, x10, [x0]
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #32]
-    and x11, x11, x12
     str w9, [x0, #76]
+    mov v1.d[1], x11
+    and x11, x13, x12
     rev w9, w9
-    mov v1.d[1], x10
-    ldp x10, x12, [x0]
-    orr v0.16b, v0.16b, v4.16b
-    ldp d4, d5, [x1, #288]
-    orr v2.16b, v3.16b, v2.16b
-    add x10, x10, x11, lsl #2
-    mov v4.d[1], v5.d[0]
-    stp q0, q1, [x10]
-    str q2, [x10, #32]
-    str q4, [x12, x11]
+    str q2, [x10, x11]
+    orr v2.16b, v3.16b, v4.16b
+    add x12, x14, x11, lsl #2
+    stp q0, q1, [x12]
+    str q2, [x12, #32]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -284,35 +284,35 @@ hot_fire_entry:
     ldp w9, w11, [x0, #76]
     cmp w9, w11
     b.eq L3
+    ldr w12, [x2, #12]
     rev w11, w9
     movi v0.2d, #0000000000000000
-    ldr x12, [x0, #40]
-    ldr w13, [x2, #12]
+    ldr x13, [x0, #40]
     lsr w11, w11, #8
-    ldp q3, q1, [x1]
-    orr x10, x13, x10, lsl #32
-    orr x11, x12, x11
+    orr x10, x12, x10, lsl #32
+    ldp d4, d1, [x1, #288]
     ldr x12, [x2]
-    mov v0.d[0], x11
-    lsl w11, w9, #4
-    ldr w13, [x0, #88]
+    orr x11, x13, x11
+    lsl w13, w9, #4
     rev x10, x10
-    rev x12, x12
-    add w9, w9, #1
+    mov v0.d[0], x11
+    ldr w11, [x0, #88]
     fmov d2, x10
-    and x11, x13, x11
+    rev x12, x12
+    mov v4.d[1], v1.d[0]
+    ldp q3, q1, [x1]
+    and x11, x11, x13
+    add w9, w9, #1
+    mov v2.d[1], x12
+    ldp x10, x12, [x0]
+    orr v0.16b, v0.16b, v3.16b
     and w9, w9, #0xffff
     str w9, [x0, #76]
     rev w9, w9
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d4, [x1, #288]
-    mov v2.d[1], x12
-    ldp x10, x12, [x0]
-    mov v3.d[1], v4.d[0]
     add x10, x10, x11, lsl #2
+    str q4, [x12, x11]
     stp q1, q2, [x10, #16]
     str q0, [x10]
-    str q3, [x12, x11]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -365,27 +365,27 @@ hot_fire_one_fence:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldr q4, [x1, #32]
+    ldp d3, d4, [x1, #288]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
+    mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
-    ldp q3, q1, [x1]
-    and x10, x11, x10
-    ldp x12, x11, [x0]
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #288]
-    orr v2.16b, v4.16b, v2.16b
-    add x12, x12, x10, lsl #2
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
     str w9, [x0, #76]
     rev w9, w9
-    mov v3.d[1], v5.d[0]
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q3, [x11, x10]
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -428,29 +428,29 @@ hot_fire_send:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
     ldr x11, [x0, #40]
     lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
     ldr d2, [x2]
+    ldp d3, d4, [x1, #288]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
     ext v1.16b, v1.16b, v2.16b, #12
-    ldp q3, q2, [x1]
+    lsl w10, w9, #4
+    mov v3.d[1], v4.d[0]
+    ldp q2, q4, [x1]
+    ldp x12, x13, [x0]
     and x10, x11, x10
-    ldp x12, x11, [x0]
+    add w9, w9, #1
+    orr v0.16b, v0.16b, v2.16b
+    orr v1.16b, v4.16b, v1.16b
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d4, [x1, #288]
-    orr v1.16b, v2.16b, v1.16b
-    add x12, x12, x10, lsl #2
+    add x11, x12, x10, lsl #2
+    str q3, [x13, x10]
     str w9, [x0, #76]
     rev w9, w9
-    mov v3.d[1], v4.d[0]
-    stp q0, q1, [x12]
-    str q3, [x11, x10]
+    stp q0, q1, [x11]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -497,39 +497,39 @@ hot_fire_signaled_if:
     b.eq L2
     movi v0.2d, #0000000000000000
     cmp w2, #0
-    mov w11, #134217728
+    mov w10, #134217728
     movi v1.2d, #0000000000000000
-    rev w12, w9
+    csel x10, x10, xzr, ne
+    rev w11, w9
     movi v3.2d, #0000000000000000
-    csel x11, x11, xzr, ne
-    ldr x10, [x0, #40]
-    lsr w12, w12, #8
+    lsr w11, w11, #8
     ldr d2, [x4]
     ldr q4, [x1, #272]
-    mov w13, #1
-    mov v0.d[1], x11
-    orr x10, x10, x12
-    ldr w11, [x0, #88]
+    mov w12, #1
+    mov v0.d[1], x10
+    ldr x10, [x0, #40]
+    dup v5.2d, x12
     ext v1.16b, v1.16b, v2.16b, #12
+    ldr q2, [x1, #32]
+    orr x10, x10, x11
+    ldr w11, [x0, #88]
     mov v3.d[0], x10
     lsl w10, w9, #4
-    ldr q2, [x1, #32]
-    add w9, w9, #1
-    and x10, x11, x10
-    ldp x12, x11, [x0]
+    mov v5.d[0], x3
     orr v0.16b, v4.16b, v0.16b
-    dup v4.2d, x13
-    and w9, w9, #0xffff
+    ldp x12, x13, [x0]
+    and x10, x11, x10
     orr v2.16b, v2.16b, v1.16b
     ldr q1, [x1, #16]
-    str w9, [x0, #76]
-    add x12, x12, x10, lsl #2
-    rev w9, w9
+    add w9, w9, #1
     orr v0.16b, v0.16b, v3.16b
-    mov v4.d[0], x3
-    stp q1, q2, [x12, #16]
-    str q0, [x12]
-    str q4, [x11, x10]
+    add x11, x12, x10, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x13, x10]
+    stp q1, q2, [x11, #16]
+    str q0, [x11]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -576,27 +576,27 @@ hot_fire_two_fences:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldr q4, [x1, #32]
+    ldp d3, d4, [x1, #288]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
+    mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
-    ldp q3, q1, [x1]
-    and x10, x11, x10
-    ldp x12, x11, [x0]
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #288]
-    orr v2.16b, v4.16b, v2.16b
-    add x12, x12, x10, lsl #2
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
     str w9, [x0, #76]
     rev w9, w9
-    mov v3.d[1], v5.d[0]
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q3, [x11, x10]
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -1436,39 +1436,39 @@ hot_post_doorbell_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    mov w10, #134217728
-    ldr x11, [x0, #40]
-    rev x12, x1
     movi v2.2d, #0000000000000000
-    dup v0.2d, x10
-    rev w10, w9
-    fmov d1, x12
-    lsr w10, w10, #8
-    orr x11, x11, #0x8000000
+    ldr x10, [x0, #40]
+    mov w11, #134217728
+    dup v0.2d, x11
+    rev w11, w9
     ldr d3, [x3]
-    rev w13, w2
-    orr x11, x11, #0x300000000000000
-    lsl w14, w9, #4
-    ldr w12, [x0, #88]
-    orr x10, x11, x10
-    mov v1.d[1], x13
+    lsr w11, w11, #8
+    rev x12, x1
+    orr x10, x10, #0x8000000
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    fmov d1, x12
     ext v2.16b, v2.16b, v3.16b, #12
-    mov w13, #1
+    dup v4.2d, x14
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    rev w13, w2
     mov v0.d[0], x10
-    adrp x10, .LCPI_0
-    dup v4.2d, x13
-    ldr q3, [x10, :lo12:.LCPI_0]
-    and x10, x12, x14
-    add w9, w9, #1
-    ldp x11, x12, [x0]
-    and w9, w9, #0xffff
-    orr v2.16b, v2.16b, v3.16b
+    lsl w10, w9, #4
+    ldr w12, [x0, #88]
+    ldr q3, [x11, :lo12:.LCPI_0]
+    ldp x15, x14, [x0]
+    mov v1.d[1], x13
     mov v4.d[0], x4
+    and x10, x12, x10
+    orr v2.16b, v2.16b, v3.16b
+    add w9, w9, #1
     movi v3.2d, #0000000000000000
-    add x11, x11, x10, lsl #2
+    add x11, x15, x10, lsl #2
+    and w9, w9, #0xffff
+    str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1491,38 +1491,38 @@ L1:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    rev x13, x1
-    movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
     ldr x10, [x0, #40]
-    fmov d3, x13
-    ldr d2, [x3]
+    ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
-    rev w14, w2
+    rev x13, x1
     lsr w11, w11, #8
-    dup v1.2d, x12
+    dup v0.2d, x12
+    mov w12, #1
     orr x10, x10, #0x8000000
-    adrp x13, .LCPI_0
-    mov v3.d[1], x14
-    ext v0.16b, v0.16b, v2.16b, #12
-    mov w14, #1
+    fmov d3, x13
+    dup v2.2d, x12
+    ext v1.16b, v1.16b, v4.16b, #12
     orr x10, x10, #0x300000000000000
-    dup v4.2d, x14
-    lsl w12, w9, #4
-    ldr w15, [x0, #88]
+    adrp x16, .LCPI_0
+    rev w14, w2
     orr x10, x10, x11
-    ldr q2, [x13, :lo12:.LCPI_0]
-    ldp x11, x13, [x0]
-    mov v1.d[0], x10
-    and x12, x15, x12
-    orr v0.16b, v0.16b, v2.16b
-    mov v4.d[0], x4
+    lsl w11, w9, #4
+    ldr w12, [x0, #88]
+    ldp x15, x13, [x0]
+    ldr q4, [x16, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    mov v3.d[1], x14
+    mov v2.d[0], x4
+    and x11, x12, x11
     add w9, w9, #1
-    add x11, x11, x12, lsl #2
+    orr v1.16b, v1.16b, v4.16b
+    add x12, x15, x11, lsl #2
     and w9, w9, #0xffff
-    stp q1, q3, [x11]
-    str q0, [x11, #32]
-    str q4, [x13, x12]
+    str q2, [x13, x11]
+    stp q0, q3, [x12]
+    str q1, [x12, #32]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1574,38 +1574,38 @@ hot_post_entry:
     ldp w12, w13, [x0, #76]
     cmp w12, w13
     b.eq L3
-    orr x10, x11, x10, lsl #32
     ldr x13, [x0, #40]
+    orr x10, x11, x10, lsl #32
     rev w14, w12
     mov w11, #134217728
-    lsr w14, w14, #8
     rev x15, x1
-    rev x10, x10
-    orr x13, x13, #0x8000000
+    lsr w14, w14, #8
     dup v0.2d, x11
-    fmov d2, x10
-    orr x11, x13, #0x300000000000000
-    rev x9, x9
-    orr x10, x11, x14
-    ldr w11, [x0, #88]
-    fmov d1, x15
+    orr x11, x13, #0x8000000
     mov w13, #1
-    rev w16, w2
-    mov v0.d[0], x10
-    mov v2.d[1], x9
-    lsl w9, w12, #4
+    rev x10, x10
+    fmov d1, x15
+    orr x11, x11, #0x300000000000000
     dup v3.2d, x13
+    fmov d2, x10
+    orr x11, x11, x14
+    rev w16, w2
+    lsl w13, w12, #4
+    mov v0.d[0], x11
+    ldr w11, [x0, #88]
+    ldp x15, x14, [x0]
+    rev x9, x9
     mov v1.d[1], x16
-    and x9, x11, x9
-    ldp x10, x11, [x0]
     mov v3.d[0], x4
-    add x10, x10, x9, lsl #2
-    stp q1, q2, [x10, #16]
-    str q0, [x10]
+    mov v2.d[1], x9
+    and x10, x11, x13
+    add x9, x15, x10, lsl #2
+    str q3, [x14, x10]
     add w10, w12, #1
-    str q3, [x11, x9]
-    and w9, w10, #0xffff
     movi v3.2d, #0000000000000000
+    stp q0, q1, [x9]
+    str q2, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1627,45 +1627,45 @@ L1:
     ldp w12, w13, [x0, #76]
     cmp w12, w13
     b.eq L3
-    orr x10, x11, x10, lsl #32
     ldr x13, [x0, #40]
-    rev w14, w12
+    orr x10, x11, x10, lsl #32
     mov w11, #134217728
-    lsr w14, w14, #8
     rev x15, x1
-    rev x10, x10
-    orr x13, x13, #0x8000000
+    rev w14, w12
     dup v0.2d, x11
-    fmov d1, x10
-    orr x11, x13, #0x300000000000000
-    rev x9, x9
-    orr x10, x11, x14
-    ldr w11, [x0, #88]
-    mov w14, #1
-    fmov d2, x15
-    dup v3.2d, x14
+    orr x11, x13, #0x8000000
+    mov w13, #1
+    fmov d1, x15
+    rev x10, x10
+    lsr w14, w14, #8
+    dup v2.2d, x13
+    fmov d3, x10
     rev w16, w2
-    mov v1.d[1], x9
-    lsl w9, w12, #4
-    mov v0.d[0], x10
-    add w12, w12, #1
-    and x9, x11, x9
-    ldp x13, x11, [x0]
-    mov v2.d[1], x16
-    mov v3.d[0], x4
-    add x13, x13, x9, lsl #2
-    stp q2, q1, [x13, #16]
-    str q0, [x13]
-    str q3, [x11, x9]
-    and w9, w12, #0xffff
+    orr x11, x11, #0x300000000000000
+    mov v1.d[1], x16
+    orr x11, x11, x14
+    lsl w13, w12, #4
+    ldr w14, [x0, #88]
+    ldp x16, x15, [x0]
+    rev x9, x9
+    mov v0.d[0], x11
+    mov v2.d[0], x4
+    mov v3.d[1], x9
+    and x10, x14, x13
+    add x9, x16, x10, lsl #2
+    str q2, [x15, x10]
+    add w10, w12, #1
+    stp q0, q1, [x9]
+    str q3, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
-    str w9, [x11]
+    ldr x10, [x0, #16]
+    str w9, [x10]
     dsb st
     ldr x9, [x0, #24]
-    str x10, [x9]
+    str x11, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
@@ -1712,40 +1712,40 @@ hot_post_frame:
     b.eq L3
     ldr x13, [x0, #40]
     rev w14, w12
-    mov w15, #134217728
-    mov x17, #167772160
-    lsr w14, w14, #8
-    dup v0.2d, x15
-    movk x17, #1024, lsl #48
+    mov x15, #167772160
+    mov w16, #134217728
     orr x10, x11, x10, lsl #32
-    ldur d2, [x1, #2]
-    orr x13, x13, x17
-    ldur d3, [x1, #10]
-    lsl w11, w12, #4
-    orr x13, x13, x14
+    movk x15, #1024, lsl #48
+    lsr w14, w14, #8
+    dup v0.2d, x16
     ldrh w16, [x1]
     movi v1.2d, #0000000000000000
-    mov v0.d[0], x13
-    ldr w13, [x0, #88]
-    rev x10, x10
+    ldur d2, [x1, #2]
+    ldur d3, [x1, #10]
+    orr x13, x13, x15
     mov x15, #19791209299968
+    rev x10, x10
+    orr x15, x15, x16, lsl #48
+    orr x13, x13, x14
+    mov w14, #1
     mov v2.d[1], v3.d[0]
     fmov d3, x10
-    and x10, x13, x11
-    mov w11, #1
-    orr x15, x15, x16, lsl #48
-    dup v4.2d, x11
-    rev x9, x9
-    ldp x14, x13, [x0]
+    dup v4.2d, x14
+    mov v0.d[0], x13
     mov v1.d[1], x15
-    mov v3.d[1], x9
-    add w9, w12, #1
+    lsl w11, w12, #4
+    ldr w13, [x0, #88]
+    ldp x15, x14, [x0]
+    rev x9, x9
     mov v4.d[0], x3
+    mov v3.d[1], x9
+    and x11, x13, x11
+    add w9, w12, #1
+    add x10, x15, x11, lsl #2
     and w9, w9, #0xffff
-    add x14, x14, x10, lsl #2
-    stp q0, q1, [x14]
-    stp q2, q3, [x14, #32]
-    str q4, [x13, x10]
+    str q4, [x14, x11]
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1769,40 +1769,40 @@ L1:
     b.eq L3
     ldr x13, [x0, #40]
     rev w14, w12
-    mov x17, #167772160
-    lsr w14, w14, #8
-    movk x17, #1024, lsl #48
+    mov x15, #167772160
+    mov w16, #134217728
     orr x10, x11, x10, lsl #32
-    orr x13, x13, x17
-    mov w15, #134217728
+    movk x15, #1024, lsl #48
+    lsr w14, w14, #8
+    dup v0.2d, x16
     ldrh w16, [x1]
-    movi v0.2d, #0000000000000000
-    orr x13, x13, x14
-    ldur d2, [x1, #2]
-    ldur d3, [x1, #10]
-    lsl w11, w12, #4
-    ldr w14, [x0, #88]
-    dup v1.2d, x15
+    movi v1.2d, #0000000000000000
+    ldur d3, [x1, #2]
+    ldur d4, [x1, #10]
+    orr x13, x13, x15
     mov x15, #19791209299968
     rev x10, x10
     orr x15, x15, x16, lsl #48
-    mov v2.d[1], v3.d[0]
-    fmov d3, x10
-    and x10, x14, x11
-    mov w11, #1
+    orr x13, x13, x14
+    mov w14, #1
+    mov v3.d[1], v4.d[0]
+    fmov d4, x10
+    dup v2.2d, x14
+    mov v1.d[1], x15
+    lsl w11, w12, #4
+    ldr w14, [x0, #88]
+    ldp x16, x15, [x0]
     rev x9, x9
-    dup v4.2d, x11
-    mov v0.d[1], x15
-    mov v1.d[0], x13
-    ldp x15, x14, [x0]
-    mov v3.d[1], x9
+    mov v0.d[0], x13
+    mov v4.d[1], x9
+    mov v2.d[0], x3
+    and x11, x14, x11
     add w9, w12, #1
-    mov v4.d[0], x3
+    add x10, x16, x11, lsl #2
     and w9, w9, #0xffff
-    add x15, x15, x10, lsl #2
-    stp q1, q0, [x15]
-    stp q2, q3, [x15, #32]
-    str q4, [x14, x10]
+    str q2, [x15, x11]
+    stp q0, q1, [x10]
+    stp q3, q4, [x10, #32]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1852,39 +1852,39 @@ hot_post_one_fence:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    mov w10, #134217728
-    ldr x11, [x0, #40]
-    rev x12, x1
     movi v2.2d, #0000000000000000
-    dup v0.2d, x10
-    rev w10, w9
-    fmov d1, x12
-    lsr w10, w10, #8
-    orr x11, x11, #0x8000000
+    ldr x10, [x0, #40]
+    mov w11, #134217728
+    dup v0.2d, x11
+    rev w11, w9
     ldr d3, [x3]
-    rev w13, w2
-    orr x11, x11, #0x300000000000000
-    lsl w14, w9, #4
-    ldr w12, [x0, #88]
-    orr x10, x11, x10
-    mov v1.d[1], x13
+    lsr w11, w11, #8
+    rev x12, x1
+    orr x10, x10, #0x8000000
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    fmov d1, x12
     ext v2.16b, v2.16b, v3.16b, #12
-    mov w13, #1
+    dup v4.2d, x14
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    rev w13, w2
     mov v0.d[0], x10
-    adrp x10, .LCPI_0
-    dup v4.2d, x13
-    ldr q3, [x10, :lo12:.LCPI_0]
-    and x10, x12, x14
-    add w9, w9, #1
-    ldp x11, x12, [x0]
-    and w9, w9, #0xffff
-    orr v2.16b, v2.16b, v3.16b
+    lsl w10, w9, #4
+    ldr w12, [x0, #88]
+    ldr q3, [x11, :lo12:.LCPI_0]
+    ldp x15, x14, [x0]
+    mov v1.d[1], x13
     mov v4.d[0], x4
+    and x10, x12, x10
+    orr v2.16b, v2.16b, v3.16b
+    add w9, w9, #1
     movi v3.2d, #0000000000000000
-    add x11, x11, x10, lsl #2
+    add x11, x15, x10, lsl #2
+    and w9, w9, #0xffff
+    str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -1906,38 +1906,38 @@ L1:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    rev x13, x1
-    movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
     ldr x10, [x0, #40]
-    fmov d3, x13
-    ldr d2, [x3]
+    ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
-    rev w14, w2
+    rev x13, x1
     lsr w11, w11, #8
-    dup v1.2d, x12
+    dup v0.2d, x12
+    mov w12, #1
     orr x10, x10, #0x8000000
-    adrp x13, .LCPI_0
-    mov v3.d[1], x14
-    ext v0.16b, v0.16b, v2.16b, #12
-    mov w14, #1
+    fmov d3, x13
+    dup v2.2d, x12
+    ext v1.16b, v1.16b, v4.16b, #12
     orr x10, x10, #0x300000000000000
-    dup v4.2d, x14
-    lsl w12, w9, #4
-    ldr w15, [x0, #88]
+    adrp x16, .LCPI_0
+    rev w14, w2
     orr x10, x10, x11
-    ldr q2, [x13, :lo12:.LCPI_0]
-    ldp x11, x13, [x0]
-    mov v1.d[0], x10
-    and x12, x15, x12
-    orr v0.16b, v0.16b, v2.16b
-    mov v4.d[0], x4
+    lsl w11, w9, #4
+    ldr w12, [x0, #88]
+    ldp x15, x13, [x0]
+    ldr q4, [x16, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    mov v3.d[1], x14
+    mov v2.d[0], x4
+    and x11, x12, x11
     add w9, w9, #1
-    add x11, x11, x12, lsl #2
+    orr v1.16b, v1.16b, v4.16b
+    add x12, x15, x11, lsl #2
     and w9, w9, #0xffff
-    stp q1, q3, [x11]
-    str q0, [x11, #32]
-    str q4, [x13, x12]
+    str q2, [x13, x11]
+    stp q0, q3, [x12]
+    str q1, [x12, #32]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -2103,35 +2103,35 @@ hot_post_send:
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    mov w12, #134217728
     ldr x10, [x0, #40]
     rev w11, w9
-    dup v0.2d, x12
-    mov x12, #167772160
+    mov w12, #134217728
     ldr d2, [x1]
-    movk x12, #512, lsl #48
+    mov x13, #167772160
+    movk x13, #512, lsl #48
+    dup v0.2d, x12
     lsr w11, w11, #8
-    adrp x13, .LCPI_0
-    orr x10, x10, x12
-    ldr w12, [x0, #88]
-    ldr q3, [x13, :lo12:.LCPI_0]
+    mov w12, #1
+    orr x10, x10, x13
     lsl w13, w9, #4
     ext v1.16b, v1.16b, v2.16b, #12
+    dup v3.2d, x12
+    adrp x12, .LCPI_0
     orr x10, x10, x11
-    mov w11, #1
-    add w9, w9, #1
-    dup v2.2d, x11
+    ldr q2, [x12, :lo12:.LCPI_0]
+    ldr w12, [x0, #88]
     mov v0.d[0], x10
-    and x10, x12, x13
-    ldp x11, x12, [x0]
+    ldp x10, x11, [x0]
+    mov v3.d[0], x2
+    and x12, x12, x13
+    add w9, w9, #1
+    orr v1.16b, v1.16b, v2.16b
     and w9, w9, #0xffff
-    orr v1.16b, v1.16b, v3.16b
-    movi v3.2d, #0000000000000000
-    mov v2.d[0], x2
-    add x11, x11, x10, lsl #2
-    stp q0, q1, [x11]
-    str q2, [x12, x10]
     movi v2.2d, #0000000000000000
+    add x10, x10, x12, lsl #2
+    str q3, [x11, x12]
+    movi v3.2d, #0000000000000000
+    stp q0, q1, [x10]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -2155,33 +2155,33 @@ L1:
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
-    mov w12, #134217728
+    ldr d1, [x1]
     ldr x10, [x0, #40]
     rev w11, w9
+    mov w12, #134217728
+    mov x13, #167772160
+    movk x13, #512, lsl #48
     dup v2.2d, x12
-    mov x12, #167772160
-    ldr d1, [x1]
-    movk x12, #512, lsl #48
+    mov w12, #1
     lsr w11, w11, #8
-    adrp x13, .LCPI_0
-    orr x10, x10, x12
-    ldr w12, [x0, #88]
-    ldr q3, [x13, :lo12:.LCPI_0]
-    lsl w13, w9, #4
+    dup v3.2d, x12
+    orr x10, x10, x13
     ext v0.16b, v0.16b, v1.16b, #12
+    adrp x13, .LCPI_0
+    lsl w12, w9, #4
+    ldr q1, [x13, :lo12:.LCPI_0]
+    ldr w13, [x0, #88]
     orr x10, x10, x11
-    mov w11, #1
-    add w9, w9, #1
-    dup v1.2d, x11
-    and x12, x12, x13
+    ldp x11, x14, [x0]
     mov v2.d[0], x10
-    ldp x11, x13, [x0]
+    mov v3.d[0], x2
+    and x12, x13, x12
+    add w9, w9, #1
+    orr v0.16b, v0.16b, v1.16b
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    mov v1.d[0], x2
     add x11, x11, x12, lsl #2
+    str q3, [x14, x12]
     stp q2, q0, [x11]
-    str q1, [x13, x12]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -2234,40 +2234,40 @@ hot_post_shared:
     ldp w8, w9, [x0, #68]
     cmp w8, w9
     b.eq L11
-    mov w9, #134217728
-    ldr x10, [x0, #32]
-    rev x11, x1
     movi v0.2d, #0000000000000000
-    dup v3.2d, x9
-    rev w9, w8
-    fmov d4, x11
-    lsr w9, w9, #8
-    orr x10, x10, #0x8000000
+    ldr x9, [x0, #32]
+    mov w10, #134217728
+    dup v3.2d, x10
+    rev w10, w8
     ldr d1, [x3]
-    rev w12, w2
-    orr x10, x10, #0x300000000000000
-    lsl w13, w8, #4
-    ldr w11, [x0, #80]
-    orr x9, x10, x9
-    mov v4.d[1], x12
+    lsr w10, w10, #8
+    rev x11, x1
+    orr x9, x9, #0x8000000
+    mov w13, #1
+    orr x9, x9, #0x300000000000000
+    fmov d4, x11
     ext v0.16b, v0.16b, v1.16b, #12
-    mov w12, #1
+    dup v2.2d, x13
+    orr x9, x9, x10
+    adrp x10, .LCPI_0
+    rev w12, w2
     mov v3.d[0], x9
-    adrp x9, .LCPI_0
-    dup v2.2d, x12
-    ldr q1, [x9, :lo12:.LCPI_0]
-    and x9, x11, x13
-    add w8, w8, #1
-    ldp x10, x11, [x0]
-    and w8, w8, #0xffff
-    orr v0.16b, v0.16b, v1.16b
+    lsl w9, w8, #4
+    ldr w11, [x0, #80]
+    ldr q1, [x10, :lo12:.LCPI_0]
+    ldp x14, x13, [x0]
+    mov v4.d[1], x12
     mov v2.d[0], x4
+    and x9, x11, x9
+    orr v0.16b, v0.16b, v1.16b
+    add w8, w8, #1
+    add x10, x14, x9, lsl #2
+    and w8, w8, #0xffff
+    str q2, [x13, x9]
     stp q4, q3, [sp, #16]
-    add x10, x10, x9, lsl #2
-    str q0, [sp]
     stp q3, q4, [x10]
+    str q0, [sp]
     str q0, [x10, #32]
-    str q2, [x11, x9]
     str w8, [x0, #68]
     rev w8, w8
     dmb oshst
@@ -2296,38 +2296,38 @@ L4:
     ldp w8, w9, [x0, #68]
     cmp w8, w9
     b.eq L11
-    movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
     ldr x9, [x0, #32]
+    ldr d4, [x3]
     rev w10, w8
-    ldr d2, [x3]
     mov w11, #134217728
     rev x12, x1
     lsr w10, w10, #8
+    dup v0.2d, x11
+    mov w11, #1
     orr x9, x9, #0x8000000
-    dup v1.2d, x11
-    orr x9, x9, #0x300000000000000
     fmov d3, x12
-    mov w12, #1
-    ext v0.16b, v0.16b, v2.16b, #12
-    orr x20, x9, x10
-    adrp x10, .LCPI_0
-    dup v4.2d, x12
+    dup v2.2d, x11
+    ext v1.16b, v1.16b, v4.16b, #12
+    orr x9, x9, #0x300000000000000
+    adrp x14, .LCPI_0
     rev w13, w2
-    lsl w11, w8, #4
-    ldr w14, [x0, #80]
-    ldr q2, [x10, :lo12:.LCPI_0]
+    orr x20, x9, x10
+    lsl w9, w8, #4
+    ldr w10, [x0, #80]
+    ldp x12, x11, [x0]
+    ldr q4, [x14, :lo12:.LCPI_0]
+    mov v0.d[0], x20
     mov v3.d[1], x13
-    ldp x9, x10, [x0]
-    mov v1.d[0], x20
-    and x11, x14, x11
-    orr v0.16b, v0.16b, v2.16b
-    mov v4.d[0], x4
+    mov v2.d[0], x4
+    and x9, x10, x9
     add w8, w8, #1
-    add x9, x9, x11, lsl #2
+    orr v1.16b, v1.16b, v4.16b
+    add x10, x12, x9, lsl #2
     and w8, w8, #0xffff
-    stp q1, q3, [x9]
-    str q0, [x9, #32]
-    str q4, [x10, x11]
+    str q2, [x11, x9]
+    stp q0, q3, [x10]
+    str q1, [x10, #32]
     str w8, [x0, #68]
     rev w8, w8
     dmb oshst
@@ -2726,39 +2726,39 @@ hot_post_two_fences:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    mov w10, #134217728
-    ldr x11, [x0, #40]
-    rev x12, x1
     movi v2.2d, #0000000000000000
-    dup v0.2d, x10
-    rev w10, w9
-    fmov d1, x12
-    lsr w10, w10, #8
-    orr x11, x11, #0x8000000
+    ldr x10, [x0, #40]
+    mov w11, #134217728
+    dup v0.2d, x11
+    rev w11, w9
     ldr d3, [x3]
-    rev w13, w2
-    orr x11, x11, #0x300000000000000
-    lsl w14, w9, #4
-    ldr w12, [x0, #88]
-    orr x10, x11, x10
-    mov v1.d[1], x13
+    lsr w11, w11, #8
+    rev x12, x1
+    orr x10, x10, #0x8000000
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    fmov d1, x12
     ext v2.16b, v2.16b, v3.16b, #12
-    mov w13, #1
+    dup v4.2d, x14
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    rev w13, w2
     mov v0.d[0], x10
-    adrp x10, .LCPI_0
-    dup v4.2d, x13
-    ldr q3, [x10, :lo12:.LCPI_0]
-    and x10, x12, x14
-    add w9, w9, #1
-    ldp x11, x12, [x0]
-    and w9, w9, #0xffff
-    orr v2.16b, v2.16b, v3.16b
+    lsl w10, w9, #4
+    ldr w12, [x0, #88]
+    ldr q3, [x11, :lo12:.LCPI_0]
+    ldp x15, x14, [x0]
+    mov v1.d[1], x13
     mov v4.d[0], x4
+    and x10, x12, x10
+    orr v2.16b, v2.16b, v3.16b
+    add w9, w9, #1
     movi v3.2d, #0000000000000000
-    add x11, x11, x10, lsl #2
+    add x11, x15, x10, lsl #2
+    and w9, w9, #0xffff
+    str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str q4, [x12, x10]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -2781,38 +2781,38 @@ L1:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
     b.eq L3
-    rev x13, x1
-    movi v0.2d, #0000000000000000
+    movi v1.2d, #0000000000000000
     ldr x10, [x0, #40]
-    fmov d3, x13
-    ldr d2, [x3]
+    ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
-    rev w14, w2
+    rev x13, x1
     lsr w11, w11, #8
-    dup v1.2d, x12
+    dup v0.2d, x12
+    mov w12, #1
     orr x10, x10, #0x8000000
-    adrp x13, .LCPI_0
-    mov v3.d[1], x14
-    ext v0.16b, v0.16b, v2.16b, #12
-    mov w14, #1
+    fmov d3, x13
+    dup v2.2d, x12
+    ext v1.16b, v1.16b, v4.16b, #12
     orr x10, x10, #0x300000000000000
-    dup v4.2d, x14
-    lsl w12, w9, #4
-    ldr w15, [x0, #88]
+    adrp x16, .LCPI_0
+    rev w14, w2
     orr x10, x10, x11
-    ldr q2, [x13, :lo12:.LCPI_0]
-    ldp x11, x13, [x0]
-    mov v1.d[0], x10
-    and x12, x15, x12
-    orr v0.16b, v0.16b, v2.16b
-    mov v4.d[0], x4
+    lsl w11, w9, #4
+    ldr w12, [x0, #88]
+    ldp x15, x13, [x0]
+    ldr q4, [x16, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    mov v3.d[1], x14
+    mov v2.d[0], x4
+    and x11, x12, x11
     add w9, w9, #1
-    add x11, x11, x12, lsl #2
+    orr v1.16b, v1.16b, v4.16b
+    add x12, x15, x11, lsl #2
     and w9, w9, #0xffff
-    stp q1, q3, [x11]
-    str q0, [x11, #32]
-    str q4, [x13, x12]
+    str q2, [x13, x11]
+    stp q0, q3, [x12]
+    str q1, [x12, #32]
     str w9, [x0, #76]
     rev w9, w9
     dmb oshst
@@ -2989,35 +2989,35 @@ hot_stage:
     ldr w9, [x0, #80]
     cmp w19, w9
     b.eq L6
-    lsl w10, w19, #4
-    ldr w11, [x0, #88]
+    mov w12, #1
     ldr x9, [x0, #40]
-    rev w12, w19
-    mov w15, #134217728
-    rev x16, x1
-    and x10, x11, x10
-    ldp x13, x11, [x0]
-    lsr w12, w12, #8
+    lsl w11, w19, #4
+    fmov d1, x12
+    ldr w13, [x0, #88]
+    rev w10, w19
+    ldp x12, x14, [x0]
+    lsr w10, w10, #8
     orr x9, x9, #0x8000000
-    str w19, [x8, #24]
+    and x11, x13, x11
+    rev w15, w2
+    mov v0.d[1], v1.d[0]
     orr x9, x9, #0x300000000000000
-    add x13, x13, x10, lsl #2
-    orr x9, x9, x12
-    ldp w14, w12, [x3]
-    stp x9, x15, [x13]
-    mov w15, #128
-    movk w15, #2048, lsl #16
+    str w19, [x8, #24]
+    add x12, x12, x11, lsl #2
+    orr x9, x9, x10
+    ldp w13, w10, [x3]
+    str q0, [x14, x11]
+    mov w11, #134217728
+    rev x14, x1
+    stp x9, x11, [x12]
+    mov w11, #128
+    movk w11, #2048, lsl #16
     stp x0, x9, [x8]
     mov w9, #259
-    orr x14, x15, x14, lsl #32
-    mov w15, #1
+    orr x11, x11, x13, lsl #32
     str x9, [x8, #16]
-    fmov d1, x15
-    rev w15, w2
-    stp x16, x15, [x13, #16]
-    stp x14, x12, [x13, #32]
-    mov v0.d[1], v1.d[0]
-    str q0, [x11, x10]
+    stp x14, x15, [x12, #16]
+    stp x11, x10, [x12, #32]
     ldr w10, [x0, #64]
     add w11, w19, #1
     and w9, w11, #0xffff
@@ -3120,27 +3120,27 @@ other_fire_doorbell_fence:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldr q4, [x1, #32]
+    ldp d3, d4, [x1, #288]
     orr x10, x11, x10
     ldr w11, [x0, #88]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
+    mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
-    ldp q3, q1, [x1]
-    and x10, x11, x10
-    ldp x12, x11, [x0]
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #288]
-    orr v2.16b, v4.16b, v2.16b
-    add x12, x12, x10, lsl #2
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
     str w9, [x0, #76]
     rev w9, w9
-    mov v3.d[1], v5.d[0]
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q3, [x11, x10]
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
@@ -3190,27 +3190,27 @@ other_fire_thread_register:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldr q4, [x1, #32]
+    ldp d3, d4, [x1, #288]
     orr x10, x11, x10
     ldr w11, [x0, #80]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
+    mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
-    ldp q3, q1, [x1]
-    and x10, x11, x10
-    ldp x12, x11, [x0]
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldp d3, d5, [x1, #288]
-    orr v2.16b, v4.16b, v2.16b
-    add x12, x12, x10, lsl #2
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
     str w9, [x0, #68]
     rev w9, w9
-    mov v3.d[1], v5.d[0]
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    str q3, [x11, x10]
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]

@@ -48,6 +48,10 @@ L1:
     mov r8d, ebx
     shl r8d, 4
     and r8d, dword ptr [r14 + 88]
+    mov rsi, qword ptr [r14 + 8]
+    movq xmm0, rbp
+    shufps xmm0, xmm1, 228
+    movaps xmmword ptr [rsi + r8], xmm0
     mov rsi, qword ptr [r14]
     mov qword ptr [rsi + 4*r8], r15
     mov qword ptr [rsi + 4*r8 + 8], 134217728
@@ -57,10 +61,6 @@ L1:
     or rax, 134217856
     mov qword ptr [rsi + 4*r8 + 32], rax
     mov qword ptr [rsi + 4*r8 + 40], rdi
-    mov rax, qword ptr [r14 + 8]
-    movq xmm0, rbp
-    shufps xmm0, xmm1, 228
-    movaps xmmword ptr [rax + r8], xmm0
     inc ebx
     movzx ebx, bx
     inc r10
@@ -255,10 +255,10 @@ hot_fire_at:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -325,10 +325,10 @@ hot_fire_entry:
     mov r8d, eax
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 76], eax
@@ -397,10 +397,10 @@ hot_fire_one_fence:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -458,9 +458,9 @@ hot_fire_send:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm2
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movaps xmmword ptr [rdx + r8], xmm2
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -527,10 +527,10 @@ hot_fire_signaled_if:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movapd xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movapd xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -589,10 +589,10 @@ hot_fire_two_fences:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -1441,18 +1441,18 @@ hot_post_doorbell_fence:
     punpcklqdq xmm1, xmm2
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
+    por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -1492,17 +1492,17 @@ L1:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm1, r9
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm3, qword ptr [r8]
+    movapd xmmword ptr [rdx + rcx], xmm1
     mov rdx, qword ptr [rsi]
-    movq xmm1, qword ptr [r8]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm0
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -1582,14 +1582,14 @@ hot_post_entry:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
-    mov rdx, qword ptr [rsi]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 76], ecx
@@ -1634,14 +1634,14 @@ L1:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm0
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 76], ecx
@@ -1731,15 +1731,15 @@ hot_post_frame:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm4, r8
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    movq xmm4, r8
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 8]
-    movapd xmmword ptr [rdx + rcx], xmm4
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 76], ecx
@@ -1785,15 +1785,15 @@ L1:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm4, r8
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm0, r8
-    shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm0
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 76], ecx
@@ -1864,19 +1864,19 @@ hot_post_one_fence:
     movq xmm1, rdx
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
+    por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     punpcklqdq xmm1, xmm3
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    mov rdx, qword ptr [rsi + 8]
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    mov rdx, qword ptr [rsi + 8]
-    movapd xmmword ptr [rdx + rcx], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -1916,17 +1916,17 @@ L1:
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
     punpcklqdq xmm2, xmm1
-    mov rdx, qword ptr [rsi]
-    movq xmm1, qword ptr [r8]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    movq xmm1, r9
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     mov rdx, qword ptr [rsi + 8]
-    movapd xmmword ptr [rdx + rcx], xmm0
+    movq xmm3, qword ptr [r8]
+    movapd xmmword ptr [rdx + rcx], xmm1
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -2093,17 +2093,17 @@ hot_post_send:
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
+    por xmm1, xmmword ptr [rip + .LCPI_2]
     mov edx, edi
     shl edx, 4
     and edx, dword ptr [rsi + 88]
-    mov r8, qword ptr [rsi]
-    movapd xmmword ptr [r8 + 4*rdx], xmm0
-    movdqa xmmword ptr [r8 + 4*rdx + 16], xmm1
-    mov r8, qword ptr [rsi + 8]
     movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [r8 + rdx], xmm2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    mov rcx, qword ptr [rsi + 8]
+    movapd xmmword ptr [rcx + rdx], xmm2
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -2139,16 +2139,16 @@ L1:
     mov r9d, edi
     shl r9d, 4
     and r9d, dword ptr [rsi + 88]
-    mov r10, qword ptr [rsi]
-    movq xmm1, qword ptr [rdx]
-    movapd xmmword ptr [r10 + 4*r9], xmm0
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [r10 + 4*r9 + 16], xmm1
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm0, rcx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + r9], xmm0
+    movq xmm1, rcx
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm2, qword ptr [rdx]
+    movapd xmmword ptr [rcx + r9], xmm1
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx + 4*r9], xmm0
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -2212,17 +2212,17 @@ hot_post_shared:
     mov ebx, eax
     shl ebx, 4
     and ebx, dword ptr [rsi + 80]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*rbx], r10
-    mov qword ptr [r14 + 4*rbx + 8], 134217728
-    mov qword ptr [r14 + 4*rbx + 16], rdx
-    mov qword ptr [r14 + 4*rbx + 24], rcx
-    mov qword ptr [r14 + 4*rbx + 32], r11
-    mov qword ptr [r14 + 4*rbx + 40], r8
     mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movapd xmmword ptr [r14 + rbx], xmm0
+    mov r9, qword ptr [rsi]
+    mov qword ptr [r9 + 4*rbx], r10
+    mov qword ptr [r9 + 4*rbx + 8], 134217728
+    mov qword ptr [r9 + 4*rbx + 16], rdx
+    mov qword ptr [r9 + 4*rbx + 24], rcx
+    mov qword ptr [r9 + 4*rbx + 32], r11
+    mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 68], eax
@@ -2262,19 +2262,19 @@ L4:
     mov ebx, eax
     shl ebx, 4
     and ebx, dword ptr [rsi + 80]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*rbx], r10
-    mov qword ptr [r14 + 4*rbx + 8], 134217728
-    mov qword ptr [r14 + 4*rbx + 16], rdx
-    mov qword ptr [r14 + 4*rbx + 24], rcx
-    shl r11, 32
-    or r11, 134217856
-    mov qword ptr [r14 + 4*rbx + 32], r11
-    mov qword ptr [r14 + 4*rbx + 40], r8
-    mov rcx, qword ptr [rsi + 8]
+    mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [rcx + rbx], xmm0
+    movapd xmmword ptr [r14 + rbx], xmm0
+    mov r9, qword ptr [rsi]
+    mov qword ptr [r9 + 4*rbx], r10
+    mov qword ptr [r9 + 4*rbx + 8], 134217728
+    mov qword ptr [r9 + 4*rbx + 16], rdx
+    mov qword ptr [r9 + 4*rbx + 24], rcx
+    shl r11, 32
+    or r11, 134217856
+    mov qword ptr [r9 + 4*rbx + 32], r11
+    mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 68], eax
@@ -2797,18 +2797,18 @@ hot_post_two_fences:
     punpcklqdq xmm1, xmm2
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
+    por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -2849,17 +2849,17 @@ L1:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm1, r9
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm3, qword ptr [r8]
+    movapd xmmword ptr [rdx + rcx], xmm1
     mov rdx, qword ptr [rsi]
-    movq xmm1, qword ptr [r8]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    mov rdx, qword ptr [rsi + 8]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm0
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -3069,19 +3069,19 @@ hot_stage:
     mov r11d, ebx
     shl r11d, 4
     and r11d, dword ptr [rsi + 88]
-    mov r14, qword ptr [rsi]
-    mov qword ptr [r14 + 4*r11], rdi
-    mov qword ptr [r14 + 4*r11 + 8], 134217728
-    mov qword ptr [r14 + 4*r11 + 16], rdx
-    mov qword ptr [r14 + 4*r11 + 24], rcx
-    shl r10, 32
-    or r10, 134217856
-    mov qword ptr [r14 + 4*r11 + 32], r10
-    mov qword ptr [r14 + 4*r11 + 40], r8
+    mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov rcx, qword ptr [rsi + 8]
-    movapd xmmword ptr [rcx + r11], xmm0
+    movapd xmmword ptr [r14 + r11], xmm0
+    mov r9, qword ptr [rsi]
+    mov qword ptr [r9 + 4*r11], rdi
+    mov qword ptr [r9 + 4*r11 + 8], 134217728
+    mov qword ptr [r9 + 4*r11 + 16], rdx
+    mov qword ptr [r9 + 4*r11 + 24], rcx
+    shl r10, 32
+    or r10, 134217856
+    mov qword ptr [r9 + 4*r11 + 32], r10
+    mov qword ptr [r9 + 4*r11 + 40], r8
     cmp dword ptr [rsi + 64], 64
     setae r8b
     lea ecx, [rbx + 1]
@@ -3200,10 +3200,10 @@ other_fire_doorbell_fence:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 76], ecx
@@ -3263,10 +3263,10 @@ other_fire_thread_register:
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 80]
+    movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movaps xmmword ptr [rdx + r8], xmm3
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 68], ecx
