@@ -119,9 +119,12 @@ fn perftest(device: &[&'static str], iterations: u32, cases: &[(&str, &[&str])])
         let results = results(&client);
         let sizes = if arguments.contains(&"-a") { 23 } else { 1 };
         assert_eq!(results.len(), sizes, "{tool} {arguments:?}:\n{client}");
+        // perftest counts CPU cycles, and on busy CPUs cannot tell how many there are in a second: then it says so and shows zeros.
+        let timed = !client.contains("Correlation coefficient");
         for result in results {
             // Bytes, iterations (of all queues), then what was measured.
-            assert!(result[1] >= f64::from(iterations) && result[2..].iter().any(|&value| value > 0.0), "{client}");
+            let measured = !timed || result[2..].iter().any(|&value| value > 0.0);
+            assert!(result[1] >= f64::from(iterations) && measured, "{client}");
         }
     }
 }
