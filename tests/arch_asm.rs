@@ -48,7 +48,7 @@ fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
             ("copy_avx512_packed", PACKED),
             ("copy_movdir64b", LINE),
         ],
-        "aarch64" => &[("copy_neon", NEON), ("copy_neon_line", LINE), ("copy_st64b", WORDS)],
+        "aarch64" => &[("copy_neon", NEON), ("copy_neon_wqebb", LINE), ("copy_st64b", WORDS)],
         _ => &[],
     }
 }

@@ -137,7 +137,7 @@ impl<C: BlockCopy> Half<'_, C> {
     pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> BlueFlame {
         // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for what
         // the device will do.
-        unsafe { self.1.copy_line(self.0.as_ptr(), wqebb.as_ptr()) };
+        unsafe { self.1.copy_wqebb(self.0.as_ptr(), wqebb.as_ptr()) };
         BlueFlame(())
     }
 
@@ -161,7 +161,7 @@ impl<C: BlockCopy> Half<'_, C> {
             // the device will do.
             unsafe {
                 let wqebb = ring.add(slot * WQEBB_WORDS);
-                self.1.copy_line(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb.as_ptr());
+                self.1.copy_wqebb(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb.as_ptr());
             }
             slot += 1;
             if slot == ring_wqebbs {

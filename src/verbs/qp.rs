@@ -25,7 +25,7 @@ pub trait VerbsTransport: Transport {
     const RELIABLE: bool;
     /// DS of a request between its control segment and its payload: the remote address, or the fewest inline headers of a
     /// frame.
-    const OPERAND_UNITS: usize = 1;
+    const OPERAND_DS: usize = 1;
     /// What a message calls it.
     const NAME: &'static str;
 }

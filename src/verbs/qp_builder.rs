@@ -135,8 +135,8 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let inline = (self.cap.max_inline_data as usize + size_of::<u32>()).div_ceil(DS_BYTES);
         let payload = if self.cap.max_inline_data == 0 { 0 } else { inline };
         // Control segment and operands.
-        let units = 1 + T::OPERAND_UNITS + payload.max(self.cap.max_send_sge as usize);
-        let largest = Ds(units.min(usize::from(Ds::MAX)) as u8).wqebbs();
+        let ds = 1 + T::OPERAND_DS + payload.max(self.cap.max_send_sge as usize);
+        let largest = Ds(ds.min(usize::from(Ds::MAX)) as u8).wqebbs();
         Wqebbs(u16::try_from(self.cap.max_send_wr).unwrap_or(u16::MAX)).max(largest)
     }
 

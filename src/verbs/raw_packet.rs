@@ -11,7 +11,7 @@ use crate::transport::{self, InlineMode};
 impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
-    const OPERAND_UNITS: usize = 2;
+    const OPERAND_DS: usize = 2;
     const NAME: &'static str = "raw packet";
 }
 

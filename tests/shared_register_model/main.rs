@@ -152,7 +152,7 @@ mod arch {
             unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
             /// # Safety
             /// As above.
-            unsafe fn copy_line(self, dst: *mut u64, line: *const u64);
+            unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
         }
 
         /// One store in the model, of the first word.
@@ -171,7 +171,7 @@ mod arch {
                 unreachable!("the model copies words");
             }
 
-            unsafe fn copy_line(self, _: *mut u64, _: *const u64) {
+            unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {
                 unreachable!("the model copies words");
             }
         }

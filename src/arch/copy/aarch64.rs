@@ -18,7 +18,7 @@ routines! {
     ///
     /// A WQEBB is composed before the doorbell's first barrier, `dsb st`, which lets nothing after it begin. One that is copied
     /// out of the ring is loaded after it, when the stores to the ring are complete and need no forwarding.
-    Neon, neon, neon_packed, line instructions::copy_neon_line;
+    Neon, neon, neon_packed, wqebb instructions::copy_neon_wqebb;
 }
 
 routines! {

@@ -113,12 +113,12 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The same, from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), and `line` is 8-byte aligned and valid for a 64-byte read.
+    /// As for [`copy`](Self::copy), and `wqebb` is 8-byte aligned and valid for a 64-byte read.
     #[inline(always)]
-    unsafe fn copy_line(self, dst: *mut u64, line: *const u64) {
+    unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64) {
         // By words, as they were stored: the CPU cannot forward narrow stores to a wider load.
-        // SAFETY: eight words from `line` on, for which the caller vouches.
-        let words = core::array::from_fn(|i| unsafe { line.add(i).read() });
+        // SAFETY: eight words from `wqebb` on, for which the caller vouches.
+        let words = core::array::from_fn(|i| unsafe { wqebb.add(i).read() });
         // SAFETY: the caller's promise.
         unsafe { self.copy(dst, &words) }
     }
@@ -178,7 +178,7 @@ impl BlockCopy for Words {
 /// Declares routines that not every CPU has, with the functions that copy words and wide registers.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! routines {
-    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, line $copy_line:path)?;)*) => {$(
+    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(());
@@ -213,9 +213,9 @@ macro_rules! routines {
 
             $(
                 #[inline(always)]
-                unsafe fn copy_line(self, dst: *mut u64, line: *const u64) {
+                unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64) {
                     // SAFETY: the caller vouches for both places, and the value of this type for the instructions.
-                    unsafe { $copy_line(dst, line) }
+                    unsafe { $copy_wqebb(dst, wqebb) }
                 }
             )?
         }

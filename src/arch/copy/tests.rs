@@ -54,7 +54,7 @@ impl CopyVisitor for Stored {
                 let mut lines = Page([0; 512]);
                 lines.0[offset..offset + 8].copy_from_slice(&block());
                 // SAFETY: as above, and the source is 64 bytes of another page.
-                unsafe { copy.copy_line(dst, core::hint::black_box(&lines).0[offset..].as_ptr()) }
+                unsafe { copy.copy_wqebb(dst, core::hint::black_box(&lines).0[offset..].as_ptr()) }
             }
         }
         // Direct stores are ordered with loads of the same CPU by a fence only.

@@ -8,7 +8,7 @@ use super::{BlockCopy, CopyRoutine, CopyUnavailable, Packed, sealed};
 #[cfg(target_feature = "sse2")]
 routines! {
     /// Four stores of 16 bytes. Needs SSE2, which every x86-64 CPU has, and a program that may use it.
-    Sse, instructions::copy_sse, mmio_copy64_packed, line sse_line;
+    Sse, instructions::copy_sse, mmio_copy64_packed, wqebb sse_wqebb;
 
     /// Two stores of 32 bytes. Needs AVX. It runs `vzeroupper`, so callers lose what they keep in vector registers.
     Avx, instructions::copy_avx, avx_packed;
@@ -25,7 +25,7 @@ routines! {
     /// MOVDIR64B), even if the register is not mapped write-combining, as happens in virtual machines. rdma-core uses
     /// it for another vendor's device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own (`iosubmit_cmds512`).
     ///
-    /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_line) directly: the words were stored before
+    /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_wqebb) directly: the words were stored before
     /// the doorbell's first barrier. A WQEBB in registers goes to the stack first, and the load waits until those stores are in
     /// the cache. (To compose it in one register and store it to the stack at once is faster, but takes AVX-512, which some servers
     /// with MOVDIR64B lack, as Sierra Forest: not worth a second routine.)
@@ -34,7 +34,7 @@ routines! {
     /// and in benchmarks without a NIC, it is slow, which says nothing about a register.
     ///
     /// No machine with this instruction has run this crate: what is checked is the assembly (`tests/arch_asm.rs`).
-    Movdir64b, movdir64b, movdir64b_packed, line instructions::copy_movdir64b;
+    Movdir64b, movdir64b, movdir64b_packed, wqebb instructions::copy_movdir64b;
 }
 
 /// Only compiled where every CPU of the target has it.
@@ -46,15 +46,15 @@ impl Default for Sse {
 }
 
 /// # Safety
-/// As for [`BlockCopy::copy_line`].
+/// As for [`BlockCopy::copy_wqebb`].
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
-unsafe fn sse_line(dst: *mut u64, line: *const u64) {
+unsafe fn sse_wqebb(dst: *mut u64, wqebb: *const u64) {
     // By words, as they were stored: the CPU cannot forward narrow stores to a wider load. Volatile, so that the compiler does
     // not merge two loads.
     let word = |i| {
-        // SAFETY: eight words from `line` on, for which the caller vouches.
-        unsafe { line.add(i).read_volatile() }
+        // SAFETY: eight words from `wqebb` on, for which the caller vouches.
+        unsafe { wqebb.add(i).read_volatile() }
     };
     let block = core::array::from_fn(|i| Packed::new([word(2 * i), word(2 * i + 1)]));
     // SAFETY: the caller's promise.

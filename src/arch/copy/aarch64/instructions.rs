@@ -22,19 +22,19 @@ pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
     }
 }
 
-/// The same of a line in memory.
+/// The same of a WQEBB in memory.
 ///
 /// # Safety
-/// As for [`copy_neon`], and `line` is 8-byte aligned and valid for a 64-byte read.
+/// As for [`copy_neon`], and `wqebb` is 8-byte aligned and valid for a 64-byte read.
 #[inline(always)]
 #[cfg(target_feature = "neon")]
-pub(super) unsafe fn copy_neon_line(dst: *mut u64, line: *const u64) {
+pub(super) unsafe fn copy_neon_wqebb(dst: *mut u64, wqebb: *const u64) {
     // SAFETY: the caller vouches for both places and for the instructions; the registers that change are named.
     unsafe {
         asm!(
-            "ld1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{line}]",
+            "ld1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{wqebb}]",
             "st1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{dst}]",
-            line = in(reg) line,
+            wqebb = in(reg) wqebb,
             dst = in(reg) dst,
             out("v0") _, out("v1") _, out("v2") _, out("v3") _,
             options(nostack, preserves_flags)
