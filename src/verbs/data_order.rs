@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rdma_sys as sys;
 
 use super::Qp;
-use super::mlx5dv::Library;
+use super::ffi::Library;
 
 /// `ibv_query_qp_data_in_order` of libibverbs 36 and later.
 type Query = unsafe extern "C" fn(*mut sys::ibv_qp, sys::ibv_wr_opcode::Type, u32) -> c_int;

@@ -9,7 +9,7 @@ use rdma_sys as sys;
 use super::error::{non_null, zero};
 use super::event::event;
 use super::register::blueflame_policy;
-use super::{CallError, Error, ffi, mlx5dv};
+use super::{CallError, Error, ffi};
 use crate::queue::BlueFlamePolicy;
 
 /// The array that `ibv_get_device_list` allocates.
@@ -262,7 +262,7 @@ impl Device {
 /// # Safety
 /// The device is of a list that is alive, or open.
 pub(super) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
-    mlx5dv::functions()?;
+    ffi::functions()?;
     // SAFETY: the caller's.
     Ok(unsafe { ffi::mlx5dv_is_supported(device) })
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-use super::{Error, Gid, GidType, LinkLayer, Mtu, Path, Qp};
+use super::{Error, Gid, GidType, LinkLayer, Mtu};
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::types::{Psn, Qpn};
 
@@ -122,28 +122,6 @@ impl fmt::Display for Endpoint {
             (false, None) => write!(f, "GID {}", self.gid)?,
         }
         write!(f, ", path MTU {}", self.mtu.bytes())
-    }
-}
-
-impl Qp {
-    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
-    /// [`connect`](super::Owned::connect) what the peer was told: the first PSN is another random number ([`Psn::random`]) each time.
-    #[must_use]
-    pub fn endpoint(&self, path: &Path) -> Endpoint {
-        self.endpoint_with(path, Psn::random())
-    }
-
-    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
-    #[must_use]
-    pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
-            gid_type: path.gid_type(),
-            qpn: self.qpn(),
-            psn,
-            mtu: path.mtu,
-        }
     }
 }
 

@@ -258,7 +258,7 @@ impl fmt::Display for Error {
             Self::PortNotActive { port, state } => {
                 write!(f, "port {port} carries no data (its state is {state:?}): is its cable in, its interface up?")
             }
-            Self::WrongState { is, to } => super::states::describe_wrong_state(f, *is, *to),
+            Self::WrongState { is, to } => super::state::describe_wrong_state(f, *is, *to),
             Self::ResetElsewhere { qpn } => write!(
                 f,
                 "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old requests \

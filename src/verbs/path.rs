@@ -3,7 +3,8 @@
 use rdma_sys as sys;
 
 use super::error::in_range;
-use super::{Access, Device, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+use super::{Access, Device, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState, Qp};
+use crate::types::Psn;
 
 /// How to connect: the attributes of INIT, RTR and RTS. [`Path::new`] sets what works on InfiniBand and on RoCE; change what
 /// you know better.
@@ -145,10 +146,32 @@ impl Device {
     }
 }
 
+impl Qp {
+    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
+    /// [`connect`](super::Owned::connect) what the peer was told: the first PSN is another random number ([`Psn::random`]) each time.
+    #[must_use]
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        self.endpoint_with(path, Psn::random())
+    }
+
+    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
+    #[must_use]
+    pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
+        Endpoint {
+            lid: path.port.lid,
+            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
+            gid_type: path.gid_type(),
+            qpn: self.qpn(),
+            psn,
+            mtu: path.mtu,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Psn, Qpn};
+    use crate::types::Qpn;
 
     fn port(link_layer: LinkLayer) -> Port {
         Port {

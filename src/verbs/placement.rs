@@ -11,12 +11,12 @@ use rdma_sys as sys;
 
 use super::area::Area;
 use super::error::failed;
-use super::{CallError, ffi, pool};
+use super::{CallError, ffi, pages};
 
 /// Records are mapped by the page.
 const RECORD_CHUNK: usize = 4096;
 /// Rings by the huge page.
-const RING_CHUNK: usize = 1 << pool::HUGE_PAGE_BITS;
+const RING_CHUNK: usize = 1 << pages::HUGE_PAGE_BITS;
 
 /// Memory of one thread's records and rings. No other thread has any of its pages, hence none of its cache lines.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Placement {
     pub(crate) fn new() -> Self {
         Self {
             records: Mutex::new(Area::new(RECORD_CHUNK, record_pages)),
-            rings: Mutex::new(Area::new(RING_CHUNK, |bytes| pool::map(bytes).map(|(memory, _)| memory))),
+            rings: Mutex::new(Area::new(RING_CHUNK, |bytes| pages::map(bytes).map(|(memory, _)| memory))),
         }
     }
 

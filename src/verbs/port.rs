@@ -6,6 +6,7 @@ use std::net::Ipv6Addr;
 use rdma_sys as sys;
 
 use super::error::{in_range, zero};
+use super::link::{LinkLayer, PortState};
 use super::{Device, Error, ffi};
 
 /// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
@@ -13,51 +14,6 @@ const IBV_LINK_LAYER_ETHERNET: u8 = 2;
 
 /// `IBV_QPF_GRH_REQUIRED` of `verbs.h`, of an enumeration without a name, too.
 const IBV_QPF_GRH_REQUIRED: u8 = 1 << 0;
-
-/// What a port speaks below the transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkLayer {
-    /// InfiniBand: LIDs, and GIDs for routing beyond the subnet.
-    InfiniBand,
-    /// Ethernet (RoCE): GIDs alone.
-    Ethernet,
-}
-
-impl fmt::Display for LinkLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InfiniBand => "InfiniBand",
-            Self::Ethernet => "Ethernet",
-        })
-    }
-}
-
-/// State of a port's link (IBTA vol. 1, 14.2.5.6 PortState).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortState {
-    /// No link.
-    Down,
-    /// Link, not configured.
-    Initialize,
-    /// Configured, not yet carrying data.
-    Armed,
-    /// Carrying data.
-    Active,
-    /// Any other value of `ibv_port_state`.
-    Other(u32),
-}
-
-impl PortState {
-    fn from_raw(raw: sys::ibv_port_state::Type) -> Self {
-        match raw {
-            sys::ibv_port_state::IBV_PORT_DOWN => Self::Down,
-            sys::ibv_port_state::IBV_PORT_INIT => Self::Initialize,
-            sys::ibv_port_state::IBV_PORT_ARMED => Self::Armed,
-            sys::ibv_port_state::IBV_PORT_ACTIVE => Self::Active,
-            other => Self::Other(other),
-        }
-    }
-}
 
 /// Path MTU: payload bytes of one packet (IBTA vol. 1, 7.7.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use super::event::event;
 use super::parts::{self, Shadow, fits, part};
 use super::qp::{Domain, QpHandle, Under, VerbsTransport};
 use super::register::{self, Claim};
-use super::states::QpState;
+use super::state::QpState;
 use super::taken::Taken;
 use super::{DeviceAttr, Error, Owned, Qp, QueuePair, ffi};
 use crate::db::{Register, RegisterParts};

@@ -1,17 +1,8 @@
-//! What rdma-sys lacks: the part of `mlx5dv` this crate uses, and the verbs that `verbs.h` has only as inline functions.
-//!
-//! Declared by hand after rdma-core's `providers/mlx5/mlx5dv.h`; `tests/mlx5dv_layout.rs` compiles a C program against
-//! the installed header and compares every size, offset and constant. Field names are those of the header. All the
-//! structs are extended by rdma-core at their end only, and `comp_mask` says which of the later fields are meant, so a
-//! newer library accepts them as they stand.
+//! Structures, constants and inline functions of `mlx5dv.h` and `verbs.h`. Knows no library.
 
 use core::ffi::{c_int, c_void};
 
 use rdma_sys as sys;
-
-pub use super::mlx5dv::{
-    mlx5dv_create_cq, mlx5dv_create_qp, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_query_device,
-};
 
 /// Compression formats of CQEs (`struct mlx5dv_cqe_comp_caps`).
 #[repr(C)]

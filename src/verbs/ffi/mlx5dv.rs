@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use rdma_sys as sys;
 
-use super::Error;
-use super::ffi::{Mlx5dvContext, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
+use super::declarations::{Mlx5dvContext, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
+use crate::verbs::Error;
 
 /// The library, by the name of its interface.
 const LIBRARY: &str = "libmlx5.so.1";
@@ -19,7 +19,7 @@ const LIBRARY: &str = "libmlx5.so.1";
 macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty, else $absent:expr;)*) => {
         /// The functions of libmlx5 that this crate calls.
-        pub(super) struct Functions {
+        pub(in crate::verbs) struct Functions {
             $($name: unsafe extern "C" fn($($ty),*) -> $ret,)*
         }
 
@@ -76,7 +76,7 @@ functions! {
 ///
 /// # Errors
 /// [`Error::Library`] if the library, or one of them, is not there.
-pub(super) fn functions() -> Result<&'static Functions, Error> {
+pub(in crate::verbs) fn functions() -> Result<&'static Functions, Error> {
     static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
     FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)
 }
@@ -89,7 +89,7 @@ fn absent<T>() -> *mut T {
 }
 
 /// A loaded library. It stays loaded.
-pub(super) struct Library {
+pub(in crate::verbs) struct Library {
     name: &'static str,
     handle: *mut c_void,
 }
@@ -99,7 +99,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Library`].
-    pub(super) fn open(name: &'static str) -> Result<Self, Error> {
+    pub(in crate::verbs) fn open(name: &'static str) -> Result<Self, Error> {
         let file = std::ffi::CString::new(name).map_err(|_| failed(name, None))?;
         // SAFETY: a string. What such a library does when it is loaded is to register its driver with libibverbs.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -110,7 +110,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Library`].
-    pub(super) fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
+    pub(in crate::verbs) fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
         let name = std::ffi::CString::new(symbol).map_err(|_| failed(self.name, Some(symbol)))?;
         // SAFETY: the library is loaded, the name is a string.
         let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
