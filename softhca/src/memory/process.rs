@@ -301,9 +301,14 @@ mod tests {
             (self.addr.expose_provenance() + offset) as u64
         }
 
-        fn unmap_page(&self, index: usize) {
-            // SAFETY: inside of our own mapping; nothing refers to it.
-            assert_eq!(unsafe { libc::munmap(self.addr.byte_add(index * page_bytes()), page_bytes()) }, 0);
+        /// Two pages with a hole of one between them. Another thread may map something there at any time.
+        fn around_a_hole() -> [Self; 2] {
+            let page = page_bytes();
+            let whole = std::mem::ManuallyDrop::new(Self::new(3, libc::PROT_READ | libc::PROT_WRITE));
+            // SAFETY: the second page of our own mapping; nothing refers to it. From here on it is not ours.
+            assert_eq!(unsafe { libc::munmap(whole.addr.byte_add(page), page) }, 0);
+            // SAFETY: inside of the mapping.
+            [0, 2].map(|n| Self { addr: unsafe { whole.addr.byte_add(n * page) }, len: page })
         }
     }
 
@@ -416,15 +421,19 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_cannot_be_mapped() {
-        let mut m = ProcessMemory::new();
-        let pages = Pages::new(3, libc::PROT_READ | libc::PROT_WRITE);
-        pages.unmap_page(1);
         let page = page_bytes();
-        assert!(map(&mut m, pages.at(page + 5), 1).is_err());
-        assert!(map(&mut m, pages.at(page - 1), 2).is_err());
-        assert!(map(&mut m, pages.at(0), page).is_ok());
-        assert!(map(&mut m, pages.at(2 * page), page).is_ok());
-        assert!(map(&mut m, u64::MAX - 1, 5).is_err());
+        // In one of these rounds no other thread's mapping fills the hole.
+        let refused = (0..100).any(|_| {
+            let mut m = ProcessMemory::new();
+            let [low, high] = Pages::around_a_hole();
+            let inside = map(&mut m, low.at(page + 5), 1).is_err();
+            let into = map(&mut m, low.at(page - 1), 2).is_err();
+            assert!(map(&mut m, low.at(0), page).is_ok());
+            assert!(map(&mut m, high.at(0), page).is_ok());
+            inside && into
+        });
+        assert!(refused);
+        assert!(map(&mut ProcessMemory::new(), u64::MAX - 1, 5).is_err());
     }
 
     #[test]
