@@ -10,7 +10,7 @@ use std::hint::black_box;
 use blueflame::cq::{Cqe, Side};
 use blueflame::db::ThreadRegister;
 use blueflame::types::Psn;
-use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, QueuePair, ThreadDomain, ffi};
+use blueflame::verbs::{Device, OwnedCq, QueuePair, ThreadDomain, ffi};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId, transport, wqe};
 
 use common::clock::Clock;
@@ -42,9 +42,7 @@ impl Shared {
         let pd = device.protection_domain().expect("a PD");
         let domain = pd.thread_domain().expect("a thread domain");
         let cq = device.completion_queue(CQES as u32 - 1).thread_domain(&domain).build().expect("a CQ");
-        let port = device.port(1).expect("port 1");
-        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-        let path = Path::new(port, sgid);
+        let path = device.path(1, None).expect("a path");
         let make = || {
             let builder = pd.queue_pair(cq.handle(), cq.handle()).sends((CQES / count) as u32).receives(1);
             let mut pair = builder.build_in(&domain).expect("a queue pair");

@@ -137,9 +137,7 @@ impl Side {
                     $($bytes if size <= options.inline_size => {
                         let template = self.sq.template(wqe::write(self.theirs).inline_len::<$bytes>())?;
                         let mut message = [0; $bytes];
-                        // Control and remote address segment, the length, the bytes.
-                        let wqebbs = Wqebbs((16_u16 + 16 + 4 + $bytes).div_ceil(64));
-                        self.exchange(size, options, wqebbs, |sq, mark, signaled| {
+                        self.exchange(size, options, template.wqebbs(), |sq, mark, signaled| {
                             message[$bytes - 1] = mark;
                             sq.fire(&template.signaled_if(signaled, WrId(0)), &message)
                         })
@@ -156,7 +154,7 @@ impl Side {
         let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>())?;
         let last = self.outgoing.as_ptr();
         let message = [self.outgoing.sge_of(0..size as usize)];
-        self.exchange(size, options, Wqebbs(1), |sq, mark, signaled| {
+        self.exchange(size, options, template.wqebbs(), |sq, mark, signaled| {
             // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so the device
             // has read it; and should it send it again, then with a mark that the peer does not wait for.
             unsafe {

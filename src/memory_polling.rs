@@ -61,7 +61,8 @@
 //!     core::hint::spin_loop();
 //! }
 //! let mut message = [0; 63];
-//! place.read(0, &mut message);
+//! place.read(0, &mut message)?;
+//! # Ok::<(), blueflame::memory_polling::OutsideMessage>(())
 //! ```
 use core::fmt;
 use core::marker::PhantomData;
@@ -127,21 +128,37 @@ impl<'m> PolledMemory<'m> {
     /// Copies the message's bytes from `offset` on into `out`. Each byte is loaded once: what `out` says after a check it still
     /// says when used, whatever the device writes meanwhile.
     ///
-    /// # Panics
-    /// If the range leaves the message, as indexing a slice would. The flag is not in the message.
+    /// # Errors
+    /// [`OutsideMessage`] if the range leaves the message, whose flag is no part of it; `out` is as before then.
     #[inline]
-    pub fn read(&self, offset: usize, out: &mut [u8]) {
-        let end = offset.checked_add(out.len());
-        assert!(
-            end.is_some_and(|end| end <= self.payload),
-            "{} bytes from {offset} of a message of {}",
-            out.len(),
-            self.payload
-        );
+    pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), OutsideMessage> {
+        if offset > self.payload || out.len() > self.payload - offset {
+            return Err(OutsideMessage { offset, len: out.len(), payload_len: self.payload });
+        }
         // SAFETY: inside of the message; `out` is a reference, which no device writes.
         unsafe { copy_out(self.start.as_ptr().wrapping_add(offset), out) };
+        Ok(())
     }
 }
+
+/// [`PolledMemory::read`] was asked for bytes that no message has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutsideMessage {
+    /// The first byte asked for.
+    pub offset: usize,
+    /// Bytes asked for.
+    pub len: usize,
+    /// Bytes of a message ([`PolledMemory::payload_len`]).
+    pub payload_len: usize,
+}
+
+impl fmt::Display for OutsideMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes from {} of a message of {}", self.len, self.offset, self.payload_len)
+    }
+}
+
+impl core::error::Error for OutsideMessage {}
 
 impl fmt::Debug for PolledMemory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -152,7 +169,9 @@ impl fmt::Debug for PolledMemory<'_> {
 #[cfg(test)]
 mod tests {
     use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+    use std::string::ToString;
     use std::thread;
+    use std::vec;
 
     use super::*;
 
@@ -176,21 +195,24 @@ mod tests {
         }
         assert!(place.arrived(17) && !place.arrived(16));
         let mut out = [0; 3];
-        place.read(4, &mut out);
+        place.read(4, &mut out).expect("three bytes from the fifth of seven");
         assert_eq!(out, [14, 15, 16]);
-        place.read(7, &mut []);
+        place.read(7, &mut []).expect("none");
     }
 
     #[test]
-    #[should_panic(expected = "4 bytes from 4 of a message of 7")]
-    fn the_flag_cannot_be_read_as_data() {
-        of(&memory::<8>()).read(4, &mut [0; 4]);
-    }
-
-    #[test]
-    #[should_panic(expected = "of a message of 0")]
-    fn offsets_do_not_wrap() {
-        of(&memory::<1>()).read(usize::MAX, &mut [0; 2]);
+    fn what_is_outside_of_the_message_is_refused() {
+        let memory = memory::<8>();
+        for (offset, len) in [(4, 4), (8, 0), (0, 8), (usize::MAX, 2)] {
+            let mut out = vec![0xa5; len];
+            let error = OutsideMessage { offset, len, payload_len: 7 };
+            assert_eq!(of(&memory).read(offset, &mut out), Err(error));
+            assert_eq!(out, vec![0xa5; len]);
+        }
+        assert_eq!(
+            of(&memory).read(4, &mut [0; 4]).expect_err("the flag").to_string(),
+            "4 bytes from 4 of a message of 7"
+        );
     }
 
     #[test]
@@ -214,7 +236,7 @@ mod tests {
                     thread::yield_now();
                 }
                 let mut message = [0; 32];
-                place.read(0, &mut message);
+                place.read(0, &mut message).expect("all of it");
                 assert_eq!(message, [flag_of(round) ^ 0x5a; 32]);
                 answered.store(round + 1, Ordering::Release);
             }

@@ -37,7 +37,7 @@ fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::Rc> {
 }
 
 fn connect(device: &Device, [a, b]: [&mut QueuePair<transport::Rc>; 2]) {
-    let path = Path::new(device.port(1).expect("port 1"), None);
+    let path = device.path(1, None).expect("a path");
     let (at_a, at_b) = (a.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     for qp in [&a.qp, &b.qp] {
         qp.to_init(&path).expect("INIT");

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Notify;
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{
-    Access, Buffer, CompletionChannel, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, QueuePair,
-};
+use blueflame::verbs::{Access, Buffer, CompletionChannel, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::{transport, wqe};
 
 struct Setup {
@@ -37,7 +35,7 @@ impl Setup {
     /// A queue pair that is connected to itself.
     fn connected(&self) -> QueuePair<transport::Rc> {
         let mut pair = self.build().expect("a queue pair");
-        let path = Path::new(self.device.port(1).expect("port 1"), None);
+        let path = self.device.path(1, None).expect("a path");
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
         pair.qp.to_init(&path).expect("INIT");
         pair.sq.connect(&path, &itself, &itself).expect("connect");

@@ -8,7 +8,7 @@ mod bare;
 
 use bare::{Bare, Domain, Shape};
 use blueflame::types::Psn;
-use blueflame::verbs::{Cq, Device, LinkLayer, Path, ProtectionDomain, QueuePair};
+use blueflame::verbs::{Cq, Device, Path, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, EncodeError, Sge};
 use blueflame::{Lkey, PostError, transport};
 use rdma_sys as sys;
@@ -36,12 +36,6 @@ fn device() -> Device {
     Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
 }
 
-fn path(device: &Device) -> Path {
-    let port = device.port(1).expect("port 1");
-    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-    Path::new(port, sgid)
-}
-
 fn build(pd: &ProtectionDomain, cq: &Cq, shape: Shape) -> QueuePair<transport::Rc> {
     let builder = pd.queue_pair(cq, cq).sends(shape.sends).receives(shape.receives);
     builder.inline(shape.inline).build().expect("a queue pair")
@@ -62,7 +56,7 @@ fn map_registers(pd: &ProtectionDomain, cq: &Cq, count: usize) {
 #[test]
 fn a_queue_pair_takes_the_commands_of_the_bare_calls_and_no_more() {
     let device = device();
-    let (path, pd) = (path(&device), device.protection_domain().expect("a PD"));
+    let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(255).build().expect("a CQ");
     let cq = cq.handle();
     for count in [1, 64] {
@@ -109,7 +103,7 @@ fn asking_what_the_device_can_do_takes_no_command() {
 #[test]
 fn a_queue_pair_has_what_a_query_tells() {
     let device = device();
-    let (path, pd) = (path(&device), device.protection_domain().expect("a PD"));
+    let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(255).build().expect("a CQ");
     for sge in [1, 2, 5, 20] {
         for inline in [0, 1, 28, 29, 100, 500] {

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use blueflame::arch::{self, copy::DefaultCopy};
 use blueflame::db::{DoorbellFence, FlushMode, OneFence, ThreadRegister, TwoFences};
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{
-    Access, Buffer, Device, Error, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi,
-};
+use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi};
 use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
@@ -21,12 +19,6 @@ const LINE: usize = 64;
 
 fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
-
-fn path(device: &Device) -> Path {
-    let port = device.port(1).expect("port 1");
-    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-    Path::new(port, sgid)
 }
 
 fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &OwnedCq) -> Pair<F> {
@@ -62,7 +54,7 @@ fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
 
 /// Connects the queue pair to itself.
 fn connect<F: FlushMode>(device: &Device, pair: &mut Pair<F>) {
-    let path = path(device);
+    let path = device.path(1, None).expect("a path");
     let here = pair.qp.endpoint_with(&path, Psn::truncate(0x77));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &here, &here).expect("connect");

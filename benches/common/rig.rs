@@ -7,7 +7,7 @@ use blueflame::cq::CqParts;
 use blueflame::db::{Register, RegisterParts, ThreadRegister};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Psn};
-use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, QueuePair, adopt_qp, ffi};
+use blueflame::verbs::{Device, OwnedCq, Path, QueuePair, adopt_qp, ffi};
 use rdma_sys as sys;
 
 /// Bytes of a WQEBB, and of a CQE.
@@ -116,7 +116,7 @@ impl Rig {
         let device = open(Threads::Domain);
         let pd = device.protection_domain().expect("a PD");
         let domain = pd.thread_domain().expect("a thread domain");
-        let path = path(&device);
+        let path = device.path(1, None).expect("a path");
         let make = || {
             let cq = device.completion_queue(shape.entries as u32 - 1).thread_domain(&domain).build().expect("a CQ");
             let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
@@ -148,7 +148,7 @@ impl Rig {
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
             // New, alive, and nobody else's; the queues are dropped here and never post.
             let mut pair = adopt_qp::<transport::Rc>(qp).expect("adopt");
-            connect(&mut pair, &path(&device));
+            connect(&mut pair, &device.path(1, None).expect("a path"));
             Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
         }
     }
@@ -259,13 +259,6 @@ impl Rig {
         }
         bytes
     }
-}
-
-/// A path from the first port to itself.
-fn path(device: &Device) -> Path {
-    let port = device.port(1).expect("port 1");
-    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-    Path::new(port, sgid)
 }
 
 /// Connects a queue pair to itself.

@@ -19,7 +19,7 @@ use bare::{Bare, Domain, Shape};
 use blueflame::db::{Register, ThreadRegister};
 use blueflame::transport;
 use blueflame::types::Psn;
-use blueflame::verbs::{Device, LinkLayer, OwnedCq, Path, ProtectionDomain, QueuePair, ThreadDomain};
+use blueflame::verbs::{Device, OwnedCq, Path, ProtectionDomain, QueuePair, ThreadDomain};
 use record::Record;
 
 const GROUP: &str = "set-up";
@@ -46,13 +46,12 @@ pub(crate) struct Rig {
 impl Rig {
     fn new() -> Self {
         let device = Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
-        let port = device.port(1).expect("port 1");
-        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
+        let path = device.path(1, None).expect("a path");
         let pd = device.protection_domain().expect("a PD");
         // Nothing is posted, so nothing completes.
         let cq = device.completion_queue(1023).build().expect("a CQ");
         let (domain, bare_domain) = (pd.thread_domain().expect("a thread domain"), Domain::new(&pd));
-        Self { cq, pd, path: Path::new(port, sgid), domain, bare_domain }
+        Self { cq, pd, path, domain, bare_domain }
     }
 
     fn connect<R: Register>(&self, mut pair: QueuePair<transport::Rc, R>) -> QueuePair<transport::Rc, R> {

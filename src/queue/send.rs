@@ -42,6 +42,7 @@ pub struct Retired {
 /// ```compile_fail,E0277
 /// # use blueflame::{Remote, Sge, queue::SendQueue, transport, wqe};
 /// fn read(sq: &mut SendQueue<transport::Uc>, remote: Remote, local: Sge) {
+///     // SAFETY: (never called: it does not compile)
 ///     let _ = unsafe { sq.post_unchecked(&wqe::read(remote).scatter([local])) };
 /// }
 /// ```

@@ -64,7 +64,7 @@ pub struct Staged<'q, T: Transport, R: Register> {
     start: Index,
     /// Index of the next WQEBB.
     end: Index,
-    /// Whether the doorbell is a BlueFlame copy of one WQEBB.
+    /// Whether the doorbell is a BlueFlame copy of one WQEBB: found out before the critical moment.
     one_wqebb: bool,
     wqe: WqeInRing,
 }

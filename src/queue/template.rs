@@ -7,7 +7,7 @@ use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
-use crate::types::{Ds, SqPi, WrId};
+use crate::types::{Ds, SqPi, Wqebbs, WrId};
 use crate::wqe::parts::Operation;
 use crate::wqe::{Composed, Control, EncodeError, Request, SupportedOn, TemplatePayload, WQEBB_DS};
 
@@ -31,14 +31,14 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// it asks for a completion ([`signaled_if`](Self::signaled_if)). What does not differ costs nothing:
 ///
 /// ```
-/// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, types::Wqebbs, wqe};
+/// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, wqe};
 /// /// Writes messages one after the other into a buffer of the peer's, with a completion now and then.
 /// fn stream<R: Register>(
 ///     sq: &mut SendQueue<transport::Rc, R>, to: Remote, messages: &[[u8; 32]], moderation: &mut Moderation,
 /// ) -> Result<(), PostError> {
 ///     let template = sq.template(wqe::write(to).inline_len::<32>())?;
 ///     for (message, n) in messages.iter().zip(0..) {
-///         let signaled = moderation.next(Wqebbs(2));
+///         let signaled = moderation.next(template.wqebbs());
 ///         sq.fire(&template.at(to.at(32 * n)).signaled_if(signaled, WrId(n)), message)?;
 ///     }
 ///     Ok(())
@@ -64,6 +64,13 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         assert!(Self::HEAD + H::PREPARED_DS <= PREPARED_DS, "too much of the template is prepared");
         Ds((Self::HEAD + H::DS) as u8)
     };
+
+    /// WQEBBs that each shot takes, for [`Moderation`](super::Moderation).
+    #[inline]
+    #[must_use]
+    pub const fn wqebbs(&self) -> Wqebbs {
+        Self::DS.wqebbs()
+    }
 
     /// Changes the tag that the next shots carry.
     #[inline]

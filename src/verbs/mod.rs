@@ -36,7 +36,7 @@
 //!     pair.sq.post(&wqe::write(theirs).inline(b"hello\x01").signaled(WrId(1)))?;
 //!     let (place, mut hello) = (inbox.polled(0..6), [0; 5]);
 //!     while !place.arrived(1) {}
-//!     place.read(0, &mut hello);
+//!     place.read(0, &mut hello)?;
 //!     cq.poll_with(1, |cqe| pair.sq.retire(&cqe).map(drop))?;
 //!     Ok(())
 //! }

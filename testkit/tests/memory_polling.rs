@@ -35,7 +35,7 @@ fn a_message_is_there_when_its_flag_is() -> Outcome {
         pair.run_until_idle()?;
         assert!(place.arrived(bytes[31]));
         let mut payload = [0; 31];
-        place.read(0, &mut payload);
+        place.read(0, &mut payload).expect("all of it");
         assert_eq!(payload, bytes[..31]);
         let cqe = pair.near.cq.poll().expect("a completion");
         assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(n.into()));
@@ -65,7 +65,7 @@ fn nothing_of_a_message_is_missing_when_its_flag_is_seen() -> Outcome {
             assert!(begin.elapsed() < Duration::from_secs(60), "message {n} does not come");
             std::hint::spin_loop();
         }
-        place.read(0, &mut payload);
+        place.read(0, &mut payload).expect("all of it");
         assert!(payload == bytes[..LEN - 1], "message {n}");
         loop {
             assert!(begin.elapsed() < Duration::from_secs(60), "message {n} does not complete");

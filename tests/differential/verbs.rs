@@ -2,7 +2,7 @@
 
 use std::ptr::{NonNull, null_mut};
 
-use blueflame::verbs::{Access, Buffer, Device, LinkLayer, Path, Pool, ProtectionDomain, ffi};
+use blueflame::verbs::{Access, Buffer, Device, Path, Pool, ProtectionDomain, ffi};
 use rdma_sys as sys;
 
 /// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
@@ -40,9 +40,7 @@ impl Fabric {
     }
 
     pub(crate) fn path(&self) -> Path {
-        let port = self.device.port(1).expect("port 1");
-        let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| self.device.default_gid(&port).expect("a GID"));
-        Path::new(port, sgid)
+        self.device.path(1, None).expect("a path")
     }
 }
 

@@ -8,7 +8,7 @@ use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, 
 use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
-use crate::end::{End, device, path, wait_for};
+use crate::end::{End, device, wait_for};
 
 /// As other libraries make them: plain verbs, no flags.
 struct Plain {
@@ -73,7 +73,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
     let plain = Plain::new(&device, &pd);
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let (mut pair, mut cq) = adopt(&plain);
-    connect(&path(&device), &mut a, &mut pair);
+    connect(&device.path(1, None).expect("a path"), &mut a, &mut pair);
     let qpn = pair.qp.qpn();
     let mut seen_in_cqe = 0;
     for len in [0_usize, 1, 31, 32, 33, 48] {
@@ -167,7 +167,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
     let (mut pair, cq) = adopt(&plain);
     assert_eq!(pair.sq.window().0, 0, "it is in RESET");
     // As librdmacm does it: by the raw queue pair.
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let other = Plain::new(&device, &pd);
     {
         // SAFETY: alive, and nobody else's.

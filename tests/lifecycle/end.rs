@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use blueflame::queue::PostError;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
-    Access, Buffer, Device, Endpoint, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, VerbsTransport,
+    Access, Buffer, Device, Endpoint, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, VerbsTransport,
 };
 use blueflame::{transport, wqe};
 
@@ -14,12 +14,6 @@ pub(crate) fn device() -> Device {
         Ok(device) => device,
         Err(error) => panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run"),
     }
-}
-
-pub(crate) fn path(device: &Device) -> Path {
-    let port = device.port(1).expect("port 1");
-    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-    Path::new(port, sgid)
 }
 
 /// Requests that each queue takes at a time.
@@ -70,7 +64,7 @@ pub(crate) fn connect<T: VerbsTransport>(path: &Path, psn: u32, a: &mut End<T>, 
 
 pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
     let (mut a, mut b) = (End::new(device, pd), End::new(device, pd));
-    connect(&path(device), 0x123, &mut a, &mut b);
+    connect(&device.path(1, None).expect("a path"), 0x123, &mut a, &mut b);
     (a, b)
 }
 

@@ -65,7 +65,7 @@ fn the_peers_side_polls_its_memory() {
         a.pair.sq.post(&wqe::write(far.at(64)).inline(&message).signaled(WrId(flag.into()))).expect("room");
         wait_for("the message", || place.arrived(flag).then_some(()));
         let mut payload = [0; 7];
-        place.read(0, &mut payload);
+        place.read(0, &mut payload).expect("all of it");
         assert_eq!(payload, message[..7]);
         wait_for("the completion", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
     }

@@ -6,12 +6,12 @@ use blueflame::cq::{NoOverrun, OncePerCall, PollMode, Prefetch};
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::{WrId, transport, wqe};
 
-use crate::end::{device, path, wait_for};
+use crate::end::{device, wait_for};
 
 /// A queue pair connected to itself that completes on `cq`.
 fn itself<M: PollMode>(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq<M>) -> QueuePair<transport::Rc> {
     let mut pair = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).build().expect("a queue pair");
-    let path = path(device);
+    let path = device.path(1, None).expect("a path");
     let endpoint = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &endpoint, &endpoint).expect("connect");

@@ -5,7 +5,7 @@ use blueflame::types::{Psn, Wqebbs, WrId};
 use blueflame::verbs::{Error, QpState};
 use blueflame::{Remote, transport, wqe};
 
-use crate::end::{DEPTH, End, connected, device, path, wait_for};
+use crate::end::{DEPTH, End, connected, device, wait_for};
 
 #[test]
 fn queues_take_what_was_asked_for_and_no_more() {
@@ -42,7 +42,7 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     // Control segment, remote address, and 204 bytes inline: 15 units of 16 bytes.
     assert_eq!(builder.send_completions(), 4 + 1);
     let mut pair = builder.build().expect("a queue pair");
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
@@ -57,7 +57,7 @@ fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let (at_a, at_b) =
         (a.pair.qp.endpoint_with(&path, Psn::truncate(1)), b.pair.qp.endpoint_with(&path, Psn::truncate(2)));
     let refused = |a: &mut End<transport::Rc>, state| {
@@ -84,7 +84,7 @@ fn each_state_follows_the_one_before() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let mut a = End::<transport::Rc>::new(&device, &pd);
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let itself = a.pair.qp.endpoint_with(&path, Psn::truncate(1));
     let wrong = |is, to| Err(Error::WrongState { is, to });
     assert_eq!(a.pair.sq.connect(&path, &itself, &itself), wrong(QpState::Reset, QpState::ReadyToReceive));
@@ -107,7 +107,7 @@ fn the_device_is_asked_only_about_ports_that_it_has() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let mut a = End::<transport::Rc>::new(&device, &pd);
-    let good = path(&device);
+    let good = device.path(1, None).expect("a path");
     let itself = a.pair.qp.endpoint_with(&good, Psn::truncate(1));
     for number in [0, device.attr().ports + 1, 255] {
         let mut path = good.clone();

@@ -9,7 +9,7 @@ use blueflame::verbs::{Device, Drained, Error, QpState};
 use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
-use crate::end::{DEPTH, End, connect, connected, device, path, wait_for};
+use crate::end::{DEPTH, End, connect, connected, device, wait_for};
 
 /// Drains an end. The tags of sends and receives that completions named, in their order, and the WQEBBs the marker freed.
 fn drain(end: &mut End<transport::Rc>) -> (Vec<u64>, Vec<u64>, u16) {
@@ -139,7 +139,7 @@ fn life(
 fn a_connection_is_torn_down_under_load_and_made_anew() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let (mut a, mut b) = (End::new(&device, &pd), End::new(&device, &pd));
     let mut sent = 0;
     for round in 0..12 {
@@ -167,7 +167,7 @@ fn a_reset_forgets_what_was_not_polled() {
         // Another queue pair completes to the same queue, and loses nothing.
         let mut other =
             pd.queue_pair::<transport::Rc>(a.cq.handle(), a.cq.handle()).sends(2).build().expect("a queue pair");
-        let path = path(&device);
+        let path = device.path(1, None).expect("a path");
         let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
         other.sq.connect(&path, &itself, &itself).expect("connect");
@@ -228,7 +228,7 @@ fn a_reset_behind_the_queues_replays_nothing() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     b.post_receive(1);
     a.pair.sq.post(&wqe::send().imm(1).inline(b"an order").signaled(WrId(1))).expect("room");
     wait_for("the order", || b.cq.poll().map(drop));
@@ -262,7 +262,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).shared_recv_queue(&handle);
     assert_eq!(builder.recv_completions(), 0, "they are counted once for all its queue pairs");
     let mut b = builder.build().expect("a queue pair");
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let (at_a, at_b) = (a.pair.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     b.qp.to_init(&path).expect("INIT");
     a.connect(&path, 1, &at_b);

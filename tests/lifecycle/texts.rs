@@ -4,7 +4,7 @@ use blueflame::transport;
 use blueflame::types::Psn;
 use blueflame::verbs::{Access, Error, Gid, LinkLayer, Path, Pool, PortState};
 
-use crate::end::{End, device, path};
+use crate::end::{End, device};
 
 #[test]
 fn a_pool_larger_than_the_machine() {
@@ -57,7 +57,7 @@ fn paths_without_an_address() {
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let mut blind = Path::new(port, None);
     blind.port.link_layer = LinkLayer::Ethernet;
-    let mut remote = a.pair.qp.endpoint_with(&path(&device), Psn::truncate(1));
+    let mut remote = a.pair.qp.endpoint_with(&device.path(1, None).expect("a path"), Psn::truncate(1));
     remote.gid = Gid([1; 16]);
     a.pair.qp.to_init(&blind).expect("INIT");
     let error = a.pair.sq.connect(&blind, &remote, &remote).expect_err("no GID");

@@ -8,7 +8,7 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, Error, LinkLayer, Mtu, POOL_ALIGN, Pool, RawMemory, device_names};
 use blueflame::wqe;
 
-use crate::end::{device, end, path};
+use crate::end::{device, end};
 
 #[test]
 fn devices_are_found_by_name() {
@@ -103,9 +103,9 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, mut b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
-    let mut small = path(&device);
+    let mut small = device.path(1, None).expect("a path");
     small.mtu = Mtu::B256;
-    let large = path(&device);
+    let large = device.path(1, None).expect("a path");
     let (at_a, at_b) = (a.qp.endpoint_with(&small, Psn::truncate(5)), b.qp.endpoint_with(&large, Psn::truncate(6)));
     a.qp.to_init(&small).expect("INIT");
     b.qp.to_init(&large).expect("INIT");

@@ -7,9 +7,7 @@ use blueflame::db::Register;
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{
-    Access, Buffer, Device, LinkLayer, Owned, OwnedCq, Path, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport,
-};
+use blueflame::verbs::{Access, Buffer, Device, Owned, OwnedCq, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport};
 use blueflame::wqe::WorkRequest;
 
 pub(crate) fn device() -> Device {
@@ -17,12 +15,6 @@ pub(crate) fn device() -> Device {
         Ok(device) => device,
         Err(error) => panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run"),
     }
-}
-
-pub(crate) fn path(device: &Device) -> Path {
-    let port = device.port(1).expect("port 1");
-    let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
-    Path::new(port, sgid)
 }
 
 /// One end of a connection, with memory of its own.
@@ -88,7 +80,7 @@ pub(crate) fn connect<T: Transport, A: Register, B: Register>(
     a: &mut Owned<SendQueue<T, A>, Qp>,
     b: &mut Owned<SendQueue<T, B>, Qp>,
 ) {
-    let path = path(device);
+    let path = device.path(1, None).expect("a path");
     let (first, second) = (a.handle().clone(), b.handle().clone());
     let (at_a, at_b) =
         (first.endpoint_with(&path, Psn::truncate(0x123)), second.endpoint_with(&path, Psn::truncate(0xff_fff0)));

@@ -10,14 +10,14 @@ use blueflame::verbs::{Error, QpState, QueuePair, adopt_cq, adopt_qp};
 use blueflame::wqe;
 use rdma_sys as sys;
 
-use crate::end::{End, connect, connected, device, end, path};
+use crate::end::{End, connect, connected, device, end};
 
 #[test]
 fn states_follow_each_other_and_errors_flush() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
-    let path = path(&device);
+    let path = device.path(1, None).expect("a path");
     let (at_a, at_b) = (a.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     assert_eq!(a.qp.state(), Ok(QpState::Reset));
     assert!(a.sq.to_rts(&path, at_a.psn).is_err(), "RESET to RTS");

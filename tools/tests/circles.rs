@@ -365,12 +365,7 @@ fn a_planted_circle_is_found_however_it_is_written() {
     for (a, b, of_a, of_b) in [
         ("use crate::b::B; pub struct A;", "use crate::a::A; pub struct B;", "crate::b::B", "crate::a::A"),
         ("use super::{b::{self, B}}; pub struct A;", "fn f() { crate::a::g() }", "super::b", "crate::a::g"),
-        (
-            "fn f() -> super::b::B { todo!() }",
-            "macro_rules! m { () => { $crate::a::f() } }",
-            "super::b::B",
-            "crate::a::f",
-        ),
+        ("fn f() -> super::b::B { B }", "macro_rules! m { () => { $crate::a::f() } }", "super::b::B", "crate::a::f"),
         (
             "pub mod inner { use super::super::b as c; }",
             "use crate::a::inner::*;",
