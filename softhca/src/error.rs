@@ -5,7 +5,7 @@ use crate::memory::DmaFault;
 use thiserror::Error;
 
 /// The kinds of numbered objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Object {
     /// UAR page.
     #[error("UAR page")]
@@ -25,6 +25,9 @@ pub enum Object {
     /// Queue pair.
     #[error("QP")]
     Qp,
+    /// User memory: pages that objects made by commands lie in.
+    #[error("UMEM")]
+    Umem,
 }
 
 /// Why a command was refused. Nothing has changed then.

@@ -79,13 +79,24 @@ impl Device {
 
     /// Host memory, to map and unmap what objects refer to.
     pub fn memory(&mut self) -> &mut dyn HostMemory {
-        &mut *self.resources.memory
+        self.resources.memory.host_mut()
     }
 
     /// Host memory as the device reaches it.
     #[must_use]
     pub fn host_memory(&self) -> &dyn HostMemory {
-        &*self.resources.memory
+        self.resources.memory.host()
+    }
+
+    /// The address under which the device reaches `pages` in a row, for contexts of objects. Each is the host address of a
+    /// page of `page_bytes` bytes; they need not lie in a row there.
+    pub fn map_pages(&mut self, pages: Vec<u64>, page_bytes: u64) -> u64 {
+        self.resources.memory.add(pages, page_bytes)
+    }
+
+    /// Ends what [`Self::map_pages`] gave this address for.
+    pub fn unmap_pages(&mut self, address: u64) {
+        self.resources.memory.remove(address);
     }
 
     /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.

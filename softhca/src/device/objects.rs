@@ -7,6 +7,7 @@ use crate::context::{CqContext, SrqContext};
 use crate::cq::Cq;
 use crate::error::Error;
 use crate::event::Event;
+use crate::memory::HostMemory;
 use crate::recv::Srq;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 

@@ -6,6 +6,7 @@ use crate::config::LinkLayer;
 use crate::context::{QpAttr, QpContext, ReceiveSource, Transport};
 use crate::error::Error;
 use crate::event::Event;
+use crate::memory::HostMemory;
 use crate::qp::{Qp, QpInfo};
 
 impl Device {

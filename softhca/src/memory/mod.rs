@@ -6,11 +6,13 @@
 
 mod host_memory;
 pub(crate) mod mkey;
+mod paged;
 mod process;
 pub(crate) mod shared_copy;
 #[cfg(test)]
 pub(crate) mod test_memory;
 
 pub use host_memory::{DmaFault, HostMemory};
+pub(crate) use paged::PagedMemory;
 pub use process::ProcessMemory;
 pub(crate) use process::page_bytes;

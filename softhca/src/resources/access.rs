@@ -2,6 +2,7 @@
 
 use super::Resources;
 use crate::context::{Access, QpContext, ReceiveSource};
+use crate::memory::HostMemory;
 use crate::memory::mkey::{KeyFault, Need};
 use crate::wqe::DataSeg;
 use thiserror::Error;

@@ -11,8 +11,8 @@ use crate::cq::{Completion, Cq, CqFailure};
 use crate::error::Object;
 use crate::ethernet::FrameLog;
 use crate::event::Event;
-use crate::memory::HostMemory;
 use crate::memory::mkey::Mkey;
+use crate::memory::{HostMemory, PagedMemory};
 use crate::recv::{FaultClock, RecvWqe, Srq};
 use crate::table::Table;
 use crate::wire::Outbox;
@@ -27,7 +27,7 @@ const FIRST_MKEY_INDEX: u32 = 0x18;
 /// What QPs share.
 pub(crate) struct Resources {
     /// Host memory by DMA.
-    pub(crate) memory: Box<dyn HostMemory>,
+    pub(crate) memory: Box<PagedMemory>,
     /// Memory keys by index (the key without its lowest byte).
     pub(crate) mkeys: Table<Mkey>,
     /// Completion queues.
@@ -64,7 +64,7 @@ impl Resources {
     /// No objects yet.
     pub(crate) fn new(config: &DeviceConfig, memory: Box<dyn HostMemory>) -> Self {
         Self {
-            memory,
+            memory: Box::new(PagedMemory::new(memory)),
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             srqs: Table::new(Object::Srq, 1, config.limits.max_objects),

@@ -8,6 +8,7 @@ use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
 use crate::context::{QpState, SqContext};
 use crate::error::{Error, Object};
+use crate::memory::HostMemory;
 use crate::qp::Qp;
 use crate::resources::Resources;
 use crate::table::Table;

@@ -1,0 +1,69 @@
+//! The firmware: a driver's commands, as mailboxes of raw bytes, carried out on the objects of a [`Device`]. It must never
+//! know who sends them: a kernel's command queue, or a program through `mlx5dv_devx_*`.
+//!
+//! ```text
+//!  mailbox in ──> command: length, reserved bits, user ──> pd | mkey | cq | qp | ... ──> Device
+//!  mailbox out <── status, syndrome, what the command gives <───────┘
+//! ```
+//!
+//! Each file has the commands of one kind of object: their layouts ([`layout`]), and what they do. Layouts are from Linux'
+//! `include/linux/mlx5/mlx5_ifc.h`, and a test compares all of them with it.
+//!
+//! It is strict: an input that is too short, has reserved bits set, or names an object of somebody else is refused, and then
+//! nothing has changed. A refusal is logged with its reason, since a driver sees a status and a number only.
+
+mod command;
+pub(crate) mod layout;
+mod owners;
+mod pd;
+mod status;
+#[cfg(test)]
+mod tests;
+mod uctx;
+mod umem;
+
+pub use owners::{DRIVER, Uid};
+pub use status::Status;
+
+use crate::device::Device;
+use crate::error::Object;
+use crate::table::Table;
+use owners::Owners;
+use umem::{MAX_UMEMS, Umem};
+
+/// The firmware of one device.
+#[derive(Debug)]
+pub struct Firmware {
+    owners: Owners,
+    umems: Table<Umem>,
+}
+
+impl Default for Firmware {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Firmware {
+    /// A firmware that has carried out nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { owners: Owners::default(), umems: Table::new(Object::Umem, 1, MAX_UMEMS) }
+    }
+
+    /// Carries out the command in `input` on `device`, and fills `output`: with the status, its syndrome and what the command
+    /// gives. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is returned, too.
+    pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
+        command::execute(self, device, input, output)
+    }
+
+    /// Says that an object which was made on the device itself, and by no command, is user `uid`'s.
+    pub fn set_owner(&mut self, kind: Object, number: u32, uid: Uid) {
+        self.owners.add(kind, number, uid);
+    }
+
+    /// Forgets what [`Self::set_owner`] said.
+    pub fn forget_owner(&mut self, kind: Object, number: u32) {
+        self.owners.remove(kind, number);
+    }
+}

@@ -1,0 +1,68 @@
+//! Whose an object is. A driver gives each of its users a number (`CREATE_UCTX`), and commands on a user's behalf carry it:
+//! so one cannot name another's objects, although the numbers of objects are easily guessed.
+
+use super::status::{Refusal, Status};
+use crate::error::Object;
+use std::collections::{BTreeSet, HashMap};
+
+/// A user's number; 0 is the driver itself, which may name everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Uid(pub u16);
+
+/// The driver itself.
+pub const DRIVER: Uid = Uid(0);
+
+/// Users, and who has made what.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    users: BTreeSet<Uid>,
+    /// Objects that are not the driver's.
+    by_object: HashMap<(Object, u32), Uid>,
+}
+
+impl Owners {
+    /// Refuses a number that no user has.
+    pub(super) fn check_uid(&self, uid: Uid) -> Result<(), Refusal> {
+        if uid == DRIVER || self.users.contains(&uid) {
+            return Ok(());
+        }
+        Err(Refusal::resource(format!("no user {}", uid.0)))
+    }
+
+    /// A number for a new user.
+    pub(super) fn add_user(&mut self) -> Option<Uid> {
+        let uid = (1..u16::MAX).map(Uid).find(|uid| !self.users.contains(uid))?;
+        self.users.insert(uid);
+        Some(uid)
+    }
+
+    /// Says whose a new object is.
+    pub(super) fn add(&mut self, kind: Object, number: u32, uid: Uid) {
+        if uid != DRIVER {
+            self.by_object.insert((kind, number), uid);
+        }
+    }
+
+    /// Forgets a user; refused while objects are its.
+    pub(super) fn remove_user(&mut self, uid: Uid) -> Result<(), Refusal> {
+        let objects = self.by_object.values().filter(|&&owner| owner == uid).count();
+        if objects != 0 {
+            return Err(Refusal::new(Status::ResourceBusy, format!("user {} has {objects} objects", uid.0)));
+        }
+        if self.users.remove(&uid) { Ok(()) } else { Err(Refusal::resource(format!("no user {}", uid.0))) }
+    }
+
+    /// Forgets an object.
+    pub(super) fn remove(&mut self, kind: Object, number: u32) {
+        self.by_object.remove(&(kind, number));
+    }
+
+    /// Refuses an object that belongs to another user, or to the driver.
+    pub(super) fn check(&self, kind: Object, number: u32, uid: Uid) -> Result<(), Refusal> {
+        let owner = self.by_object.get(&(kind, number)).copied().unwrap_or(DRIVER);
+        if uid == DRIVER || owner == uid {
+            return Ok(());
+        }
+        Err(Refusal::resource(format!("{kind} {number:#x} is not of user {}", uid.0)))
+    }
+}

@@ -1,0 +1,91 @@
+//! How a command ends.
+
+use crate::error::Error;
+use crate::memory::DmaFault;
+
+/// Status of a command (Linux `include/linux/mlx5/device.h`, `MLX5_CMD_STAT_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Done.
+    Ok = 0x00,
+    /// The device failed.
+    InternalError = 0x01,
+    /// No such command, or not on this device.
+    BadOperation = 0x02,
+    /// A parameter is out of range, or a reserved bit is set.
+    BadParameter = 0x03,
+    /// Not in this state of the device.
+    BadSystemState = 0x04,
+    /// No such object, or not the caller's.
+    BadResource = 0x05,
+    /// Others refer to the object.
+    ResourceBusy = 0x06,
+    /// A limit is exceeded.
+    LimitExceeded = 0x08,
+    /// The object is in a state in which this cannot be done.
+    BadResourceState = 0x09,
+    /// An index is out of range.
+    BadIndex = 0x0a,
+    /// No objects of this kind are left.
+    NoResources = 0x0f,
+    /// The input is too short or too long.
+    BadInputLength = 0x50,
+    /// The output is too short.
+    BadOutputLength = 0x51,
+    /// The QP is in a state in which this cannot be done.
+    BadQpState = 0x10,
+}
+
+/// Why a command was refused. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The kind.
+    pub(crate) status: Status,
+    /// The reason, for people.
+    pub(crate) reason: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: Status, reason: impl Into<String>) -> Self {
+        Self { status, reason: reason.into() }
+    }
+
+    /// A parameter that is out of range.
+    pub(crate) fn parameter(reason: impl Into<String>) -> Self {
+        Self::new(Status::BadParameter, reason)
+    }
+
+    /// An object that is not there, or not the caller's.
+    pub(crate) fn resource(reason: impl Into<String>) -> Self {
+        Self::new(Status::BadResource, reason)
+    }
+
+    /// The number that goes into the mailbox: the same for the same reason, whatever the numbers in it. NVIDIA does not
+    /// publish what its firmware's syndromes mean, so these are the device's own.
+    pub(crate) fn syndrome(&self) -> u32 {
+        // FNV-1a over the text without its digits; bit 31 is never set by hardware seen so far, and is set here.
+        let words = self.reason.bytes().filter(|byte| !byte.is_ascii_digit());
+        words.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) | 1 << 31
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let status = match error {
+            Error::NoSuch { .. } => Status::BadResource,
+            Error::Busy { .. } => Status::ResourceBusy,
+            Error::Exhausted { .. } => Status::NoResources,
+            Error::BadTransition { .. } => Status::BadQpState,
+            Error::System { .. } => Status::InternalError,
+            _ => Status::BadParameter,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<DmaFault> for Refusal {
+    fn from(fault: DmaFault) -> Self {
+        Self::parameter(fault.to_string())
+    }
+}

@@ -1,0 +1,83 @@
+//! Layouts, against Linux' header; and what holds for every command.
+
+use super::layout::Layout;
+use super::{Firmware, Status, command};
+use crate::config::{DeviceConfig, PortConfig};
+use crate::device::Device;
+use crate::memory::ProcessMemory;
+use crate::wire::Address;
+use crate::wire::in_process::Fabric;
+use std::collections::HashMap;
+
+/// Field, first bit, bits.
+type Known = HashMap<String, HashMap<String, (usize, usize)>>;
+
+/// The structures of `mlx5_ifc.h`.
+fn known() -> Known {
+    let number = |text: &str| usize::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
+    let table = include_str!("../../../devx/prm/mlx5_ifc.txt");
+    let mut known = Known::new();
+    let mut structure = String::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if line.starts_with(' ') {
+            let fields = known.get_mut(&structure).expect("a structure");
+            fields.insert(words[0].to_owned(), (number(words[1]), number(words[2])));
+        } else {
+            words[0].clone_into(&mut structure);
+            known.insert(structure.clone(), HashMap::new());
+        }
+    }
+    known
+}
+
+fn compare(layout: &Layout, known: &Known) {
+    let Some(fields) = known.get(layout.name) else { panic!("{} is not in the header", layout.name) };
+    for field in layout.fields {
+        let name = field.name.to_lowercase();
+        assert_eq!(fields.get(&name), Some(&(field.at, field.width)), "{}.{name}", layout.name);
+    }
+    for part in layout.parts {
+        let name = part.name.to_lowercase();
+        let &(at, _) = fields.get(&name).unwrap_or_else(|| panic!("{}.{name}", layout.name));
+        assert_eq!(at, part.at * 8, "{}.{name}", layout.name);
+        compare(part.layout, known);
+    }
+}
+
+#[test]
+fn layouts_are_those_of_linux() {
+    let known = known();
+    let mut count = 0;
+    for layout in command::inputs() {
+        compare(layout, &known);
+        count += 1;
+    }
+    assert!(count >= 2);
+}
+
+fn device() -> Device {
+    let config = DeviceConfig::with_port(PortConfig::infiniband(1));
+    let wire = Fabric::new().attach(Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] }).expect("a wire");
+    Device::new(config, Box::new(ProcessMemory::new()), Box::new(wire)).expect("a device")
+}
+
+#[test]
+fn what_is_no_command_is_refused_with_a_status_and_changes_nothing() {
+    let (mut firmware, mut device) = (Firmware::new(), device());
+    let mut output = [0xff; 16];
+    assert_eq!(firmware.execute(&mut device, &[8, 0], &mut output), Status::BadInputLength);
+    assert_eq!((output[0], &output[8..]), (0x50, &[0; 8][..]));
+    let alloc_pd = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(firmware.execute(&mut device, &alloc_pd, &mut [0; 8]), Status::BadOutputLength);
+    let mut reserved = alloc_pd;
+    reserved[9] = 1;
+    assert_eq!(firmware.execute(&mut device, &reserved, &mut output), Status::BadParameter);
+    assert_ne!(output[4..8], [0; 4], "a syndrome");
+    let mut of_nobody = alloc_pd;
+    of_nobody[3] = 1;
+    assert_eq!(firmware.execute(&mut device, &of_nobody, &mut output), Status::BadResource);
+    assert_eq!(firmware.execute(&mut device, &[0xff; 16], &mut output), Status::BadOperation);
+    assert_eq!(firmware.execute(&mut device, &alloc_pd, &mut output), Status::Ok);
+    assert_eq!(output, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], "nothing was allocated before");
+}

@@ -1,0 +1,65 @@
+//! Users of the device: each has a number, which commands on its behalf carry.
+
+use super::command::{Call, Command, bare_out, command};
+use super::layout::layout;
+use super::owners::{DRIVER, Uid};
+use super::status::{Refusal, Status};
+
+layout! {
+    /// What a user may do.
+    uctx: 0x30 bytes {
+        CAP: 0x0, 32;
+    }
+}
+layout! {
+    /// `CREATE_UCTX`.
+    create_uctx_in: 0x40 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        UCTX: 0x80, uctx;
+    }
+}
+layout! {
+    /// What it gives.
+    create_uctx_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        UID: 0x50, 16;
+    }
+}
+layout! {
+    /// `DESTROY_UCTX`.
+    destroy_uctx_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        UID: 0x50, 16;
+    }
+}
+
+/// Raw Ethernet packets, and resources that are the device's own (`MLX5_UCTX_CAP_*`).
+const KNOWN_CAPS: u32 = 3;
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0xa04, "CREATE_UCTX", &create_uctx_in::LAYOUT, &create_uctx_out::LAYOUT, create),
+    command(0xa06, "DESTROY_UCTX", &destroy_uctx_in::LAYOUT, &bare_out::LAYOUT, destroy),
+];
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let caps = call.input.part(create_uctx_in::UCTX).get32(uctx::CAP);
+    if caps & !KNOWN_CAPS != 0 {
+        return Err(Refusal::parameter(format!("capabilities {caps:#x}, of which only {KNOWN_CAPS:#x} exist")));
+    }
+    let uid = call.firmware.owners.add_user();
+    let uid = uid.ok_or_else(|| Refusal::new(Status::NoResources, "no numbers for users are left"))?;
+    call.output.set(create_uctx_out::UID, uid.0.into());
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let uid = Uid(call.input.get32(destroy_uctx_in::UID) as u16);
+    if uid == DRIVER {
+        return Err(Refusal::resource("user 0 is the driver"));
+    }
+    call.firmware.owners.remove_user(uid)
+}

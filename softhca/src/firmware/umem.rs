@@ -1,0 +1,146 @@
+//! User memory: pages that a user has registered for queues, doorbell records and translation tables to lie in. Commands name
+//! a place in it by its number and an offset.
+
+use super::command::{Call, Command, bare_out, command};
+use super::layout::layout;
+use super::status::{Refusal, Status};
+use crate::error::Object;
+
+layout! {
+    /// One page: its address in the bits above its size, and what may be done to it.
+    mtt: 0x8 bytes {
+        PTAG_63_32: 0x0, 32;
+        PTAG_31_8: 0x20, 24;
+        WR_EN: 0x3e, 1;
+        RD_EN: 0x3f, 1;
+    }
+}
+layout! {
+    /// The pages.
+    umem: 0x20 bytes {
+        ATS: 0x80, 1;
+        LOG_PAGE_SIZE: 0x9b, 5;
+        PAGE_OFFSET: 0xa0, 32;
+        NUM_OF_MTT: 0xc0, 64;
+    }
+}
+layout! {
+    /// `CREATE_UMEM`, with an [`mtt`] for each page.
+    create_umem_in: 0x30 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        UMEM: 0x80, umem;
+    } list of 8 bytes
+}
+layout! {
+    /// What it gives.
+    create_umem_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        UMEM_ID: 0x48, 24;
+    }
+}
+layout! {
+    /// `DESTROY_UMEM`.
+    destroy_umem_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        UMEM_ID: 0x48, 24;
+    }
+}
+
+/// Bytes of a page of the device, which page sizes are multiples of (`MLX5_ADAPTER_PAGE_SHIFT`).
+pub(super) const ADAPTER_PAGE_BYTES: u64 = 4096;
+
+/// Most of them.
+pub(super) const MAX_UMEMS: u32 = 1 << 20;
+
+/// User memory.
+#[derive(Debug)]
+pub(super) struct Umem {
+    /// Where the device finds its pages.
+    pages: u64,
+    /// Where it begins in its first page.
+    offset: u64,
+    /// Bytes.
+    len: u64,
+    /// The device may write it.
+    writable: bool,
+    /// Objects in it.
+    users: u32,
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0xa08, "CREATE_UMEM", &create_umem_in::LAYOUT, &create_umem_out::LAYOUT, create),
+    command(0xa0a, "DESTROY_UMEM", &destroy_umem_in::LAYOUT, &bare_out::LAYOUT, destroy),
+];
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let view = call.input.part(create_umem_in::UMEM);
+    let page_bytes = ADAPTER_PAGE_BYTES << view.get(umem::LOG_PAGE_SIZE);
+    let offset = view.get(umem::PAGE_OFFSET);
+    let entries: Vec<_> = call.input.list(&create_umem_in::LAYOUT).collect();
+    let count = view.get(umem::NUM_OF_MTT);
+    if count == 0 || count != entries.len() as u64 {
+        let reason = format!("{count} pages, and the mailbox holds {}", entries.len());
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    if offset >= page_bytes {
+        return Err(Refusal::parameter(format!("offset {offset:#x} in a page of {page_bytes:#x} bytes")));
+    }
+    let mut pages = Vec::with_capacity(entries.len());
+    let mut writable = true;
+    for entry in entries {
+        // The address is that of a page, so its low bits are free for what may be done.
+        let address = entry.get(mtt::PTAG_63_32) << 32 | entry.get(mtt::PTAG_31_8) << 8;
+        if address % page_bytes != 0 || !entry.flag(mtt::RD_EN) || mtt::LAYOUT.reserved_byte_set(entry.0).is_some() {
+            let reason = format!("page {address:#x}: not a readable page of {page_bytes:#x} bytes");
+            return Err(Refusal::parameter(reason));
+        }
+        writable &= entry.flag(mtt::WR_EN);
+        pages.push(address);
+    }
+    let number = call.firmware.umems.reserve()?;
+    let len = count * page_bytes - offset;
+    let pages = call.device.map_pages(pages, page_bytes);
+    call.firmware.umems.insert(number, Umem { pages, offset, len, writable, users: 0 });
+    call.firmware.owners.add(Object::Umem, number, call.uid);
+    call.output.set(create_umem_out::UMEM_ID, number.into());
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = call.input.get32(destroy_umem_in::UMEM_ID);
+    call.check_owner(Object::Umem, number)?;
+    let umem = call.firmware.umems.remove_unused(number, |umem| umem.users)?;
+    call.device.unmap_pages(umem.pages);
+    call.firmware.owners.remove(Object::Umem, number);
+    Ok(())
+}
+
+impl Call<'_> {
+    /// Where the device finds `len` bytes at `offset` of user memory `number`, which an object that the device writes will
+    /// lie in.
+    pub(super) fn umem_address(&self, number: u32, offset: u64, len: u64) -> Result<u64, Refusal> {
+        self.check_owner(Object::Umem, number)?;
+        let umem = self.firmware.umems.find(number)?;
+        if offset > umem.len || len > umem.len - offset {
+            let reason = format!("{len:#x} bytes at {offset:#x} of UMEM {number:#x}, which has {:#x}", umem.len);
+            return Err(Refusal::parameter(reason));
+        }
+        if !umem.writable {
+            return Err(Refusal::parameter(format!("UMEM {number:#x} may not be written")));
+        }
+        Ok(umem.pages + umem.offset + offset)
+    }
+
+    /// Counts an object in user memory `number`, which stays as long as the object does; `users` is +1 or -1.
+    pub(super) fn count_umem(&mut self, number: u32, users: i32) {
+        if let Some(umem) = self.firmware.umems.get_mut(number) {
+            umem.users = umem.users.saturating_add_signed(users);
+        }
+    }
+}

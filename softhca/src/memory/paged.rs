@@ -1,0 +1,187 @@
+//! Host memory with page lists: what a driver names by a list of its pages has one address here, from which it can be reached
+//! as if it lay in a row. Everything else is reached as before.
+
+use super::host_memory::{DmaFault, HostMemory};
+use std::collections::BTreeMap;
+
+/// The first address of a list; those below are the host's own.
+const FIRST: u64 = 0xc000_0000_0000_0000;
+
+/// Pages that lie in a row here, wherever they lie in host memory.
+#[derive(Debug)]
+struct PageList {
+    pages: Vec<u64>,
+    page_bytes: u64,
+}
+
+impl PageList {
+    fn len(&self) -> u64 {
+        self.pages.len() as u64 * self.page_bytes
+    }
+}
+
+/// Host memory, and page lists of it.
+pub(crate) struct PagedMemory {
+    host: Box<dyn HostMemory>,
+    /// By address.
+    lists: BTreeMap<u64, PageList>,
+    next: u64,
+}
+
+impl PagedMemory {
+    /// No lists yet.
+    pub(crate) fn new(host: Box<dyn HostMemory>) -> Self {
+        Self { host, lists: BTreeMap::new(), next: FIRST }
+    }
+
+    /// Host memory itself.
+    pub(crate) fn host(&self) -> &dyn HostMemory {
+        &*self.host
+    }
+
+    /// Host memory itself.
+    pub(crate) fn host_mut(&mut self) -> &mut dyn HostMemory {
+        &mut *self.host
+    }
+
+    /// The address under which `pages` can be reached in a row. Each is the host address of a page of `page_bytes` bytes.
+    /// Pages that lie in a row anyway have that address.
+    pub(crate) fn add(&mut self, pages: Vec<u64>, page_bytes: u64) -> u64 {
+        let in_a_row = |pair: &[u64]| pair[0].checked_add(page_bytes) == Some(pair[1]);
+        match pages.first() {
+            None => 0,
+            Some(&first) if pages.windows(2).all(in_a_row) => first,
+            Some(_) => {
+                let list = PageList { pages, page_bytes };
+                let at = self.next;
+                // Page lists are no longer than a mailbox, so 2^62 bytes of addresses last longer than any device.
+                self.next = (at + list.len()).next_multiple_of(page_bytes.max(4096));
+                self.lists.insert(at, list);
+                at
+            }
+        }
+    }
+
+    /// Forgets a list that [`Self::add`] gave this address; of a row of pages there is nothing to forget.
+    pub(crate) fn remove(&mut self, at: u64) {
+        self.lists.remove(&at);
+    }
+
+    /// Splits `len` bytes at `addr` by page; `f` gets the host address of each piece, and its place in the bytes.
+    fn for_pieces(
+        &self,
+        addr: u64,
+        len: usize,
+        mut f: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), DmaFault>,
+    ) -> Result<(), DmaFault> {
+        if addr < FIRST {
+            return f(addr, 0..len);
+        }
+        let fault = DmaFault { addr, len };
+        let (start, list) = self.lists.range(..=addr).next_back().ok_or(fault)?;
+        let mut offset = addr - start;
+        if offset > list.len() || len as u64 > list.len() - offset {
+            return Err(fault);
+        }
+        let mut done = 0;
+        while done < len {
+            let (page, within) = ((offset / list.page_bytes) as usize, offset % list.page_bytes);
+            let n = (len - done).min((list.page_bytes - within) as usize);
+            f(list.pages[page].checked_add(within).ok_or(fault)?, done..done + n)?;
+            done += n;
+            offset += n as u64;
+        }
+        Ok(())
+    }
+
+    /// The host address of `len` bytes that must be in one page.
+    fn in_one_page(&self, addr: u64, len: usize) -> Result<u64, DmaFault> {
+        let mut at = None;
+        self.for_pieces(addr, len, |host, part| {
+            if part.len() == len {
+                at = Some(host);
+            }
+            Ok(())
+        })?;
+        at.ok_or(DmaFault { addr, len })
+    }
+}
+
+impl HostMemory for PagedMemory {
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.host.map(addr, len) }
+    }
+
+    fn unmap(&mut self, addr: u64, len: usize) {
+        self.host.unmap(addr, len);
+    }
+
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        self.for_pieces(addr, out.len(), |host, part| self.host.read(host, &mut out[part]))
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        if addr >= FIRST {
+            // Nothing is written unless all of it can be.
+            self.for_pieces(addr, data.len(), |host, part| self.host.read(host, &mut vec![0; part.len()]))?;
+        }
+        self.for_pieces(addr, data.len(), |host, part| self.host.write(host, &data[part]))
+    }
+
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
+        self.host.load_be32(self.in_one_page(addr, 4)?)
+    }
+
+    fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
+        self.host.fetch_update_u64(self.in_one_page(addr, 8)?, f)
+    }
+
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        self.host.write_last_byte_last(self.in_one_page(addr, data.len())?, data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_memory::{BASE, TestMemory};
+    use super::*;
+
+    #[test]
+    fn pages_in_a_row_keep_their_address() {
+        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
+        assert_eq!(memory.add(vec![BASE, BASE + 0x1000, BASE + 0x2000], 0x1000), BASE);
+        memory.remove(BASE);
+    }
+
+    #[test]
+    fn other_pages_are_reached_one_by_one_and_not_past_their_end() {
+        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
+        let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000);
+        let at = memory.add([3, 1, 2].map(|page| BASE + page * 0x1000).to_vec(), 0x1000);
+        memory.write(at + 0xffe, &[1, 2, 3, 4]).expect("two pages");
+        let mut out = [0; 2];
+        memory.host().read(BASE + 0x3ffe, &mut out).expect("host memory");
+        assert_eq!(out, [1, 2]);
+        memory.host().read(BASE + 0x1000, &mut out).expect("host memory");
+        assert_eq!(out, [3, 4]);
+        assert_eq!(memory.load_be32(at + 0x1000), Ok(0x0304_0000));
+        assert!(memory.fetch_update_u64(at + 0xffc, &mut |word| word).is_err(), "not in one page");
+        assert!(memory.read(at + 0x2fff, &mut out).is_err());
+        assert!(memory.read(at + 0x3000, &mut []).is_ok());
+        assert!(memory.read(u64::MAX, &mut out).is_err());
+        memory.remove(at);
+        assert!(memory.read(at, &mut out).is_err());
+        assert!(memory.read(other, &mut out).is_ok());
+    }
+
+    #[test]
+    fn nothing_is_written_unless_all_of_it_can_be() {
+        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x2000, 0)));
+        let at = memory.add(vec![BASE + 0x1000, BASE + 0x9000], 0x1000);
+        assert!(memory.write(at + 0xfff, &[1, 2]).is_err());
+        let mut out = [9];
+        memory.read(at + 0xfff, &mut out).expect("the first page");
+        assert_eq!(out, [0]);
+    }
+}
