@@ -2,40 +2,39 @@
 //! know who sends them: a kernel's command queue, or a program through `mlx5dv_devx_*`.
 //!
 //! ```text
-//!  mailbox in ──> command: length, reserved bits, user ──> pd | mkey | cq | qp | ... ──> Device
-//!  mailbox out <── status, syndrome, what the command gives <───────┘
+//!  mailbox in ──> execute: length, reserved bits, user ──> commands: pd | mkey | cq | qp | ... ──> Device
+//!  mailbox out <── status, syndrome, what the command gives <──────┘
 //! ```
 //!
-//! Each file has the commands of one kind of object: their layouts ([`layout`]), and what they do. Layouts are from Linux'
+//! Each file of `commands` has those of one kind of object: their layouts ([`layout`]), and what they do. What they have to
+//! remember is in `state`; `objects` are those that the device does not know. Layouts are from Linux'
 //! `include/linux/mlx5/mlx5_ifc.h`, and a test compares all of them with it.
 //!
 //! It is strict: an input that is too short, has reserved bits set, or names an object of somebody else is refused, and then
 //! nothing has changed. A refusal is logged with its reason, since a driver sees a status and a number only.
 
-mod command;
+mod call;
+mod commands;
+mod execute;
 pub(crate) mod layout;
+mod objects;
 mod owners;
-mod pd;
+mod state;
 mod status;
 #[cfg(test)]
 mod tests;
-mod uctx;
-mod umem;
 
 pub use owners::{DRIVER, Uid};
 pub use status::Status;
 
 use crate::device::Device;
 use crate::error::Object;
-use crate::table::Table;
-use owners::Owners;
-use umem::{MAX_UMEMS, Umem};
+use state::State;
 
 /// The firmware of one device.
 #[derive(Debug)]
 pub struct Firmware {
-    owners: Owners,
-    umems: Table<Umem>,
+    state: State,
 }
 
 impl Default for Firmware {
@@ -48,22 +47,22 @@ impl Firmware {
     /// A firmware that has carried out nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { owners: Owners::default(), umems: Table::new(Object::Umem, 1, MAX_UMEMS) }
+        Self { state: State::new() }
     }
 
     /// Carries out the command in `input` on `device`, and fills `output`: with the status, its syndrome and what the command
     /// gives. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is returned, too.
     pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
-        command::execute(self, device, input, output)
+        execute::run(&mut self.state, device, input, output)
     }
 
     /// Says that an object which was made on the device itself, and by no command, is user `uid`'s.
     pub fn set_owner(&mut self, kind: Object, number: u32, uid: Uid) {
-        self.owners.add(kind, number, uid);
+        self.state.owners.add(kind, number, uid);
     }
 
     /// Forgets what [`Self::set_owner`] said.
     pub fn forget_owner(&mut self, kind: Object, number: u32) {
-        self.owners.remove(kind, number);
+        self.state.owners.remove(kind, number);
     }
 }

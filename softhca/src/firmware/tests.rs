@@ -1,7 +1,7 @@
 //! Layouts, against Linux' header; and what holds for every command.
 
 use super::layout::Layout;
-use super::{Firmware, Status, command};
+use super::{Firmware, Status, commands};
 use crate::config::{DeviceConfig, PortConfig};
 use crate::device::Device;
 use crate::memory::ProcessMemory;
@@ -49,7 +49,7 @@ fn compare(layout: &Layout, known: &Known) {
 fn layouts_are_those_of_linux() {
     let known = known();
     let mut count = 0;
-    for layout in command::inputs() {
+    for layout in commands::all().map(|command| command.input) {
         compare(layout, &known);
         count += 1;
     }

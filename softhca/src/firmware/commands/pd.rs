@@ -1,9 +1,9 @@
 //! Protection domains.
 
-use super::command::{Call, Command, bare_out, command};
-use super::layout::layout;
-use super::status::Refusal;
 use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
 
 layout! {
     /// `ALLOC_PD`.
@@ -38,7 +38,7 @@ pub(super) const COMMANDS: &[Command] = &[
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let pd = call.device.alloc_pd()?;
-    call.firmware.owners.add(Object::Pd, pd, call.uid);
+    call.state.owners.add(Object::Pd, pd, call.uid);
     call.output.set(alloc_pd_out::PD, pd.into());
     Ok(())
 }
@@ -47,6 +47,6 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let pd = call.input.get32(dealloc_pd_in::PD);
     call.check_owner(Object::Pd, pd)?;
     call.device.free_pd(pd)?;
-    call.firmware.owners.remove(Object::Pd, pd);
+    call.state.owners.remove(Object::Pd, pd);
     Ok(())
 }

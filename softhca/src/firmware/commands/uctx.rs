@@ -1,9 +1,9 @@
 //! Users of the device: each has a number, which commands on its behalf carry.
 
-use super::command::{Call, Command, bare_out, command};
-use super::layout::layout;
-use super::owners::{DRIVER, Uid};
-use super::status::{Refusal, Status};
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::owners::{DRIVER, Uid};
+use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// What a user may do.
@@ -50,7 +50,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     if caps & !KNOWN_CAPS != 0 {
         return Err(Refusal::parameter(format!("capabilities {caps:#x}, of which only {KNOWN_CAPS:#x} exist")));
     }
-    let uid = call.firmware.owners.add_user();
+    let uid = call.state.owners.add_user();
     let uid = uid.ok_or_else(|| Refusal::new(Status::NoResources, "no numbers for users are left"))?;
     call.output.set(create_uctx_out::UID, uid.0.into());
     Ok(())
@@ -61,5 +61,5 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     if uid == DRIVER {
         return Err(Refusal::resource("user 0 is the driver"));
     }
-    call.firmware.owners.remove_user(uid)
+    call.state.owners.remove_user(uid)
 }

@@ -1,10 +1,10 @@
-//! User memory: pages that a user has registered for queues, doorbell records and translation tables to lie in. Commands name
-//! a place in it by its number and an offset.
+//! User memory. Commands name a place in it by its number and an offset.
 
-use super::command::{Call, Command, bare_out, command};
-use super::layout::layout;
-use super::status::{Refusal, Status};
 use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::objects::{ADAPTER_PAGE_BYTES, Umem};
+use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// One page: its address in the bits above its size, and what may be done to it.
@@ -52,27 +52,6 @@ layout! {
     }
 }
 
-/// Bytes of a page of the device, which page sizes are multiples of (`MLX5_ADAPTER_PAGE_SHIFT`).
-pub(super) const ADAPTER_PAGE_BYTES: u64 = 4096;
-
-/// Most of them.
-pub(super) const MAX_UMEMS: u32 = 1 << 20;
-
-/// User memory.
-#[derive(Debug)]
-pub(super) struct Umem {
-    /// Where the device finds its pages.
-    pages: u64,
-    /// Where it begins in its first page.
-    offset: u64,
-    /// Bytes.
-    len: u64,
-    /// The device may write it.
-    writable: bool,
-    /// Objects in it.
-    users: u32,
-}
-
 pub(super) const COMMANDS: &[Command] = &[
     command(0xa08, "CREATE_UMEM", &create_umem_in::LAYOUT, &create_umem_out::LAYOUT, create),
     command(0xa0a, "DESTROY_UMEM", &destroy_umem_in::LAYOUT, &bare_out::LAYOUT, destroy),
@@ -103,11 +82,11 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         writable &= entry.flag(mtt::WR_EN);
         pages.push(address);
     }
-    let number = call.firmware.umems.reserve()?;
+    let number = call.state.umems.reserve()?;
     let len = count * page_bytes - offset;
     let pages = call.device.map_pages(pages, page_bytes);
-    call.firmware.umems.insert(number, Umem { pages, offset, len, writable, users: 0 });
-    call.firmware.owners.add(Object::Umem, number, call.uid);
+    call.state.umems.insert(number, Umem { pages, offset, len, writable, users: 0 });
+    call.state.owners.add(Object::Umem, number, call.uid);
     call.output.set(create_umem_out::UMEM_ID, number.into());
     Ok(())
 }
@@ -115,32 +94,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.input.get32(destroy_umem_in::UMEM_ID);
     call.check_owner(Object::Umem, number)?;
-    let umem = call.firmware.umems.remove_unused(number, |umem| umem.users)?;
+    let umem = call.state.umems.remove_unused(number, |umem| umem.users)?;
     call.device.unmap_pages(umem.pages);
-    call.firmware.owners.remove(Object::Umem, number);
+    call.state.owners.remove(Object::Umem, number);
     Ok(())
-}
-
-impl Call<'_> {
-    /// Where the device finds `len` bytes at `offset` of user memory `number`, which an object that the device writes will
-    /// lie in.
-    pub(super) fn umem_address(&self, number: u32, offset: u64, len: u64) -> Result<u64, Refusal> {
-        self.check_owner(Object::Umem, number)?;
-        let umem = self.firmware.umems.find(number)?;
-        if offset > umem.len || len > umem.len - offset {
-            let reason = format!("{len:#x} bytes at {offset:#x} of UMEM {number:#x}, which has {:#x}", umem.len);
-            return Err(Refusal::parameter(reason));
-        }
-        if !umem.writable {
-            return Err(Refusal::parameter(format!("UMEM {number:#x} may not be written")));
-        }
-        Ok(umem.pages + umem.offset + offset)
-    }
-
-    /// Counts an object in user memory `number`, which stays as long as the object does; `users` is +1 or -1.
-    pub(super) fn count_umem(&mut self, number: u32, users: i32) {
-        if let Some(umem) = self.firmware.umems.get_mut(number) {
-            umem.users = umem.users.saturating_add_signed(users);
-        }
-    }
 }

@@ -1,0 +1,65 @@
+//! Carrying out one command: what is checked of every one, and how it ends.
+
+use super::call::{Call, Command, general_obj_in_cmd_hdr, general_out};
+use super::commands;
+use super::layout::{View, ViewMut};
+use super::owners::Uid;
+use super::state::State;
+use super::status::{Refusal, Status};
+use crate::device::Device;
+
+/// Carries out one command.
+pub(super) fn run(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
+    output.fill(0);
+    let result = checked(state, device, input, output);
+    let header = View(input);
+    let (status, syndrome) = match &result {
+        Ok(()) => (Status::Ok, 0),
+        Err(refusal) => {
+            log::info!(
+                "command {:#x}: {:?}: {}",
+                header.get(general_obj_in_cmd_hdr::OPCODE),
+                refusal.status,
+                refusal.reason
+            );
+            // A refused command says nothing else.
+            output.fill(0);
+            (refusal.status, refusal.syndrome())
+        }
+    };
+    let mut view = ViewMut(output);
+    view.set(general_out::STATUS, status as u64);
+    view.set(general_out::SYNDROME, syndrome.into());
+    status
+}
+
+fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u8]) -> Result<(), Refusal> {
+    let header = View(input);
+    if input.len() < general_obj_in_cmd_hdr::LAYOUT.bytes {
+        return Err(Refusal::new(Status::BadInputLength, format!("an input of {} bytes", input.len())));
+    }
+    let opcode = header.get(general_obj_in_cmd_hdr::OPCODE) as u16;
+    let Some(command) = commands::all().find(|command| command.opcode == opcode) else {
+        return Err(Refusal::new(Status::BadOperation, "no such command"));
+    };
+    let Command { name, input: layout, output_bytes, .. } = *command;
+    if input.len() < layout.bytes {
+        let reason = format!("{name}: an input of {} bytes, which has at least {}", input.len(), layout.bytes);
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    if output.len() < output_bytes {
+        let reason = format!("{name}: room for {} bytes of output, which has {output_bytes}", output.len());
+        return Err(Refusal::new(Status::BadOutputLength, reason));
+    }
+    if let Some(byte) = layout.reserved_byte_set(input) {
+        return Err(Refusal::parameter(format!("{name}: reserved bits are set in byte {byte:#x}")));
+    }
+    let rest = &input[layout.bytes..];
+    if layout.element == 0 && rest.iter().any(|&byte| byte != 0) {
+        return Err(Refusal::new(Status::BadInputLength, format!("{name}: something follows the input")));
+    }
+    let uid = Uid(header.get(general_obj_in_cmd_hdr::UID) as u16);
+    let op_mod = header.get(general_obj_in_cmd_hdr::OP_MOD) as u16;
+    state.owners.check_uid(uid)?;
+    (command.run)(&mut Call { state, device, uid, op_mod, input: header, output: ViewMut(output) })
+}
