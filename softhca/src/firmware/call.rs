@@ -31,18 +31,18 @@ layout! {
 }
 
 /// One command of the interpreter.
-pub(in crate::firmware) struct Command {
-    pub(in crate::firmware) opcode: u16,
-    pub(in crate::firmware) name: &'static str,
+pub(crate) struct Command {
+    pub(crate) opcode: u16,
+    pub(crate) name: &'static str,
     /// Its input: at least this long, and with no bits set that have no name.
-    pub(in crate::firmware) input: &'static Layout,
+    pub(crate) input: &'static Layout,
     /// Bytes that its output has at least.
-    pub(in crate::firmware) output_bytes: usize,
-    pub(in crate::firmware) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
+    pub(crate) output_bytes: usize,
+    pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 }
 
 /// A row of the table.
-pub(in crate::firmware) const fn command(
+pub(crate) const fn command(
     opcode: u16,
     name: &'static str,
     input: &'static Layout,
@@ -53,26 +53,26 @@ pub(in crate::firmware) const fn command(
 }
 
 /// A command that is being carried out.
-pub(in crate::firmware) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// What the firmware keeps.
-    pub(in crate::firmware) state: &'a mut State,
-    pub(in crate::firmware) device: &'a mut Device,
+    pub(crate) state: &'a mut State,
+    pub(crate) device: &'a mut Device,
     /// On whose behalf; 0 is the driver itself.
-    pub(in crate::firmware) uid: Uid,
-    pub(in crate::firmware) op_mod: u16,
-    pub(in crate::firmware) input: View<'a>,
-    pub(in crate::firmware) output: ViewMut<'a>,
+    pub(crate) uid: Uid,
+    pub(crate) op_mod: u16,
+    pub(crate) input: View<'a>,
+    pub(crate) output: ViewMut<'a>,
 }
 
 impl Call<'_> {
     /// Refuses an object that is not of the caller.
-    pub(in crate::firmware) fn check_owner(&self, kind: Object, number: u32) -> Result<(), Refusal> {
+    pub(crate) fn check_owner(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check(kind, number, self.uid)
     }
 
     /// Where the device finds `len` bytes at `offset` of user memory `number`, which an object that the device writes will
     /// lie in.
-    pub(in crate::firmware) fn umem_address(&self, number: u32, offset: u64, len: u64) -> Result<u64, Refusal> {
+    pub(crate) fn umem_address(&self, number: u32, offset: u64, len: u64) -> Result<u64, Refusal> {
         self.check_owner(Object::Umem, number)?;
         let umem = self.state.umems.find(number)?;
         if !umem.writable {
@@ -85,7 +85,7 @@ impl Call<'_> {
     }
 
     /// Counts an object in user memory `number`, which stays as long as the object does; `users` is +1 or -1.
-    pub(in crate::firmware) fn count_umem(&mut self, number: u32, users: i32) {
+    pub(crate) fn count_umem(&mut self, number: u32, users: i32) {
         if let Some(umem) = self.state.umems.get_mut(number) {
             umem.users = umem.users.saturating_add_signed(users);
         }
