@@ -15,7 +15,7 @@ use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
 use crate::gsi::{Gsi, MAD_BYTES, Mad};
-use crate::memory::HostMemory;
+use crate::memory::{HostMemory, PagedMemory};
 use crate::packet::Packet;
 use crate::qp::Qp;
 use crate::resources::Resources;
@@ -88,10 +88,27 @@ impl Device {
         self.resources.memory.host()
     }
 
+    /// Host memory and page lists, as contexts name them.
+    #[cfg(test)]
+    pub(crate) fn paged_memory(&self) -> &dyn HostMemory {
+        &*self.resources.memory
+    }
+
     /// The address under which the device reaches `pages` in a row, for contexts of objects. Each is the host address of a
     /// page of `page_bytes` bytes; they need not lie in a row there.
-    pub fn map_pages(&mut self, pages: Vec<u64>, page_bytes: u64) -> u64 {
-        self.resources.memory.add(pages, page_bytes)
+    ///
+    /// # Errors
+    /// [`Error::Dma`] if a page is past the host's addresses: the upper quarter of all is the device's, for such lists.
+    pub fn map_pages(&mut self, pages: Vec<u64>, page_bytes: u64) -> Result<u64, Error> {
+        Ok(self.resources.memory.add(pages, page_bytes)?)
+    }
+
+    /// Refuses what is not an address of the host's, and so must not get into a context.
+    ///
+    /// # Errors
+    /// [`Error::Dma`].
+    pub fn check_host_address(&self, addr: u64, len: u64) -> Result<(), Error> {
+        Ok(PagedMemory::check_host_address(addr, len)?)
     }
 
     /// Ends what [`Self::map_pages`] gave this address for.

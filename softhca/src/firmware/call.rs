@@ -1,5 +1,6 @@
 //! A command, and one that is being carried out.
 
+use super::holds::Hold;
 use super::layout::{Layout, View, ViewMut, layout};
 use super::owners::Uid;
 use super::state::State;
@@ -62,32 +63,13 @@ pub(crate) struct Call<'a> {
     pub(crate) op_mod: u16,
     pub(crate) input: View<'a>,
     pub(crate) output: ViewMut<'a>,
+    /// Memory that this command has taken, and no object has yet.
+    pub(super) taken: Vec<Hold>,
 }
 
 impl Call<'_> {
     /// Refuses an object that is not of the caller.
     pub(crate) fn check_owner(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check(kind, number, self.uid)
-    }
-
-    /// Where the device finds `len` bytes at `offset` of user memory `number`, which an object that the device writes will
-    /// lie in.
-    pub(crate) fn umem_address(&self, number: u32, offset: u64, len: u64) -> Result<u64, Refusal> {
-        self.check_owner(Object::Umem, number)?;
-        let umem = self.state.umems.find(number)?;
-        if !umem.writable {
-            return Err(Refusal::parameter(format!("UMEM {number:#x} may not be written")));
-        }
-        umem.address(offset, len).ok_or_else(|| {
-            let reason = format!("{len:#x} bytes at {offset:#x} of UMEM {number:#x}, which has {:#x}", umem.len);
-            Refusal::parameter(reason)
-        })
-    }
-
-    /// Counts an object in user memory `number`, which stays as long as the object does; `users` is +1 or -1.
-    pub(crate) fn count_umem(&mut self, number: u32, users: i32) {
-        if let Some(umem) = self.state.umems.get_mut(number) {
-            umem.users = umem.users.saturating_add_signed(users);
-        }
     }
 }

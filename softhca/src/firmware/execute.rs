@@ -61,5 +61,17 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     let uid = Uid(header.get(general_obj_in_cmd_hdr::UID) as u16);
     let op_mod = header.get(general_obj_in_cmd_hdr::OP_MOD) as u16;
     state.owners.check_uid(uid)?;
-    (command.run)(&mut Call { state, device, uid, op_mod, input: header, output: ViewMut(output) })
+    let mut call = Call { state, device, uid, op_mod, input: header, output: ViewMut(output), taken: Vec::new() };
+    finish(&mut call, command.run)
+}
+
+/// Does what a command does, and gives back what it has taken for no object: all of it if the command is refused.
+pub(super) fn finish<T>(
+    call: &mut Call<'_>,
+    run: impl FnOnce(&mut Call<'_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let result = run(call);
+    let taken = std::mem::take(&mut call.taken);
+    call.give_back(taken);
+    result
 }

@@ -16,11 +16,15 @@
 mod call;
 mod commands;
 mod execute;
+mod holds;
 pub(crate) mod layout;
 mod objects;
 mod owners;
+mod placement;
 mod state;
 mod status;
+#[cfg(test)]
+pub(crate) mod test_bench;
 #[cfg(test)]
 mod tests;
 

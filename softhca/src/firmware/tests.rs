@@ -1,12 +1,8 @@
 //! Layouts, against Linux' header; and what holds for every command.
 
 use super::layout::Layout;
+use super::test_bench::device;
 use super::{Firmware, Status, commands};
-use crate::config::{DeviceConfig, PortConfig};
-use crate::device::Device;
-use crate::memory::ProcessMemory;
-use crate::wire::Address;
-use crate::wire::in_process::Fabric;
 use std::collections::HashMap;
 
 /// Field, first bit, bits.
@@ -54,12 +50,6 @@ fn layouts_are_those_of_linux() {
         count += 1;
     }
     assert!(count >= 2);
-}
-
-fn device() -> Device {
-    let config = DeviceConfig::with_port(PortConfig::infiniband(1));
-    let wire = Fabric::new().attach(Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] }).expect("a wire");
-    Device::new(config, Box::new(ProcessMemory::new()), Box::new(wire)).expect("a device")
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 /// The first address of a list; those below are the host's own.
 const FIRST: u64 = 0xc000_0000_0000_0000;
+/// No list ends here or later, so that an offset in a list cannot wrap.
+const LAST: u64 = 0xffff_0000_0000_0000;
 
 /// Pages that lie in a row here, wherever they lie in host memory.
 #[derive(Debug)]
@@ -46,20 +48,33 @@ impl PagedMemory {
 
     /// The address under which `pages` can be reached in a row. Each is the host address of a page of `page_bytes` bytes.
     /// Pages that lie in a row anyway have that address.
-    pub(crate) fn add(&mut self, pages: Vec<u64>, page_bytes: u64) -> u64 {
-        let in_a_row = |pair: &[u64]| pair[0].checked_add(page_bytes) == Some(pair[1]);
-        match pages.first() {
-            None => 0,
-            Some(&first) if pages.windows(2).all(in_a_row) => first,
-            Some(_) => {
-                let list = PageList { pages, page_bytes };
-                let at = self.next;
-                // Page lists are no longer than a mailbox, so 2^62 bytes of addresses last longer than any device.
-                self.next = (at + list.len()).next_multiple_of(page_bytes.max(4096));
-                self.lists.insert(at, list);
-                at
-            }
+    ///
+    /// # Errors
+    /// [`DmaFault`] if a page is past the host's addresses: it might be one of another list. Also if the pages need more
+    /// addresses than are left.
+    pub(crate) fn add(&mut self, pages: Vec<u64>, page_bytes: u64) -> Result<u64, DmaFault> {
+        for &page in &pages {
+            Self::check_host_address(page, page_bytes)?;
         }
+        let in_a_row = |pair: &[u64]| pair[0].checked_add(page_bytes) == Some(pair[1]);
+        let Some(&first) = pages.first() else { return Ok(0) };
+        if pages.windows(2).all(in_a_row) {
+            return Ok(first);
+        }
+        // Addresses are not used twice, so that a stale one reaches nothing. 2^62 bytes of them last.
+        let at = self.next.checked_next_multiple_of(page_bytes.max(4096));
+        let bytes = (pages.len() as u64).checked_mul(page_bytes);
+        let end = at.zip(bytes).and_then(|(at, bytes)| at.checked_add(bytes)).filter(|&end| end < LAST);
+        let (at, end) = at.zip(end).ok_or(DmaFault { addr: first, len: pages.len() })?;
+        self.next = end;
+        self.lists.insert(at, PageList { pages, page_bytes });
+        Ok(at)
+    }
+
+    /// Refuses what is not wholly among the host's own addresses.
+    pub(crate) fn check_host_address(addr: u64, len: u64) -> Result<(), DmaFault> {
+        let fits = addr.checked_add(len).is_some_and(|end| end <= FIRST);
+        if fits { Ok(()) } else { Err(DmaFault { addr, len: usize::try_from(len).unwrap_or(usize::MAX) }) }
     }
 
     /// Forgets a list that [`Self::add`] gave this address; of a row of pages there is nothing to forget.
@@ -150,15 +165,16 @@ mod tests {
     #[test]
     fn pages_in_a_row_keep_their_address() {
         let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
-        assert_eq!(memory.add(vec![BASE, BASE + 0x1000, BASE + 0x2000], 0x1000), BASE);
+        assert_eq!(memory.add(vec![BASE, BASE + 0x1000, BASE + 0x2000], 0x1000), Ok(BASE));
         memory.remove(BASE);
     }
 
     #[test]
     fn other_pages_are_reached_one_by_one_and_not_past_their_end() {
         let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
-        let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000);
-        let at = memory.add([3, 1, 2].map(|page| BASE + page * 0x1000).to_vec(), 0x1000);
+        let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000).expect("an address");
+        let pages = [3, 1, 2].map(|page| BASE + page * 0x1000).to_vec();
+        let at = memory.add(pages, 0x1000).expect("an address");
         memory.write(at + 0xffe, &[1, 2, 3, 4]).expect("two pages");
         let mut out = [0; 2];
         memory.host().read(BASE + 0x3ffe, &mut out).expect("host memory");
@@ -178,10 +194,21 @@ mod tests {
     #[test]
     fn nothing_is_written_unless_all_of_it_can_be() {
         let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x2000, 0)));
-        let at = memory.add(vec![BASE + 0x1000, BASE + 0x9000], 0x1000);
+        let at = memory.add(vec![BASE + 0x1000, BASE + 0x9000], 0x1000).expect("an address");
         assert!(memory.write(at + 0xfff, &[1, 2]).is_err());
         let mut out = [9];
         memory.read(at + 0xfff, &mut out).expect("the first page");
         assert_eq!(out, [0]);
+    }
+
+    #[test]
+    fn a_list_cannot_name_the_addresses_of_another() {
+        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x2000, 0)));
+        let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000).expect("an address");
+        for pages in [vec![other], vec![BASE, other], vec![FIRST - 0x1000, FIRST], vec![u64::MAX - 0xfff]] {
+            assert!(memory.add(pages.clone(), 0x1000).is_err(), "{pages:x?}");
+        }
+        assert!(memory.add(vec![1 << 62, 0], 1 << 62).is_err(), "more addresses than there are");
+        assert!(memory.add(vec![BASE + 0x1000, BASE], 0x1000).is_ok());
     }
 }

@@ -38,7 +38,7 @@ pub(super) const COMMANDS: &[Command] = &[
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let pd = call.device.alloc_pd()?;
-    call.state.owners.add(Object::Pd, pd, call.uid);
+    call.created(Object::Pd, pd);
     call.output.set(alloc_pd_out::PD, pd.into());
     Ok(())
 }
@@ -47,6 +47,6 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let pd = call.input.get32(dealloc_pd_in::PD);
     call.check_owner(Object::Pd, pd)?;
     call.device.free_pd(pd)?;
-    call.state.owners.remove(Object::Pd, pd);
+    call.destroyed(Object::Pd, pd);
     Ok(())
 }

@@ -84,9 +84,9 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let number = call.state.umems.reserve()?;
     let len = count * page_bytes - offset;
-    let pages = call.device.map_pages(pages, page_bytes);
+    let pages = call.device.map_pages(pages, page_bytes)?;
     call.state.umems.insert(number, Umem { pages, offset, len, writable, users: 0 });
-    call.state.owners.add(Object::Umem, number, call.uid);
+    call.created(Object::Umem, number);
     call.output.set(create_umem_out::UMEM_ID, number.into());
     Ok(())
 }
@@ -96,6 +96,6 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.check_owner(Object::Umem, number)?;
     let umem = call.state.umems.remove_unused(number, |umem| umem.users)?;
     call.device.unmap_pages(umem.pages);
-    call.state.owners.remove(Object::Umem, number);
+    call.destroyed(Object::Umem, number);
     Ok(())
 }
