@@ -138,9 +138,23 @@ pub struct SrqFaults {
     pub sequence: u16,
 }
 
+/// Which ConnectX a device is. It decides what its capabilities say; the device does what they say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Generation {
+    /// ConnectX-5.
+    #[default]
+    ConnectX5,
+    /// ConnectX-6 Dx.
+    ConnectX6Dx,
+    /// ConnectX-7.
+    ConnectX7,
+}
+
 /// What a device is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
+    /// Which ConnectX it is.
+    pub generation: Generation,
     /// First QPN of this instance, at least 2. Processes that share a device divide the 24-bit space among them, since
     /// a packet finds its process by QPN.
     pub qpn_first: u32,
@@ -171,6 +185,7 @@ impl DeviceConfig {
     #[must_use]
     pub fn with_port(port: PortConfig) -> Self {
         Self {
+            generation: Generation::default(),
             qpn_first: 0x100,
             qpn_count: (1 << 18) - 0x100,
             reuse_qpns: false,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Generation, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
     SqContext, SrqContext, Transport,
@@ -189,6 +189,7 @@ impl Lab {
         let (host, network) = (Guarded::new(HOST), Network::default());
         let doorbells = [DoorbellSource::Calls, DoorbellSource::Registers, DoorbellSource::Records];
         let config = DeviceConfig {
+            generation: Generation::default(),
             qpn_first: 2,
             qpn_count: 16,
             reuse_qpns: false,

@@ -244,6 +244,21 @@ fn devices_describe_themselves() {
     }
 }
 
+#[test]
+fn a_device_is_of_the_generation_asked_for() {
+    for (generation, part, firmware) in [
+        ("connectx5", "4119", "16.35.4030"),
+        ("connectx6dx", "4125", "22.35.4030"),
+        ("connectx7", "4129", "28.35.4030"),
+    ] {
+        let (code, output) = launch(&["--generation", generation], &["ibv_devinfo"], Duration::from_secs(20));
+        assert_eq!(code, Some(0), "{output}");
+        for line in [format!("vendor_part_id:\t\t\t{part}"), format!("fw_ver:\t\t\t\t{firmware}")] {
+            assert!(output.contains(&line), "{line:?} is not in:\n{output}");
+        }
+    }
+}
+
 /// The C program `name`, compiled; it is there as long as the directory.
 fn compiled(name: &str) -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().expect("a directory for the program");

@@ -1,8 +1,10 @@
 //! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
 //! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
 
+mod generation;
 mod local_address;
 
+pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 
 use std::ffi::OsString;
@@ -106,6 +108,8 @@ pub struct Settings {
     pub ports: u32,
     /// Their link layer.
     pub link: Link,
+    /// Which ConnectX they are.
+    pub generation: Generation,
     /// The machine's IP addresses, for which an Ethernet port has GIDs.
     pub addresses: Vec<LocalAddress>,
     /// What raw packets need inline.
@@ -147,6 +151,7 @@ pub struct BadSetting {
 const DEVICES: &str = "SOFTHCA_DEVICES";
 const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
+const GENERATION: &str = "SOFTHCA_GENERATION";
 const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
@@ -168,6 +173,7 @@ impl Settings {
             (DEVICES, self.devices.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
+            (GENERATION, self.generation.name().to_owned()),
             (ADDRESSES, local_address::to_text(&self.addresses)),
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
             (MEMLOCK, self.memlock.name().to_owned()),
@@ -207,6 +213,16 @@ impl Settings {
                 return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
             }
         };
+        let generation = match var(GENERATION) {
+            None => Generation::ConnectX5,
+            Some(value) => match Generation::ALL.into_iter().find(|generation| generation.name() == value) {
+                Some(generation) => generation,
+                None => {
+                    let expected = "connectx5, connectx6dx or connectx7";
+                    return Err(BadSetting { name: GENERATION, value, expected });
+                }
+            },
+        };
         let addresses = var(ADDRESSES).unwrap_or_default();
         let Some(addresses) = local_address::from_text(&addresses) else {
             return Err(BadSetting {
@@ -235,6 +251,7 @@ impl Settings {
             devices: count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?,
             ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
             link,
+            generation,
             addresses,
             inline_headers,
             memlock,
@@ -257,12 +274,6 @@ pub const DEFAULT_PKEY: u16 = 0xffff;
 pub const PCI_VENDOR_ID: u32 = 0x15b3;
 /// Who has made the devices, as verbs tell it: Mellanox' first block of Ethernet addresses (OUI).
 pub const VENDOR_ID: u32 = 0x02c9;
-/// PCI device of the devices: ConnectX-5 (MT27800).
-pub const DEVICE_ID: u32 = 0x1017;
-/// Board of the devices.
-pub const BOARD_ID: &str = "SFT0000000001";
-/// Firmware version: major, minor, sub-minor.
-pub const FIRMWARE: [u16; 3] = [16, 35, 4030];
 
 /// What a GID table entry is (`enum ib_uverbs_gid_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -367,6 +378,7 @@ mod tests {
             devices: 3,
             ports: 2,
             link,
+            generation: Generation::ConnectX6Dx,
             addresses: vec![
                 LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() },
                 LocalAddress { interface: "eth0".to_owned(), ip: Ipv6Addr::LOCALHOST.into() },
@@ -388,8 +400,9 @@ mod tests {
     #[test]
     fn settings_survive_the_environment() {
         for link in [Link::Infiniband, Link::Ethernet] {
-            for inline_headers in InlineHeaders::ALL {
-                let settings = Settings { inline_headers, ..settings(link) };
+            let headers = InlineHeaders::ALL.map(|inline_headers| Settings { inline_headers, ..settings(link) });
+            let generations = Generation::ALL.map(|generation| Settings { generation, ..settings(link) });
+            for settings in headers.into_iter().chain(generations) {
                 let env: HashMap<_, _> = settings.to_env().into_iter().collect();
                 assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
             }

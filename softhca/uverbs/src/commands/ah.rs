@@ -82,6 +82,7 @@ mod tests {
             devices: 2,
             ports: 2,
             link: Link::Ethernet,
+            generation: softhca_settings::Generation::ConnectX5,
             addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
             inline_headers: InlineHeaders::None,
             memlock: Memlock::Linux,

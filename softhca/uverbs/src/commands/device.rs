@@ -113,7 +113,7 @@ fn capabilities(hca: &Hca) -> u32 {
 
 fn base(context: &Context) -> QueryDeviceResp {
     let hca = &context.hca;
-    let [major, minor, sub_minor] = settings::FIRMWARE.map(u64::from);
+    let [major, minor, sub_minor] = hca.settings.generation.firmware().map(u64::from);
     let guid = settings::node_guid(hca.index).to_be_bytes();
     QueryDeviceResp {
         fw_ver: major << 32 | minor << 16 | sub_minor,
@@ -122,7 +122,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         max_mr_size: u64::MAX,
         page_size_cap: 0xffff_ffff_ffff_f000,
         vendor_id: settings::VENDOR_ID,
-        vendor_part_id: settings::DEVICE_ID,
+        vendor_part_id: hca.settings.generation.device_id(),
         hw_ver: 0,
         max_qp: MAX_QUEUES,
         max_qp_wr: MAX_QUEUE_WR,

@@ -8,7 +8,7 @@ use super::stepped::{Origin, Stepped};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::Mutex as DeviceMutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, PortConfig};
 use softhca::context::Path;
 use softhca::device::Device;
 use softhca::error::Error;
@@ -82,6 +82,7 @@ impl Hca {
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
+            generation: generation(settings.generation),
             reuse_qpns: settings.reuse_qpn,
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
@@ -285,5 +286,14 @@ fn refused(error: &Error) -> Errno {
         Error::Unsupported(_) => Errno::EOPNOTSUPP,
         Error::Dma(_) => Errno::EFAULT,
         Error::System { errno, .. } => Errno(*errno),
+    }
+}
+
+/// Which ConnectX the core is to be.
+fn generation(setting: softhca_settings::Generation) -> Generation {
+    match setting {
+        softhca_settings::Generation::ConnectX5 => Generation::ConnectX5,
+        softhca_settings::Generation::ConnectX6Dx => Generation::ConnectX6Dx,
+        softhca_settings::Generation::ConnectX7 => Generation::ConnectX7,
     }
 }

@@ -8,7 +8,7 @@ mod sysfs;
 use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
-use softhca_settings::{InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Memlock, Settings};
+use softhca_settings::{Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Memlock, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,6 +33,10 @@ struct Options {
     /// Link layer of all ports
     #[arg(long, value_enum, default_value_t = LinkOption::Infiniband)]
     link: LinkOption,
+
+    /// Which ConnectX the devices are: their PCI device, firmware version and capabilities
+    #[arg(long, value_enum, default_value_t = GenerationOption::Connectx5)]
+    generation: GenerationOption,
 
     /// What requests to send raw packets must hold of the packets' headers: nothing; the L2 headers (18 bytes); of IP
     /// packets also the IP header; of TCP and UDP packets also that one
@@ -120,6 +124,16 @@ enum LinkOption {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum GenerationOption {
+    /// ConnectX-5
+    Connectx5,
+    /// ConnectX-6 Dx
+    Connectx6dx,
+    /// ConnectX-7
+    Connectx7,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum InlineOption {
     /// As a ConnectX-5 and later
     None,
@@ -181,6 +195,11 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         link: match options.link {
             LinkOption::Infiniband => Link::Infiniband,
             LinkOption::Ethernet => Link::Ethernet,
+        },
+        generation: match options.generation {
+            GenerationOption::Connectx5 => Generation::ConnectX5,
+            GenerationOption::Connectx6dx => Generation::ConnectX6Dx,
+            GenerationOption::Connectx7 => Generation::ConnectX7,
         },
         addresses: addresses::local()?,
         inline_headers: match options.inline_headers {

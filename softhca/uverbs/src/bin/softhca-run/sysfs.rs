@@ -1,4 +1,4 @@
-//! The sysfs tree that libibverbs looks for devices in, as the kernel has it for a ConnectX-5.
+//! The sysfs tree that libibverbs looks for devices in, as the kernel has it for a ConnectX.
 
 use softhca_settings::{self as settings, Link, Settings};
 use std::fs;
@@ -25,17 +25,17 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
 }
 
 fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
-    let [major, minor, sub_minor] = settings::FIRMWARE;
+    let [major, minor, sub_minor] = settings.generation.firmware();
     let guid = quads(&settings::node_guid(device).to_be_bytes());
     put(at, "node_type", "1: CA")?;
     put(at, "node_guid", &guid)?;
     put(at, "sys_image_guid", &guid)?;
     put(at, "fw_ver", &format!("{major}.{minor}.{sub_minor:04}"))?;
-    put(at, "board_id", settings::BOARD_ID)?;
-    put(at, "hca_type", &format!("MT{}", settings::DEVICE_ID))?;
+    put(at, "board_id", settings.generation.board_id())?;
+    put(at, "hca_type", &format!("MT{}", settings.generation.device_id()))?;
     put(at, "hw_rev", "0")?;
     put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
-    let (vendor, id) = (settings::PCI_VENDOR_ID, settings::DEVICE_ID);
+    let (vendor, id) = (settings::PCI_VENDOR_ID, settings.generation.device_id());
     let pci = at.join("device");
     put(&pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
     put(&pci, "vendor", &format!("{vendor:#06x}"))?;

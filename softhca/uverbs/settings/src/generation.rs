@@ -1,0 +1,57 @@
+//! Which ConnectX the devices are.
+
+/// A generation of ConnectX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// ConnectX-5 (MT27800).
+    ConnectX5,
+    /// ConnectX-6 Dx (MT2892).
+    ConnectX6Dx,
+    /// ConnectX-7 (MT2910).
+    ConnectX7,
+}
+
+impl Generation {
+    /// All of them, the oldest first.
+    pub const ALL: [Self; 3] = [Self::ConnectX5, Self::ConnectX6Dx, Self::ConnectX7];
+
+    /// `connectx5`, `connectx6dx` or `connectx7`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ConnectX5 => "connectx5",
+            Self::ConnectX6Dx => "connectx6dx",
+            Self::ConnectX7 => "connectx7",
+        }
+    }
+
+    /// PCI device (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`, `mlx5_core_pci_table`).
+    #[must_use]
+    pub fn device_id(self) -> u32 {
+        match self {
+            Self::ConnectX5 => 0x1017,
+            Self::ConnectX6Dx => 0x101d,
+            Self::ConnectX7 => 0x1021,
+        }
+    }
+
+    /// Firmware version: major, minor, sub-minor. Each generation has a major number of its own.
+    #[must_use]
+    pub fn firmware(self) -> [u16; 3] {
+        match self {
+            Self::ConnectX5 => [16, 35, 4030],
+            Self::ConnectX6Dx => [22, 35, 4030],
+            Self::ConnectX7 => [28, 35, 4030],
+        }
+    }
+
+    /// Board.
+    #[must_use]
+    pub fn board_id(self) -> &'static str {
+        match self {
+            Self::ConnectX5 => "SFT0000000001",
+            Self::ConnectX6Dx => "SFT0000000002",
+            Self::ConnectX7 => "SFT0000000003",
+        }
+    }
+}
