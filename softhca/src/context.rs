@@ -63,7 +63,7 @@ pub enum Transport {
     RawPacket,
 }
 
-/// Receive ring: of a QP, or of an SRQ (whose WQEs begin with a 16-byte next segment).
+/// Receive ring: of a QP, or of an SRQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RqContext {
     /// Host address of the ring.
@@ -144,6 +144,19 @@ pub struct QpContext {
     pub scatter_to_cqe_res: u32,
 }
 
+/// How the WQEs of a shared ring follow each other (PRM `wq.wq_type`, `rmpc.basic_cyclic_rcv_wqe`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SrqOrder {
+    /// Each begins with a next segment of 16 bytes, which names the one after it.
+    #[default]
+    Linked,
+    /// In a circle. CQEs carry the running number of the WQE, not its index.
+    Cyclic {
+        /// Each begins with a next segment all the same, whose link means nothing.
+        next_segment: bool,
+    },
+}
+
 /// Shared receive queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrqContext {
@@ -151,6 +164,8 @@ pub struct SrqContext {
     pub pd: u32,
     /// Ring.
     pub rq: RqContext,
+    /// In which order its WQEs are consumed.
+    pub order: SrqOrder,
     /// Host address of the doorbell record: one big-endian word.
     pub dbr: u64,
     /// Raise [`crate::event::Event::SrqLimit`] when fewer WQEs than this are posted; 0 = never.

@@ -1,5 +1,7 @@
 //! Events: what the device reports to the host besides CQEs. Completion events and asynchronous events.
 
+use crate::error::Object;
+
 /// An event, in the order the device raised it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -57,4 +59,96 @@ pub enum QpEvent {
     AccessError,
     /// The last WQE of an SRQ was consumed by a QP in the error state.
     LastWqeReached,
+}
+
+/// Bytes of an entry of an event queue.
+pub const EQE_BYTES: usize = 64;
+
+/// Where in an entry its type, its subtype and its data are (Linux `include/linux/mlx5/device.h`, `struct mlx5_eqe`).
+const TYPE: usize = 1;
+const SUBTYPE: usize = 3;
+const DATA: usize = 32;
+/// Where in the data the number of a QP, an SRQ or a completed CQ is (`struct mlx5_eqe_qp_srq`, `struct mlx5_eqe_comp`), that
+/// of a CQ in error (`struct mlx5_eqe_cq_err`), and a port, in the upper four bits (`struct mlx5_eqe_port_state`).
+const QUEUE_NUMBER: usize = DATA + 24;
+const FAILED_CQ: usize = DATA;
+const PORT: usize = DATA + 8;
+/// Subtypes of the event of a port (`enum` of `MLX5_PORT_CHANGE_SUBTYPE_*`).
+const PORT_DOWN: u8 = 1;
+const PORT_ACTIVE: u8 = 4;
+
+impl Event {
+    /// Its number (Linux `include/linux/mlx5/device.h`, `MLX5_EVENT_TYPE_*`), as masks of event queues and subscriptions
+    /// name it.
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        match self {
+            Self::Completion { .. } => 0x00,
+            Self::CqError { .. } => 0x04,
+            Self::Qp { kind: QpEvent::CommunicationEstablished, .. } => 0x02,
+            Self::Qp { kind: QpEvent::SqDrained, .. } => 0x03,
+            Self::Qp { kind: QpEvent::Fatal, .. } => 0x05,
+            Self::Qp { kind: QpEvent::RequestError, .. } => 0x10,
+            Self::Qp { kind: QpEvent::AccessError, .. } => 0x11,
+            Self::Qp { kind: QpEvent::LastWqeReached, .. } => 0x13,
+            Self::SrqError { .. } => 0x12,
+            Self::SrqLimit { .. } => 0x14,
+            Self::DeviceFatal => 0x08,
+            Self::Port { .. } => 0x09,
+        }
+    }
+
+    /// The object that it is about, if it is about one: as a number of this kind. Shared receive queues of all kinds (SRQ, RMP,
+    /// XRC SRQ, XRQ) have their numbers from one space, so that this is all that tells them apart.
+    #[must_use]
+    pub fn object(&self) -> Option<(Object, u32)> {
+        match *self {
+            Self::Completion { cqn } | Self::CqError { cqn } => Some((Object::Cq, cqn)),
+            Self::Qp { qpn, .. } => Some((Object::Qp, qpn)),
+            Self::SrqLimit { srqn } | Self::SrqError { srqn } => Some((Object::Srq, srqn)),
+            Self::Port { .. } | Self::DeviceFatal => None,
+        }
+    }
+
+    /// The entry of an event queue that tells it, in memory order. The event queue's own, signature and owner, are 0.
+    #[must_use]
+    pub fn entry(&self) -> [u8; EQE_BYTES] {
+        let mut bytes = [0; EQE_BYTES];
+        bytes[TYPE] = self.number();
+        let mut put = |at: usize, number: u32| bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
+        match *self {
+            Self::Completion { cqn } => put(QUEUE_NUMBER, cqn),
+            Self::CqError { cqn } => put(FAILED_CQ, cqn),
+            Self::Qp { qpn, .. } => put(QUEUE_NUMBER, qpn),
+            Self::SrqLimit { srqn } | Self::SrqError { srqn } => put(QUEUE_NUMBER, srqn),
+            Self::Port { port, up } => {
+                bytes[SUBTYPE] = if up { PORT_ACTIVE } else { PORT_DOWN };
+                bytes[PORT] = port << 4;
+            }
+            Self::DeviceFatal => {}
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that are not 0.
+    fn set(event: Event) -> Vec<(usize, u8)> {
+        event.entry().into_iter().enumerate().filter(|&(_, byte)| byte != 0).collect()
+    }
+
+    #[test]
+    fn entries_are_those_of_linux() {
+        // By hand, from struct mlx5_eqe and the structures of its data.
+        assert_eq!(set(Event::Completion { cqn: 0x1_0203 }), [(57, 1), (58, 2), (59, 3)]);
+        assert_eq!(set(Event::CqError { cqn: 7 }), [(1, 4), (35, 7)]);
+        assert_eq!(set(Event::SrqLimit { srqn: 9 }), [(1, 0x14), (59, 9)]);
+        let last = Event::Qp { qpn: 0x100, kind: QpEvent::LastWqeReached };
+        assert_eq!(set(last), [(1, 0x13), (58, 1)]);
+        assert_eq!(set(Event::Port { port: 1, up: true }), [(1, 9), (3, 4), (40, 0x10)]);
+        assert_eq!(set(Event::Port { port: 2, up: false }), [(1, 9), (3, 1), (40, 0x20)]);
+    }
 }

@@ -100,6 +100,7 @@ pub mod memory;
 pub mod notify;
 pub mod packet;
 pub mod qp;
+pub mod query;
 mod recv;
 mod resources;
 pub mod runner;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
-    SqContext, SrqContext, Transport,
+    SqContext, SrqContext, SrqOrder, Transport,
 };
 use softhca::device::Device;
 use softhca::wire::{Frame, Grh, Route, Wire};
@@ -216,7 +216,7 @@ impl Lab {
             lab.keys.push(Key { key, context, destroyed: false });
         }
         let rq = RqContext { buf: BASE + SHARED_RING as u64, log_size: input.shared_log & 7, log_stride: 5 };
-        let srq = SrqContext { pd, rq, dbr: record(2), limit: 1 };
+        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, dbr: record(2), limit: 1 };
         let srqn = lab.device.create_srq(srq).ok();
         if srqn.is_some() {
             lab.ledger.add_srq(srq);

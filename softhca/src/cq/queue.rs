@@ -6,6 +6,7 @@ use crate::context::CqContext;
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::{DmaFault, HostMemory};
+use crate::query::{CqArming, CqFault, CqInfo};
 use std::time::Duration;
 
 /// Bits of indices in doorbell records, arm words and the device's own counter.
@@ -16,14 +17,6 @@ const ARM_SOLICITED: u32 = 1 << 24;
 const ARM_RESERVED: u32 = 0xce00_0000;
 /// An arm word that no driver writes: what the device puts into the record to see a first arm whose value is 0.
 const ARM_POISON: u32 = u32::MAX;
-
-/// Which completions an armed CQ waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Armed {
-    No,
-    Solicited,
-    Any,
-}
 
 /// CQEs that were written, and not consumed, when an arming arrived.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +49,10 @@ pub(crate) struct Cq {
     producer: u32,
     /// Index after the last CQE that counts as solicited, if any was written.
     solicited: Option<u32>,
-    armed: Armed,
+    armed: CqArming,
     missed: Option<Missed>,
+    /// CQEs written when the last event was raised, 24 bits.
+    notified: u32,
     /// Arm word last seen in the record.
     arm_word: u32,
     /// It takes no more CQEs.
@@ -72,8 +67,9 @@ impl Cq {
             context,
             producer: 0,
             solicited: None,
-            armed: Armed::No,
+            armed: CqArming::Fired,
             missed: None,
+            notified: 0,
             arm_word: ARM_POISON,
             failure: None,
             users: 0,
@@ -90,6 +86,26 @@ impl Cq {
     #[must_use]
     pub(crate) fn failure(&self) -> Option<CqFailure> {
         self.failure
+    }
+
+    /// Where it is. The consumer index is 0 if its record cannot be read.
+    pub(crate) fn info(&self, memory: &dyn HostMemory) -> CqInfo {
+        CqInfo {
+            context: self.context,
+            producer: self.producer,
+            consumer: memory.load_be32(self.context.dbr).map_or(0, |consumer| consumer & INDEX_MASK),
+            last_solicited: self.solicited.unwrap_or(0),
+            last_notified: self.notified,
+            arming: self.armed,
+            fault: self.failure.map(|failure| match failure {
+                CqFailure::Overrun { .. } => CqFault::Overrun,
+                CqFailure::Unreachable(_) => CqFault::Unreachable,
+            }),
+        }
+    }
+
+    pub(crate) fn set_ignore_overrun(&mut self, ignore: bool) {
+        self.context.ignore_overrun = ignore;
     }
 
     /// Writes the CQE of `c`. Returns the event that follows, if any.
@@ -117,9 +133,9 @@ impl Cq {
             self.solicited = Some(self.producer);
         }
         let wakes = match self.armed {
-            Armed::No => false,
-            Armed::Solicited => c.is_solicited(),
-            Armed::Any => true,
+            CqArming::Fired => false,
+            CqArming::Solicited => c.is_solicited(),
+            CqArming::Any => true,
         };
         wakes.then(|| self.fire(cqn))
     }
@@ -141,10 +157,10 @@ impl Cq {
         let unseen =
             |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
         let end = if word & ARM_SOLICITED != 0 {
-            self.armed = Armed::Solicited;
+            self.armed = CqArming::Solicited;
             self.solicited
         } else {
-            self.armed = Armed::Any;
+            self.armed = CqArming::Any;
             Some(self.producer)
         };
         self.missed = end.filter(|&end| unseen(end)).map(|end| Missed { end, due });
@@ -221,8 +237,9 @@ impl Cq {
     }
 
     fn fire(&mut self, cqn: u32) -> Event {
-        self.armed = Armed::No;
+        self.armed = CqArming::Fired;
         self.missed = None;
+        self.notified = self.producer;
         Event::Completion { cqn }
     }
 

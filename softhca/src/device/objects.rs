@@ -3,11 +3,12 @@
 use super::check::{self, value};
 use super::{Device, Pd};
 use crate::config::DoorbellSource;
-use crate::context::{CqContext, SrqContext};
+use crate::context::{CqContext, SrqContext, SrqOrder};
 use crate::cq::Cq;
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::HostMemory;
+use crate::query::{CqInfo, SrqInfo};
 use crate::recv::Srq;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 
@@ -107,6 +108,23 @@ impl Device {
         self.resources.cqs.find_mut(cqn)?.resize(context, &*self.resources.memory, now)
     }
 
+    /// What a CQ was created from, and where it is.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn query_cq(&self, cqn: u32) -> Result<CqInfo, Error> {
+        Ok(self.resources.cqs.find(cqn)?.info(&*self.resources.memory))
+    }
+
+    /// Says whether a CQ overwrites CQEs that have not been consumed ([`CqContext::ignore_overrun`]).
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn set_ignore_overrun(&mut self, cqn: u32, ignore: bool) -> Result<(), Error> {
+        self.resources.cqs.find_mut(cqn)?.set_ignore_overrun(ignore);
+        Ok(())
+    }
+
     /// Destroys a CQ.
     ///
     /// # Errors
@@ -120,12 +138,14 @@ impl Device {
         Ok(())
     }
 
-    /// Creates an SRQ; returns its number. The driver has linked its WQEs.
+    /// Creates an SRQ; returns its number. The driver has linked its WQEs, if its order is by links.
     ///
     /// # Errors
     /// [`Error::NoSuch`] PD; [`Error::BadValue`]; [`Error::Dma`]; [`Error::Exhausted`].
     pub fn create_srq(&mut self, context: SrqContext) -> Result<u32, Error> {
-        value("SRQ stride log", context.rq.log_stride.into(), context.rq.log_stride >= 5, "at least 5 (32 bytes)")?;
+        let has_link = context.order != SrqOrder::Cyclic { next_segment: false };
+        let fits = context.rq.log_stride >= 5 || !has_link;
+        value("SRQ stride log", context.rq.log_stride.into(), fits, "at least 5 (32 bytes)")?;
         check::rq(&context.rq, &self.config.limits, &*self.resources.memory)?;
         self.resources.memory.load_be32(context.dbr)?;
         let pd = self.pds.find_mut(context.pd)?;
@@ -152,6 +172,16 @@ impl Device {
     /// [`Error::NoSuch`].
     pub fn query_srq_limit(&self, srqn: u32) -> Result<u16, Error> {
         Ok(self.resources.srqs.find(srqn)?.limit())
+    }
+
+    /// What an SRQ was created from, and what has become of it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn query_srq(&self, srqn: u32) -> Result<SrqInfo, Error> {
+        let srq = self.resources.srqs.find(srqn)?;
+        let posted = srq.posted(&*self.resources.memory);
+        Ok(SrqInfo { context: *srq.context(), limit: srq.limit(), posted, failed: srq.has_failed() })
     }
 
     /// Destroys an SRQ.

@@ -69,7 +69,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn query_qp(&self, qpn: u32) -> Result<QpInfo, Error> {
-        Ok(self.qps.find(qpn)?.query())
+        Ok(self.qps.find(qpn)?.query(&*self.resources.memory))
     }
 
     /// Destroys a QP, in any state. Its outstanding WQEs never complete.

@@ -3,7 +3,7 @@
 use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
-use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext};
+use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder};
 use crate::cq::INVALID_OP_OWN;
 use crate::error::{Error, Object};
 use crate::memory::page_bytes;
@@ -62,7 +62,8 @@ impl EmbeddedDevice {
             ring.write((i * rq.stride) as usize + 2, &next.to_be_bytes());
         }
         let dbrec = self.ring(RECORD_BYTES, RECORD_BYTES)?;
-        let context = SrqContext { pd: self.pd, rq: rq_context(&rq), dbr: dbrec.addr(), limit: 0 };
+        let context =
+            SrqContext { pd: self.pd, rq: rq_context(&rq), order: SrqOrder::Linked, dbr: dbrec.addr(), limit: 0 };
         let srqn = self.device.create_srq(context)?;
         Ok(SrqParts { srqn, ring: rq, head: 0, tail: rq.wqe_cnt - 1, dbrec: dbrec.ptr().cast() })
     }

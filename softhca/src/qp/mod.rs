@@ -33,8 +33,9 @@ use receive::Receives;
 use requester::{Broken, Requester};
 use responder::{Fatal, Responder};
 
-use crate::context::{QpAttr, QpContext, QpState, Transport};
+use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::event::QpEvent;
+use crate::memory::HostMemory;
 use crate::packet::Packet;
 use crate::resources::Resources;
 use crate::wire::Route;
@@ -54,6 +55,14 @@ pub struct QpInfo {
     pub hw_sq_wqebb_counter: u16,
     /// WQEBB index up to which the doorbell has announced send WQEs (PRM, QPC.sw_sq_wqebb_counter).
     pub sw_sq_wqebb_counter: u16,
+    /// Receive WQEs consumed from its own ring, 16 bits (PRM, QPC.hw_rq_counter).
+    pub hw_rq_counter: u16,
+    /// Receive WQEs posted to it, as its doorbell record says (PRM, QPC.sw_rq_counter).
+    pub sw_rq_counter: u16,
+    /// The PSN that the peer acknowledged last, once `sq_psn` is set (PRM, QPC.last_acked_psn).
+    pub last_acked_psn: u32,
+    /// Messages that it has received as a responder, 24 bits (PRM, QPC.rmsn).
+    pub rmsn: u32,
 }
 
 /// A queue pair.
@@ -92,15 +101,28 @@ impl Qp {
         }
     }
 
-    /// State and attributes.
-    pub(crate) fn query(&self) -> QpInfo {
+    /// State and attributes. What is in its record counts as 0 if that cannot be read.
+    pub(crate) fn query(&self, memory: &dyn HostMemory) -> QpInfo {
         let QpCore { state, context, attr, .. } = self.core;
         let sq_psn = attr.sq_psn.map(|_| self.requester.sent_end.get());
         let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
         let draining = state == QpState::Sqd && !self.requester.is_drained();
         let (hw_sq_wqebb_counter, sw_sq_wqebb_counter) = self.requester.wqebb_counters();
         let attr = QpAttr { sq_psn, rq_psn, ..attr };
-        QpInfo { state, context, attr, draining, hw_sq_wqebb_counter, sw_sq_wqebb_counter }
+        let has_ring = matches!(context.rq, ReceiveSource::Own(_));
+        let posted = if has_ring { memory.load_be32(context.dbr).unwrap_or(0) } else { 0 };
+        QpInfo {
+            state,
+            context,
+            attr,
+            draining,
+            hw_sq_wqebb_counter,
+            sw_sq_wqebb_counter,
+            hw_rq_counter: self.receives.consumed(),
+            sw_rq_counter: (posted & 0xffff) as u16,
+            last_acked_psn: sq_psn.map_or(0, |_| self.requester.unacked.previous().get()),
+            rmsn: self.responder.messages(),
+        }
     }
 
     /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no

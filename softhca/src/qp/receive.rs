@@ -87,6 +87,14 @@ impl Receives {
         }
     }
 
+    /// WQEs consumed from an own ring, 16 bits.
+    pub(super) fn consumed(&self) -> u16 {
+        match &self.queue {
+            RecvQueue::Own(rq) => rq.consumed(),
+            RecvQueue::None | RecvQueue::Shared { .. } => 0,
+        }
+    }
+
     /// Whether a receive WQE is at hand.
     pub(super) fn has_begun(&self) -> bool {
         self.current.is_some()

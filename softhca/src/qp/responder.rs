@@ -79,6 +79,11 @@ impl Responder {
         self.expected
     }
 
+    /// Messages completed, 24 bits.
+    pub(super) fn messages(&self) -> u32 {
+        self.msn
+    }
+
     /// Takes a request packet of the peer.
     pub(super) fn request(
         &mut self,

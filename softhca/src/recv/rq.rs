@@ -22,6 +22,12 @@ impl Rq {
         Self { ring, dbr, taken: 0 }
     }
 
+    /// WQEs consumed, 16 bits.
+    #[must_use]
+    pub(crate) fn consumed(&self) -> u16 {
+        self.taken
+    }
+
     /// Consumes the next WQE; `None` if nothing is posted.
     ///
     /// # Errors

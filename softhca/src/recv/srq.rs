@@ -1,10 +1,10 @@
-//! Shared receive queues: WQEs linked by index, consumed in the order of the links.
+//! Shared receive queues: WQEs linked by index, consumed in the order of the links; or in a circle.
 //!
-//! Each WQE begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
+//! Each WQE of a linked ring begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
 //! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
 
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
-use crate::context::SrqContext;
+use crate::context::{SrqContext, SrqOrder};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
@@ -16,7 +16,7 @@ const NEXT_WQE_INDEX: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Srq {
     context: SrqContext,
-    /// Index of the next WQE to consume.
+    /// Index of the next WQE to consume, where they are linked.
     head: u16,
     /// WQEs consumed, 16 bits; the doorbell record counts those posted.
     taken: u16,
@@ -49,6 +49,18 @@ impl Srq {
         self.limit = limit;
     }
 
+    /// WQEs that are posted and not consumed; 0 if the record cannot be read or says what cannot be.
+    #[must_use]
+    pub(crate) fn posted(&self, memory: &dyn HostMemory) -> u16 {
+        posted(&self.context.rq, self.context.dbr, self.taken, memory).ok().flatten().unwrap_or(0)
+    }
+
+    /// Its ring was found inconsistent.
+    #[must_use]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
     /// Consumes the next WQE. Besides it comes the event that follows, if any: the limit was reached, or, once, the
     /// ring was found inconsistent.
     pub(crate) fn take(
@@ -72,21 +84,27 @@ impl Srq {
         let Some(ahead) = posted(ring, self.context.dbr, self.taken, memory)? else {
             return Ok(None);
         };
-        let index = self.head;
+        let (counter, segments) = match self.context.order {
+            SrqOrder::Linked => (self.head, DATA_SEG_BYTES),
+            SrqOrder::Cyclic { next_segment: true } => (self.taken, DATA_SEG_BYTES),
+            SrqOrder::Cyclic { next_segment: false } => (self.taken, 0),
+        };
         let mut bytes = vec![0; 1 << ring.log_stride];
-        memory.read(wqe_addr(ring, index), &mut bytes)?;
-        let next = u16::from_be_bytes([bytes[NEXT_WQE_INDEX], bytes[NEXT_WQE_INDEX + 1]]);
-        let entries = 1u32 << ring.log_size;
-        if u32::from(next) >= entries {
-            return Err(WqeFault::BadLink { index, next, entries });
+        memory.read(wqe_addr(ring, counter), &mut bytes)?;
+        if self.context.order == SrqOrder::Linked {
+            let next = u16::from_be_bytes([bytes[NEXT_WQE_INDEX], bytes[NEXT_WQE_INDEX + 1]]);
+            let entries = 1u32 << ring.log_size;
+            if u32::from(next) >= entries {
+                return Err(WqeFault::BadLink { index: counter, next, entries });
+            }
+            self.head = next;
         }
-        self.head = next;
         self.taken = self.taken.wrapping_add(1);
         let limit_reached = ahead - 1 < self.limit;
         if limit_reached {
             self.limit = 0;
         }
-        Ok(Some((RecvWqe { counter: index, segs: scatter_list(&bytes, DATA_SEG_BYTES) }, limit_reached)))
+        Ok(Some((RecvWqe { counter, segs: scatter_list(&bytes, segments) }, limit_reached)))
     }
 }
 
@@ -112,7 +130,7 @@ mod tests {
             memory.put(at + 48, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
         let rq = RqContext { buf: BASE, log_size: 2, log_stride: 6 };
-        (Srq::new(SrqContext { pd: 1, rq, dbr: BASE + RECORD as u64, limit }), memory)
+        (Srq::new(SrqContext { pd: 1, rq, order: SrqOrder::Linked, dbr: BASE + RECORD as u64, limit }), memory)
     }
 
     fn post(memory: &TestMemory, counter: u16) {
@@ -131,6 +149,32 @@ mod tests {
             assert_eq!(srq.consume(&memory), Ok(Some((wqe, false))));
         }
         assert_eq!(srq.consume(&memory), Ok(None));
+    }
+
+    #[test]
+    fn a_circle_takes_them_in_turn_and_counts_on() {
+        for next_segment in [true, false] {
+            let (mut srq, memory) = setup(0);
+            srq.context.order = SrqOrder::Cyclic { next_segment };
+            srq.taken = 0xffff;
+            if !next_segment {
+                // Where the link was, another segment.
+                (0..4)
+                    .for_each(|index| memory.put(index * 64, &[0, 0, 0, 9, 0, 0, 0x19, 0, 0, 0, 0, 0, 0, 0, 0x10, 0]));
+            }
+            post(&memory, 2);
+            assert_eq!(srq.posted(&memory), 3);
+            for counter in [0xffffu16, 0, 1] {
+                let len = u32::from(counter % 4) + 1;
+                let seg = DataSeg { len, lkey: 0x1800 + len - 1, addr: 0x1000 };
+                let wqe = srq.consume(&memory).unwrap().unwrap().0;
+                assert_eq!(wqe.counter, counter);
+                let segs = wqe.segs.unwrap();
+                let more = (!next_segment).then_some(DataSeg { len: 9, lkey: 0x1900, addr: 0x1000 });
+                assert_eq!(segs, more.into_iter().chain([seg; 2]).collect::<Vec<_>>());
+            }
+            assert_eq!(srq.consume(&memory), Ok(None));
+        }
     }
 
     #[test]

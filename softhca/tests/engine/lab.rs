@@ -196,7 +196,7 @@ impl Node {
                 let next = (i + 1) % (1 << o.rq_log);
                 self.memory.write(self.rq + (u64::from(i) << RQ_STRIDE_LOG) + 2, &next.to_be_bytes());
             }
-            let srq = SrqContext { pd: self.pd, rq: ring, dbr: self.srq_dbr, limit: 0 };
+            let srq = SrqContext { pd: self.pd, rq: ring, order: SrqOrder::Linked, dbr: self.srq_dbr, limit: 0 };
             let srqn = self.device.create_srq(srq).unwrap();
             self.srqn = Some(srqn);
             rq = ReceiveSource::Shared { srqn };

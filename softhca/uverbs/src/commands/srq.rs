@@ -9,7 +9,7 @@ use crate::context::{Context, Object, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
-use softhca::context::{RqContext, SrqContext};
+use softhca::context::{RqContext, SrqContext, SrqOrder};
 use std::sync::Arc;
 
 /// Bytes of the segment that links a WQE to the next, and of a data segment.
@@ -79,7 +79,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let events = Source::new(context.async_events(event_file::named(request, 10)?), user_handle);
     let pinned =
         [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
-    let srq = SrqContext { pd: pd.number, rq, dbr: driver.db_addr, limit: limit as u16 };
+    let srq = SrqContext { pd: pd.number, rq, order: SrqOrder::Linked, dbr: driver.db_addr, limit: limit as u16 };
     let number = hca.command(|device| device.create_srq(srq))?;
     let max_sge = stride / SEGMENT_BYTES - 1;
     let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, events, _pinned: pinned, _pd: pd });

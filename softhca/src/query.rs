@@ -1,0 +1,55 @@
+//! What queries of CQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
+
+use crate::context::{CqContext, SrqContext};
+
+/// What a query of a CQ returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CqInfo {
+    /// As it is now.
+    pub context: CqContext,
+    /// Index of the CQE to be written next, 24 bits (PRM, CQC.producer_counter).
+    pub producer: u32,
+    /// Index of the CQE that the host consumes next, as its doorbell record says; 24 bits (CQC.consumer_counter).
+    pub consumer: u32,
+    /// Index after the last CQE that counts as solicited, 24 bits (CQC.last_solicit_index).
+    pub last_solicited: u32,
+    /// `producer` when the last event was raised, 24 bits (CQC.last_notified_index).
+    pub last_notified: u32,
+    /// Which completions it is armed for.
+    pub arming: CqArming,
+    /// Why it takes no more CQEs, if so.
+    pub fault: Option<CqFault>,
+}
+
+/// Which completions raise an event (CQC.st).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqArming {
+    /// None: it was not armed since it has been made, or since the last event.
+    Fired,
+    /// The next solicited one.
+    Solicited,
+    /// The next.
+    Any,
+}
+
+/// Why a CQ takes no more CQEs (CQC.status).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqFault {
+    /// The host has not consumed enough of them.
+    Overrun,
+    /// Its ring or its record could not be reached.
+    Unreachable,
+}
+
+/// What a query of an SRQ returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrqInfo {
+    /// As it was created.
+    pub context: SrqContext,
+    /// The armed limit; 0 once the event was raised.
+    pub limit: u16,
+    /// WQEs that are posted and not consumed.
+    pub posted: u16,
+    /// Its ring was found inconsistent.
+    pub failed: bool,
+}
