@@ -37,8 +37,8 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// Its input: at least this long, and with no bits set that have no name.
     pub(crate) input: &'static Layout,
-    /// Bytes that its output has at least.
-    pub(crate) output_bytes: usize,
+    /// Its output, for which there must be room.
+    pub(crate) output: &'static Layout,
     pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 }
 
@@ -47,10 +47,10 @@ pub(crate) const fn command(
     opcode: u16,
     name: &'static str,
     input: &'static Layout,
-    output: &Layout,
+    output: &'static Layout,
     run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 ) -> Command {
-    Command { opcode, name, input, output_bytes: output.bytes, run }
+    Command { opcode, name, input, output, run }
 }
 
 /// A command that is being carried out.

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Command, general_obj_in_cmd_hdr, general_out};
 use super::commands;
-use super::layout::{View, ViewMut};
+use super::layout::{Layout, View, ViewMut};
 use super::owners::Uid;
 use super::state::State;
 use super::status::{Refusal, Status};
@@ -42,16 +42,19 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     let Some(command) = commands::all().find(|command| command.opcode == opcode) else {
         return Err(Refusal::new(Status::BadOperation, "no such command"));
     };
-    let Command { name, input: layout, output_bytes, .. } = *command;
+    let Command { name, input: layout, output: Layout { bytes: output_bytes, .. }, .. } = *command;
     if input.len() < layout.bytes {
         let reason = format!("{name}: an input of {} bytes, which has at least {}", input.len(), layout.bytes);
         return Err(Refusal::new(Status::BadInputLength, reason));
     }
-    if output.len() < output_bytes {
+    if output.len() < *output_bytes {
         let reason = format!("{name}: room for {} bytes of output, which has {output_bytes}", output.len());
         return Err(Refusal::new(Status::BadOutputLength, reason));
     }
-    if let Some(byte) = layout.reserved_byte_set(input) {
+    // Some structures of the header leave the user's number out, and yet each command has it: drivers set it in all.
+    let mut body = input[..layout.bytes].to_vec();
+    general_obj_in_cmd_hdr::LAYOUT.clear_named(&mut body);
+    if let Some(byte) = layout.reserved_byte_set(&body) {
         return Err(Refusal::parameter(format!("{name}: reserved bits are set in byte {byte:#x}")));
     }
     let rest = &input[layout.bytes..];

@@ -47,7 +47,7 @@ impl Layout {
     }
 
     /// Clears all bits that have a name.
-    fn clear_named(&self, bytes: &mut [u8]) {
+    pub(crate) fn clear_named(&self, bytes: &mut [u8]) {
         for field in self.fields {
             for bit in field.at..field.at + field.width {
                 if let Some(byte) = bytes.get_mut(bit / 8) {

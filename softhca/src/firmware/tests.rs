@@ -1,12 +1,13 @@
 //! Layouts, against Linux' header; and what holds for every command.
 
+use super::call::bare_out;
 use super::layout::Layout;
 use super::test_bench::device;
 use super::{Firmware, Status, commands};
 use std::collections::HashMap;
 
-/// Field, first bit, bits.
-type Known = HashMap<String, HashMap<String, (usize, usize)>>;
+/// Structure, its bits, and its fields: first bit, bits.
+type Known = HashMap<String, (usize, HashMap<String, (usize, usize)>)>;
 
 /// The structures of `mlx5_ifc.h`.
 fn known() -> Known {
@@ -17,18 +18,19 @@ fn known() -> Known {
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.starts_with(' ') {
-            let fields = known.get_mut(&structure).expect("a structure");
+            let (_, fields) = known.get_mut(&structure).expect("a structure");
             fields.insert(words[0].to_owned(), (number(words[1]), number(words[2])));
         } else {
             words[0].clone_into(&mut structure);
-            known.insert(structure.clone(), HashMap::new());
+            known.insert(structure.clone(), (number(words[1]), HashMap::new()));
         }
     }
     known
 }
 
 fn compare(layout: &Layout, known: &Known) {
-    let Some(fields) = known.get(layout.name) else { panic!("{} is not in the header", layout.name) };
+    let Some((bits, fields)) = known.get(layout.name) else { panic!("{} is not in the header", layout.name) };
+    assert_eq!(layout.bytes * 8, *bits, "{}", layout.name);
     for field in layout.fields {
         let name = field.name.to_lowercase();
         assert_eq!(fields.get(&name), Some(&(field.at, field.width)), "{}.{name}", layout.name);
@@ -44,9 +46,14 @@ fn compare(layout: &Layout, known: &Known) {
 #[test]
 fn layouts_are_those_of_linux() {
     let known = known();
+    // The outputs that are nothing but a status have a name for each command.
+    compare(&Layout { name: "dealloc_pd_out", ..bare_out::LAYOUT }, &known);
     let mut count = 0;
-    for layout in commands::all().map(|command| command.input) {
-        compare(layout, &known);
+    for command in commands::all() {
+        compare(command.input, &known);
+        if command.output.name != bare_out::LAYOUT.name {
+            compare(command.output, &known);
+        }
         count += 1;
     }
     assert!(count >= 2);
