@@ -125,6 +125,10 @@ fn table() -> Table {
         flags as "flags",
         cqe_size as "cqe_size",
     ]);
+    structure!(t, Mlx5dvContextAttr, "mlx5dv_context_attr", [
+        flags as "flags",
+        comp_mask as "comp_mask",
+    ]);
     structure!(t, Mlx5dvDcInitAttr, "mlx5dv_dc_init_attr", [
         dc_type as "dc_type",
         dct_access_key as "dct_access_key",
@@ -143,6 +147,7 @@ fn table() -> Table {
     t.add("sizeof(struct mlx5dv_cq_init_attr)", size_of::<ffi::Mlx5dvCqInitAttr>() as u64);
     t.add("sizeof(struct mlx5dv_qp_init_attr)", size_of::<ffi::Mlx5dvQpInitAttr>() as u64);
     let constants = [
+        ("MLX5DV_CONTEXT_FLAGS_DEVX", ffi::MLX5DV_CONTEXT_FLAGS_DEVX.into()),
         ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
         ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
         ("MLX5_RCV_DBR", ffi::MLX5_RCV_DBR as u64),

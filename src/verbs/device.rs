@@ -161,18 +161,32 @@ fn count(value: core::ffi::c_int) -> u32 {
     u32::try_from(value).unwrap_or(0)
 }
 
-impl Device {
+/// How a device is opened: [`Device::options`].
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "nothing is opened yet"]
+pub struct OpenOptions {
+    devx: bool,
+}
+
+impl OpenOptions {
+    /// The context may send firmware commands of its own (`MLX5DV_CONTEXT_FLAGS_DEVX`): what the crate `blueflame-devx` needs.
+    /// Off by default. A kernel or device without DevX then refuses to open.
+    pub const fn devx(mut self, on: bool) -> Self {
+        self.devx = on;
+        self
+    }
+
     /// Opens the device of this name.
     ///
     /// # Errors
     /// [`Error::NoDevices`], [`Error::UnknownDevice`] listing what there is, [`Error::NotMlx5`], [`Error::Library`], or a failed call.
-    pub fn open(name: &str) -> Result<Self, Error> {
+    pub fn open(self, name: &str) -> Result<Device, Error> {
         let list = DeviceList::get()?;
         if list.devices().is_empty() {
             return Err(Error::NoDevices);
         }
         match list.devices().iter().find(|&&device| name_of(device) == name) {
-            Some(&device) => Self::open_raw(device),
+            Some(&device) => self.open_raw(device),
             None => Err(Error::UnknownDevice {
                 name: name.to_string(),
                 known: list.devices().iter().map(|&device| name_of(device)).collect(),
@@ -185,33 +199,62 @@ impl Device {
     /// # Errors
     /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, [`Error::Library`], or a failed
     /// call.
-    pub fn open_first() -> Result<Self, Error> {
+    pub fn open_first(self) -> Result<Device, Error> {
         let list = DeviceList::get()?;
         let first = *list.devices().first().ok_or(Error::NoDevices)?;
         for &device in list.devices() {
             // SAFETY: the devices are of a list that is alive.
             if unsafe { is_mlx5(device) }? {
-                return Self::open_raw(device);
+                return self.open_raw(device);
             }
         }
-        Self::open_raw(first)
+        self.open_raw(first)
     }
 
     /// Opens a device of a list that is alive.
-    fn open_raw(device: *mut sys::ibv_device) -> Result<Self, Error> {
+    fn open_raw(self, device: *mut sys::ibv_device) -> Result<Device, Error> {
         let name = name_of(device);
         // SAFETY: the device is of a list that is alive.
         if !unsafe { is_mlx5(device) }? {
             return Err(Error::NotMlx5 { name });
         }
-        // SAFETY: as above.
-        let raw = non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?;
+        let raw = if self.devx {
+            let mut attr = ffi::Mlx5dvContextAttr { flags: ffi::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
+            // SAFETY: as above, and libmlx5's; the attributes live until the call returns.
+            non_null("mlx5dv_open_device", unsafe { ffi::mlx5dv_open_device(device, &raw mut attr) })?
+        } else {
+            // SAFETY: as above.
+            non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?
+        };
         // SAFETY: just opened, and libmlx5's.
         let attr = unsafe { query(raw.as_ptr()) }.inspect_err(|_| {
             // SAFETY: as above; nothing was made of it.
             unsafe { sys::ibv_close_device(raw.as_ptr()) };
         })?;
-        Ok(Self::over(raw, false, name, attr))
+        Ok(Device::over(raw, false, name, attr))
+    }
+}
+
+impl Device {
+    /// Begins to open a device in a particular way.
+    pub fn options() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Opens the device of this name.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open(name: &str) -> Result<Self, Error> {
+        Self::options().open(name)
+    }
+
+    /// Opens the first mlx5 device.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open_first`].
+    pub fn open_first() -> Result<Self, Error> {
+        Self::options().open_first()
     }
 
     fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {

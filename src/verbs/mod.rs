@@ -98,7 +98,7 @@ pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_share
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
 pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
-pub use device::{Device, DeviceAttr, device_names};
+pub use device::{Device, DeviceAttr, OpenOptions, device_names};
 pub use endpoint::Endpoint;
 pub use error::{CallError, Error};
 pub use link::{LinkLayer, PortState};

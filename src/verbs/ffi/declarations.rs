@@ -279,6 +279,19 @@ pub struct IbvAsyncEvent {
     pub event_type: u32,
 }
 
+/// How a device is opened (`struct mlx5dv_context_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvContextAttr {
+    /// `MLX5DV_CONTEXT_FLAGS_DEVX`.
+    pub flags: u32,
+    /// Which of later fields count: there are none.
+    pub comp_mask: u64,
+}
+
+/// [`Mlx5dvContextAttr::flags`]: the context may send firmware commands.
+pub const MLX5DV_CONTEXT_FLAGS_DEVX: u32 = 1 << 0;
+
 /// What an allocator of a parent domain is asked for (`MLX5DV_RES_TYPE_*`: the driver's number in the upper half).
 const fn mlx5dv_res_type(number: u64) -> u64 {
     /// `RDMA_DRIVER_MLX5` of `rdma/ib_user_ioctl_verbs.h`.

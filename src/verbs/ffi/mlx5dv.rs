@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use rdma_sys as sys;
 
-use super::declarations::{Mlx5dvContext, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
+use super::declarations::{Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
 use crate::verbs::Error;
 
 /// The library, by the name of its interface.
@@ -54,6 +54,11 @@ macro_rules! functions {
 functions! {
     /// Whether the device is driven by libmlx5. False if there is no libmlx5.
     fn mlx5dv_is_supported(device: *mut sys::ibv_device) -> bool, else false;
+    /// Opens a device with mlx5's own attributes. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_open_device(
+        device: *mut sys::ibv_device,
+        attr: *mut Mlx5dvContextAttr
+    ) -> *mut sys::ibv_context, else absent();
     /// Queries what is particular to mlx5. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_query_device(ctx_in: *mut sys::ibv_context, attrs_out: *mut Mlx5dvContext) -> c_int, else libc::ENOSYS;
     /// Hands out raw parts. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
@@ -89,7 +94,8 @@ fn absent<T>() -> *mut T {
 }
 
 /// A loaded library. It stays loaded.
-pub(in crate::verbs) struct Library {
+#[derive(Debug)]
+pub struct Library {
     name: &'static str,
     handle: *mut c_void,
 }
@@ -99,7 +105,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Library`].
-    pub(in crate::verbs) fn open(name: &'static str) -> Result<Self, Error> {
+    pub fn open(name: &'static str) -> Result<Self, Error> {
         let file = std::ffi::CString::new(name).map_err(|_| failed(name, None))?;
         // SAFETY: a string. What such a library does when it is loaded is to register its driver with libibverbs.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -110,7 +116,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Library`].
-    pub(in crate::verbs) fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
+    pub fn find(&self, symbol: &'static str) -> Result<*mut c_void, Error> {
         let name = std::ffi::CString::new(symbol).map_err(|_| failed(self.name, Some(symbol)))?;
         // SAFETY: the library is loaded, the name is a string.
         let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };

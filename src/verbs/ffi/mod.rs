@@ -9,5 +9,8 @@ mod declarations;
 mod mlx5dv;
 
 pub use declarations::*;
-pub(super) use mlx5dv::{Library, functions};
-pub use mlx5dv::{mlx5dv_create_cq, mlx5dv_create_qp, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_query_device};
+pub use mlx5dv::Library;
+pub(super) use mlx5dv::functions;
+pub use mlx5dv::{
+    mlx5dv_create_cq, mlx5dv_create_qp, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_open_device, mlx5dv_query_device,
+};

@@ -1,0 +1,51 @@
+//! What the firmware says of a command.
+
+use crate::mailbox::names;
+
+names! {
+    /// The first byte of each outbox: `MLX5_CMD_STAT_*` of Linux' `include/linux/mlx5/device.h`.
+    pub struct Status(u8) {
+        OK = 0x0,
+        INT_ERR = 0x1,
+        BAD_OP_ERR = 0x2,
+        BAD_PARAM_ERR = 0x3,
+        BAD_SYS_STATE_ERR = 0x4,
+        BAD_RES_ERR = 0x5,
+        RES_BUSY = 0x6,
+        LIM_ERR = 0x8,
+        BAD_RES_STATE_ERR = 0x9,
+        IX_ERR = 0xa,
+        NO_RES_ERR = 0xf,
+        BAD_QP_STATE_ERR = 0x10,
+        BAD_PKT_ERR = 0x30,
+        BAD_SIZE_OUTS_CQES_ERR = 0x40,
+        BAD_INP_LEN_ERR = 0x50,
+        BAD_OUTP_LEN_ERR = 0x51,
+    }
+}
+
+impl Status {
+    /// What it means.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::OK => "done",
+            Self::INT_ERR => "internal error",
+            Self::BAD_OP_ERR => "unknown or unsupported command",
+            Self::BAD_PARAM_ERR => "invalid parameter",
+            Self::BAD_SYS_STATE_ERR => "the device is not ready for it",
+            Self::BAD_RES_ERR => "no such object",
+            Self::RES_BUSY => "object in use",
+            Self::LIM_ERR => "limit exceeded",
+            Self::BAD_RES_STATE_ERR => "the object is in the wrong state",
+            Self::IX_ERR => "invalid index",
+            Self::NO_RES_ERR => "out of resources",
+            Self::BAD_QP_STATE_ERR => "the queue pair is in the wrong state",
+            Self::BAD_PKT_ERR => "invalid packet",
+            Self::BAD_SIZE_OUTS_CQES_ERR => "more completions outstanding than the new size has room for",
+            Self::BAD_INP_LEN_ERR => "invalid length of the inbox",
+            Self::BAD_OUTP_LEN_ERR => "invalid length of the outbox",
+            _ => "unknown status",
+        }
+    }
+}

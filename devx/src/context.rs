@@ -1,0 +1,238 @@
+//! A device opened for DevX, and commands to its firmware.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use blueflame::verbs::{CallError, Device};
+use rdma_sys::ibv_context;
+
+use crate::cmd::{Opcode, Status};
+use crate::error::{CommandError, Error};
+use crate::ffi;
+use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
+
+/// A device whose firmware takes commands. Cheap to clone; open as long as something made from it lives.
+#[derive(Clone, Debug)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    device: Device,
+}
+
+impl Context {
+    /// Opens the device of this name for DevX.
+    ///
+    /// # Errors
+    /// [`Error::Verbs`].
+    pub fn open(name: &str) -> Result<Self, Error> {
+        Ok(Self::over(Device::options().devx(true).open(name)?))
+    }
+
+    /// Opens the first mlx5 device for DevX.
+    ///
+    /// # Errors
+    /// [`Error::Verbs`].
+    pub fn open_first() -> Result<Self, Error> {
+        Ok(Self::over(Device::options().devx(true).open_first()?))
+    }
+
+    /// Uses a device that is open: by [`Device::options`] with `devx(true)`, or adopted from a library that opened it with
+    /// `MLX5DV_CONTEXT_FLAGS_DEVX`. If it was opened otherwise, commands fail with `EPERM` or `EINVAL`.
+    #[must_use]
+    pub fn over(device: Device) -> Self {
+        Self { inner: Arc::new(Inner { device }) }
+    }
+
+    /// The device, for what verbs does: ports, memory, queue pairs of the other kind.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.inner.device
+    }
+
+    /// Whether both are the same open device.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.inner.device.as_raw() == other.inner.device.as_raw()
+    }
+
+    pub(crate) fn raw(&self) -> *mut ibv_context {
+        self.inner.device.as_raw()
+    }
+
+    /// Sends a command that makes no object, and returns the answer.
+    ///
+    /// ```no_run
+    /// use blueflame_devx::{Context, Error, cmd};
+    ///
+    /// # fn f(context: &Context) -> Result<(), Error> {
+    /// let out = context.execute(&cmd::QueryAdapterIn::new())?;
+    /// println!("PSID {:?}", out.query_adapter_struct().vsd_contd_psid());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn execute<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
+    where
+        I::Command: Executes,
+    {
+        self.execute_into(inbox, Structure::zeroed())
+    }
+
+    /// As [`execute`](Self::execute), with an outbox of the caller's: the command's own, or that with a list behind it
+    /// ([`List::zeroed`](crate::mailbox::List::zeroed)).
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn execute_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
+    where
+        I::Command: Executes,
+    {
+        self.general(inbox.bytes(), outbox.bytes_mut())?;
+        Ok(outbox)
+    }
+
+    /// Sends whatever bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        self.general(inbox, outbox)
+    }
+
+    fn general(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
+        // SAFETY: the context is open; both mailboxes are as long as is said.
+        let errno = unsafe { ffi::mlx5dv_devx_general_cmd(self.raw(), input, inbox.len(), output, outbox.len()) };
+        answered(inbox, outbox, errno)
+    }
+
+    /// Sends a command that makes an object.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
+    where
+        I::Command: Creates,
+    {
+        let mut outbox = <I::Command as Command>::Out::zeroed();
+        let (input, output) = (inbox.bytes(), outbox.as_bytes_mut());
+        let (input_at, output_at) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+        // SAFETY: the context is open; both mailboxes are as long as is said.
+        let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input_at, input.len(), output_at, output.len()) };
+        let Some(raw) = NonNull::new(raw) else {
+            return Err(failure(input, output, last_errno()).into());
+        };
+        Ok((Object { raw, context: self.clone() }, outbox))
+    }
+}
+
+/// An object that a command has made: destroyed when dropped.
+#[derive(Debug)]
+pub struct Object {
+    raw: NonNull<ffi::Mlx5dvDevxObj>,
+    context: Context,
+}
+
+// SAFETY: libmlx5 keeps nothing about an object that calls change; the kernel locks what they share.
+unsafe impl Send for Object {}
+// SAFETY: as above.
+unsafe impl Sync for Object {}
+
+impl Object {
+    /// The device it was made on.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The raw object, for calls this crate does not wrap: alive as long as `self`.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut ffi::Mlx5dvDevxObj {
+        self.raw.as_ptr()
+    }
+
+    /// Sends a command that asks the object.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
+    where
+        I::Command: Queries,
+    {
+        self.query_into(inbox, Structure::zeroed())
+    }
+
+    /// As [`query`](Self::query), with an outbox of the caller's.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
+    where
+        I::Command: Queries,
+    {
+        self.call(ffi::mlx5dv_devx_obj_query, inbox.bytes(), outbox.bytes_mut())?;
+        Ok(outbox)
+    }
+
+    /// Sends a command that changes the object.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
+    where
+        I::Command: Modifies,
+    {
+        let mut outbox = <I::Command as Command>::Out::zeroed();
+        self.call(ffi::mlx5dv_devx_obj_modify, inbox.bytes(), outbox.as_bytes_mut())?;
+        Ok(outbox)
+    }
+
+    fn call(
+        &self,
+        function: unsafe fn(*mut ffi::Mlx5dvDevxObj, *const c_void, usize, *mut c_void, usize) -> c_int,
+        inbox: &[u8],
+        outbox: &mut [u8],
+    ) -> Result<(), Error> {
+        let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
+        // SAFETY: the object is alive; both mailboxes are as long as is said.
+        let errno = unsafe { function(self.raw.as_ptr(), input, inbox.len(), output, outbox.len()) };
+        answered(inbox, outbox, errno)
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // SAFETY: made by `mlx5dv_devx_obj_create`, destroyed once; whatever stands on it holds this object, and is gone.
+        unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) };
+    }
+}
+
+/// The number that `errno` has.
+fn last_errno() -> c_int {
+    CallError { call: "", errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }.errno
+}
+
+/// Whether the command was carried out. A library or kernel may report success although the outbox says otherwise.
+fn answered(inbox: &[u8], outbox: &[u8], errno: c_int) -> Result<(), Error> {
+    if errno == 0 && bits::get(outbox, 0, 8) == 0 {
+        return Ok(());
+    }
+    let errno = if errno < 0 { last_errno() } else { errno };
+    Err(failure(inbox, outbox, errno).into())
+}
+
+/// What a command's mailboxes say of its failure: all of them begin alike (`mlx5_ifc_mbox_in_bits`, `mlx5_ifc_mbox_out_bits`).
+fn failure(inbox: &[u8], outbox: &[u8], errno: c_int) -> CommandError {
+    CommandError {
+        opcode: Opcode(bits::get(inbox, 0, 16) as u16),
+        status: Status(bits::get(outbox, 0, 8) as u8),
+        syndrome: bits::get(outbox, 32, 32) as u32,
+        errno,
+    }
+}

@@ -1,0 +1,131 @@
+//! What can go wrong.
+
+use blueflame::verbs::{self, CallError};
+
+use crate::cmd::{Opcode, Status};
+
+/// Why something could not be made or done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The firmware refused a command, or the kernel did before it.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The device cannot do what was asked for. Nothing was sent.
+    #[error("the device's {name} is {found}, but {needed} is needed")]
+    Capability {
+        /// The field of the capabilities: `set.field`, as `mlx5_ifc.h` has it.
+        name: &'static str,
+        /// What it must be at least.
+        needed: u64,
+        /// What it is.
+        found: u64,
+    },
+    /// A number is out of range.
+    #[error("{what} is {value}, but must be {min} to {max}")]
+    OutOfRange {
+        /// What the number is.
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// The least allowed.
+        min: u64,
+        /// The most allowed.
+        max: u64,
+    },
+    /// A number must be a power of two.
+    #[error("{what} is {value}, but must be a power of two")]
+    NotPowerOfTwo {
+        /// What the number is.
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+    },
+    /// Two objects do not belong together.
+    #[error("the {object} was made with another {of}")]
+    Foreign {
+        /// Which object.
+        object: &'static str,
+        /// What both must have been made with.
+        of: &'static str,
+    },
+    /// The queue pair does not go from one state to the other.
+    #[error("the queue pair is in {is:?} and cannot go to {to:?}")]
+    WrongState {
+        /// The state it is in.
+        is: crate::cmd::QpcState,
+        /// The state it was to go to.
+        to: crate::cmd::QpcState,
+    },
+    /// The device answered with something that this crate cannot use.
+    #[error("the device made a {object} that this crate cannot drive: {why}")]
+    Parts {
+        /// Which object.
+        object: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A call of libmlx5 that is no command, or of the system.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// Opening the device, or something else that verbs did.
+    #[error(transparent)]
+    Verbs(#[from] verbs::Error),
+}
+
+/// A command that failed.
+///
+/// With [`status`](Self::status) OK, the kernel refused it before the firmware saw it, or did not hand the answer on; then `errno`
+/// says why. Else the firmware refused it. The syndrome tells NVIDIA's support where in the firmware; there is no public list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandError {
+    /// What was to be done.
+    pub opcode: Opcode,
+    /// What the firmware says.
+    pub status: Status,
+    /// Why, in the firmware's own numbers.
+    pub syndrome: u32,
+    /// What the kernel says: a number of `errno.h`.
+    pub errno: i32,
+}
+
+impl CommandError {
+    /// What usually is behind it, and what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match (self.status, self.errno) {
+            (Status::OK, libc::EPERM | libc::EACCES) => {
+                "the context was not opened for DevX, or the command needs a privilege (CAP_NET_RAW, CAP_SYS_RAWIO)"
+            }
+            (Status::OK, libc::EOPNOTSUPP | libc::ENOSYS | libc::EPROTONOSUPPORT) => {
+                "this kernel or libmlx5 has no DevX, or not this part of it"
+            }
+            (Status::OK, libc::EINVAL) => "the kernel does not let user space send this command in this way",
+            (Status::BAD_OP_ERR, _) => "this firmware does not know the command: look at the capabilities first",
+            (Status::BAD_PARAM_ERR, _) => "a field has a value that is reserved, or goes beyond a capability",
+            (Status::BAD_RES_ERR, _) => "an object that the command names does not exist, or is another's",
+            (Status::RES_BUSY, _) => "something still uses the object: destroy that first",
+            (Status::LIM_ERR, _) => "more than the device has of it: see its capabilities (log_max_*)",
+            (Status::BAD_QP_STATE_ERR, _) => "the queue pair is in a state from which this cannot be done",
+            (Status::NO_RES_ERR, _) => "the device has no more of these, or no memory for it",
+            _ => return None,
+        })
+    }
+}
+
+impl core::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { opcode, status, syndrome, errno } = self;
+        if *status == Status::OK {
+            write!(f, "{opcode:?} failed: {}", std::io::Error::from_raw_os_error(*errno))?;
+        } else {
+            write!(f, "{opcode:?} failed: {status:?}, {}, syndrome {syndrome:#x}", status.text())?;
+        }
+        match self.hint() {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for CommandError {}

@@ -1,0 +1,105 @@
+//! `mlx5dv_devx_*` of libmlx5, declared by hand after rdma-core's `providers/mlx5/mlx5dv.h`.
+//!
+//! `devx/tests/mlx5dv_devx.rs` compiles a C program against the installed header and compares every size, offset, constant and
+//! function type. The library is loaded when a function is first called, and not linked, as in `blueflame::verbs::ffi`.
+
+mod functions;
+
+use core::ffi::{c_int, c_void};
+
+pub use functions::*;
+
+/// An object that a command has made. Its insides are the library's.
+#[repr(C)]
+pub struct Mlx5dvDevxObj {
+    _private: [u8; 0],
+}
+
+/// Memory that the device may use for rings, records and keys (`struct mlx5dv_devx_umem`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Mlx5dvDevxUmem {
+    /// What commands call it.
+    pub umem_id: u32,
+}
+
+/// What memory is to be registered (`struct mlx5dv_devx_umem_in`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvDevxUmemIn {
+    /// Where it begins; for a dma-buf, the offset in it.
+    pub addr: *mut c_void,
+    /// Bytes.
+    pub size: usize,
+    /// `IBV_ACCESS_*`.
+    pub access: u32,
+    /// Page sizes that will do, a bit each.
+    pub pgsz_bitmap: u64,
+    /// Which of the fields below count.
+    pub comp_mask: u64,
+    /// The dma-buf, with [`MLX5DV_UMEM_MASK_DMABUF`].
+    pub dmabuf_fd: c_int,
+}
+
+/// [`Mlx5dvDevxUmemIn::dmabuf_fd`] counts.
+pub const MLX5DV_UMEM_MASK_DMABUF: u64 = 1 << 0;
+
+/// A page of doorbell registers (`struct mlx5dv_devx_uar`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Mlx5dvDevxUar {
+    /// The register.
+    pub reg_addr: *mut c_void,
+    /// The page.
+    pub base_addr: *mut c_void,
+    /// What commands call it.
+    pub page_id: u32,
+    /// Where the page is mapped from.
+    pub mmap_off: libc::off_t,
+    /// Which of later fields are there: none.
+    pub comp_mask: u64,
+}
+
+/// `MLX5DV_UAR_ALLOC_TYPE_BF`: mapped with write combining, for BlueFlame.
+pub const MLX5DV_UAR_ALLOC_TYPE_BF: u32 = 0;
+/// `MLX5DV_UAR_ALLOC_TYPE_NC`: mapped uncached, for doorbells of 8 bytes.
+pub const MLX5DV_UAR_ALLOC_TYPE_NC: u32 = 1;
+
+/// Where answers to asynchronous queries arrive (`struct mlx5dv_devx_cmd_comp`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Mlx5dvDevxCmdComp {
+    /// Readable when there is one.
+    pub fd: c_int,
+}
+
+/// What an answer begins with (`struct mlx5dv_devx_async_cmd_hdr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvDevxAsyncCmdHdr {
+    /// The caller's tag.
+    pub wr_id: u64,
+    /// The outbox, as long as was asked for.
+    pub out_data: [u8; 0],
+}
+
+/// Where events arrive (`struct mlx5dv_devx_event_channel`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Mlx5dvDevxEventChannel {
+    /// Readable when there is one.
+    pub fd: c_int,
+}
+
+/// What an event begins with (`struct mlx5dv_devx_async_event_hdr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvDevxAsyncEventHdr {
+    /// The subscriber's tag.
+    pub cookie: u64,
+    /// The EQE's data, unless the channel leaves them out.
+    pub out_data: [u8; 0],
+}
+
+/// `MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA`: events are the tag alone.
+pub const MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA: u32 = 1 << 0;

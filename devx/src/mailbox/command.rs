@@ -1,0 +1,95 @@
+//! Commands: which answer belongs to which mailbox, and how it may be sent.
+
+use super::{Element, List, Structure};
+
+/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode.
+pub trait Command: Structure {
+    /// The structure of the answer.
+    type Out: Structure;
+    /// `MLX5_CMD_OP_*`.
+    const OPCODE: u16;
+}
+
+/// What is sent: a [`Command`], alone or with a list behind it.
+pub trait Inbox {
+    /// The command.
+    type Command: Command;
+
+    /// The bytes to send.
+    fn bytes(&self) -> &[u8];
+}
+
+impl<T: Command> Inbox for T {
+    type Command = T;
+
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl<T: Command, E: Element> Inbox for List<T, E> {
+    type Command = T;
+
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+/// What is answered: a structure, alone or with a list behind it.
+pub trait Outbox {
+    /// The bytes to answer into.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+impl<T: Structure> Outbox for T {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.as_bytes_mut()
+    }
+}
+
+impl<T: Structure, E: Element> Outbox for List<T, E> {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.as_bytes_mut()
+    }
+}
+
+/// A command that makes nothing which would have to be destroyed, about no object: `mlx5dv_devx_general_cmd` sends it.
+pub trait Executes: Command {}
+
+/// A command that makes an object: `mlx5dv_devx_obj_create` sends it, and the kernel knows how the object is destroyed.
+pub trait Creates: Command {}
+
+/// A command that changes an object: `mlx5dv_devx_obj_modify` sends it.
+pub trait Modifies: Command {}
+
+/// A command that asks an object: `mlx5dv_devx_obj_query` sends it.
+pub trait Queries: Command {}
+
+/// Says of inboxes their outboxes, their opcodes, and how they are sent.
+macro_rules! commands {
+    ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {$(
+        impl $crate::mailbox::Command for $In {
+            type Out = $Out;
+            const OPCODE: u16 = $crate::cmd::Opcode::$opcode.0;
+        }
+
+        impl $crate::mailbox::$how for $In {}
+
+        impl $In {
+            /// The command with nothing but its opcode.
+            #[must_use]
+            pub fn new() -> Self {
+                let mut inbox = <Self as $crate::mailbox::Structure>::zeroed();
+                inbox.set_opcode($crate::cmd::Opcode::$opcode);
+                inbox
+            }
+        }
+
+        impl Default for $In {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    )*};
+}
+pub(crate) use commands;

@@ -1,0 +1,125 @@
+//! A structure with a list behind it: page addresses, entries of an indirect key, receive queues of a table.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+use super::structure::{Structure, part, part_mut};
+
+/// One element of a list.
+pub trait Element: Sized {
+    /// Bytes of an element, a multiple of 4.
+    const BYTES: usize;
+
+    /// Reads an element of `bytes`, which are [`BYTES`](Self::BYTES).
+    fn read(bytes: &[u8]) -> Self;
+
+    /// Writes the element to `bytes`, which are [`BYTES`](Self::BYTES).
+    fn write(&self, bytes: &mut [u8]);
+}
+
+impl<T: Structure> Element for T {
+    const BYTES: usize = T::BYTES;
+
+    fn read(bytes: &[u8]) -> Self {
+        T::copied(bytes)
+    }
+
+    fn write(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(self.as_bytes());
+    }
+}
+
+/// A structure `H` and the list of `E` that follows it. Derefs to the structure.
+#[derive(Clone, PartialEq, Eq)]
+pub struct List<H, E> {
+    /// Words, as the structure must be aligned to 4 bytes. They hold bytes as the device sees them.
+    words: Vec<u32>,
+    types: PhantomData<(H, E)>,
+}
+
+impl<H: Structure, E: Element> List<H, E> {
+    /// The structure with an empty list.
+    #[must_use]
+    pub fn new(head: &H) -> Self {
+        const { assert!(H::BYTES.is_multiple_of(4) && E::BYTES.is_multiple_of(4) && E::BYTES != 0) };
+        let mut list = Self { words: vec![0; H::BYTES / 4], types: PhantomData };
+        list.as_bytes_mut().copy_from_slice(head.as_bytes());
+        list
+    }
+
+    /// The structure and `len` elements, all zero: what the device answers into.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self { words: vec![0; (H::BYTES + len * E::BYTES) / 4], types: PhantomData }
+    }
+
+    /// Adds an element.
+    pub fn push(&mut self, element: &E) {
+        let at = self.words.len() * 4;
+        self.words.resize(self.words.len() + E::BYTES / 4, 0);
+        element.write(&mut self.as_bytes_mut()[at..]);
+    }
+
+    /// How many elements the list has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        (self.words.len() * 4 - H::BYTES) / E::BYTES
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements.
+    pub fn iter(&self) -> impl Iterator<Item = E> + '_ {
+        self.as_bytes()[H::BYTES..].chunks_exact(E::BYTES).map(E::read)
+    }
+
+    /// All bytes, structure and list.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: words, each of which is 4 bytes of any value.
+        unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.words.len() * 4) }
+    }
+
+    /// All bytes, to be changed.
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.words.len() * 4) }
+    }
+}
+
+impl<H: Structure, E: Element> Extend<E> for List<H, E> {
+    fn extend<I: IntoIterator<Item = E>>(&mut self, elements: I) {
+        for element in elements {
+            self.push(&element);
+        }
+    }
+}
+
+impl<H: Structure, E: Element> Deref for List<H, E> {
+    type Target = H;
+
+    fn deref(&self) -> &H {
+        // SAFETY: the words begin with the structure, since they were made.
+        unsafe { part(self.as_bytes(), 0) }
+    }
+}
+
+impl<H: Structure, E: Element> DerefMut for List<H, E> {
+    fn deref_mut(&mut self) -> &mut H {
+        // SAFETY: as above.
+        unsafe { part_mut(self.as_bytes_mut(), 0) }
+    }
+}
+
+impl<H: Structure + fmt::Debug, E: Element + fmt::Debug> fmt::Debug for List<H, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)?;
+        f.write_str(" + ")?;
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

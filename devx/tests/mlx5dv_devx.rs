@@ -1,0 +1,128 @@
+//! The hand-declared part of mlx5dv against the installed header: a C program prints sizes, offsets and constants, and
+//! compiles only if the functions have the types that are declared here.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::mem::offset_of;
+use std::process::Command;
+
+use blueflame_devx::ffi;
+
+/// Size of a field, from a function that points to it.
+fn field_size<S, F>(_: impl Fn(&S) -> *const F) -> usize {
+    size_of::<F>()
+}
+
+/// What to compare: the C expression, and what Rust says.
+fn table() -> Vec<(String, u64)> {
+    let mut table = Vec::new();
+    macro_rules! structure {
+        ($rust:ident, $c:literal, [$($field:ident),+]) => {
+            table.push((format!("sizeof(struct {})", $c), size_of::<ffi::$rust>() as u64));
+            $(
+                let field = stringify!($field);
+                table.push((format!("offsetof(struct {}, {field})", $c), offset_of!(ffi::$rust, $field) as u64));
+                let size = field_size(|value: &ffi::$rust| &raw const value.$field);
+                table.push((format!("sizeof(((struct {} *)0)->{field})", $c), size as u64));
+            )+
+        };
+    }
+    structure!(Mlx5dvDevxUmem, "mlx5dv_devx_umem", [umem_id]);
+    structure!(Mlx5dvDevxUmemIn, "mlx5dv_devx_umem_in", [addr, size, access, pgsz_bitmap, comp_mask, dmabuf_fd]);
+    structure!(Mlx5dvDevxUar, "mlx5dv_devx_uar", [reg_addr, base_addr, page_id, mmap_off, comp_mask]);
+    structure!(Mlx5dvDevxCmdComp, "mlx5dv_devx_cmd_comp", [fd]);
+    structure!(Mlx5dvDevxEventChannel, "mlx5dv_devx_event_channel", [fd]);
+    structure!(Mlx5dvDevxAsyncCmdHdr, "mlx5dv_devx_async_cmd_hdr", [wr_id]);
+    structure!(Mlx5dvDevxAsyncEventHdr, "mlx5dv_devx_async_event_hdr", [cookie]);
+    let constants = [
+        ("MLX5DV_UMEM_MASK_DMABUF", ffi::MLX5DV_UMEM_MASK_DMABUF),
+        ("MLX5DV_UAR_ALLOC_TYPE_BF", ffi::MLX5DV_UAR_ALLOC_TYPE_BF.into()),
+        ("MLX5DV_UAR_ALLOC_TYPE_NC", ffi::MLX5DV_UAR_ALLOC_TYPE_NC.into()),
+        (
+            "MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA",
+            ffi::MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA.into(),
+        ),
+    ];
+    table.extend(constants.map(|(name, value)| (name.to_string(), value)));
+    table
+}
+
+/// A type as C has it.
+fn in_c(rust: &str) -> &'static str {
+    match rust {
+        "" => "void",
+        "c_int" => "int",
+        "usize" => "size_t",
+        "isize" => "ssize_t",
+        "u16" => "uint16_t",
+        "u32" => "uint32_t",
+        "u64" => "uint64_t",
+        "*mut u32" => "uint32_t *",
+        "*mut u16" => "uint16_t *",
+        "*const c_void" => "const void *",
+        "*mut c_void" => "void *",
+        "*mut ibv_context" => "struct ibv_context *",
+        "*mut Mlx5dvDevxObj" => "struct mlx5dv_devx_obj *",
+        "*mut Mlx5dvDevxUmem" => "struct mlx5dv_devx_umem *",
+        "*mut Mlx5dvDevxUmemIn" => "struct mlx5dv_devx_umem_in *",
+        "*mut Mlx5dvDevxUar" => "struct mlx5dv_devx_uar *",
+        "*mut Mlx5dvDevxCmdComp" => "struct mlx5dv_devx_cmd_comp *",
+        "*mut Mlx5dvDevxAsyncCmdHdr" => "struct mlx5dv_devx_async_cmd_hdr *",
+        "*mut Mlx5dvDevxEventChannel" => "struct mlx5dv_devx_event_channel *",
+        "*mut Mlx5dvDevxAsyncEventHdr" => "struct mlx5dv_devx_async_event_hdr *",
+        other => panic!("no type in C for {other}"),
+    }
+}
+
+#[test]
+fn declarations_agree_with_the_installed_header() {
+    let table = table();
+    let mut source = String::from("#include <stddef.h>\n#include <stdio.h>\n#include <infiniband/mlx5dv.h>\n");
+    for (name, arguments, returned) in ffi::DECLARED {
+        let arguments: Vec<&str> = arguments.iter().map(|ty| in_c(ty)).collect();
+        // Declared anew: a type that differs is an error. The flags of event channels are an enumeration in C.
+        let arguments = match *name {
+            "mlx5dv_devx_create_event_channel" => {
+                "struct ibv_context *, enum mlx5dv_devx_create_event_channel_flags".into()
+            }
+            _ => arguments.join(", "),
+        };
+        writeln!(source, "{} {name}({arguments});", in_c(returned)).expect("a string");
+    }
+    source.push_str("int main(void) {\n");
+    for (expression, _) in &table {
+        writeln!(source, "printf(\"%s=%llu\\n\", \"{expression}\", (unsigned long long)({expression}));")
+            .expect("a string");
+    }
+    source.push_str("return 0; }\n");
+
+    let dir = tempfile::tempdir().expect("a directory for the C program");
+    let (c, exe) = (dir.path().join("layout.c"), dir.path().join("layout"));
+    std::fs::write(&c, source).expect("write the C program");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let compiled = Command::new(&compiler).arg(&c).arg("-o").arg(&exe).output().expect("a C compiler (cc, or CC)");
+    assert!(compiled.status.success(), "{compiler}: {}", String::from_utf8_lossy(&compiled.stderr));
+    let ran = Command::new(&exe).output().expect("run the C program");
+    assert!(ran.status.success());
+
+    let text = String::from_utf8(ran.stdout).expect("text");
+    let header: BTreeMap<&str, u64> = text
+        .lines()
+        .map(|line| {
+            let (name, value) = line.rsplit_once('=').expect("name=value");
+            (name, value.parse().expect("a number"))
+        })
+        .collect();
+    assert_eq!(header.len(), table.len(), "every entry once");
+    let wrong: Vec<String> = table
+        .iter()
+        .filter(|(name, rust)| header[name.as_str()] != *rust)
+        .map(|(name, rust)| format!("{name}: C {}, Rust {rust}", header[name.as_str()]))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_installed_library_has_the_functions() {
+    assert_eq!(ffi::available(), Ok(()));
+}
