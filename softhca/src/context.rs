@@ -45,6 +45,8 @@ pub struct CqContext {
     pub uar: u32,
     /// Overwrite CQEs that have not been consumed instead of raising an error (CQC.oi).
     pub ignore_overrun: bool,
+    /// Every CQE is written to the first place, so that the latest one is always there (CQC.cc).
+    pub collapsed: bool,
 }
 
 /// Transport service of a QP.

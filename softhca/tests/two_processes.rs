@@ -138,6 +138,7 @@ impl Program {
             dbr: addr + CQ_RECORD as u64,
             uar,
             ignore_overrun: false,
+            collapsed: false,
         };
         let cqn = device.create_cq(cq).unwrap();
         let qp = QpContext {

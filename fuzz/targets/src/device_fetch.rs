@@ -242,6 +242,7 @@ impl Lab {
             dbr: record(n) + 8,
             uar,
             ignore_overrun: qp.flags & 32 != 0,
+            collapsed: false,
         };
         self.host.permit_arm_word(Some(cq.dbr + 4));
         let created = self.device.create_cq(cq);

@@ -224,7 +224,10 @@ impl Cq {
 
     /// Writes the next CQE.
     fn put(&mut self, cqe: &Encoded, memory: &dyn HostMemory) -> Result<(), DmaFault> {
-        let slot = u64::from(self.producer & ((1 << self.context.log_size) - 1));
+        let slot = match self.context.collapsed {
+            true => 0,
+            false => u64::from(self.producer & ((1 << self.context.log_size) - 1)),
+        };
         let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
         memory.write_last_byte_last(at, cqe.as_bytes())?;
         self.producer = (self.producer + 1) & INDEX_MASK;
@@ -263,7 +266,8 @@ mod tests {
         let memory = TestMemory::filled(1024, 0xa5);
         memory.put(RECORD, &[0; 8]);
         let dbr = BASE + RECORD as u64;
-        let context = CqContext { buf: BASE, log_size: 2, cqe_bytes: 64, dbr, uar: 1, ignore_overrun };
+        let context =
+            CqContext { buf: BASE, log_size: 2, cqe_bytes: 64, dbr, uar: 1, ignore_overrun, collapsed: false };
         (Cq::new(context), memory)
     }
 
@@ -336,6 +340,17 @@ mod tests {
             assert_eq!(write(&mut cq, &memory, &completion(i)), None);
         }
         assert_eq!(memory.bytes()[61..64], [4, 0, 1]);
+    }
+
+    #[test]
+    fn a_collapsed_queue_holds_the_latest() {
+        let (mut cq, memory) = setup(true);
+        cq.context.collapsed = true;
+        for i in 0..5 {
+            assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+        }
+        assert_eq!(memory.bytes()[61..64], [4, 0, 1], "the owner bit changes as in a ring");
+        assert_eq!(memory.bytes()[64..128], [0xa5; 64]);
     }
 
     #[test]

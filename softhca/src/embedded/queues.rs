@@ -38,6 +38,7 @@ impl EmbeddedDevice {
             dbr: dbrec.addr(),
             uar,
             ignore_overrun,
+            collapsed: false,
         })?;
         let cq_uar = self.uar_addr(uar)?;
         Ok(CqParts {

@@ -68,5 +68,19 @@ impl Firmware {
     /// Forgets what [`Self::set_owner`] said.
     pub fn forget_owner(&mut self, kind: Object, number: u32) {
         self.state.owners.remove(kind, number);
+        if kind == Object::Cq {
+            self.state.queues.cqs.remove(&number);
+        }
+    }
+
+    /// Says that there is an event queue of this number, which CQs can name, although no command has made it.
+    pub fn declare_eq(&mut self, eqn: u32) {
+        self.state.eqs.insert(eqn);
+    }
+
+    /// The event queue that a CQ's events go to, if a command has made the CQ.
+    #[must_use]
+    pub fn eq_of_cq(&self, cqn: u32) -> Option<u32> {
+        self.state.queues.cqs.get(&cqn).filter(|cq| cq.made).map(commands::eqn)
     }
 }

@@ -1,10 +1,11 @@
 //! What the firmware keeps besides the device's own objects.
 
 use super::holds::Holds;
-use super::objects::Umem;
+use super::objects::{Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
+use std::collections::BTreeSet;
 
 /// Most user memories.
 const MAX_UMEMS: u32 = 1 << 20;
@@ -16,12 +17,22 @@ pub(crate) struct State {
     pub(super) owners: Owners,
     /// What memory they lie in.
     pub(super) holds: Holds,
+    /// Queues.
+    pub(super) queues: Queues,
+    /// Event queues that CQs can name.
+    pub(super) eqs: BTreeSet<u32>,
     /// User memory.
     pub(super) umems: Table<Umem>,
 }
 
 impl State {
     pub(super) fn new() -> Self {
-        Self { owners: Owners::default(), holds: Holds::default(), umems: Table::new(Object::Umem, 1, MAX_UMEMS) }
+        Self {
+            owners: Owners::default(),
+            holds: Holds::default(),
+            queues: Queues::default(),
+            eqs: BTreeSet::new(),
+            umems: Table::new(Object::Umem, 1, MAX_UMEMS),
+        }
     }
 }

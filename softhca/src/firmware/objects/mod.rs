@@ -1,5 +1,7 @@
 //! Objects that commands make and the device itself does not know.
 
+mod queues;
 mod umem;
 
+pub(super) use queues::{CQC_BYTES, CqRecord, Queues};
 pub(super) use umem::{ADAPTER_PAGE_BYTES, Umem};

@@ -88,6 +88,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             dbr: driver.db_addr,
             uar,
             ignore_overrun: flags & FLAG_IGNORE_OVERRUN != 0,
+            collapsed: false,
         })
     })?;
     let cq = Arc::new(Cq {
