@@ -2,9 +2,9 @@
 
 use super::holds::Hold;
 use super::layout::{Layout, View, ViewMut, layout};
-use super::owners::Uid;
+use super::owners::{DRIVER, Uid};
 use super::state::State;
-use super::status::Refusal;
+use super::status::{Refusal, Status};
 use crate::device::Device;
 use crate::error::Object;
 
@@ -68,6 +68,14 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Refuses a user: the command is the driver's own.
+    pub(crate) fn check_driver(&self) -> Result<(), Refusal> {
+        if self.uid == DRIVER {
+            return Ok(());
+        }
+        Err(Refusal::new(Status::BadOperation, format!("user {} does what only the driver may", self.uid.0)))
+    }
+
     /// Refuses an object that is not of the caller.
     pub(crate) fn check_owner(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check(kind, number, self.uid)

@@ -36,6 +36,8 @@ pub(crate) struct Layout {
     pub(crate) parts: &'static [Part],
     /// Bytes of each element of the list that follows; 0 if none does.
     pub(crate) element: usize,
+    /// It is a union, or a register: who reads it knows what its bytes are, so that none of them counts as reserved.
+    pub(crate) opaque: bool,
 }
 
 impl Layout {
@@ -48,6 +50,9 @@ impl Layout {
 
     /// Clears all bits that have a name.
     pub(crate) fn clear_named(&self, bytes: &mut [u8]) {
+        if self.opaque {
+            bytes.fill(0);
+        }
         for field in self.fields {
             for bit in field.at..field.at + field.width {
                 if let Some(byte) = bytes.get_mut(bit / 8) {
@@ -78,10 +83,12 @@ impl Layout {
 ///     } list of 8 bytes
 /// }
 /// ```
+///
+/// `0x40 bytes opaque {` begins a structure whose bytes may be anything.
 macro_rules! layout {
     (
         $(#[$doc:meta])*
-        $name:ident: $bytes:literal bytes {
+        $name:ident: $bytes:literal bytes $($opaque:ident)? {
             $($field:ident: $at:literal, $width:literal;)*
         }
         $(parts { $($part:ident: $part_at:literal, $inner:ident;)* })?
@@ -89,10 +96,8 @@ macro_rules! layout {
     ) => {
         $(#[$doc])*
         pub(crate) mod $name {
-            use $crate::firmware::layout::{Field, Layout};
-
             $(
-                pub(crate) const $field: Field = Field { name: stringify!($field), at: $at, width: $width };
+                pub(crate) const $field: $crate::firmware::layout::Field = $crate::firmware::layout::Field { name: stringify!($field), at: $at, width: $width };
             )*
             $($(
                 pub(crate) const $part: $crate::firmware::layout::Part = $crate::firmware::layout::Part {
@@ -101,12 +106,13 @@ macro_rules! layout {
                     layout: &super::$inner::LAYOUT,
                 };
             )*)?
-            pub(crate) const LAYOUT: Layout = Layout {
+            pub(crate) const LAYOUT: $crate::firmware::layout::Layout = $crate::firmware::layout::Layout {
                 name: stringify!($name),
                 bytes: $bytes,
                 fields: &[$($field),*],
                 parts: &[$($($part),*)?],
                 element: 0 $(+ $element)?,
+                opaque: false $(|| !stringify!($opaque).is_empty())?,
             };
             const _: () = $crate::firmware::layout::check(&LAYOUT);
         }

@@ -14,6 +14,7 @@
 //! nothing has changed. A refusal is logged with its reason, since a driver sees a status and a number only.
 
 mod call;
+mod capabilities;
 mod commands;
 mod execute;
 mod holds;

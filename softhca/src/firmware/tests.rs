@@ -3,7 +3,7 @@
 use super::call::bare_out;
 use super::layout::Layout;
 use super::test_bench::device;
-use super::{Firmware, Status, commands};
+use super::{Firmware, Status, capabilities, commands};
 use std::collections::HashMap;
 
 /// Structure, its bits, and its fields: first bit, bits.
@@ -19,7 +19,7 @@ fn known() -> Known {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.starts_with(' ') {
             let (_, fields) = known.get_mut(&structure).expect("a structure");
-            fields.insert(words[0].to_owned(), (number(words[1]), number(words[2])));
+            fields.insert(words[0].to_lowercase(), (number(words[1]), number(words[2])));
         } else {
             words[0].clone_into(&mut structure);
             known.insert(structure.clone(), (number(words[1]), HashMap::new()));
@@ -61,6 +61,9 @@ fn layouts_are_those_of_linux() {
             compare(command.output, &known);
         }
         count += 1;
+    }
+    for set in capabilities::sets() {
+        compare(set.layout, &known);
     }
     assert!(count >= 2);
 }

@@ -1,5 +1,6 @@
 //! The commands, a file for each kind of object: their layouts, and what they do.
 
+mod caps;
 mod cq;
 #[cfg(test)]
 mod cq_tests;
@@ -11,7 +12,17 @@ use super::call::Command;
 
 pub(super) use cq::eqn;
 
+/// The tables, one a line.
+#[rustfmt::skip]
+const ALL: &[&[Command]] = &[
+    caps::COMMANDS,
+    cq::COMMANDS,
+    pd::COMMANDS,
+    uctx::COMMANDS,
+    umem::COMMANDS,
+];
+
 /// All commands.
 pub(super) fn all() -> impl Iterator<Item = &'static Command> {
-    [cq::COMMANDS, pd::COMMANDS, uctx::COMMANDS, umem::COMMANDS].into_iter().flatten()
+    ALL.iter().copied().flatten()
 }

@@ -46,6 +46,7 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
     let caps = call.input.part(create_uctx_in::UCTX).get32(uctx::CAP);
     if caps & !KNOWN_CAPS != 0 {
         return Err(Refusal::parameter(format!("capabilities {caps:#x}, of which only {KNOWN_CAPS:#x} exist")));
@@ -57,6 +58,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
     let uid = Uid(call.input.get32(destroy_uctx_in::UID) as u16);
     if uid == DRIVER {
         return Err(Refusal::resource("user 0 is the driver"));

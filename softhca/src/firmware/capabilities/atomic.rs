@@ -1,0 +1,17 @@
+//! Atomics (`MLX5_CAP_ATOMIC`).
+
+use super::row::capability_set;
+
+/// Compare and swap, fetch and add.
+const OPERATIONS: u64 = 3;
+/// 8 bytes.
+const SIZES: u64 = 8;
+
+capability_set! {
+    /// Atomics, on numbers in the byte order of the host.
+    atomic_caps: 0x100 bytes, set 3, if |_| true;
+    ATOMIC_REQ_8B_ENDIANNESS_MODE: 0x40, 2 = |_| 1;
+    SUPPORTED_ATOMIC_REQ_8B_ENDIANNESS_MODE_1: 0x46, 1 = |_| 1;
+    ATOMIC_OPERATIONS: 0x90, 16 = |_| OPERATIONS;
+    ATOMIC_SIZE_QP: 0xb0, 16 = |_| SIZES;
+}

@@ -1,0 +1,78 @@
+//! General capabilities (`MLX5_CAP_GENERAL`): how many of everything, and which features there are.
+
+use super::row::{capability_set, is_ethernet, log2};
+use crate::config::Generation;
+
+/// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
+/// `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
+const LOG_MAX_MSG: u32 = 30;
+/// Bytes of the longest receive WQE that is announced, as on a ConnectX-5.
+const MAX_RQ_WQE: u32 = 512;
+/// How long the device takes to acknowledge: 4.096 us times two to the power of this.
+const LOCAL_CA_ACK_DELAY: u64 = 16;
+
+capability_set! {
+    /// General capabilities.
+    cmd_hca_cap: 0x100 bytes, set 0, if |_| true;
+    HCA_CAP_2: 0x20, 1 = |_| 1;
+    LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
+    LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
+    // QPNs are below this, which libmlx5's table of QPs is for.
+    LOG_MAX_QP: 0x9b, 5 = |c| log2(c.qpn_first + c.qpn_count - 1) + 1;
+    LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects);
+    MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
+    LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();
+    LOG_MAX_CQ: 0xdb, 5 = |c| log2(c.limits.max_objects);
+    // The device orders all that it does, which is one of the orders that a relaxed key permits.
+    RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    // 8 << n entries: paths name one by 8 bits.
+    GID_TABLE_SIZE: 0x170, 16 = |_| 4;
+    // 128 << n entries.
+    PKEY_TABLE_SIZE: 0x190, 16 = |_| 0;
+    IB_VIRT: 0x1a2, 1 = |c| (!is_ethernet(c)).into();
+    ETH_VIRT: 0x1a3, 1 = |c| is_ethernet(c).into();
+    LOCAL_CA_ACK_DELAY: 0x1ab, 5 = |_| LOCAL_CA_ACK_DELAY;
+    PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();
+    NUM_PORTS: 0x1b8, 8 = |c| c.ports.len() as u64;
+    LOG_MAX_MSG: 0x1c3, 5 = |c| log2(c.limits.max_msg.min(1 << LOG_MAX_MSG));
+    CQE_VERSION: 0x1fc, 4 = |_| 1;
+    // Short address vectors have no GID, so they lead nowhere on Ethernet.
+    COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
+    REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 1;
+    // No UMR. Atomics by indirect keys work all the same, which is what UCX learns from the third one.
+    UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |_| 1;
+    UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 1;
+    UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 1;
+    SCTR_DATA_CQE: 0x215, 1 = |_| 1;
+    ETH_NET_OFFLOADS: 0x21c, 1 = |c| is_ethernet(c).into();
+    ROCE: 0x21d, 1 = |c| is_ethernet(c).into();
+    ATOMIC: 0x21e, 1 = |_| 1;
+    CQ_OI: 0x220, 1 = |_| 1;
+    CQ_RESIZE: 0x221, 1 = |_| 1;
+    CQ_MODERATION: 0x222, 1 = |_| 1;
+    UD: 0x23d, 1 = |_| 1;
+    UC: 0x23e, 1 = |_| 1;
+    RC: 0x23f, 1 = |_| 1;
+    UAR_4K: 0x240, 1 = |_| 1;
+    LOG_PG_SZ: 0x258, 8 = |_| 12;
+    BF: 0x260, 1 = |_| 1;
+    // Two halves of 256 bytes.
+    LOG_BF_REG_SIZE: 0x26b, 5 = |_| 9;
+    NUM_LAG_PORTS: 0x27c, 4 = |_| 1;
+    // 16 DS of 64 bytes: the size of a WQE is 6 bits, counted in 16 bytes.
+    MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
+    MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
+    LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
+    LOG_MAX_UCTX: 0x463, 5 = |_| 15;
+    LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
+    // CQE timestamps count nanoseconds.
+    DEVICE_FREQUENCY_MHZ: 0x4c0, 32 = |_| 1000;
+    DEVICE_FREQUENCY_KHZ: 0x4e0, 32 = |_| 1_000_000;
+    NUM_OF_UARS_PER_PAGE: 0x520, 32 = |_| 1;
+    // log2 of the bytes that an atomic replaces.
+    LOG_MAX_ATOMIC_SIZE_QP: 0x580, 8 = |_| 3;
+}

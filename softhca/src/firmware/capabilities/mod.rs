@@ -1,0 +1,29 @@
+//! Capabilities: what a device says it can do, by sets and generations. They are true: a capability is there only if the
+//! commands and the core do what it says, and limits are those that the core checks.
+//!
+//! Each file is one set, and each of its lines one capability. Who makes the device do more adds the line.
+
+mod atomic;
+mod ethernet;
+mod general;
+mod general_2;
+mod roce;
+mod row;
+
+pub(crate) use row::Set;
+
+/// Bytes of the longest set, which mailboxes have room for (`hca_cap_union`).
+pub(crate) const SET_BYTES: usize = 0x1000;
+
+/// All sets.
+const SETS: [&Set; 5] = [&general::SET, &ethernet::SET, &atomic::SET, &roce::SET, &general_2::SET];
+
+/// The set with this number.
+pub(crate) fn set(kind: u16) -> Option<&'static Set> {
+    SETS.into_iter().find(|set| set.kind == kind)
+}
+
+#[cfg(test)]
+pub(crate) fn sets() -> impl Iterator<Item = &'static Set> {
+    SETS.into_iter()
+}

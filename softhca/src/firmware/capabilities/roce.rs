@@ -1,0 +1,21 @@
+//! RoCE (`MLX5_CAP_ROCE`).
+
+use super::row::{capability_set, is_ethernet};
+
+/// IPv4 and IPv6 (`MLX5_ROCE_L3_TYPE_IPV4_CAP`, `MLX5_ROCE_L3_TYPE_IPV6_CAP`).
+const L3_TYPES: u64 = 6;
+/// RoCE v1 and v2 (`MLX5_ROCE_VERSION_1_CAP`, `MLX5_ROCE_VERSION_2_CAP`).
+const VERSIONS: u64 = 5;
+/// UDP port of RoCE v2.
+const DEST_UDP_PORT: u64 = 4791;
+/// Entries of a port's table: paths name one by 8 bits.
+const ADDRESSES: u64 = 256;
+
+capability_set! {
+    /// RoCE.
+    roce_cap: 0x100 bytes, set 4, if is_ethernet;
+    L3_TYPE: 0x8c, 4 = |_| L3_TYPES;
+    ROCE_VERSION: 0x98, 8 = |_| VERSIONS;
+    R_ROCE_DEST_UDP_PORT: 0xb0, 16 = |_| DEST_UDP_PORT;
+    ROCE_ADDRESS_TABLE_SIZE: 0xf0, 16 = |_| ADDRESSES;
+}

@@ -1,0 +1,86 @@
+//! What a capability is: a field of a set, and what it says of a device.
+
+use crate::config::{DeviceConfig, LinkLayer};
+use crate::firmware::layout::{Field, Layout, ViewMut};
+
+/// A capability.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    /// Its field in the set.
+    pub(super) field: Field,
+    /// What it says.
+    pub(super) value: fn(&DeviceConfig) -> u64,
+}
+
+/// A set of capabilities, as `QUERY_HCA_CAP` gives it.
+pub(crate) struct Set {
+    /// The structure.
+    pub(crate) layout: &'static Layout,
+    /// Number of the set (`enum mlx5_cap_type`).
+    pub(crate) kind: u16,
+    /// The device has the set. Where it has not, all of what it is about is missing.
+    pub(super) present: fn(&DeviceConfig) -> bool,
+    /// Capabilities, each in its place in the structure. What is not here is not there, and its field is 0.
+    pub(super) rows: &'static [Row],
+}
+
+impl Set {
+    /// The set of a device with this configuration; `None` if it has none.
+    pub(crate) fn of(&self, config: &DeviceConfig) -> Option<Vec<u8>> {
+        (self.present)(config).then(|| {
+            let mut bytes = vec![0; self.layout.bytes];
+            for row in self.rows {
+                ViewMut(&mut bytes).set(row.field, (row.value)(config));
+            }
+            bytes
+        })
+    }
+
+    /// A capability whose value its field has no room for.
+    #[cfg(test)]
+    pub(crate) fn misfit(&self, config: &DeviceConfig) -> Option<&'static str> {
+        let fits = |row: &Row| u128::from((row.value)(config)) < 1 << row.field.width;
+        self.rows.iter().find(|row| !fits(row)).map(|row| row.field.name)
+    }
+
+    /// The capability that byte `at` of the set is of, for people.
+    pub(crate) fn name_at(&self, at: usize) -> Option<&'static str> {
+        let fields = self.rows.iter().map(|row| row.field);
+        fields.into_iter().find(|field| field.at / 8 <= at && at <= (field.at + field.width - 1) / 8).map(|f| f.name)
+    }
+}
+
+/// Describes a set: its structure, and a row for each capability of it, `NAME: first bit, bits = what it says;`.
+macro_rules! capability_set {
+    (
+        $(#[$doc:meta])*
+        $name:ident: $bytes:literal bytes, set $kind:literal, if $present:expr;
+        $($field:ident: $at:literal, $width:literal = $value:expr;)*
+    ) => {
+        $crate::firmware::layout::layout! {
+            $(#[$doc])*
+            $name: $bytes bytes {
+                $($field: $at, $width;)*
+            }
+        }
+        pub(super) const SET: $crate::firmware::capabilities::row::Set = $crate::firmware::capabilities::row::Set {
+            layout: &$name::LAYOUT,
+            kind: $kind,
+            present: $present,
+            rows: &[
+                $($crate::firmware::capabilities::row::Row { field: $name::$field, value: $value }),*
+            ],
+        };
+    };
+}
+pub(super) use capability_set;
+
+/// log2 of the most that `count` objects are, rounded down.
+pub(super) fn log2(count: u32) -> u64 {
+    count.max(1).ilog2().into()
+}
+
+/// All ports are RoCE's.
+pub(super) fn is_ethernet(config: &DeviceConfig) -> bool {
+    config.ports.iter().all(|port| port.link == LinkLayer::Ethernet)
+}

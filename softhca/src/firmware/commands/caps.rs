@@ -1,0 +1,171 @@
+//! Capabilities: a driver asks for a set of them, and says which it will use.
+
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::capabilities::{self, SET_BYTES, Set};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// A set. Which one it is, the command's modifier says.
+    hca_cap_union: 0x1000 bytes opaque {}
+}
+layout! {
+    /// `QUERY_HCA_CAP`. Bit 0 of the modifier asks for what is in use, and not for what could be; the rest is the set.
+    query_hca_cap_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_FUNCTION: 0x40, 1;
+        FUNCTION_ID: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives.
+    query_hca_cap_out: 0x1010 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        CAPABILITY: 0x80, hca_cap_union;
+    }
+}
+layout! {
+    /// `SET_HCA_CAP`.
+    set_hca_cap_in: 0x1010 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_FUNCTION: 0x40, 1;
+        FUNCTION_ID: 0x50, 16;
+    } parts {
+        CAPABILITY: 0x80, hca_cap_union;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query),
+    command(0x109, "SET_HCA_CAP", &set_hca_cap_in::LAYOUT, &bare_out::LAYOUT, set),
+];
+
+/// The set that the command's modifier names. `other` are its fields for another function, of which there are none.
+fn find(call: &Call<'_>, other: [u64; 2]) -> Result<(&'static Set, Vec<u8>), Refusal> {
+    if other != [0, 0] {
+        return Err(Refusal::parameter(format!("function {:#x}: there is no other", other[1])));
+    }
+    let kind = call.op_mod >> 1;
+    let set = capabilities::set(kind);
+    let bytes = set.and_then(|set| Some((set, set.of(call.device.config())?)));
+    bytes.ok_or_else(|| Refusal::parameter(format!("no capabilities of kind {kind:#x}")))
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
+    let other = [OTHER_FUNCTION, FUNCTION_ID].map(|field| call.input.get(field));
+    // What could be is in use.
+    let (_, bytes) = find(call, other)?;
+    call.output.part(query_hca_cap_out::CAPABILITY).put(0, &bytes);
+    Ok(())
+}
+
+/// All that the device can do can be used at the same time, so a driver has nothing to choose: what it sets must be what there
+/// is.
+fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use set_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
+    call.check_driver()?;
+    let other = [OTHER_FUNCTION, FUNCTION_ID].map(|field| call.input.get(field));
+    let (set, mut bytes) = find(call, other)?;
+    bytes.resize(SET_BYTES, 0);
+    let wanted = call.input.part(set_hca_cap_in::CAPABILITY).0;
+    let other = bytes.iter().zip(wanted).position(|(is, wanted)| is != wanted);
+    match other {
+        None if call.op_mod & 1 == 0 => Ok(()),
+        None => Err(Refusal::parameter("what is in use is set, not what could be")),
+        Some(at) => {
+            let name = set.name_at(at).unwrap_or("a capability that is not there");
+            let reason =
+                format!("{name}: byte {at:#x} of {} is {:#x}, not {:#x}", set.layout.name, bytes[at], wanted[at]);
+            Err(Refusal::parameter(reason))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{DeviceConfig, Generation, PortConfig};
+    use crate::firmware::capabilities;
+    use crate::firmware::layout::{Field, View};
+    use crate::firmware::status::Status;
+    use crate::firmware::test_bench::Bench;
+
+    fn query(bench: &mut Bench, modifier: u8) -> Result<Vec<u8>, Status> {
+        let input = [1, 0, 0, 0, 0, 0, 0, modifier, 0, 0, 0, 0, 0, 0, 0, 0];
+        bench.execute(&input, 0x1010).map(|output| output[0x10..].to_vec())
+    }
+
+    fn set(bench: &mut Bench, kind: u8, bytes: &[u8]) -> Result<(), Status> {
+        let mut input = vec![1, 9, 0, 0, 0, 0, 0, kind << 1, 0, 0, 0, 0, 0, 0, 0, 0];
+        input.extend(bytes);
+        bench.execute(&input, 16).map(drop)
+    }
+
+    /// The number of `width` bits at bit `at`.
+    fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
+        View(bytes).get(Field { name: "", at, width })
+    }
+
+    #[test]
+    fn what_drivers_look_for_is_there() {
+        let mut bench = Bench::new();
+        let caps = query(&mut bench, 1).expect("general capabilities");
+        assert_eq!(Ok(&caps), query(&mut bench, 0).as_ref(), "in use, and possible");
+        // Offsets as UCX 1.13 has them (src/uct/ib/mlx5/dv/ib_mlx5_ifc.h); UCX takes no device with another log_max_msg.
+        assert_eq!(number(&caps, 0x1c3, 5), 30, "log_max_msg");
+        assert_eq!(number(&caps, 0x1fc, 4), 1, "cqe_version");
+        assert_eq!(number(&caps, 0x21e, 1), 1, "atomic");
+        assert_eq!(number(&caps, 0x9b, 5), 18, "log_max_qp: QPNs up to 2^18");
+        // As libmlx5 has it (providers/mlx5/mlx5_ifc.h).
+        assert_eq!(number(&caps, 0x290, 16), 1024, "max_wqe_sz_sq");
+        assert_eq!(number(&caps, 0x1b8, 8), 1, "num_ports");
+    }
+
+    #[test]
+    fn sets_that_are_not_there_are_refused() {
+        let mut bench = Bench::new();
+        // An InfiniBand device has no Ethernet offloads, and there is no set 10.
+        for kind in [1, 4, 10, 0x7f] {
+            assert_eq!(query(&mut bench, kind << 1), Err(Status::BadParameter), "{kind}");
+            assert_eq!(set(&mut bench, kind, &[0; 0x1000]), Err(Status::BadParameter), "{kind}");
+        }
+        let mut other_function = [1, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(bench.execute(&other_function, 0x1010), Err(Status::BadParameter));
+        other_function[8..12].copy_from_slice(&[0, 0, 0, 2]);
+        assert_eq!(bench.execute(&other_function, 0x1010), Err(Status::BadParameter));
+    }
+
+    #[test]
+    fn a_driver_sets_what_there_is() {
+        let mut bench = Bench::new();
+        let mut caps = query(&mut bench, 0).expect("general capabilities");
+        assert_eq!(set(&mut bench, 0, &caps), Ok(()));
+        // dct, which is not there; then cqe_version 0.
+        caps[0x21a / 8] ^= 0x20;
+        assert_eq!(set(&mut bench, 0, &caps), Err(Status::BadParameter));
+        caps[0x21a / 8] ^= 0x20;
+        caps[0x1fc / 8] ^= 1;
+        assert_eq!(set(&mut bench, 0, &caps), Err(Status::BadParameter));
+        let user = bench.user();
+        let mut of_a_user = vec![1, 9, 0, user.0 as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        of_a_user.extend(query(&mut bench, 0).expect("general capabilities"));
+        assert_eq!(bench.execute(&of_a_user, 16), Err(Status::BadOperation));
+    }
+
+    #[test]
+    fn all_values_fit_their_fields_on_every_generation() {
+        for port in [PortConfig::infiniband(1), PortConfig::ethernet(1)] {
+            for generation in [Generation::ConnectX5, Generation::ConnectX6Dx, Generation::ConnectX7] {
+                let config = DeviceConfig { generation, ..DeviceConfig::with_port(port.clone()) };
+                for set in capabilities::sets() {
+                    assert_eq!(set.misfit(&config), None, "{}", set.layout.name);
+                }
+            }
+        }
+    }
+}
