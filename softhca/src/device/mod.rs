@@ -171,6 +171,12 @@ impl Device {
         }
     }
 
+    /// Whether [`Self::fail`] was called.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
     /// Does a bounded amount of work: takes doorbells, then packets, lets each QP send, and hands packets to the wire.
     /// True if anything was done: then there may be more to do at once.
     ///

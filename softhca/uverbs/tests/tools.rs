@@ -1,6 +1,7 @@
 //! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one another
 //! through it, and find the data that they expect. A C program of our own makes the calls that they do not make.
 
+mod devx;
 mod launcher;
 mod pair;
 mod rdma_cm;

@@ -158,6 +158,9 @@ abi! {
     }
 }
 
+/// `enum mlx5_ib_alloc_ucontext_flags`, `MLX5_IB_ALLOC_UCTX_DEVX`: the context is a user of the device, who may send commands.
+pub(crate) const ALLOC_UCTX_DEVX: u32 = 1;
+
 /// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
 pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 

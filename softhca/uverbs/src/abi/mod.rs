@@ -7,6 +7,7 @@
 //! The structures leave out the `response` pointer only where a comment says so: commands that come through the
 //! `INVOKE_WRITE` method still carry it, unused.
 
+pub(crate) mod mailbox;
 pub(crate) mod mlx5;
 mod names;
 mod structures;

@@ -11,6 +11,9 @@ pub(crate) mod object {
     pub(crate) const AH: u16 = 6;
     pub(crate) const MR: u16 = 7;
     pub(crate) const ASYNC_EVENT: u16 = 0x10;
+    pub(crate) const MLX5_DEVX: u16 = 0x1000;
+    pub(crate) const MLX5_DEVX_OBJ: u16 = 0x1001;
+    pub(crate) const MLX5_DEVX_UMEM: u16 = 0x1002;
     pub(crate) const MLX5_UAR: u16 = 0x1008;
 
     /// Names of all objects, for messages.

@@ -2,13 +2,15 @@
 
 use super::event_file;
 use super::request::Request;
+use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{self, CQ_FLAG_UAR_PAGE_INDEX, CreateCqResp};
 use crate::abi::{Destroy, DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
-use crate::context::{Context, Object, Rank, mapping};
+use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::{Errno, lock};
 use softhca::context::CqContext;
+use softhca::error::Object;
 use std::sync::{Arc, Mutex};
 
 /// `enum ib_uverbs_ex_create_cq_flags`.
@@ -27,15 +29,19 @@ pub(crate) struct Cq {
     _record: Pinned,
 }
 
-impl Object for Cq {
+impl context::Object for Cq {
     fn rank(&self) -> Rank {
         Rank::Cq
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.destroy_cq(self.number))?;
+        hca.destroy(Object::Cq, self.number, |device| device.destroy_cq(self.number))?;
         hca.forget(&[Origin::Completion(self.number), Origin::Cq(self.number)]);
         Ok(())
+    }
+
+    fn is_named(&self, id: CommandId) -> bool {
+        id == CommandId::new(creator::CQ, self.number)
     }
 }
 
@@ -80,7 +86,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let errors = Source::new(context.async_events(event_file::named(request, 7)?), user_handle);
     let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;
     let record = context.pin_record(driver.db_addr, 8)?;
-    let number = hca.command(|device| {
+    let number = hca.create(context.user(), Object::Cq, |device| {
         device.create_cq(CqContext {
             buf: driver.buf_addr,
             log_size,

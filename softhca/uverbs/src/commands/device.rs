@@ -2,7 +2,7 @@
 //! not depend on what the software device can do.
 
 use super::request::Request;
-use crate::abi::mlx5::{AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
+use crate::abi::mlx5::{ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
@@ -45,16 +45,29 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         // Set up already.
         return Err(Errno::EINVAL);
     }
+    if wanted.flags & !ALLOC_UCTX_DEVX != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
     let hca = &context.hca;
+    let has_user = wanted.flags & ALLOC_UCTX_DEVX != 0;
     // Libraries that cannot allocate UARs one by one get theirs with the context.
     let static_uars = hca.settings.static_uars || wanted.lib_caps & LIB_CAP_DYN_UAR == 0;
     let mut tot_bfregs = 0;
     let mut num_dyn_bfregs = 0;
+    if wanted.total_num_bfregs == 0 || wanted.num_low_latency_bfregs >= wanted.total_num_bfregs {
+        return Err(Errno::EINVAL);
+    }
+    if has_user {
+        context.become_user()?;
+    }
     if static_uars {
-        if wanted.total_num_bfregs == 0 || wanted.num_low_latency_bfregs >= wanted.total_num_bfregs {
-            return Err(Errno::EINVAL);
-        }
-        let uars = StaticUars::new(hca, &context.file, wanted.total_num_bfregs, wanted.num_low_latency_bfregs)?;
+        let uars = StaticUars::new(
+            (hca, context.user()),
+            &context.file,
+            wanted.total_num_bfregs,
+            wanted.num_low_latency_bfregs,
+        )
+        .inspect_err(|_| context.end_user())?;
         tot_bfregs = uars.registers();
         num_dyn_bfregs = uars::MAX_DYNAMIC_REGISTERS;
         let _ = context.static_uars.set(Arc::new(uars));
@@ -87,7 +100,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         ..FromZeros::new_zeroed()
     };
     let _ = context.answer.set(response);
-    context.registry.answer(&response);
+    context.registry.answer(&response, has_user);
     put_context(request, UHW_OUT, &response)
 }
 

@@ -1,5 +1,6 @@
 //! One `RDMA_VERBS_IOCTL`, and the tables of what is answered.
 
+use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_state, srq, tally, uar};
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
@@ -48,6 +49,15 @@ const METHODS: &[Method] = {
         method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
         method(object::MR, 5, "REG_MR", 11, mr::reg),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
+        method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
+        method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),
+        method(object::MLX5_DEVX, 0x1002, "DEVX_QUERY_EQN", 2, devx::query_eqn),
+        method(object::MLX5_DEVX_OBJ, 0x1000, "DEVX_OBJ_CREATE", 3, devx_object::create),
+        method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, devx_object::destroy),
+        method(object::MLX5_DEVX_OBJ, 0x1002, "DEVX_OBJ_MODIFY", 3, devx_object::modify),
+        method(object::MLX5_DEVX_OBJ, 0x1003, "DEVX_OBJ_QUERY", 3, devx_object::query),
+        method(object::MLX5_DEVX_UMEM, 0x1000, "DEVX_UMEM_REG", 7, devx_umem::register),
+        method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, devx_umem::deregister),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
         method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, uar::destroy),
     ]

@@ -6,6 +6,7 @@ mod advise;
 mod ah;
 mod cq;
 mod device;
+mod devx;
 mod event_file;
 mod ioctl;
 mod mr;

@@ -4,9 +4,11 @@ use super::request::Request;
 use crate::abi::mlx5::PdResp;
 use crate::abi::{AllocPdResp, UHW_OUT};
 use crate::context::registry::{self, Shared, own_pid};
-use crate::context::{Context, Object, Rank};
+use crate::context::{self, Context, Rank};
 use crate::device::Hca;
 use crate::process::Errno;
+use softhca::device::Device;
+use softhca::error::Object;
 use std::sync::Arc;
 
 /// A protection domain.
@@ -15,20 +17,20 @@ pub(crate) struct Pd {
     pub(crate) number: u32,
 }
 
-impl Object for Pd {
+impl context::Object for Pd {
     fn rank(&self) -> Rank {
         Rank::Pd
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.free_pd(self.number))
+        hca.destroy(Object::Pd, self.number, |device| device.free_pd(self.number))
     }
 }
 
 /// `ALLOC_PD`.
 pub(crate) fn alloc_pd(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let _: u64 = request.core_in()?;
-    let number = context.hca.command(|device| device.alloc_pd())?;
+    let number = context.hca.create(context.user(), Object::Pd, Device::alloc_pd)?;
     let pd_handle = context.insert(Arc::new(Pd { number }));
     let own = Shared { pid: own_pid(), ..Shared::default() };
     context.registry.publish(registry::DOMAIN, pd_handle, &own);
@@ -45,7 +47,7 @@ pub(crate) fn query_pd(context: &Arc<Context>, request: &Request) -> Result<(), 
 /// The domain that `handle` names, also if another process has made it: a region of that one's can be used in it.
 pub(crate) fn import_pd(context: &Context, handle: u32) -> Result<Arc<Pd>, Errno> {
     context.import(registry::DOMAIN, handle, |_| {
-        let number = context.hca.command(|device| device.alloc_pd())?;
+        let number = context.hca.create(context.user(), Object::Pd, Device::alloc_pd)?;
         Ok(Arc::new(Pd { number }))
     })
 }

@@ -5,14 +5,16 @@ use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
 use super::srq::Srq;
+use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT};
 use crate::context::uars::Register;
-use crate::context::{Context, Object, Rank, mapping};
+use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
 use softhca::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use softhca::error::Object;
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -30,6 +32,8 @@ pub(crate) struct Qp {
     pub(crate) cap: QpCap,
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
+    /// Of raw packets.
+    raw: bool,
     events: Arc<Source>,
     _pinned: [Pinned; 3],
     /// Given back when the QP goes.
@@ -40,15 +44,21 @@ pub(crate) struct Qp {
     _srq: Option<Arc<Srq>>,
 }
 
-impl Object for Qp {
+impl context::Object for Qp {
     fn rank(&self) -> Rank {
         Rank::Qp
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.destroy_qp(self.number))?;
+        hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(&[Origin::Qp(self.number)]);
         Ok(())
+    }
+
+    /// A QP for raw packets is a send queue and a receive queue.
+    fn is_named(&self, id: CommandId) -> bool {
+        let creators: &[u16] = if self.raw { &[creator::SQ, creator::RQ] } else { &[creator::QP] };
+        creators.iter().any(|&creator| id == CommandId::new(creator, self.number))
     }
 }
 
@@ -151,7 +161,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
         context.pin_record(driver.db_addr, 8)?,
     ];
-    let number = hca.command(|device| {
+    let number = hca.create(context.user(), Object::Qp, |device| {
         device.create_qp(QpContext {
             transport,
             pd: pd.number,
@@ -182,6 +192,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         number,
         cap: ring,
         signal_all,
+        raw,
         events,
         _pinned: pinned,
         _register: register,

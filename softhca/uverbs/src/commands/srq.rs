@@ -3,13 +3,15 @@
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
+use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateSrq, CreateSrqResp};
 use crate::abi::{Destroy, EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};
-use crate::context::{Context, Object, Rank};
+use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
 use softhca::context::{RqContext, SrqContext, SrqOrder};
+use softhca::error::Object;
 use std::sync::Arc;
 
 /// Bytes of the segment that links a WQE to the next, and of a data segment.
@@ -29,15 +31,20 @@ pub(crate) struct Srq {
     _pd: Arc<Pd>,
 }
 
-impl Object for Srq {
+impl context::Object for Srq {
     fn rank(&self) -> Rank {
         Rank::Srq
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.command(|device| device.destroy_srq(self.number))?;
+        hca.destroy(Object::Srq, self.number, |device| device.destroy_srq(self.number))?;
         hca.forget(&[Origin::Srq(self.number)]);
         Ok(())
+    }
+
+    /// mlx5_ib makes SRQs as RMPs.
+    fn is_named(&self, id: CommandId) -> bool {
+        id == CommandId::new(creator::RMP, self.number)
     }
 }
 
@@ -80,7 +87,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let pinned =
         [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
     let srq = SrqContext { pd: pd.number, rq, order: SrqOrder::Linked, dbr: driver.db_addr, limit: limit as u16 };
-    let number = hca.command(|device| device.create_srq(srq))?;
+    let number = hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?;
     let max_sge = stride / SEGMENT_BYTES - 1;
     let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, events, _pinned: pinned, _pd: pd });
     hca.know(Origin::Srq(number), &srq.events);

@@ -19,7 +19,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         _ => return Err(Errno::EOPNOTSUPP),
     }
     let place = |index| offset::encode(offset::ALLOCATED, context.first_uar() + u64::from(index));
-    let page = UarPage::new(&context.hca, &context.file, kind == NON_CACHED, place)?;
+    let page = UarPage::new((&context.hca, context.user()), &context.file, kind == NON_CACHED, place)?;
     let index = page.index();
     let handle = context.insert(Arc::new(page));
     request.put(0x1002, &place(index))?;

@@ -43,7 +43,11 @@ pub(crate) fn map(
     }
     if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at) {
         let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
-        context.static_uars.get().ok_or(Errno::EINVAL)?.add_page(&context.hca, &context.file, index)?;
+        context.static_uars.get().ok_or(Errno::EINVAL)?.add_page(
+            (&context.hca, context.user()),
+            &context.file,
+            index,
+        )?;
     }
     let page = page_at(context, at)?;
     context.hca.map_uar(page, &context.file, (address, protection, flags))

@@ -8,7 +8,7 @@ pub(crate) mod offset;
 pub(crate) mod registry;
 pub(crate) mod uars;
 
-pub(crate) use objects::{Object, Rank};
+pub(crate) use objects::{CommandId, Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::{EventPipe, Hca, Pinned};
@@ -16,8 +16,10 @@ use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use objects::Objects;
 use registry::{Registry, Shared};
+use softhca::firmware::Uid;
 use softhca::uar::UarMemory;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use uars::StaticUars;
 
@@ -39,6 +41,8 @@ pub(crate) struct Context {
     pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
     /// Where asynchronous events go.
     default_events: OnceLock<Arc<EventPipe>>,
+    /// The device's user that the context is, if it was set up as one; else 0.
+    user: AtomicU16,
 }
 
 /// Mark of handles that a process has given out which was passed the file.
@@ -53,10 +57,12 @@ impl Context {
     /// A new open file; `imported` if another process has opened it.
     pub(crate) fn new(hca: Arc<Hca>, file: UarMemory, imported: bool) -> Result<Self, Errno> {
         let registry = Registry::of(&file)?;
-        let answer = if imported { registry.answered().ok_or(Errno::EINVAL)?.into() } else { OnceLock::new() };
+        let imported_from = if imported { Some(registry.answered().ok_or(Errno::EINVAL)?) } else { None };
+        let is_user = imported_from.is_some_and(|(_, is_user)| is_user);
+        let answer = imported_from.map_or_else(OnceLock::new, |(answer, _)| answer.into());
         // Handles of one file are those of all its processes: each gives out its own.
         let next = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
-        Ok(Self {
+        let context = Self {
             hca,
             _own: Own::new(&file.fd()),
             file,
@@ -66,7 +72,31 @@ impl Context {
             answer,
             static_uars: OnceLock::new(),
             default_events: OnceLock::new(),
-        })
+            user: AtomicU16::new(0),
+        };
+        if is_user {
+            context.become_user()?;
+        }
+        Ok(context)
+    }
+
+    /// Whose the objects of the context are: the driver's, if it is no user.
+    pub(crate) fn user(&self) -> Uid {
+        Uid(self.user.load(Ordering::Relaxed))
+    }
+
+    /// Makes the context a user of the device, who may send commands.
+    pub(crate) fn become_user(&self) -> Result<(), Errno> {
+        self.user.store(self.hca.create_user()?.0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes back what [`Self::become_user`] did.
+    pub(crate) fn end_user(&self) {
+        let user = self.user.swap(0, Ordering::Relaxed);
+        if user != 0 {
+            self.hca.destroy_user(Uid(user));
+        }
     }
 
     /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
@@ -129,6 +159,11 @@ impl Context {
         lock(&self.objects).get(handle)
     }
 
+    /// The object that `handle` names, whatever it is.
+    pub(crate) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
+        lock(&self.objects).get_any(handle)
+    }
+
     /// What `find` finds in the first object of its kind in which it finds something.
     pub(crate) fn find<T: Object, R>(&self, find: impl FnMut(Arc<T>) -> Option<R>) -> Option<R> {
         lock(&self.objects).all().find_map(find)
@@ -147,16 +182,22 @@ impl Context {
         }
     }
 
-    /// Destroys all objects, users before what they use.
+    /// Destroys all objects, users before what they use, and as often as that helps: what commands have made may use anything.
     fn release(&self) {
-        let objects = lock(&self.objects).take_all();
-        for object in objects {
-            if let Err(error) = object.release(&self.hca) {
-                log::warn!("closing the device: an object stays: {error:?}");
+        let mut objects = lock(&self.objects).take_all();
+        loop {
+            let before = objects.len();
+            objects.retain(|object| object.release(&self.hca).is_err());
+            if objects.is_empty() || objects.len() == before {
+                break;
             }
+        }
+        if !objects.is_empty() {
+            log::warn!("closing the device: {} objects stay", objects.len());
         }
         if let Some(uars) = self.static_uars.get() {
             uars.release(&self.hca);
         }
+        self.end_user();
     }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// The order in which objects are released when their file is closed: users before what they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    /// What a command has made.
+    Devx,
     /// An address handle.
     Ah,
     /// A queue pair.
@@ -23,6 +25,26 @@ pub(crate) enum Rank {
     Pd,
     /// A UAR page.
     Uar,
+    /// User memory of commands.
+    Umem,
+}
+
+/// What commands call an object. Its number alone does not do: each kind has numbers of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CommandId {
+    /// Opcode of the command that makes such objects.
+    pub(crate) creator: u16,
+    /// What that makes, if it makes objects of many kinds.
+    pub(crate) kind: u16,
+    /// Number.
+    pub(crate) number: u32,
+}
+
+impl CommandId {
+    /// Object `number`, as `creator` makes them.
+    pub(crate) fn new(creator: u16, number: u32) -> Self {
+        Self { creator, kind: 0, number }
+    }
 }
 
 /// An object that a handle names.
@@ -31,6 +53,11 @@ pub(crate) trait Object: Any + Send + Sync {
     fn rank(&self) -> Rank;
     /// Lets the device forget it.
     fn release(&self, hca: &Hca) -> Result<(), Errno>;
+    /// Whether commands call it `id`. Most objects have no name for commands.
+    fn is_named(&self, id: CommandId) -> bool {
+        let _ = id;
+        false
+    }
 }
 
 /// `object` as the kind that it is.
@@ -74,7 +101,12 @@ impl Objects {
 
     /// The object of this kind that `handle` names.
     pub(super) fn get<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
-        downcast(self.by_handle.get(&handle).ok_or(Errno::ENOENT)?.clone()).ok_or(Errno::EINVAL)
+        downcast(self.get_any(handle)?).ok_or(Errno::EINVAL)
+    }
+
+    /// The object that `handle` names, whatever it is.
+    pub(super) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
+        self.by_handle.get(&handle).cloned().ok_or(Errno::ENOENT)
     }
 
     /// All of a kind.
@@ -96,6 +128,8 @@ impl Objects {
     /// Takes all out, in the order in which they are to be released.
     pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Object>> {
         let mut objects: Vec<_> = std::mem::take(&mut self.by_handle).into_values().collect();
+        // Of a kind, the newest first.
+        objects.reverse();
         objects.sort_by_key(|object| object.rank());
         objects
     }

@@ -20,6 +20,9 @@ const ENTRIES: usize = 4096;
 const ENTRY_WORDS: usize = 8;
 /// Words that hold what `GET_CONTEXT` has answered, before the entries; the first says that it has.
 const ANSWER_WORDS: usize = 16;
+/// What the first says.
+const ANSWERED: u64 = 1;
+const OF_USER: u64 = 2;
 const WORDS: usize = ANSWER_WORDS + ENTRIES * ENTRY_WORDS;
 
 const _: () = assert!(size_of::<AllocUcontextResp>() <= (ANSWER_WORDS - 1) * 8);
@@ -101,24 +104,26 @@ impl Registry {
         self.words()[ANSWER_WORDS..].chunks_exact(ENTRY_WORDS).filter_map(|entry| entry.split_first())
     }
 
-    /// Tells others what `GET_CONTEXT` has answered.
-    pub(crate) fn answer(&self, answer: &AllocUcontextResp) {
+    /// Tells others what `GET_CONTEXT` has answered, and whether the context is a user of the device.
+    pub(crate) fn answer(&self, answer: &AllocUcontextResp, is_user: bool) {
         let mut words = [0_u64; ANSWER_WORDS - 1];
         words.as_mut_bytes()[..size_of_val(answer)].copy_from_slice(answer.as_bytes());
         let (set, places) = self.words()[..ANSWER_WORDS].split_at(1);
         store(places, &words);
-        set[0].store(1, Ordering::Release);
+        set[0].store(if is_user { OF_USER } else { ANSWERED }, Ordering::Release);
     }
 
-    /// What `GET_CONTEXT` has answered somebody.
-    pub(crate) fn answered(&self) -> Option<AllocUcontextResp> {
+    /// What `GET_CONTEXT` has answered somebody, and whether the context is a user of the device.
+    pub(crate) fn answered(&self) -> Option<(AllocUcontextResp, bool)> {
         let (set, places) = self.words()[..ANSWER_WORDS].split_at(1);
-        if set[0].load(Ordering::Acquire) != 1 {
-            return None;
-        }
+        let is_user = match set[0].load(Ordering::Acquire) {
+            ANSWERED => false,
+            OF_USER => true,
+            _ => return None,
+        };
         let mut words = [0_u64; ANSWER_WORDS - 1];
         load(places, &mut words);
-        AllocUcontextResp::read_from_prefix(words.as_bytes()).ok().map(|(answer, _)| answer)
+        AllocUcontextResp::read_from_prefix(words.as_bytes()).ok().map(|(answer, _)| (answer, is_user))
     }
 
     /// Tells others of an object of this process.
@@ -200,8 +205,11 @@ mod tests {
         assert!(other.find(DOMAIN, 5, 8).is_ok());
         assert!(other.answered().is_none());
         let answer = AllocUcontextResp { qp_tab_size: 9, dump_fill_mkey: 4, ..FromZeros::new_zeroed() };
-        one.answer(&answer);
-        assert_eq!(other.answered().map(|found| found.as_bytes().to_vec()), Some(answer.as_bytes().to_vec()));
+        for is_user in [false, true] {
+            one.answer(&answer, is_user);
+            let found = other.answered().map(|(found, is_user)| (found.as_bytes().to_vec(), is_user));
+            assert_eq!(found, Some((answer.as_bytes().to_vec(), is_user)));
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::offset;
 use crate::abi::mlx5::{CreateQp, qp_flag};
 use crate::device::Hca;
 use crate::process::{Errno, lock};
+use softhca::error::Object as DeviceObject;
+use softhca::firmware::Uid;
 use softhca::uar::UarMemory;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -29,12 +31,12 @@ pub(crate) struct UarPage {
 impl UarPage {
     /// A new page, which `file` has where `place` says.
     pub(crate) fn new(
-        hca: &Hca,
+        (hca, user): (&Hca, Uid),
         file: &UarMemory,
         non_cached: bool,
         place: impl FnOnce(u32) -> u64,
     ) -> Result<Self, Errno> {
-        allocate(hca, file, non_cached, place).map(|index| Self { index })
+        allocate((hca, user), file, non_cached, place).map(|index| Self { index })
     }
 
     /// The device's number for it.
@@ -54,8 +56,13 @@ impl Object for UarPage {
 }
 
 /// Allocates a page, which `file` has where `place` says.
-fn allocate(hca: &Hca, file: &UarMemory, non_cached: bool, place: impl FnOnce(u32) -> u64) -> Result<u32, Errno> {
-    hca.command(|device| {
+fn allocate(
+    (hca, user): (&Hca, Uid),
+    file: &UarMemory,
+    non_cached: bool,
+    place: impl FnOnce(u32) -> u64,
+) -> Result<u32, Errno> {
+    hca.create(user, DeviceObject::Uar, |device| {
         let index = device.alloc_uar_in(file, place)?;
         if non_cached {
             device.set_non_cached(index)?;
@@ -77,7 +84,12 @@ pub(crate) struct StaticUars {
 
 impl StaticUars {
     /// Pages for `registers` registers, the last `low_latency` of which are for one QP each.
-    pub(crate) fn new(hca: &Hca, file: &UarMemory, registers: u32, low_latency: u32) -> Result<Self, Errno> {
+    pub(crate) fn new(
+        (hca, user): (&Hca, Uid),
+        file: &UarMemory,
+        registers: u32,
+        low_latency: u32,
+    ) -> Result<Self, Errno> {
         const MAX_REGISTERS: u32 = 1024;
         if registers > MAX_REGISTERS {
             return Err(Errno::ENOMEM);
@@ -93,7 +105,7 @@ impl StaticUars {
         for index in 0..registers / REGISTERS_PER_PAGE {
             // As which libmlx5 maps them.
             let place = |_| offset::encode(offset::REGULAR, index.into());
-            match allocate(hca, file, non_cached, place) {
+            match allocate((hca, user), file, non_cached, place) {
                 Ok(page) => uars.pages.push(page),
                 Err(error) => {
                     uars.release(hca);
@@ -127,7 +139,7 @@ impl StaticUars {
     }
 
     /// The page that the program adds as `index`.
-    pub(super) fn add_page(&self, hca: &Hca, file: &UarMemory, index: u32) -> Result<u32, Errno> {
+    pub(super) fn add_page(&self, (hca, user): (&Hca, Uid), file: &UarMemory, index: u32) -> Result<u32, Errno> {
         if index >= MAX_DYNAMIC_REGISTERS / REGISTERS_PER_PAGE {
             return Err(Errno::EINVAL);
         }
@@ -136,9 +148,14 @@ impl StaticUars {
             return Err(Errno::EINVAL);
         }
         let place = |_| offset::encode(offset::ALLOC_WRITE_COMBINING, index.into());
-        let page = allocate(hca, file, false, place)?;
+        let page = allocate((hca, user), file, false, place)?;
         added.insert(index, page);
         Ok(page)
+    }
+
+    /// The page of the register that the program counts as `register` among those of added pages.
+    pub(crate) fn page_of_added(&self, register: u32) -> Option<u32> {
+        if register > MAX_DYNAMIC_REGISTERS { None } else { self.added(register / REGISTERS_PER_PAGE) }
     }
 
     /// The page that the program has added as `index`.

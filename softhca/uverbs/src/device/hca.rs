@@ -1,8 +1,10 @@
 //! A device as this process has it: the software device behind a lock, and the thread that steps it.
 
 use super::cables::Cables;
+use super::capabilities::Capabilities;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
+use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, port_config};
 use super::stepped::{Origin, Stepped};
 use crate::process::{Errno, lock};
@@ -11,14 +13,15 @@ use parking_lot::Mutex as DeviceMutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, PortConfig};
 use softhca::context::Path;
 use softhca::device::Device;
-use softhca::error::Error;
+use softhca::error::{Error, Object};
+use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
 use softhca_settings::Settings;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// A device.
@@ -29,7 +32,10 @@ pub(crate) struct Hca {
     pub(crate) settings: Arc<Settings>,
     /// Memory that it reaches without its being pinned.
     pub(crate) windows: Windows,
-    core: Arc<DeviceMutex<Stepped>>,
+    pub(super) core: Arc<DeviceMutex<Stepped>>,
+    capabilities: Capabilities,
+    /// On whose behalf contexts ask that are no users.
+    pub(super) common_user: OnceLock<Option<Uid>>,
     trapped: &'static Trapped,
     gsi_qpn: Option<u32>,
     /// The process that opened it.
@@ -101,6 +107,10 @@ impl Hca {
         let mut core = Stepped::new(device, Cables::new(&settings, index), trapped);
         // What has been pulled before is not seen to happen.
         core.step(Duration::ZERO);
+        let capabilities = Capabilities::of(&mut core.firmware, &mut core.device);
+        for vector in 0..COMP_VECTORS {
+            core.firmware.declare_eq(FIRST_EQN + vector);
+        }
         let core = Arc::new(DeviceMutex::new(core));
         let start = || {
             Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
@@ -110,7 +120,18 @@ impl Hca {
         };
         let runner = if settings.sink { None } else { Some(start()?) };
         let process = std::process::id();
-        Ok(Self { index, settings, windows, core, trapped, gsi_qpn, process, runner })
+        Ok(Self {
+            index,
+            settings,
+            windows,
+            core,
+            capabilities,
+            common_user: OnceLock::new(),
+            trapped,
+            gsi_qpn,
+            process,
+            runner,
+        })
     }
 
     /// The devices that were opened.
@@ -144,6 +165,11 @@ impl Hca {
         command(&mut self.core.lock().device).map_err(|error| refused(&error))
     }
 
+    /// What the device can do.
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
     /// The number that stands for QP 1 of this process; a device without a network has none.
     pub(crate) fn gsi_qpn(&self) -> Option<u32> {
         self.gsi_qpn
@@ -169,6 +195,11 @@ impl Hca {
     /// Whether the link of port `port`, from 1, is up.
     pub(crate) fn port_is_up(&self, port: u8) -> bool {
         self.core.lock().device.port_is_up(port)
+    }
+
+    /// Whether the device has stopped for good.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.core.lock().device.has_failed()
     }
 
     /// Has the device do something that raises events, and delivers them.
@@ -249,7 +280,7 @@ impl Hca {
 
     /// Frees UAR page `page`, which no mapping of the program's can ring from now on.
     pub(crate) fn free_uar(&self, page: u32) -> Result<(), Errno> {
-        self.command(|device| device.free_uar(page))?;
+        self.destroy(Object::Uar, page, |device| device.free_uar(page))?;
         strict::forget(self.trapped, page);
         Ok(())
     }
@@ -273,7 +304,7 @@ impl Hca {
 }
 
 /// The kernel's error number for a command that the device has refused.
-fn refused(error: &Error) -> Errno {
+pub(super) fn refused(error: &Error) -> Errno {
     log::info!("{error}");
     match error {
         Error::Busy { .. } => Errno::EBUSY,

@@ -17,3 +17,5 @@ pub(crate) const MAX_RD_ATOMIC: u8 = 16;
 pub(crate) const LOCAL_ACK_DELAY: u8 = 16;
 /// Completion vectors.
 pub(crate) const COMP_VECTORS: u32 = 2;
+/// The event queue of the first of them; those before are the driver's own.
+pub(crate) const FIRST_EQN: u32 = 4;

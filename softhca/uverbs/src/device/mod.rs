@@ -2,16 +2,20 @@
 //! program's memory it reaches. Knows nothing of files, handles and commands.
 
 mod cables;
+mod capabilities;
 mod dma;
 mod events;
+mod firmware;
 mod hca;
 pub(crate) mod limits;
 mod network;
 mod reach;
 mod stepped;
+mod users;
 
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
+pub(crate) use firmware::command_errno;
 pub(crate) use hca::Hca;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use stepped::{Origin, take_mads};

@@ -7,6 +7,7 @@ use crate::launch::report;
 use crate::strict::{self, Trapped};
 use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
+use softhca::firmware::Firmware;
 use softhca::gsi::Mad;
 use softhca::runner::Step;
 use std::collections::HashMap;
@@ -30,6 +31,8 @@ pub(crate) enum Origin {
 /// object which raised it is gone.
 pub(super) struct Stepped {
     pub(super) device: Device,
+    /// What carries out commands that come as mailboxes.
+    pub(super) firmware: Firmware,
     sources: HashMap<Origin, Arc<Source>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
@@ -47,7 +50,8 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 
 impl Stepped {
     pub(super) fn new(device: Device, cables: Cables, trapped: &'static Trapped) -> Self {
-        Self { device, sources: HashMap::new(), listeners: Vec::new(), cables, trapped }
+        let firmware = Firmware::new();
+        Self { device, firmware, sources: HashMap::new(), listeners: Vec::new(), cables, trapped }
     }
 
     /// From now on, `origin`'s events go to `source`.

@@ -5,6 +5,7 @@
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
+    pub(crate) const EAGAIN: Self = Self(libc::EAGAIN);
     pub(crate) const EBADF: Self = Self(libc::EBADF);
     pub(crate) const EBUSY: Self = Self(libc::EBUSY);
     pub(crate) const EFAULT: Self = Self(libc::EFAULT);
@@ -20,6 +21,8 @@ impl Errno {
     pub(crate) const ENOTTY: Self = Self(libc::ENOTTY);
     pub(crate) const EOPNOTSUPP: Self = Self(libc::EOPNOTSUPP);
     pub(crate) const EPROTONOSUPPORT: Self = Self(libc::EPROTONOSUPPORT);
+    /// The device has carried a command out and refused it: its output says why.
+    pub(crate) const EREMOTEIO: Self = Self(libc::EREMOTEIO);
 
     /// The calling thread's `errno`.
     pub(crate) fn last() -> Self {

@@ -1,5 +1,6 @@
 //! How much memory may be pinned: `RLIMIT_MEMLOCK`, as the kernel applies it to what a driver pins (`ib_umem_get`).
 
+use super::capability::{IPC_LOCK, has_capability};
 use super::errno::Errno;
 use super::page::page_bytes;
 use softhca_settings::Memlock;
@@ -21,7 +22,7 @@ impl Locked {
         let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(page)).ok_or(Errno::EINVAL)?;
         let pages = (end - address / page * page) / page;
         let limited = match rule {
-            Memlock::Linux => !may_lock_any(),
+            Memlock::Linux => !has_capability(IPC_LOCK),
             Memlock::Everybody => true,
             Memlock::Nobody => false,
         };
@@ -51,18 +52,4 @@ fn soft_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills in a local.
     if unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &mut limit) } != 0 { u64::MAX } else { limit.rlim_cur }
-}
-
-/// Whether the calling thread has `CAP_IPC_LOCK`, as root usually does.
-fn may_lock_any() -> bool {
-    const CAP_IPC_LOCK: u32 = 14;
-    /// `_LINUX_CAPABILITY_VERSION_3`: two sets of 32 capabilities.
-    const VERSION: u32 = 0x2008_0522;
-    // struct __user_cap_header_struct: version, process (0 = the caller).
-    let mut header = [VERSION, 0];
-    // struct __user_cap_data_struct, twice: effective, permitted, inheritable.
-    let mut sets = [[0_u32; 3]; 2];
-    // SAFETY: both point to locals of the sizes that this version asks for.
-    let known = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) } == 0;
-    known && sets[0][0] & 1 << CAP_IPC_LOCK != 0
 }

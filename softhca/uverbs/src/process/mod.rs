@@ -1,6 +1,7 @@
 //! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows nothing of
 //! devices.
 
+pub(crate) mod capability;
 mod errno;
 pub(crate) mod fds;
 mod identity;
@@ -11,6 +12,7 @@ pub(crate) mod real;
 mod shared_file;
 pub(crate) mod user;
 
+pub(crate) use capability::has_capability;
 pub(crate) use errno::Errno;
 pub(crate) use identity::{Identity, identity};
 pub(crate) use lock::lock;

@@ -1,0 +1,81 @@
+//! What the commands here have in common: mailboxes copied in and out, and on whose behalf they are.
+
+use crate::abi::mailbox::{HEADER_BYTES, OPCODE, UID, VHCA_TUNNEL_ID};
+use crate::commands::request::Request;
+use crate::context::Context;
+use crate::process::Errno;
+use softhca::firmware::{DRIVER, Status, Uid};
+
+/// What everybody may ask: `QUERY_HCA_CAP`, `QUERY_HCA_VPORT_CONTEXT`, `QUERY_ESW_VPORT_CONTEXT`, `QUERY_ESW_FUNCTIONS`.
+const FOR_ALL: [u16; 4] = [0x100, 0x762, 0x752, 0x740];
+
+/// A command that a program has sent.
+pub(super) struct Mailboxes {
+    pub(super) input: Vec<u8>,
+    pub(super) output: Vec<u8>,
+    /// Attribute that the output goes to.
+    output_to: u16,
+}
+
+impl Mailboxes {
+    /// The command in attribute `input_from`, on behalf of `context`, with as much room for its output as attribute `output_to`
+    /// has. `EINVAL` for what is shorter than any mailbox; `EOPNOTSUPP` and `EINVAL` for a context that is no user.
+    pub(super) fn copy_in(
+        context: &Context,
+        request: &Request,
+        (input_from, output_to): (u16, u16),
+    ) -> Result<Self, Errno> {
+        let output = vec![0; request.len(output_to)];
+        if output.len() < HEADER_BYTES {
+            return Err(Errno::EINVAL);
+        }
+        Ok(Self { input: input(context, request, input_from)?, output, output_to })
+    }
+
+    /// Refuses commands for another function.
+    pub(super) fn for_this_function(self) -> Result<Self, Errno> {
+        if VHCA_TUNNEL_ID.get(&self.input) == 0 { Ok(self) } else { Err(Errno::EINVAL) }
+    }
+
+    /// Has the device carry the command out. A refused one is an error, too, once its output is the program's.
+    pub(super) fn execute(&mut self, context: &Context, request: &Request) -> Result<(), Errno> {
+        self.try_execute(context, request)?;
+        self.copy_out(request)
+    }
+
+    /// Likewise, but the output of a command that succeeds has still to be copied out.
+    pub(super) fn try_execute(&mut self, context: &Context, request: &Request) -> Result<(), Errno> {
+        if context.hca.has_failed() {
+            return Err(Errno(libc::ENXIO));
+        }
+        if context.hca.execute(&self.input, &mut self.output) == Status::Ok {
+            return Ok(());
+        }
+        self.copy_out(request)?;
+        Err(Errno::EREMOTEIO)
+    }
+
+    pub(super) fn copy_out(&self, request: &Request) -> Result<(), Errno> {
+        request.put_bytes(self.output_to, &self.output)
+    }
+}
+
+/// The command in attribute `from`, on behalf of `context`.
+pub(super) fn input(context: &Context, request: &Request, from: u16) -> Result<Vec<u8>, Errno> {
+    let mut input: Vec<u8> = request.array(from)?;
+    if input.len() < HEADER_BYTES {
+        return Err(Errno::EINVAL);
+    }
+    let user = sender(context, &input)?;
+    UID.set(&mut input, user.0.into());
+    Ok(input)
+}
+
+/// On whose behalf the command in `input` is (`devx_get_uid`).
+fn sender(context: &Context, input: &[u8]) -> Result<Uid, Errno> {
+    match context.user() {
+        DRIVER if FOR_ALL.contains(&(OPCODE.get(input) as u16)) => context.hca.common_user().ok_or(Errno::EOPNOTSUPP),
+        DRIVER => Err(Errno::EINVAL),
+        user => Ok(user),
+    }
+}

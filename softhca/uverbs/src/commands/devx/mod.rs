@@ -1,0 +1,14 @@
+//! Commands of the device that programs send themselves, as mailboxes (`mlx5dv_devx_*`): what Linux'
+//! `drivers/infiniband/hw/mlx5/devx.c` does with them before and after the device has carried them out.
+//!
+//! | file | what it has |
+//! | --- | --- |
+//! | `kinds` | which command makes, names and destroys what |
+//! | `mailboxes` | copying in and out, on whose behalf |
+//! | `general`, `objects`, `umem` | the methods |
+
+pub(super) mod general;
+mod kinds;
+mod mailboxes;
+pub(super) mod objects;
+pub(super) mod umem;

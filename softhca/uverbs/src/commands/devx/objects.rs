@@ -1,0 +1,145 @@
+//! Objects that commands make: `MLX5_IB_OBJECT_DEVX_OBJ`.
+
+use super::kinds::{self, Kind, Use};
+use super::mailboxes::Mailboxes;
+use crate::abi::mailbox::{self, Field, HEADER_BYTES, UID, creator, field};
+use crate::commands::request::Request;
+use crate::context::{CommandId, Context, Object, Rank};
+use crate::device::limits::{COMP_VECTORS, FIRST_EQN};
+use crate::device::{Hca, command_errno};
+use crate::process::Errno;
+use softhca::firmware::Status;
+use std::sync::Arc;
+
+/// Of `create_mkey_in`: what a key translates by, and that its translation is in user memory.
+const ACCESS_MODE_4_2: Field = field(0x83, 3);
+const ACCESS_MODE_1_0: Field = field(0x96, 2);
+const MKEY_IN_UMEM: Field = field(0x61, 1);
+/// Bytes up to the end of the key's context.
+const MKEY_BYTES: usize = 0x50;
+/// Translation by other keys (`MLX5_MKC_ACCESS_MODE_KLMS`, `_KSM`), which the mailbox itself holds.
+const INDIRECT: [u64; 2] = [2, 3];
+
+/// Of `create_cq_in`: the event queue; the CQ is another's than the program's.
+const EQN: Field = field(0x120, 32);
+const APU_CQ: Field = field(0x87, 1);
+
+/// Of `alloc_flow_counter_in`: how many counters, as log2, or in 128s.
+const BULK_LOG: Field = field(0x73, 5);
+const BULK: Field = field(0x78, 8);
+
+const DRAIN_DCT: u16 = 0x712;
+const DCTN: Field = field(0x48, 24);
+
+/// An object that a command has made.
+pub(crate) struct DevxObject {
+    /// What commands call it.
+    pub(super) id: CommandId,
+    /// Flow counters that it is, after the first.
+    more: u32,
+    /// The mailbox that destroys it.
+    destruction: Vec<u8>,
+}
+
+impl Object for DevxObject {
+    fn rank(&self) -> Rank {
+        Rank::Devx
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        if self.id.creator == creator::DCT {
+            // Nothing may arrive while it goes.
+            let mut drain = mailbox::command(DRAIN_DCT, UID.get(&self.destruction) as u16, HEADER_BYTES);
+            DCTN.set(&mut drain, self.id.number.into());
+            done(hca.execute(&drain, &mut [0; HEADER_BYTES]))?;
+        }
+        done(hca.execute(&self.destruction, &mut [0; HEADER_BYTES]))?;
+        Ok(())
+    }
+
+    fn is_named(&self, id: CommandId) -> bool {
+        let CommandId { creator, kind, number } = self.id;
+        (creator, kind) == (id.creator, id.kind) && (number..=number.saturating_add(self.more)).contains(&id.number)
+    }
+}
+
+fn done(status: Status) -> Result<(), Errno> {
+    if status == Status::Ok { Ok(()) } else { Err(command_errno(status)) }
+}
+
+/// Checks and completes a mailbox that makes an object, as the kernel does.
+fn prepare(hca: &Hca, kind: &Kind, input: &mut [u8]) -> Result<(), Errno> {
+    match kind.create {
+        creator::MKEY => {
+            if input.len() < MKEY_BYTES {
+                return Err(Errno::EINVAL);
+            }
+            let mode = ACCESS_MODE_4_2.get(input) << 2 | ACCESS_MODE_1_0.get(input);
+            if !INDIRECT.contains(&mode) {
+                MKEY_IN_UMEM.set(input, 1);
+            }
+        }
+        creator::CQ => {
+            kind.set_in_umem(input);
+            let apu = hca.capabilities().apu && APU_CQ.get(input) != 0;
+            if !apu && !(FIRST_EQN..FIRST_EQN + COMP_VECTORS).contains(&EQN.get32(input)) {
+                return Err(Errno::ENOENT);
+            }
+        }
+        _ => kind.set_in_umem(input),
+    }
+    Ok(())
+}
+
+/// `DEVX_OBJ_CREATE`: 0x1000 handle, 0x1001 input, 0x1002 output.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
+    let kind = kinds::created_by(&mailboxes.input).ok_or(Errno::EINVAL)?;
+    prepare(&context.hca, kind, &mut mailboxes.input)?;
+    mailboxes.try_execute(context, request)?;
+    let Mailboxes { input, output, .. } = &mailboxes;
+    let number = kind.number(input, output);
+    let counters = match (kind.create, BULK_LOG.get32(input)) {
+        (creator::FLOW_COUNTER, 0) => BULK.get32(input) * 128,
+        (creator::FLOW_COUNTER, log) => 1_u32 << log,
+        _ => 0,
+    };
+    let handle = context.insert(Arc::new(DevxObject {
+        id: kind.id(input, number),
+        more: counters.saturating_sub(1),
+        destruction: kind.destruction(input, number),
+    }));
+    mailboxes.copy_out(request).and_then(|()| request.put_handle(0x1000, handle)).inspect_err(|_| {
+        // The program does not know of it.
+        if let Err(error) = context.destroy::<DevxObject>(handle) {
+            log::warn!("an object stays that the program was not told of: {error:?}");
+        }
+    })
+}
+
+/// `DEVX_OBJ_DESTROY`: 0x1000 handle.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<DevxObject>(request.handle(0x1000)?).map(drop)
+}
+
+/// The object of any kind that attribute 0x1000 names, which is the one that the command in `input` means.
+pub(super) fn meant(context: &Context, request: &Request, input: &[u8], wanted: Use) -> Result<Arc<dyn Object>, Errno> {
+    let id = kinds::named_by(input, wanted).ok_or(Errno::EINVAL)?;
+    let object = context.get_any(request.handle(0x1000)?)?;
+    if object.is_named(id) { Ok(object) } else { Err(Errno::EINVAL) }
+}
+
+/// `DEVX_OBJ_MODIFY`: 0x1000 handle, 0x1001 input, 0x1002 output.
+pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
+    let _object = meant(context, request, &mailboxes.input, Use::Modify)?;
+    kinds::set_in_umem_of_change(&mut mailboxes.input);
+    mailboxes.execute(context, request)
+}
+
+/// `DEVX_OBJ_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 output.
+pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
+    let _object = meant(context, request, &mailboxes.input, Use::Query)?;
+    mailboxes.execute(context, request)
+}

@@ -1,0 +1,168 @@
+//! User memory, in which what commands make can lie: `MLX5_IB_OBJECT_DEVX_UMEM`.
+
+use crate::abi::access;
+use crate::abi::mailbox::{self, Field, HEADER_BYTES, field};
+use crate::commands::access as rights;
+use crate::commands::request::Request;
+use crate::context::{Context, Object, Rank};
+use crate::device::{Hca, Opened, Pinned, Window, command_errno};
+use crate::process::{Errno, SharedFile, page_bytes};
+use softhca::firmware::{Status, Uid};
+use std::sync::Arc;
+
+const CREATE_UMEM: u16 = 0xa08;
+const DESTROY_UMEM: u16 = 0xa0a;
+/// Of `create_umem_in`; then the pages follow, in 8 bytes each: address, and what may be done.
+const LOG_PAGE_SIZE: Field = field(0x11b, 5);
+const PAGE_OFFSET: Field = field(0x120, 32);
+const NUM_OF_MTT: Field = field(0x140, 64);
+const CREATE_BYTES: usize = 0x30;
+const MTT_BYTES: usize = 8;
+const MTT_READ: u64 = 1;
+const MTT_WRITE: u64 = 1 << 1;
+/// Of `create_umem_out`, and of `destroy_umem_in`.
+const NUMBER: Field = field(0x48, 24);
+/// log2 of the bytes of the device's pages (`MLX5_ADAPTER_PAGE_SHIFT`).
+const ADAPTER_PAGE_SHIFT: u32 = 12;
+
+/// Registered memory.
+pub(crate) struct Umem {
+    number: u32,
+    user: Uid,
+    _memory: Memory,
+}
+
+/// How the device reaches it.
+enum Memory {
+    Pinned { _pinned: Pinned },
+    File { _opened: Opened, _file: SharedFile },
+}
+
+impl Object for Umem {
+    fn rank(&self) -> Rank {
+        Rank::Umem
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        let mut input = mailbox::command(DESTROY_UMEM, self.user.0, HEADER_BYTES);
+        NUMBER.set(&mut input, self.number.into());
+        match hca.execute(&input, &mut [0; HEADER_BYTES]) {
+            Status::Ok => Ok(()),
+            status => Err(command_errno(status)),
+        }
+    }
+}
+
+/// The largest page size of `permitted`, a bit for each, in which `length` bytes at `address` can be registered; all of the
+/// process's memory is in a row for the device (`devx_umem_find_best_pgsize`).
+fn best_page_size(permitted: u64, address: u64, length: u64) -> Option<u64> {
+    let page = page_bytes();
+    let largest = length.checked_next_power_of_two()?.max(page);
+    // Bits up to that of `largest`, from that of the device's pages on.
+    let permitted = permitted & (largest | (largest - 1)) & !((1 << ADAPTER_PAGE_SHIFT) - 1);
+    let mut size = 1_u64.checked_shl(permitted.checked_ilog2()?)?;
+    // What is not whole pages of that size would let the device reach more than was registered.
+    while size > page && !(address.is_multiple_of(size) && length.is_multiple_of(size)) {
+        size /= 2;
+    }
+    Some(size)
+}
+
+/// The mailbox that registers `length` bytes at `address` for `user`.
+fn creation(user: Uid, (address, length): (u64, u64), page: u64, writable: bool) -> Vec<u8> {
+    let offset = address % page;
+    let count = (offset + length).div_ceil(page);
+    // Memory of so many pages is there.
+    let mut input = mailbox::command(CREATE_UMEM, user.0, CREATE_BYTES + count as usize * MTT_BYTES);
+    LOG_PAGE_SIZE.set(&mut input, (page.ilog2() - ADAPTER_PAGE_SHIFT).into());
+    PAGE_OFFSET.set(&mut input, offset);
+    NUM_OF_MTT.set(&mut input, count);
+    let rights = if writable { MTT_READ | MTT_WRITE } else { MTT_READ };
+    for (index, entry) in (0..count).zip(input[CREATE_BYTES..].chunks_exact_mut(MTT_BYTES)) {
+        let at = address - offset + index * page;
+        entry.copy_from_slice(&(at | rights).to_be_bytes());
+    }
+    input
+}
+
+/// `DEVX_UMEM_REG`: 0x1000 handle, 0x1001 address, 0x1002 length, 0x1003 access, 0x1004 its number, 0x1005 page sizes,
+/// 0x1006 a file, in which the address is an offset.
+pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const PERMITTED: u32 = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_READ | access::RELAXED_ORDERING;
+    let user = context.user();
+    if user == softhca::firmware::DRIVER {
+        return Err(Errno::EINVAL);
+    }
+    let (address, length): (u64, u64) = (request.input(0x1001)?, request.input(0x1002)?);
+    let flags: u64 = request.optional(0x1003)?.unwrap_or(0);
+    let flags = u32::try_from(flags).ok().filter(|flags| flags & !PERMITTED == 0).ok_or(Errno::EINVAL)?;
+    let access = rights::from_abi(flags)?;
+    let whole = address.checked_add(length).and_then(|end| end.checked_next_multiple_of(page_bytes()));
+    if length == 0 || whole.is_none() {
+        return Err(Errno::EINVAL);
+    }
+    let hca = &context.hca;
+    let (memory, address) = match request.optional_handle(0x1006) {
+        Some(fd) => {
+            let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, address, length)?;
+            let start = file.address();
+            // Whoever else has the file may take pages away.
+            let opened = Opened::new(hca, Window::own(start, length));
+            (Memory::File { _opened: opened, _file: file }, start)
+        }
+        None => {
+            // Pages are registered as a whole.
+            let inside = address % page_bytes();
+            let pages = (inside + length).next_multiple_of(page_bytes());
+            (Memory::Pinned { _pinned: Pinned::new(hca, address - inside, pages)? }, address)
+        }
+    };
+    let permitted: u64 = request.optional(0x1005)?.unwrap_or(u64::MAX << ADAPTER_PAGE_SHIFT);
+    let page = best_page_size(permitted, address, length).ok_or(Errno::EINVAL)?;
+    let writable = access.local_write || access.remote_write;
+    let mut output = [0; HEADER_BYTES];
+    match hca.execute(&creation(user, (address, length), page, writable), &mut output) {
+        Status::Ok => {}
+        status => return Err(command_errno(status)),
+    }
+    let number = NUMBER.get32(&output);
+    let handle = context.insert(Arc::new(Umem { number, user, _memory: memory }));
+    // It is the program's whether or not that hears its number.
+    request.put_handle(0x1000, handle)?;
+    request.put(0x1004, &number)
+}
+
+/// `DEVX_UMEM_DEREG`: 0x1000 handle.
+pub(crate) fn deregister(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<Umem>(request.handle(0x1000)?).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_as_large_as_they_may_be_but_not_larger_than_the_memory() {
+        let all = u64::MAX << ADAPTER_PAGE_SHIFT;
+        assert_eq!(best_page_size(all, 1 << 30, 1 << 21), Some(1 << 21));
+        assert_eq!(best_page_size(all, 1 << 20, 1 << 21), Some(1 << 20), "by its address");
+        assert_eq!(best_page_size(all, 1 << 30, 3 << 20), Some(1 << 20), "by its length");
+        assert_eq!(best_page_size(all, 0x1234, 100), Some(4096));
+        assert_eq!(best_page_size(1 << 12, 1 << 30, 1 << 21), Some(4096));
+        assert_eq!(best_page_size(1 << 30, 1 << 30, 1 << 21), None);
+        assert_eq!(best_page_size(0xfff, 1 << 30, 1 << 21), None);
+        assert_eq!(best_page_size(all, 0, u64::MAX), None);
+    }
+
+    #[test]
+    fn all_pages_are_in_the_mailbox() {
+        let input = creation(Uid(7), (0x12_3456, 0x2000), 0x1000, true);
+        assert_eq!(input.len(), 0x30 + 3 * 8);
+        assert_eq!(input[..4], [0x0a, 0x08, 0, 7]);
+        assert_eq!((PAGE_OFFSET.get(&input), NUM_OF_MTT.get(&input), LOG_PAGE_SIZE.get(&input)), (0x456, 3, 0));
+        assert_eq!(input[0x30..0x38], [0, 0, 0, 0, 0, 0x12, 0x30, 3]);
+        assert_eq!(input[0x40..], [0, 0, 0, 0, 0, 0x12, 0x50, 3]);
+        let input = creation(Uid(7), (1 << 30, 1 << 21), 1 << 20, false);
+        assert_eq!((NUM_OF_MTT.get(&input), LOG_PAGE_SIZE.get(&input), input[0x3f]), (2, 8, 1));
+    }
+}

@@ -1,0 +1,57 @@
+//! The device's firmware: commands as mailboxes, and whose an object is that was made without them.
+
+use super::hca::{Hca, refused};
+use crate::process::Errno;
+use softhca::device::Device;
+use softhca::error::{Error, Object};
+use softhca::firmware::{Status, Uid};
+
+impl Hca {
+    /// Carries out the command in `input`, and fills `output`.
+    pub(crate) fn execute(&self, input: &[u8], output: &mut [u8]) -> Status {
+        let mut core = self.core.lock();
+        let core = &mut *core;
+        let status = core.firmware.execute(&mut core.device, input, output);
+        // What the command has raised is said before anybody hears that it is done.
+        core.deliver_all();
+        status
+    }
+
+    /// Has the device make an object on behalf of `user`; its number.
+    pub(crate) fn create(
+        &self,
+        user: Uid,
+        kind: Object,
+        create: impl FnOnce(&mut Device) -> Result<u32, Error>,
+    ) -> Result<u32, Errno> {
+        let mut core = self.core.lock();
+        let number = create(&mut core.device).map_err(|error| refused(&error))?;
+        core.firmware.set_owner(kind, number, user);
+        Ok(number)
+    }
+
+    /// Has the device destroy what [`Self::create`] has made. Before anybody can get its number for another object, it is
+    /// nobody's.
+    pub(crate) fn destroy(
+        &self,
+        kind: Object,
+        number: u32,
+        destroy: impl FnOnce(&mut Device) -> Result<(), Error>,
+    ) -> Result<(), Errno> {
+        let mut core = self.core.lock();
+        destroy(&mut core.device).map_err(|error| refused(&error))?;
+        core.firmware.forget_owner(kind, number);
+        Ok(())
+    }
+}
+
+/// The kernel's error number for a command that has ended so (`cmd_status_to_err`).
+pub(crate) fn command_errno(status: Status) -> Errno {
+    match status {
+        Status::ResourceBusy => Errno::EBUSY,
+        Status::LimitExceeded => Errno::ENOMEM,
+        Status::NoResources => Errno::EAGAIN,
+        Status::InternalError | Status::BadSystemState | Status::BadInputLength | Status::BadOutputLength => Errno::EIO,
+        _ => Errno::EINVAL,
+    }
+}

@@ -1,0 +1,24 @@
+//! Commands of the device, which C programs send as mailboxes through libmlx5 (`mlx5dv_devx_*`).
+
+use crate::compiled;
+use crate::pair::launch;
+use crate::strict::STRICT;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The part of the program ends well, and the device has nothing to say.
+fn clean(program: &str, options: &[&str], part: &str) {
+    assert_eq!(launch(options, &[program, part], PATIENCE), (Some(0), String::new()), "{part} {options:?}");
+}
+
+#[test]
+fn commands_are_answered_as_by_the_kernel() {
+    let (_directory, program) = compiled("devx");
+    for part in ["objects", "memories", "numbers"] {
+        clean(&program, &[], part);
+        clean(&program, STRICT, part);
+        clean(&program, &["--static-uars"], part);
+    }
+    clean(&program, STRICT, "non-cached");
+}
