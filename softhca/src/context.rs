@@ -58,6 +58,9 @@ pub enum Transport {
     Uc,
     /// Unreliable datagram.
     Ud,
+    /// Dynamically connected: the QP is an initiator (DCI), which only sends. Each of its WQEs names a target
+    /// ([`DctContext`]), to which the device connects while there are requests for it.
+    Dc,
     /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
     /// The device checks and gathers them, and shows those that it has sent ([`crate::device::Device::take_frames`]).
     /// It delivers them to no queue: that needs flow steering, which the device does not have. So such a QP receives
@@ -172,6 +175,53 @@ pub struct SrqContext {
     pub dbr: u64,
     /// Raise [`crate::event::Event::SrqLimit`] when fewer WQEs than this are posted; 0 = never.
     pub limit: u16,
+}
+
+/// Dynamically connected target context: what many initiators (QPs with [`Transport::Dc`]) can connect to at once. It
+/// only receives, and is ready as soon as it exists (PRM "DCT context").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DctContext {
+    /// PD number.
+    pub pd: u32,
+    /// SRQ that receive WQEs come from.
+    pub srqn: u32,
+    /// CQ of the receives.
+    pub cqn: u32,
+    /// What an initiator must name to connect.
+    pub access_key: u64,
+    /// What initiators may do.
+    pub access: Access,
+    /// Largest path MTU in bytes that an initiator may have: 256, 512, 1024, 2048 or 4096.
+    pub mtu: u32,
+    /// Port, from 1.
+    pub port: u8,
+    /// Index into the port's P_Key table.
+    pub pkey_index: u16,
+    /// Index into the port's GID table: the address to which initiators send packets with a GRH.
+    pub sgid_index: u8,
+    /// Traffic class of the answers' GRH.
+    pub traffic_class: u8,
+    /// Flow label of the answers' GRH, 20 bits.
+    pub flow_label: u32,
+    /// Hop limit of the answers' GRH.
+    pub hop_limit: u8,
+    /// RNR NAK timer code, 0-31 (IBTA vol. 1 table 45).
+    pub min_rnr_timer: u8,
+    /// User index, 24 bits: what its CQEs carry in `srqn_uidx`.
+    pub uidx: u32,
+    /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (DCTC.cs_res).
+    pub scatter_to_cqe_res: u32,
+}
+
+/// States of a DCT (PRM "DCT context", `state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DctState {
+    /// Initiators can connect.
+    Active,
+    /// No more can, and those that are connected finish.
+    Draining,
+    /// None is connected.
+    Drained,
 }
 
 /// QP states (IBTA vol. 1, 10.3.1).

@@ -25,6 +25,9 @@ pub enum Object {
     /// Queue pair.
     #[error("QP")]
     Qp,
+    /// Dynamically connected target.
+    #[error("DCT")]
+    Dct,
     /// User memory: pages that objects made by commands lie in.
     #[error("UMEM")]
     Umem,

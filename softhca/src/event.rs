@@ -22,6 +22,13 @@ pub enum Event {
         /// What happened.
         kind: QpEvent,
     },
+    /// Something happened to a DCT.
+    Dct {
+        /// The DCT.
+        dctn: u32,
+        /// What happened.
+        kind: DctEvent,
+    },
     /// The SRQ has fewer WQEs than its limit; the limit is disarmed.
     SrqLimit {
         /// The SRQ.
@@ -61,6 +68,15 @@ pub enum QpEvent {
     LastWqeReached,
 }
 
+/// Affiliated asynchronous events of a DCT (Linux `include/linux/mlx5/device.h`, `MLX5_EVENT_TYPE_DCT_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DctEvent {
+    /// It was to be drained, and the last connection is closed.
+    Drained,
+    /// An initiator named a wrong access key. Raised once for each time that the event is armed.
+    KeyViolation,
+}
+
 /// Bytes of an entry of an event queue.
 pub const EQE_BYTES: usize = 64;
 
@@ -91,6 +107,8 @@ impl Event {
             Self::Qp { kind: QpEvent::RequestError, .. } => 0x10,
             Self::Qp { kind: QpEvent::AccessError, .. } => 0x11,
             Self::Qp { kind: QpEvent::LastWqeReached, .. } => 0x13,
+            Self::Dct { kind: DctEvent::Drained, .. } => 0x1c,
+            Self::Dct { kind: DctEvent::KeyViolation, .. } => 0x1d,
             Self::SrqError { .. } => 0x12,
             Self::SrqLimit { .. } => 0x14,
             Self::DeviceFatal => 0x08,
@@ -105,6 +123,7 @@ impl Event {
         match *self {
             Self::Completion { cqn } | Self::CqError { cqn } => Some((Object::Cq, cqn)),
             Self::Qp { qpn, .. } => Some((Object::Qp, qpn)),
+            Self::Dct { dctn, .. } => Some((Object::Dct, dctn)),
             Self::SrqLimit { srqn } | Self::SrqError { srqn } => Some((Object::Srq, srqn)),
             Self::Port { .. } | Self::DeviceFatal => None,
         }
@@ -120,6 +139,7 @@ impl Event {
             Self::Completion { cqn } => put(QUEUE_NUMBER, cqn),
             Self::CqError { cqn } => put(FAILED_CQ, cqn),
             Self::Qp { qpn, .. } => put(QUEUE_NUMBER, qpn),
+            Self::Dct { dctn, .. } => put(QUEUE_NUMBER, dctn),
             Self::SrqLimit { srqn } | Self::SrqError { srqn } => put(QUEUE_NUMBER, srqn),
             Self::Port { port, up } => {
                 bytes[SUBTYPE] = if up { PORT_ACTIVE } else { PORT_DOWN };
@@ -148,6 +168,8 @@ mod tests {
         assert_eq!(set(Event::SrqLimit { srqn: 9 }), [(1, 0x14), (59, 9)]);
         let last = Event::Qp { qpn: 0x100, kind: QpEvent::LastWqeReached };
         assert_eq!(set(last), [(1, 0x13), (58, 1)]);
+        let drained = Event::Dct { dctn: 0x1_0203, kind: DctEvent::Drained };
+        assert_eq!(set(drained), [(1, 0x1c), (57, 1), (58, 2), (59, 3)]);
         assert_eq!(set(Event::Port { port: 1, up: true }), [(1, 9), (3, 4), (40, 0x10)]);
         assert_eq!(set(Event::Port { port: 2, up: false }), [(1, 9), (3, 1), (40, 0x20)]);
     }

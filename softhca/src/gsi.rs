@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     packet::{Bth, Deth, Headers, Opcode, Packet},
     resources::Resources,
-    wire::{Frame, Route},
+    wire::{Frame, Route, Sender},
 };
 
 /// Bytes of a management datagram (IBTA vol. 1, 13.4.2).
@@ -101,7 +101,7 @@ impl Gsi {
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
         if resources.port_is_up(port) {
-            resources.outbox.push(src_qp, Frame { route, packet: draft.finish() });
+            resources.outbox.push(Sender::qp(src_qp), Frame { route, packet: draft.finish() });
         }
         Ok(())
     }

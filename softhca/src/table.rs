@@ -64,10 +64,20 @@ impl<T> Table<T> {
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
         let entry = self.entries.remove(&number)?;
+        self.reuse(number);
+        Some(entry)
+    }
+
+    /// Says that a number of the table, which an object elsewhere had, is free again.
+    pub(crate) fn reuse(&mut self, number: u32) {
         if self.reuses {
             self.next = self.next.min(number - self.first);
         }
-        Some(entry)
+    }
+
+    /// How many objects there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// The object, or the error that says there is none.

@@ -41,9 +41,9 @@ pub(crate) enum ReceiveKind {
     WriteImm,
 }
 
-/// Where a datagram came from: the fields of a CQE that only UD fills.
+/// Where a message came from: the fields of a CQE that only UD and DC fill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Datagram {
+pub(crate) struct Source {
     /// Source LID.
     pub slid: u16,
     /// Source QPN.
@@ -92,8 +92,8 @@ pub(crate) enum Completion {
         imm: u32,
         /// The sender asked for a solicited event.
         solicited: bool,
-        /// UD only.
-        datagram: Option<Datagram>,
+        /// UD and DC only.
+        source: Option<Source>,
         /// Scatter-to-CQE: the message itself, in place of writing it to the WQE's buffers.
         inline: Option<Vec<u8>>,
     },

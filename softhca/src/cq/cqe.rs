@@ -2,7 +2,7 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, Datagram, ReceiveKind};
+use super::completion::{Completion, ReceiveKind, Source};
 use std::time::Duration;
 
 /// Bytes of the part of a CQE that is not scattered data.
@@ -87,11 +87,11 @@ impl Encoded {
                 data = inline.as_deref().unwrap_or_default();
                 opcode::REQ << 4
             }
-            Completion::Receive { kind, byte_cnt, imm, solicited, datagram, inline, .. } => {
+            Completion::Receive { kind, byte_cnt, imm, solicited, source, inline, .. } => {
                 put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
                 put32(&mut tail, offset::IMM_INVAL_PKEY, *imm);
-                if let Some(from) = datagram {
-                    put_datagram(&mut tail, from, *kind);
+                if let Some(from) = source {
+                    put_source(&mut tail, from, *kind);
                 }
                 data = inline.as_deref().unwrap_or_default();
                 let opcode = match kind {
@@ -152,7 +152,7 @@ fn nanos(now: Duration) -> [u8; 8] {
     (now.as_nanos() as u64).to_be_bytes()
 }
 
-fn put_datagram(tail: &mut [u8; CQE64_BYTES], from: &Datagram, kind: ReceiveKind) {
+fn put_source(tail: &mut [u8; CQE64_BYTES], from: &Source, kind: ReceiveKind) {
     tail[offset::ML_PATH] = from.dlid_path_bits & 0x7f;
     put16(tail, offset::SLID, from.slid);
     let grh = if from.grh { FLAG_GRH } else { 0 };
@@ -179,7 +179,7 @@ mod tests {
             byte_cnt: 0x1122_3344,
             imm: 0xcafe_f00d,
             solicited: true,
-            datagram: None,
+            source: None,
             inline,
         }
     }
@@ -239,9 +239,9 @@ mod tests {
     #[test]
     fn datagram() {
         let mut c = receive(ReceiveKind::Send, None);
-        if let Completion::Receive { datagram, imm, .. } = &mut c {
+        if let Completion::Receive { source, imm, .. } = &mut c {
             *imm = 0;
-            *datagram = Some(Datagram {
+            *source = Some(Source {
                 slid: 0x1234,
                 src_qpn: 0x00fe_dcba,
                 sl: 0xa,

@@ -4,6 +4,7 @@
 //! they create the object, and unmap it after they have destroyed it.
 
 mod check;
+mod dcts;
 mod keys;
 mod objects;
 mod qps;
@@ -18,10 +19,12 @@ use crate::gsi::{Gsi, MAD_BYTES, Mad};
 use crate::memory::{HostMemory, PagedMemory};
 use crate::packet::Packet;
 use crate::qp::Qp;
+use crate::qp::dct::Dct;
 use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::{Frame, Wire};
+use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -41,6 +44,8 @@ pub struct Device {
     uar_memory: UarMemory,
     pds: Table<Pd>,
     qps: Table<Qp>,
+    /// Their numbers are none of QPs.
+    dcts: BTreeMap<u32, Dct>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
     /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
@@ -63,6 +68,7 @@ impl Device {
             uar_memory: UarMemory::new()?,
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
+            dcts: BTreeMap::new(),
             wire,
             gsi: Gsi::default(),
             variant: 0,
@@ -196,9 +202,14 @@ impl Device {
         for (_, qp) in self.qps.iter_mut() {
             worked |= qp.step(&mut self.resources, now);
         }
+        for dct in self.dcts.values_mut() {
+            worked |= dct.step(&mut self.resources, now);
+        }
         for qpn in std::mem::take(&mut self.resources.stranded) {
             if let Some(qp) = self.qps.get_mut(qpn) {
                 qp.strand(&mut self.resources);
+            } else if let Some(dct) = self.dcts.get_mut(&qpn) {
+                dct.strand();
             }
         }
         let Resources { cqs, memory, events, .. } = &mut self.resources;
@@ -221,6 +232,7 @@ impl Device {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let qps = self.qps.iter().filter_map(|(_, qp)| qp.deadline());
+        let qps = qps.chain(self.dcts.values().filter_map(Dct::deadline));
         qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
     }
 
@@ -267,6 +279,9 @@ impl Device {
             Err(fault) => return log::debug!("packet dropped: {fault}"),
         };
         let qpn = packet.headers.bth.dest_qp;
+        if let Some(dct) = self.dcts.get_mut(&qpn) {
+            return dct.receive(&mut self.resources, &frame.route, &packet, now);
+        }
         match self.qps.get_mut(qpn) {
             Some(qp) => qp.receive(&mut self.resources, &frame.route, &packet, now),
             None if self.gsi.receive(&frame.route, &packet) => {}

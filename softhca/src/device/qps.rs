@@ -4,7 +4,7 @@ use super::Device;
 use super::check::{self, value};
 use crate::config::LinkLayer;
 use crate::context::{QpAttr, QpContext, ReceiveSource, Transport};
-use crate::error::Error;
+use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::qp::{Qp, QpInfo};
@@ -15,11 +15,14 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or
     /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are
-    /// Ethernet.
+    /// Ethernet, and for an initiator of dynamic connections that would receive.
     pub fn create_qp(&mut self, context: QpContext) -> Result<u32, Error> {
         let ethernet = self.config.ports.iter().all(|port| port.link == LinkLayer::Ethernet);
         if context.transport == Transport::RawPacket && !ethernet {
             return Err(Error::Unsupported("raw packets on InfiniBand ports"));
+        }
+        if context.transport == Transport::Dc && context.rq != ReceiveSource::None {
+            return Err(Error::Unsupported("receives of a DCI: its targets receive"));
         }
         let (limits, memory) = (&self.config.limits, &*self.resources.memory);
         if let Some(sq) = &context.sq {
@@ -41,7 +44,7 @@ impl Device {
             self.resources.srqs.find(srqn)?;
         }
         self.doorbells.pages.find_mut(context.uar)?.begin_anew();
-        let qpn = self.qps.reserve()?;
+        let qpn = self.reserve_qpn(Object::Qp)?;
         self.count_qp(&context, |users| *users += 1);
         self.qps.insert(qpn, Qp::new(qpn, context));
         Ok(qpn)
@@ -78,7 +81,8 @@ impl Device {
     /// [`Error::NoSuch`].
     pub fn destroy_qp(&mut self, qpn: u32) -> Result<(), Error> {
         self.qps.find(qpn)?;
-        if let Some(qp) = self.qps.remove(qpn) {
+        if let Some(mut qp) = self.qps.remove(qpn) {
+            qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
         }
         self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));

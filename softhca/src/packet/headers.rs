@@ -3,7 +3,7 @@
 use super::opcode::Opcode;
 
 /// The low 24 bits, as three bytes.
-const fn be24(value: u32) -> [u8; 3] {
+pub(super) const fn be24(value: u32) -> [u8; 3] {
     let [_, a, b, c] = value.to_be_bytes();
     [a, b, c]
 }

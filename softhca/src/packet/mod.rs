@@ -4,6 +4,7 @@
 //! [`Packet::parse`] takes any bytes and [`Headers::build`] any headers. Both check them against one table of what each
 //! opcode carries ([`opcode`]).
 
+pub mod dc;
 pub mod headers;
 pub mod opcode;
 
@@ -11,14 +12,15 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+pub use dc::{AcceptEth, ConnectEth, DcEth};
 pub use headers::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Deth, Ieth, ImmDt, NakCode, Reth};
 pub use opcode::{Carries, Opcode, Operation, Place, Tail};
 
 /// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
 pub const MAX_PAYLOAD: usize = 4096;
 
-/// The most bytes that headers take: BTH and AtomicETH.
-pub const MAX_HEADERS: usize = Bth::BYTES + 28;
+/// The most bytes that headers take: BTH, AtomicETH, and what DC adds.
+pub const MAX_HEADERS: usize = Bth::BYTES + 28 + 8;
 
 /// Why bytes are not a packet, or headers do not make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -69,6 +71,8 @@ pub struct Headers {
     pub bth: Bth,
     /// Datagram.
     pub deth: Option<Deth>,
+    /// Dynamic connection.
+    pub dc: Option<DcEth>,
     /// RDMA.
     pub reth: Option<Reth>,
     /// Atomic request.
@@ -81,13 +85,29 @@ pub struct Headers {
     pub imm: Option<ImmDt>,
     /// Key to invalidate.
     pub ieth: Option<Ieth>,
+    /// DC: what is asked of a target.
+    pub connect: Option<ConnectEth>,
+    /// DC: the connection that a target has made.
+    pub accept: Option<AcceptEth>,
 }
 
 impl Headers {
     /// The BTH alone.
     #[must_use]
     pub const fn new(bth: Bth) -> Self {
-        Self { bth, deth: None, reth: None, atomic: None, aeth: None, atomic_ack: None, imm: None, ieth: None }
+        Self {
+            bth,
+            deth: None,
+            dc: None,
+            reth: None,
+            atomic: None,
+            aeth: None,
+            atomic_ack: None,
+            imm: None,
+            ieth: None,
+            connect: None,
+            accept: None,
+        }
     }
 
     /// A packet with these headers and room for `payload_len` bytes of payload, which the caller then fills in.
@@ -105,12 +125,15 @@ impl Headers {
         let mut packet = Vec::with_capacity(MAX_HEADERS + payload_len + pad);
         packet.extend(self.bth.to_bytes(pad as u8));
         put(&mut packet, self.deth.map(Deth::to_bytes));
+        put(&mut packet, self.dc.map(DcEth::to_bytes));
         put(&mut packet, self.reth.map(Reth::to_bytes));
         put(&mut packet, self.atomic.map(AtomicEth::to_bytes));
         put(&mut packet, self.aeth.map(Aeth::to_bytes));
         put(&mut packet, self.atomic_ack.map(|ack| ack.original.to_be_bytes()));
         put(&mut packet, self.imm.map(|imm| imm.0.to_be_bytes()));
         put(&mut packet, self.ieth.map(|ieth| ieth.0.to_be_bytes()));
+        put(&mut packet, self.connect.map(ConnectEth::to_bytes));
+        put(&mut packet, self.accept.map(|accept| accept.connection.to_be_bytes()));
         let start = packet.len();
         packet.resize(start + payload_len + pad, 0);
         Ok(Draft { packet, payload: start..start + payload_len })
@@ -119,12 +142,15 @@ impl Headers {
     fn carries(&self) -> Carries {
         [
             (self.deth.is_some(), Carries::DETH),
+            (self.dc.is_some(), Carries::DC),
             (self.reth.is_some(), Carries::RETH),
             (self.atomic.is_some(), Carries::ATOMIC),
             (self.aeth.is_some(), Carries::AETH),
             (self.atomic_ack.is_some(), Carries::ATOMIC_ACK),
             (self.imm.is_some(), Carries::IMM),
             (self.ieth.is_some(), Carries::IETH),
+            (self.connect.is_some(), Carries::CONNECT),
+            (self.accept.is_some(), Carries::ACCEPT),
         ]
         .into_iter()
         .filter(|&(there, _)| there)
@@ -189,6 +215,7 @@ impl<'a> Packet<'a> {
         let headers = Headers {
             bth,
             deth: rest.header(carries.has(Carries::DETH), Deth::from_bytes)?,
+            dc: rest.header(carries.has(Carries::DC), DcEth::from_bytes)?,
             reth: rest.header(carries.has(Carries::RETH), Reth::from_bytes)?,
             atomic: rest.header(carries.has(Carries::ATOMIC), AtomicEth::from_bytes)?,
             aeth: rest.header(carries.has(Carries::AETH), Aeth::from_bytes)?,
@@ -196,6 +223,9 @@ impl<'a> Packet<'a> {
                 .header(carries.has(Carries::ATOMIC_ACK), |word| AtomicAckEth { original: u64::from_be_bytes(word) })?,
             imm: rest.header(carries.has(Carries::IMM), |word| ImmDt(u32::from_be_bytes(word)))?,
             ieth: rest.header(carries.has(Carries::IETH), |word| Ieth(u32::from_be_bytes(word)))?,
+            connect: rest.header(carries.has(Carries::CONNECT), ConnectEth::from_bytes)?,
+            accept: rest
+                .header(carries.has(Carries::ACCEPT), |word| AcceptEth { connection: u32::from_be_bytes(word) })?,
         };
         let padded = rest.bytes;
         if !padded.len().is_multiple_of(4) {

@@ -2,7 +2,11 @@
 //! table 35 "OpCode field").
 //!
 //! The three high bits name the transport service, the five low bits the operation. The operations have the same
-//! numbers in every service, so one table of 24 rows serves them all.
+//! numbers in every service, so one table serves them all.
+//!
+//! Dynamic connections are not in the specification, and their packets are not published. Here they have the service
+//! number 6, from the range that the specification leaves to manufacturers: RC's operations, and three of their own
+//! ([`super::dc`]). So they pass between devices of this kind only.
 
 use crate::context::Transport;
 
@@ -25,13 +29,19 @@ pub enum Operation {
     CompareSwap,
     /// Atomic fetch and add.
     FetchAdd,
+    /// DC: asks the target for a connection.
+    Connect,
+    /// DC: the target's answer.
+    Accept,
+    /// DC: ends the connection.
+    Disconnect,
 }
 
 impl Operation {
     /// Whether the responder sends it to the requester.
     #[must_use]
     pub const fn is_response(self) -> bool {
-        matches!(self, Self::ReadResponse | Self::Acknowledge | Self::AtomicAcknowledge)
+        matches!(self, Self::ReadResponse | Self::Acknowledge | Self::AtomicAcknowledge | Self::Accept)
     }
 }
 
@@ -86,13 +96,15 @@ pub enum Tail {
 
 /// The set of extended headers that an opcode carries; they follow the BTH in the order of the constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carries(u8);
+pub struct Carries(u16);
 
 impl Carries {
     /// None.
     pub const NONE: Self = Self(0);
     /// Datagram.
     pub const DETH: Self = Self(1);
+    /// DC: the connection.
+    pub const DC: Self = Self(1 << 7);
     /// RDMA.
     pub const RETH: Self = Self(1 << 1);
     /// Atomic request.
@@ -105,6 +117,10 @@ impl Carries {
     pub const IMM: Self = Self(1 << 5);
     /// Invalidate.
     pub const IETH: Self = Self(1 << 6);
+    /// DC: what is asked of a target.
+    pub const CONNECT: Self = Self(1 << 8);
+    /// DC: the connection that the target has made.
+    pub const ACCEPT: Self = Self(1 << 9);
 
     /// Both sets.
     #[must_use]
@@ -119,7 +135,7 @@ impl Carries {
     }
 }
 
-/// A valid BTH opcode of a service that the device has: RC, UC or UD.
+/// A valid BTH opcode of a service that the device has: RC, UC, UD or DC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode {
     transport: Transport,
@@ -142,6 +158,7 @@ impl Opcode {
             0 => Transport::Rc,
             1 => Transport::Uc,
             3 => Transport::Ud,
+            6 => Transport::Dc,
             _ => return None,
         };
         let index = code & 0x1f;
@@ -167,6 +184,7 @@ impl Opcode {
             Transport::Rc => 0,
             Transport::Uc => 1,
             Transport::Ud => 3,
+            Transport::Dc => 6,
             // No opcode has this transport, since no row serves it. The specification leaves 7 to manufacturers.
             Transport::RawPacket => 7,
         };
@@ -202,6 +220,7 @@ impl Opcode {
     pub fn carries(self) -> Carries {
         match self.transport {
             Transport::Ud => self.row().carries.and(Carries::DETH),
+            Transport::Dc => self.row().carries.and(Carries::DC),
             Transport::Rc | Transport::Uc | Transport::RawPacket => self.row().carries,
         }
     }
@@ -238,12 +257,15 @@ struct Row {
     uc: bool,
     /// UD has it, too.
     ud: bool,
+    /// No service but DC has it; DC has all that RC has.
+    dc_only: bool,
 }
 
 impl Row {
     fn serves(&self, transport: Transport) -> bool {
         match transport {
-            Transport::Rc => true,
+            Transport::Rc => !self.dc_only,
+            Transport::Dc => true,
             Transport::Uc => self.uc,
             Transport::Ud => self.ud,
             Transport::RawPacket => false,
@@ -251,28 +273,33 @@ impl Row {
     }
 }
 
-/// A row that RC alone has.
+/// A row that RC and DC have.
 const fn rc(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
-    Some(Row { operation, place, carries, uc: false, ud: false })
+    Some(Row { operation, place, carries, uc: false, ud: false, dc_only: false })
 }
 
-/// A row that RC and UC have.
+/// A row that RC, UC and DC have.
 const fn connected(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
-    Some(Row { operation, place, carries, uc: true, ud: false })
+    Some(Row { operation, place, carries, uc: true, ud: false, dc_only: false })
 }
 
-/// A row that RC, UC and UD have.
+/// A row that RC, UC, DC and UD have.
 const fn every(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
-    Some(Row { operation, place, carries, uc: true, ud: true })
+    Some(Row { operation, place, carries, uc: true, ud: true, dc_only: false })
+}
+
+/// A row that DC alone has.
+const fn dc(operation: Operation, carries: Carries) -> Option<Row> {
+    Some(Row { operation, place: Place::Only, carries, uc: false, ud: false, dc_only: true })
 }
 
 const SEND_ONLY: Row =
-    Row { operation: Operation::Send, place: Place::Only, carries: Carries::NONE, uc: true, ud: true };
+    Row { operation: Operation::Send, place: Place::Only, carries: Carries::NONE, uc: true, ud: true, dc_only: false };
 
 use {Carries as C, Operation as Op, Place as P};
 
-/// Row n is opcode n of each service (IBTA vol. 1, table 35).
-static ROWS: [Option<Row>; 24] = [
+/// Row n is opcode n of each service (IBTA vol. 1, table 35); those after 0x17 are this device's own.
+static ROWS: [Option<Row>; 27] = [
     connected(Op::Send, P::First, C::NONE),
     connected(Op::Send, P::Middle, C::NONE),
     connected(Op::Send, P::Last, C::NONE),
@@ -297,4 +324,7 @@ static ROWS: [Option<Row>; 24] = [
     None, // RESYNC of RD
     rc(Op::Send, P::Last, C::IETH),
     rc(Op::Send, P::Only, C::IETH),
+    dc(Op::Connect, C::CONNECT),
+    dc(Op::Accept, C::AETH.and(C::ACCEPT)),
+    dc(Op::Disconnect, C::NONE),
 ];

@@ -67,7 +67,7 @@ impl Requester {
     }
 
     /// RNR NAK: the same request again, when the responder's timer has run.
-    fn responder_not_ready(
+    pub(super) fn responder_not_ready(
         &mut self,
         qp: &QpCore,
         resources: &mut Resources,
@@ -84,7 +84,8 @@ impl Requester {
         Ok(())
     }
 
-    fn refused(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode) -> Result<(), Broken> {
+    /// NAK: the oldest request failed, or a packet of it is missing.
+    pub(super) fn refused(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode) -> Result<(), Broken> {
         if let Some(failure) = Failure::of_nak(code) {
             return Err(self.fail_front(qp, resources, failure));
         }

@@ -4,7 +4,7 @@ use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::responder::Fatal;
 use crate::config::GidType;
-use crate::cq::{Datagram, ReceiveKind};
+use crate::cq::{ReceiveKind, Source};
 use crate::packet::{Packet, Tail};
 use crate::resources::Resources;
 use crate::wire::{Grh, Route};
@@ -65,7 +65,7 @@ pub(super) fn receive(
             byte_cnt: byte_cnt as u32,
             imm: packet.headers.imm.map_or(0, |imm| imm.0),
             solicited: packet.headers.bth.solicited,
-            datagram: Some(Datagram {
+            source: Some(Source {
                 slid: route.slid,
                 src_qpn: deth.src_qp,
                 sl: route.sl,

@@ -51,6 +51,8 @@ impl Failure {
     pub(crate) const PAGE_FAULT: Self = Self::new(Syndrome::RemoteAborted, 0x93);
     /// The receive from an SRQ was begun for a packet out of sequence.
     pub(crate) const OUT_OF_SEQUENCE: Self = Self::new(Syndrome::RemoteAborted, 0x99);
+    /// DCT: the initiator is gone, and the rest of its message has not come.
+    pub(crate) const ABANDONED: Self = Self::new(Syndrome::RemoteAborted, 0x83);
     /// No answer after `retry_cnt` retries.
     pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);
     /// RNR NAK after `rnr_retry` retries.

@@ -10,9 +10,15 @@
 //! A QP never waits and has no clock. `Qp::receive` takes a packet that the wire brought. `Qp::step` does a bounded
 //! amount of work at a time that the caller gives. Packets go to `Resources::outbox`. States are in `state` and
 //! `modify`, timers in `timer`.
+//!
+//! DC has RC's requester and responder: `dci` connects a QP to the targets of its requests, and a target (`dct`) has a
+//! responder for each QP that is connected to it (`dct_connection`).
 
 mod acknowledge;
 mod datagram;
+mod dci;
+pub(crate) mod dct;
+mod dct_connection;
 mod failure;
 mod modify;
 mod psn;
@@ -27,6 +33,7 @@ mod timer;
 
 use std::time::Duration;
 
+use dci::Initiator;
 use psn::Psn;
 use qp_core::QpCore;
 use receive::Receives;
@@ -72,6 +79,8 @@ pub struct Qp {
     requester: Requester,
     responder: Responder,
     receives: Receives,
+    /// DC: its connection to a target.
+    initiator: Initiator,
     /// The event for the first packet in RTR has been raised.
     established: bool,
     /// The event for the drained send queue has been raised, or is not wanted.
@@ -87,6 +96,7 @@ impl Qp {
             state: QpState::Reset,
             attr: QpAttr::default(),
             route: None,
+            dc_peer: None,
             pkey: 0,
             mtu: crate::packet::MAX_PAYLOAD as u32,
         };
@@ -96,6 +106,7 @@ impl Qp {
             requester: Requester::default(),
             responder: Responder::new(Psn::default()),
             receives,
+            initiator: Initiator::default(),
             established: false,
             drain_reported: true,
         }
@@ -190,11 +201,22 @@ impl Qp {
 
     fn send(&mut self, resources: &mut Resources, now: Duration) -> bool {
         let timed = self.requester.check_timers(&self.core, resources, now);
+        if timed == Ok(true) {
+            self.initiator.ask_again();
+        }
         let sent = timed.and_then(|timed| Ok(self.requester.transmit(&self.core, resources, now)? || timed));
         if sent == Err(Broken) {
-            self.stop_sending();
+            self.stop_sending(resources);
+        } else if self.core.transport() == Transport::Dc {
+            let connected = self.initiator.advance(&mut self.core, &mut self.requester, resources, now);
+            return connected || sent.unwrap_or(true);
         }
         sent.unwrap_or(true)
+    }
+
+    /// Ends the connection that a DCI has.
+    pub(crate) fn leave_target(&mut self, resources: &mut Resources) {
+        self.initiator.leave(&mut self.core, &mut self.requester, resources);
     }
 
     /// Raises the event of a drained send queue once it is drained. `true` if it did.
@@ -225,30 +247,39 @@ impl Qp {
             self.established = true;
             self.core.raise(resources, QpEvent::CommunicationEstablished);
         }
-        let (core, receives) = (&self.core, &mut self.receives);
         if bth.opcode.operation().is_response() {
-            if matches!(state, QpState::Rts | QpState::Sqd)
-                && self.requester.respond(core, resources, packet, now) == Err(Broken)
-            {
-                self.stop_sending();
+            if matches!(state, QpState::Rts | QpState::Sqd) && self.respond(resources, packet, now) == Err(Broken) {
+                self.stop_sending(resources);
             }
             return;
         }
+        let (core, receives) = (&self.core, &mut self.receives);
         let taken = match core.transport() {
             Transport::Ud => datagram::receive(core, receives, resources, route, packet),
             Transport::Rc | Transport::Uc => self.responder.request(core, receives, resources, packet),
-            // No packet has this transport.
-            Transport::RawPacket => return,
+            // An initiator takes no requests, and no packet is raw.
+            Transport::Dc | Transport::RawPacket => return,
         };
         if taken == Err(Fatal) {
             self.enter_error();
         }
     }
 
+    /// Takes a response.
+    fn respond(&mut self, resources: &mut Resources, packet: &Packet<'_>, now: Duration) -> Result<(), Broken> {
+        if self.core.transport() == Transport::Dc {
+            self.initiator.respond(&mut self.core, &mut self.requester, resources, packet, now)
+        } else {
+            self.requester.respond(&self.core, resources, packet, now)
+        }
+    }
+
     /// When [`Qp::step`] has something to do although nothing happens.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match self.core.state {
-            QpState::Rts | QpState::Sqd => self.requester.retry.deadline(),
+            QpState::Rts | QpState::Sqd => {
+                self.requester.retry.deadline().into_iter().chain(self.initiator.deadline()).min()
+            }
             _ => None,
         }
     }
@@ -262,9 +293,10 @@ impl Qp {
     }
 
     /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1).
-    fn stop_sending(&mut self) {
+    fn stop_sending(&mut self, resources: &mut Resources) {
+        self.leave_target(resources);
         match self.core.transport() {
-            Transport::Rc => self.enter_error(),
+            Transport::Rc | Transport::Dc => self.enter_error(),
             Transport::Uc | Transport::Ud | Transport::RawPacket => self.core.state = QpState::Sqe,
         }
     }

@@ -27,8 +27,13 @@ impl Qp {
         let to = state::check(self.core.context.transport, from, a)?;
         let merged = merge(&self.core.attr, a);
         check_values(resources, a, &merged)?;
-        let route = merged.path.map(|path| resolve(resources, &merged, &path)).transpose()?;
+        // A DCI's path only says which of the port's addresses it has; where to, its requests say.
+        let path = merged.path.filter(|_| self.core.context.transport != Transport::Dc);
+        let route = path.map(|path| resolve(resources, &merged, &path)).transpose()?;
 
+        if matches!(to, QpState::Reset | QpState::Err) {
+            self.leave_target(resources);
+        }
         if to == QpState::Reset {
             *self = Self::new(self.core.qpn, self.core.context);
             return Ok(());
@@ -39,11 +44,13 @@ impl Qp {
             self.core.pkey = port.pkeys.get(index).copied().unwrap_or(0);
             self.core.mtu = match self.core.context.transport {
                 Transport::Ud | Transport::RawPacket => port.active_mtu,
-                Transport::Rc | Transport::Uc => merged.path_mtu.unwrap_or(port.active_mtu),
+                Transport::Rc | Transport::Uc | Transport::Dc => merged.path_mtu.unwrap_or(port.active_mtu),
             };
         }
         self.core.attr = merged;
-        self.core.route = route;
+        if self.core.context.transport != Transport::Dc {
+            self.core.route = route;
+        }
         if let Some(psn) = a.rq_psn {
             self.responder = Responder::new(Psn::new(psn));
         }

@@ -1,10 +1,12 @@
 //! The part of a QP that all others read: its number, context, state and attributes, with what follows from them.
 
 use crate::config::PortConfig;
-use crate::context::{QpAttr, QpContext, QpState, Transport};
+use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
+use crate::cq::Source;
 use crate::event::{Event, QpEvent};
+use crate::packet::DcEth;
 use crate::resources::Resources;
-use crate::wire::{Frame, Route};
+use crate::wire::{Frame, Route, Sender};
 
 /// Membership bit of a P_Key: full member (IBTA vol. 1, 10.9.3).
 const FULL_MEMBER: u16 = 0x8000;
@@ -22,16 +24,57 @@ pub(super) struct QpCore {
     pub(super) attr: QpAttr,
     /// Way to the peer of a connected QP.
     pub(super) route: Option<Route>,
+    /// DC: the other end of the connection, while there is one.
+    pub(super) dc_peer: Option<DcPeer>,
     /// P_Key of the packets sent.
     pub(super) pkey: u16,
     /// Most bytes of payload in a packet.
     pub(super) mtu: u32,
 }
 
+/// The other end of a dynamic connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DcPeer {
+    /// Number of the DCT, or QPN of the DCI.
+    pub(super) number: u32,
+    /// The connection, as the target has numbered it.
+    pub(super) connection: u32,
+}
+
 impl QpCore {
     /// Transport service.
     pub(super) fn transport(&self) -> Transport {
         self.context.transport
+    }
+
+    /// Whether the peer acknowledges, so that what is lost is repeated.
+    pub(super) fn is_reliable(&self) -> bool {
+        matches!(self.transport(), Transport::Rc | Transport::Dc)
+    }
+
+    /// The QP that packets of a connected QP go to.
+    pub(super) fn dest_qpn(&self) -> u32 {
+        self.dc_peer.map(|peer| peer.number).or(self.attr.dest_qpn).unwrap_or(0)
+    }
+
+    /// What each packet of a dynamic connection carries.
+    pub(super) fn dc_header(&self) -> Option<DcEth> {
+        self.dc_peer.map(|peer| DcEth { source: self.qpn, connection: peer.connection })
+    }
+
+    /// Where a message of a dynamic connection comes from, as its CQE tells.
+    pub(super) fn dc_source(&self, resources: &Resources) -> Option<Source> {
+        let (peer, route) = (self.dc_peer?, self.route?);
+        let lid = self.port(resources).map_or(0, |port| port.lid);
+        Some(Source {
+            slid: route.dlid,
+            src_qpn: peer.number,
+            sl: route.sl,
+            dlid_path_bits: (route.slid ^ lid) as u8 & 0x7f,
+            // The receive buffer does not begin with one, whatever the packet had.
+            grh: false,
+            pkey_index: self.attr.pkey_index.unwrap_or(0),
+        })
     }
 
     /// The port that the QP was bound to.
@@ -44,9 +87,14 @@ impl QpCore {
         len.div_ceil(self.mtu).max(1)
     }
 
+    /// Whose packets wait for the wire together: a DCT's answers to one initiator do not wait for another's.
+    fn sender(&self) -> Sender {
+        Sender { qpn: self.qpn, connection: self.dc_peer.map_or(0, |peer| peer.connection) }
+    }
+
     /// Whether there is room for more packets on their way to the wire.
     pub(super) fn may_send(&self, resources: &Resources) -> bool {
-        resources.outbox.has_room(self.qpn)
+        resources.outbox.has_room(self.sender())
     }
 
     /// Whether the link of the port that the QP was bound to is up.
@@ -64,12 +112,16 @@ impl QpCore {
     /// Sends a frame; lost if the link is down.
     pub(super) fn send(&self, resources: &mut Resources, frame: Frame) {
         if self.is_linked(resources) {
-            resources.outbox.push(self.qpn, frame);
+            resources.outbox.push(self.sender(), frame);
         }
     }
 
-    /// Raises an asynchronous event.
+    /// Raises an asynchronous event. A DCT has none of these: what one initiator does wrong does not concern the others.
     pub(super) fn raise(&self, resources: &mut Resources, kind: QpEvent) {
+        let is_dct = self.transport() == Transport::Dc && self.context.rq != ReceiveSource::None;
+        if is_dct {
+            return;
+        }
         resources.events.push_back(Event::Qp { qpn: self.qpn, kind });
     }
 }

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::qp_core::QpCore;
 use crate::context::{ReceiveSource, Transport};
-use crate::cq::{Completion, Datagram, ReceiveKind};
+use crate::cq::{Completion, ReceiveKind, Source};
 use crate::event::QpEvent;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
@@ -24,8 +24,8 @@ pub(super) struct Message {
     pub(super) imm: u32,
     /// The sender asked for a solicited event.
     pub(super) solicited: bool,
-    /// UD: where it came from.
-    pub(super) datagram: Option<Datagram>,
+    /// UD and DC: where it came from.
+    pub(super) source: Option<Source>,
 }
 
 /// The receive queue, and the WQE taken from it that has not completed.
@@ -140,7 +140,7 @@ impl Receives {
     pub(super) fn complete(&mut self, qp: &QpCore, resources: &mut Resources, message: Message) {
         let inline = self.inline.take();
         let Some(wqe) = self.current.take() else { return };
-        let Message { kind, byte_cnt, imm, solicited, datagram } = message;
+        let Message { kind, byte_cnt, imm, solicited, source } = message;
         let completion = Completion::Receive {
             qpn: qp.qpn,
             uidx: qp.context.uidx,
@@ -149,7 +149,7 @@ impl Receives {
             byte_cnt,
             imm,
             solicited,
-            datagram,
+            source,
             inline,
         };
         if qp.attr.out_of_order == Some(true) {

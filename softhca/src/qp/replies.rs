@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use super::psn::Psn;
 use super::qp_core::QpCore;
-use crate::context::Transport;
 use crate::memory::mkey::KeyFault;
 use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
@@ -152,8 +151,9 @@ fn span(content: &Content, mtu: u32) -> u32 {
     }
 }
 
-/// The memory to be read for the peer is gone.
-struct Gone;
+/// There is no such packet: the memory to be read for the peer is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gone;
 
 impl Answer {
     /// The next packet, and whether it was the last.
@@ -161,7 +161,7 @@ impl Answer {
         let aeth = Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn };
         match &mut self.content {
             Content::Atomic(original) => {
-                let mut headers = Headers::new(bth(qp, Opcode::RC_ATOMIC_ACKNOWLEDGE, self.psn));
+                let mut headers = headers(qp, Operation::AtomicAcknowledge, Place::Only, self.psn)?;
                 headers.aeth = Some(aeth);
                 headers.atomic_ack = Some(AtomicAckEth { original: *original });
                 Ok((build(&headers, 0, |_| Ok(()))?, true))
@@ -175,8 +175,7 @@ impl Answer {
                     (true, false) => Place::Middle,
                     (true, true) => Place::Last,
                 };
-                let opcode = Opcode::of(Transport::Rc, Operation::ReadResponse, place, Tail::None);
-                let mut headers = Headers::new(bth(qp, opcode.unwrap_or(Opcode::RC_ACKNOWLEDGE), self.psn));
+                let mut headers = headers(qp, Operation::ReadResponse, place, self.psn)?;
                 headers.aeth = (place != Place::Middle).then_some(aeth);
                 let packet = build(&headers, len as usize, |out| {
                     resources.remote_read(qp.context.pd, left.rkey, left.addr, out)
@@ -197,24 +196,32 @@ fn conclude(qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn, ver
         Verdict::Again(syndrome) => (syndrome, expected),
         Verdict::Refuse(code, psn) => (AethSyndrome::Nak(code), psn),
     };
-    let mut headers = Headers::new(bth(qp, Opcode::RC_ACKNOWLEDGE, psn));
-    headers.aeth = Some(Aeth { syndrome, msn });
-    if let Ok(packet) = build(&headers, 0, |_| Ok(())) {
+    if let Ok(packet) = acknowledgement(qp, syndrome, msn, psn) {
         qp.send_to_peer(resources, packet);
     }
     if matches!(verdict, Verdict::Refuse(..)) { Sent::Refusal } else { Sent::Some }
 }
 
-fn bth(qp: &QpCore, opcode: Opcode, psn: Psn) -> Bth {
-    Bth {
-        opcode,
+/// A packet that acknowledges, or does not.
+pub(super) fn acknowledgement(qp: &QpCore, syndrome: AethSyndrome, msn: u32, psn: Psn) -> Result<Vec<u8>, Gone> {
+    let mut headers = headers(qp, Operation::Acknowledge, Place::Only, psn)?;
+    headers.aeth = Some(Aeth { syndrome, msn });
+    build(&headers, 0, |_| Ok(()))
+}
+
+/// The headers that every reply has.
+fn headers(qp: &QpCore, operation: Operation, place: Place, psn: Psn) -> Result<Headers, Gone> {
+    let mut headers = Headers::new(Bth {
+        opcode: Opcode::of(qp.transport(), operation, place, Tail::None).ok_or(Gone)?,
         solicited: false,
         migrated: true,
         pkey: qp.pkey,
-        dest_qp: qp.attr.dest_qpn.unwrap_or(0),
+        dest_qp: qp.dest_qpn(),
         ack_request: false,
         psn: psn.get(),
-    }
+    });
+    headers.dc = qp.dc_header();
+    Ok(headers)
 }
 
 /// A packet with its payload filled by `fill`.

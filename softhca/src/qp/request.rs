@@ -69,6 +69,7 @@ impl Request {
             wqebbs,
             opcode,
             op: SendOp::Nop,
+            target: None,
             headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
             signaled: true,
@@ -80,7 +81,8 @@ impl Request {
     }
 
     /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
-    pub(super) fn sunk(self) -> Self {
+    pub(super) fn sunk(mut self) -> Self {
+        self.wqe.target = None;
         Self { span: 0, ..self }
     }
 
@@ -130,10 +132,11 @@ impl Request {
             solicited: self.wqe.solicited && place.ends() && (tail != Tail::None || operation == Operation::Send),
             migrated: true,
             pkey: qp.pkey,
-            dest_qp: address.map_or(qp.attr.dest_qpn.unwrap_or(0), |address| address.dest_qpn),
-            ack_request: qp.transport() == Transport::Rc && (place.ends() || index % ACK_INTERVAL == ACK_INTERVAL - 1),
+            dest_qp: address.map_or(qp.dest_qpn(), |address| address.vector.dest_qpn),
+            ack_request: qp.is_reliable() && (place.ends() || index % ACK_INTERVAL == ACK_INTERVAL - 1),
             psn: psn.get(),
         });
+        headers.dc = qp.dc_header();
         headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.qpn });
         headers.reth = remote.filter(|_| place.begins() && !is_atomic(operation)).map(|remote| Reth {
             addr: if answered { remote.addr.wrapping_add(offset) } else { remote.addr },
@@ -151,7 +154,7 @@ impl Request {
             None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
             Some(address) => {
                 let port = qp.port(resources).ok_or(Failure::BAD_ADDRESS)?;
-                Route::along(port, &address.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
+                Route::along(port, &address.vector.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
             }
         };
         Ok(Frame { route, packet: draft.finish() })

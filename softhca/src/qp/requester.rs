@@ -13,10 +13,10 @@ use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::request::Request;
 use super::timer::Retry;
-use crate::context::{QpState, Transport};
+use crate::context::QpState;
 use crate::cq::Completion;
 use crate::resources::Resources;
-use crate::wqe::{self, Fence, SendOp};
+use crate::wqe::{self, DcTarget, Fence, SendOp};
 
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
@@ -59,6 +59,8 @@ pub(super) struct Requester {
     answers_due: u32,
     /// Timers.
     pub(super) retry: Retry,
+    /// DC: the target that requests can go to now.
+    pub(super) reached: Option<DcTarget>,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
     pub(super) gone_back: bool,
 }
@@ -159,14 +161,15 @@ impl Requester {
     }
 
     /// Whether the request under the cursor may go out now: it has not failed, the fence and the limit of outstanding
-    /// READs and atomics permit it, and a draining queue starts no new request.
+    /// READs and atomics permit it, a draining queue starts no new request, and a DCI is connected to its target.
     fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
         let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
         let limit = u32::from(qp.attr.max_rd_atomic.unwrap_or(0));
         let full = request.is_answered() && self.answers_due >= limit;
         let starts = request.started || qp.state == QpState::Rts;
-        request.failure.is_none() && starts && !(self.next_packet == 0 && (fenced || full))
+        let reached = request.wqe.target.is_none() || request.wqe.target == self.reached;
+        request.failure.is_none() && starts && reached && !(self.next_packet == 0 && (fenced || full))
     }
 
     /// Sends the packet under the cursor and moves the cursor on.
@@ -207,7 +210,7 @@ impl Requester {
             self.cursor += 1;
             self.next_packet = 0;
         }
-        if qp.transport() == Transport::Rc {
+        if qp.is_reliable() {
             self.retry.sent(&qp.attr, now);
             return Ok(());
         }
@@ -215,6 +218,20 @@ impl Requester {
         self.unacked = self.sent_end;
         self.in_flight = 0;
         self.retire(qp, resources)
+    }
+
+    /// DC: the request that waits for a connection to its target. All before it are complete.
+    pub(super) fn waits_for_target(&mut self, qp: &QpCore) -> Option<&mut Request> {
+        let (cursor, waiting, reached) = (self.cursor, self.retry.is_waiting(), self.reached);
+        let front = self.requests.front_mut().filter(|_| cursor == 0 && !waiting)?;
+        let starts = front.started || qp.state == QpState::Rts;
+        let elsewhere = front.wqe.target.is_some() && front.wqe.target != reached;
+        (front.failure.is_none() && starts && elsewhere).then_some(front)
+    }
+
+    /// There is no request at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.requests.is_empty() && !self.is_rung()
     }
 
     /// How many PSNs of request `at` have been acknowledged: only the front one can have any.

@@ -1,5 +1,5 @@
-//! The responder of RC and UC: executes the peer's requests in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8
-//! for UC).
+//! The responder of RC and UC, and of a dynamic connection, which is as RC's: executes the peer's requests in the order of
+//! their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC).
 
 use std::collections::VecDeque;
 
@@ -380,22 +380,20 @@ impl Responder {
         };
         let imm = headers.imm.map(|imm| imm.0).or(headers.ieth.map(|key| key.0)).unwrap_or(0);
         let solicited = headers.bth.solicited;
-        receives.complete(qp, resources, Message { kind, byte_cnt, imm, solicited, datagram: None });
+        receives.complete(qp, resources, Message { kind, byte_cnt, imm, solicited, source: qp.dc_source(resources) });
     }
 }
 
 fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources) -> Result<(), Refusal> {
     let begins = !receives.has_begun();
     match receives.take(qp, resources) {
-        Ok(true) if begins && receives.are_shared(qp) && qp.transport() == Transport::Rc => {
-            match resources.srq_faults.tick() {
-                None => Ok(()),
-                Some(fault) => {
-                    receives.fail(qp, resources, Failure::of_srq_fault(fault));
-                    Err(Refusal::NotReady)
-                }
+        Ok(true) if begins && receives.are_shared(qp) && qp.is_reliable() => match resources.srq_faults.tick() {
+            None => Ok(()),
+            Some(fault) => {
+                receives.fail(qp, resources, Failure::of_srq_fault(fault));
+                Err(Refusal::NotReady)
             }
-        }
+        },
         Ok(true) => Ok(()),
         Ok(false) => Err(Refusal::NotReady),
         Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),

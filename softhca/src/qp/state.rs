@@ -1,7 +1,8 @@
 //! The QP state machine: which transition needs and permits which attributes.
 //!
 //! IBTA vol. 1, 10.3.1 and table 91; the same table as the kernel's `qp_state_table` (drivers/infiniband/core/verbs.c)
-//! without the attributes of alternate paths and path migration, which this device does not have.
+//! without the attributes of alternate paths and path migration, which this device does not have. For DC, which is not in
+//! the specification, that of the kernel's driver (mlx5_ib `qp.c`, `modify_dci_qp_is_ok`).
 
 use crate::context::{QpAttr, QpState, Transport};
 use crate::error::Error;
@@ -86,12 +87,13 @@ struct Rule {
 /// The row for a transition, or `None` if there is no such transition.
 fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
-    use Transport::{RawPacket, Rc, Uc, Ud};
+    use Transport::{Dc, RawPacket, Rc, Uc, Ud};
 
     // What a connected QP is set up with, and what a datagram QP has in its place.
     let identity = match transport {
         Ud => PKEY_INDEX | PORT | QKEY,
         Rc | Uc => PKEY_INDEX | PORT | ACCESS,
+        Dc => PKEY_INDEX | PORT,
         RawPacket => PORT,
     };
     // What may change whenever the send queue is (about to be) running.
@@ -99,6 +101,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         Ud => CUR_STATE | QKEY,
         Uc => CUR_STATE | ACCESS,
         Rc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
+        Dc => MIN_RNR_TIMER,
         RawPacket => 0,
     };
     let (required, optional) = match (from, to) {
@@ -111,14 +114,17 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Init, Rtr) => match transport {
             RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
+            Dc => (PATH_MTU, PATH | PKEY_INDEX),
             Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX),
             Rc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, ACCESS | PKEY_INDEX),
         },
         (Rtr, Rts) => match transport {
             RawPacket => (0, 0),
             Ud | Uc => (SQ_PSN, running),
-            Rc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
+            Rc | Dc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
         },
+        // As for initiators in the kernel (mlx5_ib, `modify_dci_qp_is_ok`).
+        (_, Sqd) | (Sqd | Sqe, _) if transport == Dc => return None,
         (Rts | Sqd, Rts) => (0, running),
         // RC has no SQE: its send errors end in Err.
         (Sqe, Rts) if transport != Rc => (0, running),
@@ -126,6 +132,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Sqd, Sqd) => match transport {
             RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
+            Dc => return None,
             Uc => (0, PATH | ACCESS | PKEY_INDEX),
             Rc => (
                 0,

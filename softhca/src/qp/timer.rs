@@ -27,7 +27,7 @@ fn rnr_delay(code: u8) -> Duration {
 }
 
 /// How long a local ACK timeout code waits: 4.096 us * 2^code; `None` for code 0, which waits without end.
-fn ack_timeout(code: u8) -> Option<Duration> {
+pub(super) fn ack_timeout(code: u8) -> Option<Duration> {
     (code != 0).then(|| Duration::from_nanos(4096 << (code & 31)))
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct Resources {
     pub(crate) sends_completed: u64,
     /// What drivers did wrong.
     pub(crate) complaints: Complaints,
+    /// Number of the last attempt of a DCI to connect.
+    dc_attempts: u32,
     /// QPs that could not report a completion, because the CQ takes no more.
     pub(crate) stranded: Vec<u32>,
 }
@@ -79,8 +81,19 @@ impl Resources {
             sink: config.sink,
             sends_completed: 0,
             complaints: Complaints::default(),
+            dc_attempts: 0,
             stranded: Vec::new(),
         }
+    }
+
+    /// A number for an attempt of a DCI to connect. It begins with the clock, so that those of a process that has the same
+    /// QPNs as an earlier one are others.
+    pub(crate) fn next_dc_attempt(&mut self) -> u32 {
+        if self.dc_attempts == 0 {
+            self.dc_attempts = self.now.as_nanos() as u32;
+        }
+        self.dc_attempts = self.dc_attempts.wrapping_add(1).max(1);
+        self.dc_attempts
     }
 
     /// Whether the link of port `port` is up; `false` also if there is no such port.

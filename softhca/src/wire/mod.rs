@@ -14,5 +14,5 @@ pub(crate) mod test_frames;
 
 pub use address::Address;
 pub use frame::{Frame, Grh, Route};
-pub(crate) use outbox::Outbox;
+pub(crate) use outbox::{Outbox, Sender};
 pub use port::Wire;

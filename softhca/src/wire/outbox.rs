@@ -2,6 +2,7 @@
 //! it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 
 use super::frame::Frame;
 use super::port::Wire;
@@ -9,25 +10,41 @@ use super::port::Wire;
 /// A QP with this many waiting frames produces no more.
 const QP_FRAMES: usize = 64;
 
+/// Whose frames wait in one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Sender {
+    /// QPN, or number of a DCT.
+    pub(crate) qpn: u32,
+    /// Dynamic connections: which; 0 otherwise.
+    pub(crate) connection: u32,
+}
+
+impl Sender {
+    /// A QP with no dynamic connections.
+    pub(crate) const fn qp(qpn: u32) -> Self {
+        Self { qpn, connection: 0 }
+    }
+}
+
 /// What the QPs of a device have sent and the wire has not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// By QPN; none is empty.
-    queues: BTreeMap<u32, VecDeque<Frame>>,
-    /// QP whose turn it is to be the first.
-    first: u32,
+    /// None is empty.
+    queues: BTreeMap<Sender, VecDeque<Frame>>,
+    /// After whom the turn begins.
+    last: Option<Sender>,
 }
 
 impl Outbox {
-    /// Appends a frame that QP `qpn` sends.
-    pub(crate) fn push(&mut self, qpn: u32, frame: Frame) {
-        self.queues.entry(qpn).or_default().push_back(frame);
+    /// Appends a frame of `sender`'s.
+    pub(crate) fn push(&mut self, sender: Sender, frame: Frame) {
+        self.queues.entry(sender).or_default().push_back(frame);
     }
 
-    /// Whether QP `qpn` may produce more.
+    /// Whether `sender` may produce more.
     #[must_use]
-    pub(crate) fn has_room(&self, qpn: u32) -> bool {
-        self.queues.get(&qpn).is_none_or(|queue| queue.len() < QP_FRAMES)
+    pub(crate) fn has_room(&self, sender: Sender) -> bool {
+        self.queues.get(&sender).is_none_or(|queue| queue.len() < QP_FRAMES)
     }
 
     /// Whether nothing waits.
@@ -40,9 +57,11 @@ impl Outbox {
     /// Each time another QP is the first, so that no QP finds the wire full for ever.
     pub(crate) fn flush(&mut self, wire: &mut dyn Wire) -> bool {
         let mut sent = false;
-        let first = self.first;
-        self.first = self.queues.range(first..).chain(&self.queues).next().map_or(0, |(&qpn, _)| qpn + 1);
-        for range in [first..u32::MAX, 0..first] {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let until = self.last.map_or(Bound::Excluded(Sender::qp(0)), Bound::Included);
+        let (before, behind) = ((Bound::Unbounded, until), (after, Bound::Unbounded));
+        self.last = self.queues.range(behind).chain(&self.queues).next().map(|(&sender, _)| sender);
+        for range in [behind, before] {
             for (_, queue) in self.queues.range_mut(range) {
                 while let Some(frame) = queue.pop_front() {
                     if let Err(frame) = wire.send(frame) {
@@ -91,7 +110,7 @@ mod tests {
         let (mut outbox, mut wire) = (Outbox::default(), Narrow { room: 100, full: 0x41, took: vec![] });
         for psn in 0..3 {
             for (from, to) in [(1, 0x41), (2, 0x42)] {
-                outbox.push(from, numbered(1, to, 8, psn));
+                outbox.push(Sender::qp(from), numbered(1, to, 8, psn));
             }
         }
         assert!(outbox.flush(&mut wire));
@@ -107,8 +126,8 @@ mod tests {
         let (mut outbox, mut wire) = (Outbox::default(), Narrow { room: 0, full: 0, took: vec![] });
         for qpn in [1, 2, 3] {
             let mut psn = 0;
-            while outbox.has_room(qpn) {
-                outbox.push(qpn, numbered(1, 0x40 + qpn, 8, psn));
+            while outbox.has_room(Sender::qp(qpn)) {
+                outbox.push(Sender::qp(qpn), numbered(1, 0x40 + qpn, 8, psn));
                 psn += 1;
             }
             assert_eq!(psn as usize, QP_FRAMES);

@@ -1,8 +1,8 @@
-//! The address vector of a UD WQE (`struct mlx5_wqe_av`).
+//! The address vector of UD and DC WQEs (`struct mlx5_wqe_av`): a key, which they have each of their own, and an address.
 
 use super::fault::WqeFault;
-use super::segments::{Segments, be16, be32, zero};
-use super::send::UdAddress;
+use super::segments::{Segments, be16, be32, be64, zero};
+use super::send::{AddressVector, DcTarget, UdAddress};
 use crate::context::PathGrh;
 
 /// Bit 31 of `dqp_dct`: the address vector has 48 bytes, not 16 (`MLX5_EXTENDED_UD_AV`).
@@ -16,6 +16,7 @@ const AV_GRH: u32 = 1 << 30;
 mod offset {
     pub(super) const QKEY: usize = 0;
     pub(super) const RESERVED_KEY: usize = 4;
+    pub(super) const DC_KEY: usize = 0;
     pub(super) const DQP: usize = 8;
     pub(super) const STAT_RATE_SL: usize = 12;
     pub(super) const FL_MLID: usize = 13;
@@ -29,16 +30,27 @@ mod offset {
     pub(super) const SHORT_BYTES: usize = 16;
 }
 
-/// Takes the address vector, short or extended.
-pub(super) fn take(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
+/// Takes the address vector of a datagram.
+pub(super) fn datagram(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
+    let (start, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
+    zero("address vector key", start + offset::RESERVED_KEY, be32(short, offset::RESERVED_KEY).into())?;
+    Ok(UdAddress { qkey: be32(short, offset::QKEY), vector: vector(segs)? })
+}
+
+/// Takes the address vector of a DCI's request.
+pub(super) fn target(segs: &mut Segments<'_>) -> Result<DcTarget, WqeFault> {
+    let (_, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
+    Ok(DcTarget { access_key: be64(short, offset::DC_KEY), vector: vector(segs)? })
+}
+
+/// Takes an address vector, short or extended, all but its key.
+fn vector(segs: &mut Segments<'_>) -> Result<AddressVector, WqeFault> {
     let before = segs.clone();
     let (start, short) = segs.take("address vector", offset::SHORT_BYTES)?;
     let dqp = be32(short, offset::DQP);
-    zero("address vector key", start + offset::RESERVED_KEY, be32(short, offset::RESERVED_KEY).into())?;
     zero("address vector QPN bits 30:24", start + offset::DQP, (dqp >> 24 & 0x7f).into())?;
-    let mut address = UdAddress {
+    let mut address = AddressVector {
         dest_qpn: dqp & 0x00ff_ffff,
-        qkey: be32(short, offset::QKEY),
         stat_rate_sl: short[offset::STAT_RATE_SL],
         src_path_bits: short[offset::FL_MLID] & 0x7f,
         rlid: be16(short, offset::RLID),

@@ -27,7 +27,11 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     let mut segs = Segments::new(wqe, control::BYTES);
     let mut address = None;
     if transport == Transport::Ud && shape.tail != Tail::Ignored {
-        address = Some(address::take(&mut segs)?);
+        address = Some(address::datagram(&mut segs)?);
+    }
+    let mut target = None;
+    if transport == Transport::Dc && shape.tail != Tail::Ignored {
+        target = Some(address::target(&mut segs)?);
     }
     let (mut checksums, mut headers) = (None, Vec::new());
     if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
@@ -70,5 +74,5 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         _ => SendOp::Nop,
     };
     let imm = be32(wqe, control::IMM);
-    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, headers, payload, signaled, solicited, fence, imm })
+    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, target, headers, payload, signaled, solicited, fence, imm })
 }

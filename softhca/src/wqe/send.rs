@@ -61,13 +61,11 @@ impl Payload {
     }
 }
 
-/// The address vector of a UD WQE (`struct mlx5_wqe_av`).
+/// The address vector of a WQE without its key (`struct mlx5_wqe_av`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdAddress {
-    /// Destination QPN.
+pub struct AddressVector {
+    /// Destination QPN, or number of the DCT.
     pub dest_qpn: u32,
-    /// Q_Key.
-    pub qkey: u32,
     /// The byte `stat_rate_sl` whole: static rate in bits 7:4; on InfiniBand the service level in bits 3:0, on Ethernet
     /// in bits 3:1.
     pub stat_rate_sl: u8,
@@ -83,7 +81,25 @@ pub struct UdAddress {
     pub dmac: [u8; 6],
 }
 
-impl UdAddress {
+/// Where a UD WQE goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdAddress {
+    /// Q_Key.
+    pub qkey: u32,
+    /// Where.
+    pub vector: AddressVector,
+}
+
+/// Where a DCI's WQE goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DcTarget {
+    /// The DCT's access key.
+    pub access_key: u64,
+    /// Where.
+    pub vector: AddressVector,
+}
+
+impl AddressVector {
     /// The path this names on a port of the given kind.
     #[must_use]
     pub fn path(&self, link: LinkLayer) -> Path {
@@ -146,6 +162,8 @@ pub struct SendWqe {
     pub opcode: u8,
     /// What to do.
     pub op: SendOp,
+    /// DC: to whom. A NOP goes to nobody.
+    pub target: Option<DcTarget>,
     /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.
     pub headers: Vec<u8>,
     /// Data.
