@@ -36,6 +36,13 @@ fn headers(code: u8) -> Headers {
         atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 0x3132_3334_3536_3738 }),
         imm: carries.has(Carries::IMM).then_some(ImmDt(0xdead_beef)),
         ieth: carries.has(Carries::IETH).then_some(Ieth(0xfeed_f00d)),
+        dc: carries.has(Carries::DC).then_some(DcEth { source: 0x44_5566, connection: 0x7172_7374 }),
+        connect: carries.has(Carries::CONNECT).then_some(ConnectEth {
+            access_key: 0x8182_8384_8586_8788,
+            log_mtu: 12,
+            lifetime: 0x13,
+        }),
+        accept: carries.has(Carries::ACCEPT).then_some(AcceptEth { connection: 0x9192_9394 }),
     }
 }
 
@@ -46,8 +53,9 @@ fn packet(headers: &Headers, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Every valid opcode, with the bytes of headers after the BTH: written down apart from the table, from IBTA vol. 1
-/// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4.
-const EXTENDED_BYTES: [(u8, usize); 37] = [
+/// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xc0 on, DC: the same with 8
+/// bytes that name the connection, and Connect, Accept and Disconnect.
+const EXTENDED_BYTES: [(u8, usize); 63] = [
     (0x00, 0),
     (0x01, 0),
     (0x02, 0),
@@ -85,6 +93,32 @@ const EXTENDED_BYTES: [(u8, usize); 37] = [
     (0x2b, 20),
     (0x64, 8),
     (0x65, 12),
+    (0xc0, 8),
+    (0xc1, 8),
+    (0xc2, 8),
+    (0xc3, 12),
+    (0xc4, 8),
+    (0xc5, 12),
+    (0xc6, 24),
+    (0xc7, 8),
+    (0xc8, 8),
+    (0xc9, 12),
+    (0xca, 24),
+    (0xcb, 28),
+    (0xcc, 24),
+    (0xcd, 12),
+    (0xce, 8),
+    (0xcf, 12),
+    (0xd0, 12),
+    (0xd1, 12),
+    (0xd2, 20),
+    (0xd3, 36),
+    (0xd4, 36),
+    (0xd6, 12),
+    (0xd7, 12),
+    (0xd8, 20),
+    (0xd9, 16),
+    (0xda, 8),
 ];
 
 #[test]
@@ -102,6 +136,7 @@ fn the_opcodes_are_those_of_the_specification() {
     assert_eq!(Opcode::RC_ATOMIC_ACKNOWLEDGE, opcode(0x12));
     assert_eq!(Opcode::RC_READ_REQUEST, opcode(0x0c));
     assert_eq!(Opcode::of(Transport::Uc, Operation::ReadRequest, Place::Only, Tail::None), None);
+    assert_eq!(Opcode::of(Transport::Rc, Operation::Connect, Place::Only, Tail::None), None);
     assert_eq!(Opcode::of(Transport::Ud, Operation::Send, Place::First, Tail::None), None);
     assert_eq!(Opcode::of(Transport::Rc, Operation::Write, Place::Last, Tail::Invalidate), None);
 }
@@ -146,6 +181,20 @@ fn datagram_and_invalidate_are_laid_out_as_the_specification_says() {
     datagram.bth.ack_request = false;
     assert_eq!(packet(&datagram, &[]), golden);
     assert_eq!(packet(&headers(0x17), &[])[12..], [0xfe, 0xed, 0xf0, 0x0d]);
+}
+
+#[test]
+fn dynamic_connections_are_laid_out_as_this_device_does() {
+    let bth = |opcode: u8| [opcode, 0x80, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56, 0x80, 0xab, 0xcd, 0xef];
+    let connection = [0x00, 0x44, 0x55, 0x66, 0x71, 0x72, 0x73, 0x74];
+    let key = [0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 12, 0x13, 0, 0];
+    assert_eq!(packet(&headers(0xd8), &[]), [&bth(0xd8)[..], &connection, &key].concat());
+    let accepted = [0x1f, 0x66, 0x77, 0x88, 0x91, 0x92, 0x93, 0x94];
+    assert_eq!(packet(&headers(0xd9), &[]), [&bth(0xd9)[..], &connection, &accepted].concat());
+    assert_eq!(packet(&headers(0xda), &[]), [&bth(0xda)[..], &connection].concat());
+    // The others as RC's, with the connection between BTH and the rest.
+    let rc = packet(&headers(0x13), &[]);
+    assert_eq!(packet(&headers(0xd3), &[]), [&bth(0xd3)[..], &connection, &rc[12..]].concat());
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn write_imm_with_every_flag() {
         wqebbs: 1,
         opcode: 0x09,
         op: SendOp::WriteImm(REMOTE),
+        target: None,
         headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
         signaled: true,
@@ -220,7 +221,7 @@ fn the_other_segments_are_checked() {
 #[test]
 fn address_vectors() {
     #[rustfmt::skip]
-    let long = [
+    let mut long = [
         0x11, 0x11, 0x11, 0x11, 0, 0, 0, 0, // qkey, reserved
         0x80, 0x12, 0x34, 0x56, 0x35, 0x83, 0xab, 0xcd, // extended | QPN, stat_rate_sl, fl_mlid, rlid
         0, 0, 0, 0, 2, 3, 4, 5, 6, 7, 0x1c, 0x40, // reserved, rmac, tclass, hop_limit
@@ -234,9 +235,8 @@ fn address_vectors() {
         hop_limit: 0x40,
         traffic_class: 0x1c,
     };
-    let address = UdAddress {
+    let vector = AddressVector {
         dest_qpn: 0x12_3456,
-        qkey: 0x1111_1111,
         stat_rate_sl: 0x35,
         src_path_bits: 3,
         rlid: 0xabcd,
@@ -244,18 +244,20 @@ fn address_vectors() {
         grh,
         dmac: [2, 3, 4, 5, 6, 7],
     };
+    let address = UdAddress { qkey: 0x1111_1111, vector };
     let found = fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Ud).unwrap();
     assert_eq!((found.op, found.wqebbs), (SendOp::Send(Some(address)), 2));
-    let ib = address.path(LinkLayer::InfiniBand);
+    let ib = vector.path(LinkLayer::InfiniBand);
     assert_eq!((ib.dlid, ib.sl, ib.grh), (0xabcd, 5, Some(grh)));
-    let eth = UdAddress { grh_present: false, ..address }.path(LinkLayer::Ethernet);
+    let eth = AddressVector { grh_present: false, ..vector }.path(LinkLayer::Ethernet);
     assert_eq!((eth.dlid, eth.sl, eth.grh), (0, 2, Some(grh)));
 
     let mut short = long[..16].to_vec();
     short[8] = 0;
     let found = fetch_at(0, &wqe(0x0b, &[&short, &DATA]), Transport::Ud).unwrap();
     let SendOp::SendImm(Some(address)) = found.op else { panic!("{found:?}") };
-    assert_eq!((address.grh_present, address.rlid, address.dest_qpn), (false, 0xabcd, 0x12_3456));
+    let AddressVector { grh_present, rlid, dest_qpn, .. } = address.vector;
+    assert_eq!((grh_present, rlid, dest_qpn), (false, 0xabcd, 0x12_3456));
     assert_eq!(found.payload, Payload::Segs(vec![DATA_SEG]));
 
     for (at, field) in [(4, "address vector key"), (16, "address vector reserved word")] {
@@ -264,6 +266,23 @@ fn address_vectors() {
         let found = fault(&wqe(0x0a, &[&bad]), Transport::Ud);
         assert_eq!(found, WqeFault::Reserved { field, at: 16 + at, value: 1 });
     }
+
+    // A DCI's WQEs name a target, with a key of 64 bits, whatever they do there.
+    long[..8].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    let target = DcTarget { access_key: 0x0102_0304_0506_0708, vector };
+    let found = fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Dc).unwrap();
+    assert_eq!((found.op, found.target), (SendOp::Send(None), Some(target)));
+    short[..8].copy_from_slice(&long[..8]);
+    let found = fetch_at(0, &wqe(0x10, &[&short, &RADDR, &DATA]), Transport::Dc).unwrap();
+    let target = found.target.unwrap();
+    assert_eq!(found.op, SendOp::Read(REMOTE));
+    assert_eq!(
+        (target.access_key, target.vector.dest_qpn, target.vector.rlid),
+        (0x0102_0304_0506_0708, 0x12_3456, 0xabcd)
+    );
+    assert_eq!(fetch_at(0, &wqe(0x00, &[]), Transport::Dc).unwrap().target, None, "a NOP goes nowhere");
+    let missing = WqeFault::MissingSegment { segment: "address vector", needs: 32, has: 16 };
+    assert_eq!(fault(&wqe(0x0a, &[]), Transport::Dc), missing);
 }
 
 #[test]
@@ -353,7 +372,7 @@ fn any_bytes_are_an_answer() {
             ring[at + 28..at + 32].fill(0);
         }
         memory.put(0, &ring);
-        for transport in [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket] {
+        for transport in [Transport::Rc, Transport::Uc, Transport::Ud, Transport::Dc, Transport::RawPacket] {
             let announced = 1 + random() as u16 % 5;
             match fetch(&SQ, QPN, transport, index, index.wrapping_add(announced), &memory) {
                 Ok(found) => {

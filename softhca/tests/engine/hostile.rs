@@ -61,6 +61,9 @@ impl Forged {
             atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 3 }),
             imm: carries.has(Carries::IMM).then_some(ImmDt(1)),
             ieth: carries.has(Carries::IETH).then_some(Ieth(rkey)),
+            dc: None,
+            connect: None,
+            accept: None,
         };
         let payload = if opcode.has_payload() { self.payload } else { 0 };
         headers.build(payload).ok().map(|draft| draft.finish())

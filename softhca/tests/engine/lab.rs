@@ -7,7 +7,7 @@ use std::time::Duration;
 use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::*;
 use softhca::device::Device;
-use softhca::event::{Event, QpEvent};
+use softhca::event::{DctEvent, Event, QpEvent};
 use softhca::packet::{Operation, Packet};
 use softhca::wire::fault::{FaultConfig, FaultInjector};
 use softhca::wire::in_process::{Fabric, InProcessWire};
@@ -94,6 +94,7 @@ pub(crate) struct Node {
     pub(crate) pi: u16,
     pub(crate) rq_pi: u16,
     pub(crate) events: Vec<QpEvent>,
+    pub(crate) dct_events: Vec<DctEvent>,
     lid: u16,
     gid: [u8; 16],
     sq: u64,
@@ -108,7 +109,7 @@ pub(crate) const DATA_BYTES: usize = 1 << 20;
 const RQ_STRIDE_LOG: u8 = 6;
 
 impl Node {
-    fn new(fabric: &Fabric, lid: u16, options: &Options) -> Self {
+    pub(crate) fn new(fabric: &Fabric, lid: u16, options: &Options) -> Self {
         let memory = Arena::new(8 << 20);
         let port = match options.link {
             LinkLayer::InfiniBand => PortConfig::infiniband(lid),
@@ -152,6 +153,7 @@ impl Node {
             pi: 0,
             rq_pi: 0,
             events: Vec::new(),
+            dct_events: Vec::new(),
             lid,
             gid,
             sq: 0,
@@ -189,7 +191,9 @@ impl Node {
         self.rq = self.alloc(1 << (o.rq_log + RQ_STRIDE_LOG));
         self.dbr = self.alloc(64);
         let ring = RqContext { buf: self.rq, log_size: o.rq_log, log_stride: RQ_STRIDE_LOG };
-        let mut rq = ReceiveSource::Own(ring);
+        // An initiator receives nothing; an SRQ is for the node's targets.
+        let dci = o.transport == Transport::Dc;
+        let mut rq = if dci { ReceiveSource::None } else { ReceiveSource::Own(ring) };
         if o.srq {
             self.srq_dbr = self.alloc(64);
             for i in 0..1u16 << o.rq_log {
@@ -199,7 +203,7 @@ impl Node {
             let srq = SrqContext { pd: self.pd, rq: ring, order: SrqOrder::Linked, dbr: self.srq_dbr, limit: 0 };
             let srqn = self.device.create_srq(srq).unwrap();
             self.srqn = Some(srqn);
-            rq = ReceiveSource::Shared { srqn };
+            rq = if dci { ReceiveSource::None } else { ReceiveSource::Shared { srqn } };
         }
         let context = QpContext {
             transport: o.transport,
@@ -251,11 +255,12 @@ impl Node {
         let o = &self.options;
         let ud = o.transport == Transport::Ud;
         let raw = o.transport == Transport::RawPacket;
+        let peered = matches!(o.transport, Transport::Rc | Transport::Uc);
         QpAttr {
             state: Some(QpState::Init),
             pkey_index: (!raw).then_some(0),
             port: Some(1),
-            access: (!ud && !raw).then_some(o.access),
+            access: peered.then_some(o.access),
             qkey: ud.then_some(QKEY),
             out_of_order: o.out_of_order.then_some(true),
             ..QpAttr::default()
@@ -265,7 +270,10 @@ impl Node {
     pub(crate) fn rtr_attr(&self, peer: (u16, [u8; 16], u32)) -> QpAttr {
         let o = &self.options;
         let mut attr = QpAttr { state: Some(QpState::Rtr), ..QpAttr::default() };
-        if !matches!(o.transport, Transport::Ud | Transport::RawPacket) {
+        if o.transport == Transport::Dc {
+            attr.path_mtu = Some(o.mtu);
+        }
+        if matches!(o.transport, Transport::Rc | Transport::Uc) {
             let grh = o.grh || o.link == LinkLayer::Ethernet;
             let grh =
                 grh.then_some(PathGrh { dgid: peer.1, sgid_index: 0, flow_label: 5, hop_limit: 64, traffic_class: 3 });
@@ -284,7 +292,7 @@ impl Node {
 
     pub(crate) fn rts_attr(&self) -> QpAttr {
         let o = &self.options;
-        let rc = o.transport == Transport::Rc;
+        let rc = matches!(o.transport, Transport::Rc | Transport::Dc);
         QpAttr {
             state: Some(QpState::Rts),
             sq_psn: (o.transport != Transport::RawPacket).then_some(o.psn),
@@ -398,9 +406,13 @@ impl Node {
     pub(crate) fn step(&mut self, now: Duration) -> bool {
         let worked = self.device.step(now);
         while let Some(event) = self.device.next_event() {
-            if let Event::Qp { kind, qpn } = event {
-                assert_eq!(qpn, self.qpn);
-                self.events.push(kind);
+            match event {
+                Event::Qp { kind, qpn } => {
+                    assert_eq!(qpn, self.qpn);
+                    self.events.push(kind);
+                }
+                Event::Dct { kind, .. } => self.dct_events.push(kind),
+                _ => {}
             }
         }
         worked

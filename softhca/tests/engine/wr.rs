@@ -87,6 +87,23 @@ impl Wr {
         self
     }
 
+    /// The address vector of a DCI's request: with a GID the extended one, else the short one.
+    pub(crate) fn at_dct(mut self, lid: u16, dctn: u32, key: u64, gid: Option<[u8; 16]>) -> Self {
+        let mut av = vec![0; 16];
+        av[..8].copy_from_slice(&key.to_be_bytes());
+        av[8..12].copy_from_slice(&dctn.to_be_bytes());
+        av[14..16].copy_from_slice(&lid.to_be_bytes());
+        if let Some(gid) = gid {
+            av.resize(48, 0);
+            av[8] = 0x80;
+            av[27] = 33;
+            av[28..32].copy_from_slice(&(1u32 << 30).to_be_bytes());
+            av[32..].copy_from_slice(&gid);
+        }
+        self.body.splice(0..0, av);
+        self
+    }
+
     /// The Ethernet segment: checksum flags, and the first bytes of the frame.
     pub(crate) fn eth(mut self, cs_flags: u8, headers: &[u8]) -> Self {
         let mut seg = vec![0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0];
