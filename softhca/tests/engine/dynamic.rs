@@ -211,16 +211,16 @@ fn a_refused_request_ends_its_connection_only() {
     let target = net.target_of(2, DctContext { access: read_only, ..net.context(2) });
     let (data, key) = (net.nodes[2].data, net.nodes[2].key);
     let read = |node: &Node| Wr::read(data, key).sge(node.data, 500, node.key);
-    let bad: [(fn(u64, u32) -> Wr, u8); 3] = [
-        (|data, key| Wr::write(data, key).inline(b"x"), 0x12),
-        (|data, key| Wr::add(data, key, 1).sge(BASE, 8, 0), 0x12),
-        (|data, key| Wr::read(data, key + 1).sge(BASE, 8, 0), 0x13),
+    let bad = [
+        (Wr::write(data, key).inline(b"x"), 0x12),
+        (Wr::add(data, key, 1).sge(BASE, 8, 0), 0x12),
+        (Wr::read(data, key + 1).sge(BASE, 8, 0), 0x13),
     ];
-    for (make, syndrome) in bad {
+    for (wr, syndrome) in bad {
         let good = read(&net.nodes[1]);
         net.nodes[1].post(&target.of(good));
         net.run();
-        net.nodes[0].post(&target.of(make(data, key)));
+        net.nodes[0].post(&target.of(wr));
         net.run();
         assert_eq!(net.nodes[0].poll_send()[0].syndrome, syndrome);
         assert_eq!(net.connections(2, target), 1, "the other's");
