@@ -62,9 +62,9 @@ pub enum Transport {
     /// ([`DctContext`]), to which the device connects while there are requests for it.
     Dc,
     /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
-    /// The device checks and gathers them, and shows those that it has sent ([`crate::device::Device::take_frames`]).
-    /// It delivers them to no queue: that needs flow steering, which the device does not have. So such a QP receives
-    /// nothing; its receive WQEs wait until they are flushed.
+    /// The device checks and gathers them, sends them as rules of frames that leave permit, and shows them
+    /// ([`crate::device::Device::take_frames`]). Such a QP receives nothing, since no rule can name it: its receive WQEs
+    /// wait until they are flushed. Receive queues made by firmware commands receive frames.
     RawPacket,
 }
 
@@ -318,4 +318,23 @@ pub struct QpAttr {
     pub out_of_order: Option<bool>,
     /// Raise [`crate::event::QpEvent::SqDrained`] when the move to SQD has drained the send queue.
     pub sqd_event: Option<bool>,
+}
+
+/// States of send and receive queues of Ethernet frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueState {
+    /// Nothing is posted or done.
+    Reset,
+    /// WQEs are executed.
+    Ready,
+    /// WQEs are flushed, or left alone.
+    Error,
+}
+
+impl QueueState {
+    /// Whether a queue can go from here to `to` (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c` goes these ways).
+    #[must_use]
+    pub fn may_become(self, to: Self) -> bool {
+        self == to || matches!((self, to), (Self::Reset, Self::Ready) | (Self::Ready, Self::Error) | (_, Self::Reset))
+    }
 }

@@ -1,6 +1,6 @@
 //! Errors: why a command was refused. Faults of the data path have types of their own, beside the code that finds them.
 
-use crate::context::QpState;
+use crate::context::{QpState, QueueState};
 use crate::memory::DmaFault;
 use thiserror::Error;
 
@@ -31,6 +31,33 @@ pub enum Object {
     /// User memory: pages that objects made by commands lie in.
     #[error("UMEM")]
     Umem,
+    /// Send queue of Ethernet frames.
+    #[error("SQ")]
+    Sq,
+    /// Receive queue of Ethernet frames.
+    #[error("RQ")]
+    Rq,
+    /// Transport interface send.
+    #[error("TIS")]
+    Tis,
+    /// Transport interface receive.
+    #[error("TIR")]
+    Tir,
+    /// Table of receive queues.
+    #[error("RQT")]
+    Rqt,
+    /// Flow table.
+    #[error("flow table")]
+    FlowTable,
+    /// Group of rules of a flow table.
+    #[error("flow group")]
+    FlowGroup,
+    /// Flow counter.
+    #[error("flow counter")]
+    FlowCounter,
+    /// Counters of a set of queues.
+    #[error("Q counter")]
+    QCounter,
 }
 
 /// Why a command was refused. Nothing has changed then.
@@ -79,6 +106,16 @@ pub enum Error {
         from: QpState,
         /// State asked for.
         to: QpState,
+    },
+    /// There is no such transition of a send or receive queue, or the caller's idea of the current state is wrong.
+    #[error("a queue in {found:?} cannot go from {from:?} to {to:?}")]
+    BadQueueTransition {
+        /// Current state.
+        found: QueueState,
+        /// The caller's idea of it.
+        from: QueueState,
+        /// State asked for.
+        to: QueueState,
     },
     /// A QP attribute that the transition needs is missing.
     #[error("{from:?} to {to:?} needs {attr}")]

@@ -2,7 +2,7 @@
 //! is an error and not another object. QPNs may be given out lowest first instead, as firmware does.
 
 use crate::error::{Error, Object};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects of one kind by number.
 #[derive(Debug)]
@@ -15,12 +15,14 @@ pub(crate) struct Table<T> {
     /// The search begins at the lowest free number.
     reuses: bool,
     entries: BTreeMap<u32, T>,
+    /// Numbers of objects in another table that shares the numbers.
+    held: BTreeSet<u32>,
 }
 
 impl<T> Table<T> {
     /// An empty table for the numbers from `first` on, `count` of them.
     pub(crate) fn new(object: Object, first: u32, count: u32) -> Self {
-        Self { object, first, count, next: 0, reuses: false, entries: BTreeMap::new() }
+        Self { object, first, count, next: 0, reuses: false, entries: BTreeMap::new(), held: BTreeSet::new() }
     }
 
     /// The same, with `reuses`: the lowest free number is given out first, so also one freed a moment ago.
@@ -30,15 +32,29 @@ impl<T> Table<T> {
 
     /// A free number: the one that has been unused for longest, or the lowest if the table reuses numbers.
     pub(crate) fn reserve(&mut self) -> Result<u32, Error> {
-        if self.entries.len() as u64 >= u64::from(self.count) {
+        if (self.entries.len() + self.held.len()) as u64 >= u64::from(self.count) {
             return Err(Error::Exhausted { object: self.object, limit: self.count });
         }
         loop {
             let number = self.first + self.next;
             self.next = (self.next + 1) % self.count;
-            if !self.entries.contains_key(&number) {
+            if !self.entries.contains_key(&number) && !self.held.contains(&number) {
                 return Ok(number);
             }
+        }
+    }
+
+    /// A free number for an object of another table, which shares the numbers with this one.
+    pub(crate) fn hold(&mut self) -> Result<u32, Error> {
+        let number = self.reserve()?;
+        self.held.insert(number);
+        Ok(number)
+    }
+
+    /// Takes back a number that [`Self::hold`] gave.
+    pub(crate) fn release(&mut self, number: u32) {
+        if self.held.remove(&number) {
+            self.reuse(number);
         }
     }
 
@@ -48,7 +64,9 @@ impl<T> Table<T> {
 
     /// Whether the number is of this table, and free.
     pub(crate) fn is_free(&self, number: u32) -> bool {
-        number.checked_sub(self.first).is_some_and(|at| at < self.count) && !self.entries.contains_key(&number)
+        number.checked_sub(self.first).is_some_and(|at| at < self.count)
+            && !self.entries.contains_key(&number)
+            && !self.held.contains(&number)
     }
 
     /// The object with this number.
@@ -68,16 +86,11 @@ impl<T> Table<T> {
         Some(entry)
     }
 
-    /// Says that a number of the table, which an object elsewhere had, is free again.
-    pub(crate) fn reuse(&mut self, number: u32) {
+    /// A number is free again.
+    fn reuse(&mut self, number: u32) {
         if self.reuses {
             self.next = self.next.min(number - self.first);
         }
-    }
-
-    /// How many objects there are.
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
     }
 
     /// The object, or the error that says there is none.
@@ -153,6 +166,20 @@ mod tests {
         };
         assert_eq!([next(), next(), next()], [5, 6, 8]);
         assert_eq!(t.reserve(), Err(Error::Exhausted { object: Object::Qp, limit: 4 }));
+    }
+
+    #[test]
+    fn held_numbers_are_given_to_no_other() {
+        let mut t: Table<()> = Table::new(Object::Qp, 5, 3).reusing(true);
+        assert_eq!(t.hold(), Ok(5));
+        assert!(!t.is_free(5) && t.get(5).is_none());
+        assert_eq!((t.hold(), t.reserve()), (Ok(6), Ok(7)));
+        t.insert(7, ());
+        assert_eq!(t.reserve(), Err(Error::Exhausted { object: Object::Qp, limit: 3 }));
+        t.release(7);
+        assert_eq!(t.hold(), Err(Error::Exhausted { object: Object::Qp, limit: 3 }), "7 was not held");
+        t.release(5);
+        assert_eq!(t.reserve(), Ok(5));
     }
 
     #[test]

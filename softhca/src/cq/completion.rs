@@ -58,6 +58,25 @@ pub(crate) struct Source {
     pub pkey_index: u16,
 }
 
+/// What the CQE of an Ethernet frame says of it, besides its size (`struct mlx5_cqe64`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FrameInfo {
+    /// Hash, by which its queue was chosen.
+    pub rss_hash: u32,
+    /// What went into the hash (`rss_hash_type`).
+    pub rss_hash_type: u8,
+    /// Sum of the words of its IP packet, not complemented (`check_sum`).
+    pub sum: u16,
+    /// Which layers are without fault (`hds_ip_ext`).
+    pub layers_ok: u8,
+    /// Which headers it has (`l4_l3_hdr_type`).
+    pub headers: u8,
+    /// The VLAN tag that was taken out of it.
+    pub vlan: u16,
+    /// Tag by rules; 24 bits.
+    pub flow_tag: u32,
+}
+
 /// A completion, to be written by [`crate::resources::Resources::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Completion {
@@ -97,6 +116,19 @@ pub(crate) enum Completion {
         /// Scatter-to-CQE: the message itself, in place of writing it to the WQE's buffers.
         inline: Option<Vec<u8>>,
     },
+    /// An Ethernet frame consumed a receive WQE.
+    Frame {
+        /// RQ.
+        rqn: u32,
+        /// User index of the RQ's context.
+        uidx: u32,
+        /// As for [`Self::Receive`].
+        wqe_counter: u16,
+        /// Bytes of the frame.
+        byte_cnt: u32,
+        /// What else there is to say.
+        info: FrameInfo,
+    },
     /// A WQE failed or was flushed.
     Error {
         /// QP.
@@ -122,21 +154,24 @@ impl Completion {
     pub(crate) fn qpn(&self) -> u32 {
         match *self {
             Self::Request { qpn, .. } | Self::Receive { qpn, .. } | Self::Error { qpn, .. } => qpn,
+            Self::Frame { rqn, .. } => rqn,
         }
     }
-    /// QPN, user index, WQE counter.
+    /// QPN, or what is in its place; user index, WQE counter.
     pub(super) fn origin(&self) -> (u32, u32, u16) {
         match *self {
             Self::Request { qpn, uidx, wqe_counter, .. }
             | Self::Receive { qpn, uidx, wqe_counter, .. }
             | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
+            // In the place of a QPN, frames have their tag.
+            Self::Frame { uidx, wqe_counter, info, .. } => (info.flow_tag, uidx, wqe_counter),
         }
     }
 
     /// Wakes a CQ armed for solicited completions only: errors count as solicited (IBTA vol. 1, 11.4.2.2).
     pub(crate) fn is_solicited(&self) -> bool {
         match self {
-            Self::Request { .. } => false,
+            Self::Request { .. } | Self::Frame { .. } => false,
             Self::Receive { solicited, .. } => *solicited,
             Self::Error { .. } => true,
         }

@@ -2,7 +2,7 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, ReceiveKind, Source};
+use super::completion::{Completion, FrameInfo, ReceiveKind, Source};
 use std::time::Duration;
 
 /// Bytes of the part of a CQE that is not scattered data.
@@ -10,9 +10,15 @@ pub(crate) const CQE64_BYTES: usize = 64;
 
 /// Offsets in bytes into the 64-byte CQE (the second half of a 128-byte one). All fields are big endian.
 mod offset {
+    pub(super) const RSS_HASH_RESULT: usize = 12;
+    pub(super) const RSS_HASH_TYPE: usize = 16;
     pub(super) const ML_PATH: usize = 17;
+    pub(super) const CHECK_SUM: usize = 20;
     pub(super) const SLID: usize = 22;
     pub(super) const FLAGS_RQPN: usize = 24;
+    pub(super) const HDS_IP_EXT: usize = 28;
+    pub(super) const L4_L3_HDR_TYPE: usize = 29;
+    pub(super) const VLAN_INFO: usize = 30;
     pub(super) const SRQN_UIDX: usize = 32;
     pub(super) const IMM_INVAL_PKEY: usize = 36;
     pub(super) const BYTE_CNT: usize = 44;
@@ -102,6 +108,11 @@ impl Encoded {
                 };
                 opcode << 4 | if *solicited { SOLICITED } else { 0 }
             }
+            Completion::Frame { byte_cnt, info, .. } => {
+                put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
+                put_frame(&mut tail, info);
+                opcode::RESP_SEND << 4
+            }
             Completion::Error { requester, opcode, syndrome, vendor_syndrome, .. } => {
                 sender_opcode = *opcode;
                 // An error CQE has the syndromes where others have the timestamp's low half.
@@ -150,6 +161,15 @@ impl Encoded {
 
 fn nanos(now: Duration) -> [u8; 8] {
     (now.as_nanos() as u64).to_be_bytes()
+}
+
+fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
+    put32(tail, offset::RSS_HASH_RESULT, info.rss_hash);
+    tail[offset::RSS_HASH_TYPE] = info.rss_hash_type;
+    put16(tail, offset::CHECK_SUM, info.sum);
+    tail[offset::HDS_IP_EXT] = info.layers_ok;
+    tail[offset::L4_L3_HDR_TYPE] = info.headers;
+    put16(tail, offset::VLAN_INFO, info.vlan);
 }
 
 fn put_source(tail: &mut [u8; CQE64_BYTES], from: &Source, kind: ReceiveKind) {
@@ -255,6 +275,31 @@ mod tests {
         assert_eq!(bytes[17], 0x7f);
         assert_eq!(bytes[22..28], [0x12, 0x34, 0x1a, 0xfe, 0xdc, 0xba]);
         assert_eq!(bytes[36..40], [0, 0, 0x05, 0x06]);
+    }
+
+    #[test]
+    fn frame() {
+        let info = FrameInfo {
+            rss_hash: 0x5566_7788,
+            rss_hash_type: 0x44,
+            sum: 0x99aa,
+            layers_ok: 7,
+            headers: 0x29,
+            vlan: 0xa005,
+            flow_tag: 0x00c1_c2c3,
+        };
+        let c = Completion::Frame { rqn: 5, uidx: 0x0045_6789, wqe_counter: 0xbeef, byte_cnt: 0x1122, info };
+        let expected = cqe(&[
+            (12, &[0x55, 0x66, 0x77, 0x88, 0x44]),
+            (20, &[0x99, 0xaa]),
+            (28, &[7, 0x29, 0xa0, 5]),
+            (32, &[0x00, 0x45, 0x67, 0x89]),
+            (44, &[0, 0, 0x11, 0x22]),
+            (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (56, &[0x00, 0xc1, 0xc2, 0xc3]),
+            (60, &[0xbe, 0xef, 0x00, 0x21]),
+        ]);
+        assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
     }
 
     #[test]

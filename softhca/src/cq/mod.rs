@@ -4,6 +4,6 @@ mod completion;
 mod cqe;
 mod queue;
 
-pub(crate) use completion::{Completion, ReceiveKind, Source, Syndrome};
+pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, Source, Syndrome};
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use queue::{Cq, CqFailure};

@@ -33,7 +33,7 @@ impl Device {
         self.pds.find(c.pd)?;
         self.resources.cqs.find(c.cqn)?;
         self.resources.srqs.find(c.srqn)?;
-        let number = self.reserve_qpn(Object::Dct)?;
+        let number = self.qps.hold()?;
         self.count_dct(&context, |users| *users += 1);
         self.dcts.insert(number, Dct::new(number, context));
         Ok(number)
@@ -75,24 +75,10 @@ impl Device {
         if let Some(mut dct) = self.dcts.remove(&number) {
             dct.close_all(&mut self.resources);
             self.count_dct(dct.context(), |users| *users -= 1);
-            self.qps.reuse(number);
+            self.qps.release(number);
         }
         self.resources.events.retain(|e| !matches!(*e, Event::Dct { dctn, .. } if dctn == number));
         Ok(())
-    }
-
-    /// A number that no QP and no DCT has, for an `object`.
-    pub(super) fn reserve_qpn(&mut self, object: Object) -> Result<u32, Error> {
-        let limit = self.config.qpn_count;
-        if self.dcts.len() as u64 + self.qps.len() as u64 >= u64::from(limit) {
-            return Err(Error::Exhausted { object, limit });
-        }
-        loop {
-            let number = self.qps.reserve()?;
-            if !self.dcts.contains_key(&number) {
-                return Ok(number);
-            }
-        }
     }
 
     fn dct(&self, number: u32) -> Result<&Dct, Error> {

@@ -6,6 +6,8 @@
 mod check;
 mod dcts;
 mod keys;
+#[allow(dead_code, reason = "commands that are being written use it")]
+mod nic;
 mod objects;
 mod qps;
 
@@ -17,6 +19,7 @@ use crate::ethernet::SentFrame;
 use crate::event::Event;
 use crate::gsi::{Gsi, MAD_BYTES, Mad};
 use crate::memory::{HostMemory, PagedMemory};
+use crate::nic::Nic;
 use crate::packet::Packet;
 use crate::qp::Qp;
 use crate::qp::dct::Dct;
@@ -48,6 +51,7 @@ pub struct Device {
     dcts: BTreeMap<u32, Dct>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
+    nic: Nic,
     /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
     variant: u8,
     failed: bool,
@@ -71,6 +75,7 @@ impl Device {
             dcts: BTreeMap::new(),
             wire,
             gsi: Gsi::default(),
+            nic: Nic::default(),
             variant: 0,
             failed: false,
             config,
@@ -205,8 +210,10 @@ impl Device {
         for dct in self.dcts.values_mut() {
             worked |= dct.step(&mut self.resources, now);
         }
+        worked |= self.nic.step(&mut self.resources, &mut *self.wire);
         for qpn in std::mem::take(&mut self.resources.stranded) {
-            if let Some(qp) = self.qps.get_mut(qpn) {
+            if self.nic.strand(qpn, &mut self.resources) {
+            } else if let Some(qp) = self.qps.get_mut(qpn) {
                 qp.strand(&mut self.resources);
             } else if let Some(dct) = self.dcts.get_mut(&qpn) {
                 dct.strand();

@@ -44,7 +44,7 @@ impl Device {
             self.resources.srqs.find(srqn)?;
         }
         self.doorbells.pages.find_mut(context.uar)?.begin_anew();
-        let qpn = self.reserve_qpn(Object::Qp)?;
+        let qpn = self.qps.reserve()?;
         self.count_qp(&context, |users| *users += 1);
         self.qps.insert(qpn, Qp::new(qpn, context));
         Ok(qpn)
@@ -55,7 +55,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn qp_context(&self, qpn: u32) -> Result<&QpContext, Error> {
-        Ok(self.qps.find(qpn)?.context())
+        Ok(self.find_qp(qpn)?.context())
     }
 
     /// Changes the state or attributes of a QP.
@@ -64,6 +64,7 @@ impl Device {
     /// [`Error::NoSuch`], [`Error::BadTransition`], [`Error::MissingAttr`], [`Error::UnexpectedAttr`],
     /// [`Error::BadValue`].
     pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
+        self.find_qp(qpn)?;
         self.qps.find_mut(qpn)?.modify(&mut self.resources, attr)
     }
 
@@ -72,7 +73,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn query_qp(&self, qpn: u32) -> Result<QpInfo, Error> {
-        Ok(self.qps.find(qpn)?.query(&*self.resources.memory))
+        Ok(self.find_qp(qpn)?.query(&*self.resources.memory))
     }
 
     /// Destroys a QP, in any state. Its outstanding WQEs never complete.
@@ -80,17 +81,28 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn destroy_qp(&mut self, qpn: u32) -> Result<(), Error> {
-        self.qps.find(qpn)?;
+        self.find_qp(qpn)?;
+        self.remove_qp(qpn);
+        Ok(())
+    }
+
+    /// The QP with this number, which is not that of a send queue.
+    fn find_qp(&self, qpn: u32) -> Result<&Qp, Error> {
+        let missing = Error::NoSuch { object: Object::Qp, number: qpn };
+        self.qps.get(qpn).filter(|qp| !qp.is_send_queue()).ok_or(missing)
+    }
+
+    /// Removes a QP or a send queue, with its events.
+    pub(super) fn remove_qp(&mut self, qpn: u32) {
         if let Some(mut qp) = self.qps.remove(qpn) {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
         }
         self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
-        Ok(())
     }
 
     /// Applies `count` to the use counts of everything that a QP refers to.
-    fn count_qp(&mut self, c: &QpContext, count: impl Fn(&mut u32)) {
+    pub(super) fn count_qp(&mut self, c: &QpContext, count: impl Fn(&mut u32)) {
         let srq = match c.rq {
             ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
             _ => None,

@@ -77,6 +77,7 @@ impl From<Error> for Refusal {
             Error::Busy { .. } => Status::ResourceBusy,
             Error::Exhausted { .. } => Status::NoResources,
             Error::BadTransition { .. } => Status::BadQpState,
+            Error::BadQueueTransition { .. } => Status::BadResourceState,
             Error::System { .. } => Status::InternalError,
             _ => Status::BadParameter,
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::dct_connection::Connection;
 use super::psn::Psn;
-use super::qp_core::{self, DcPeer, QpCore};
+use super::qp_core::{self, DcPeer, QpCore, Role};
 use super::replies;
 use super::timer;
 use crate::config::PortConfig;
@@ -236,6 +236,7 @@ impl Dct {
         };
         QpCore {
             qpn: self.number,
+            role: Role::Qp,
             context,
             state: QpState::Rtr,
             attr,

@@ -28,6 +28,7 @@ mod replies;
 mod request;
 mod requester;
 mod responder;
+mod send_queue;
 mod state;
 mod timer;
 
@@ -35,7 +36,7 @@ use std::time::Duration;
 
 use dci::Initiator;
 use psn::Psn;
-use qp_core::QpCore;
+use qp_core::{QpCore, Role};
 use receive::Receives;
 use requester::{Broken, Requester};
 use responder::{Fatal, Responder};
@@ -46,6 +47,8 @@ use crate::memory::HostMemory;
 use crate::packet::Packet;
 use crate::resources::Resources;
 use crate::wire::Route;
+
+pub(crate) use failure::Failure;
 
 /// What a query of a QP returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +93,14 @@ pub struct Qp {
 impl Qp {
     /// A QP in the reset state.
     pub(crate) fn new(qpn: u32, context: QpContext) -> Self {
+        Self::in_role(Role::Qp, qpn, context)
+    }
+
+    /// What `role` says, in the reset state.
+    fn in_role(role: Role, qpn: u32, context: QpContext) -> Self {
         let core = QpCore {
             qpn,
+            role,
             context,
             state: QpState::Reset,
             attr: QpAttr::default(),
@@ -171,6 +180,7 @@ impl Qp {
     fn work(&mut self, resources: &mut Resources, now: Duration) -> bool {
         match self.core.state {
             QpState::Reset | QpState::Init => false,
+            QpState::Err if matches!(self.core.role, Role::SendQueue { flushes: false, .. }) => false,
             QpState::Err => {
                 let sends = self.requester.flush(&self.core, resources);
                 let receives = self.receives.flush(&self.core, resources);
@@ -297,6 +307,7 @@ impl Qp {
         self.leave_target(resources);
         match self.core.transport() {
             Transport::Rc | Transport::Dc => self.enter_error(),
+            _ if self.core.role != Role::Qp => self.enter_error(),
             Transport::Uc | Transport::Ud | Transport::RawPacket => self.core.state = QpState::Sqe,
         }
     }

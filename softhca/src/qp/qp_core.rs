@@ -11,11 +11,27 @@ use crate::wire::{Frame, Route, Sender};
 /// Membership bit of a P_Key: full member (IBTA vol. 1, 10.9.3).
 const FULL_MEMBER: u16 = 0x8000;
 
+/// What the engine is: a whole QP, or a queue for sending Ethernet frames alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A QP.
+    Qp,
+    /// An SQ.
+    SendQueue {
+        /// In the error state its WQEs are flushed (SQC.flush_in_error_en).
+        flushes: bool,
+        /// It may send frames: it has a TIS.
+        sends: bool,
+    },
+}
+
 /// Identity, context and attributes of a QP, with what follows from them.
 #[derive(Debug)]
 pub(super) struct QpCore {
     /// Number.
     pub(super) qpn: u32,
+    /// What it is.
+    pub(super) role: Role,
     /// As created.
     pub(super) context: QpContext,
     /// State.
@@ -100,6 +116,11 @@ impl QpCore {
     /// Whether the link of the port that the QP was bound to is up.
     pub(super) fn is_linked(&self, resources: &Resources) -> bool {
         self.attr.port.is_some_and(|port| resources.port_is_up(port))
+    }
+
+    /// Whether it may send Ethernet frames, if its transport does.
+    pub(super) fn may_send_frames(&self) -> bool {
+        !matches!(self.role, Role::SendQueue { sends: false, .. })
     }
 
     /// Sends a packet to the peer of a connected QP.

@@ -46,6 +46,8 @@ impl Request {
         let is_frame = matches!(wqe.op, SendOp::Frame(_));
         let failure = if is_frame && !FRAME_BYTES.contains(&len) {
             Some(Failure::FRAME_LENGTH)
+        } else if is_frame && !qp.may_send_frames() {
+            Some(Failure::BAD_WQE)
         } else if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
         } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {

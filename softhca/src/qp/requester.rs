@@ -189,7 +189,7 @@ impl Requester {
                 let frame = request.ethernet_frame(qp, resources, checksums);
                 frame.map(|frame| {
                     if qp.is_linked(resources) {
-                        resources.frames.push(qp.qpn, frame)
+                        resources.egress.push(qp.qpn, frame)
                     }
                 })
             }

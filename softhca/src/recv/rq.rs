@@ -28,6 +28,11 @@ impl Rq {
         self.taken
     }
 
+    /// WQEs consumed, and WQEs posted as far as the record can be read, 16 bits.
+    pub(crate) fn counters(&self, memory: &dyn HostMemory) -> (u16, u16) {
+        (self.taken, memory.load_be32(self.dbr).map_or(self.taken, |record| (record & 0xffff) as u16))
+    }
+
     /// Consumes the next WQE; `None` if nothing is posted.
     ///
     /// # Errors

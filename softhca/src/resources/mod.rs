@@ -4,12 +4,15 @@
 //! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
 
 mod access;
+mod q_counter;
+
+pub(crate) use q_counter::QCounter;
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Limits, PortConfig};
 use crate::cq::{Completion, Cq, CqFailure};
 use crate::error::Object;
-use crate::ethernet::FrameLog;
+use crate::ethernet::{Egress, FrameLog};
 use crate::event::Event;
 use crate::memory::mkey::Mkey;
 use crate::memory::{HostMemory, PagedMemory};
@@ -23,6 +26,9 @@ use std::time::Duration;
 /// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
 /// own.
 const FIRST_MKEY_INDEX: u32 = 0x18;
+
+/// Most Q counters: their numbers have eight bits, and 0 is none.
+const MAX_Q_COUNTERS: u32 = 255;
 
 /// What QPs share.
 pub(crate) struct Resources {
@@ -40,6 +46,10 @@ pub(crate) struct Resources {
     pub(crate) srq_faults: FaultClock,
     /// Packets that the wire has not taken yet.
     pub(crate) outbox: Outbox,
+    /// Ethernet frames that queues have sent and the port has not taken yet.
+    pub(crate) egress: Egress,
+    /// Counters of sets of queues.
+    pub(crate) q_counters: Table<QCounter>,
     /// Ethernet frames that have left, the latest ones.
     pub(crate) frames: FrameLog,
     /// Ports; port 1 is the first.
@@ -73,6 +83,8 @@ impl Resources {
             events: VecDeque::new(),
             srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),
+            egress: Egress::default(),
+            q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             frames: FrameLog::default(),
             ports_up: vec![true; config.ports.len()],
             ports: config.ports.clone(),

@@ -256,6 +256,15 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.wire.recv()
     }
 
+    /// Ethernet frames pass without a fault: rates are for packets of the transport, which has answers to them.
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        self.wire.send_ethernet(frame);
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        self.wire.recv_ethernet()
+    }
+
     fn is_holding(&self) -> bool {
         !self.held.is_empty() || !self.due.is_empty() || self.wire.is_holding()
     }

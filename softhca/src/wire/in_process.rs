@@ -15,6 +15,9 @@ use crate::{notify::Notify, packet::Packet};
 /// Most frames that wait for one device. Past it, senders get their frames back.
 pub const QUEUE_FRAMES: usize = 1024;
 
+/// Most Ethernet frames that wait for one device. Past it, frames to it are lost.
+pub const QUEUE_ETHERNET: usize = 1024;
+
 /// The address is already taken: packets could be for either device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("a device with QPNs {:#x}..{:#x} shares an address with {wanted:?}", taken.qpns.start, taken.qpns.end)]
@@ -37,6 +40,7 @@ struct Port {
     id: u64,
     address: Address,
     queue: VecDeque<Frame>,
+    ethernet: VecDeque<Vec<u8>>,
     notify: Notify,
 }
 
@@ -58,7 +62,7 @@ impl Fabric {
         }
         let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
         let notify = Notify::new();
-        ports.push(Port { id, address, queue: VecDeque::new(), notify: notify.clone() });
+        ports.push(Port { id, address, queue: VecDeque::new(), ethernet: VecDeque::new(), notify: notify.clone() });
         Ok(InProcessWire { fabric: self.clone(), id, notify })
     }
 
@@ -101,6 +105,19 @@ impl Wire for InProcessWire {
 
     fn recv(&mut self) -> Option<Frame> {
         self.fabric.lock().iter_mut().find(|port| port.id == self.id)?.queue.pop_front()
+    }
+
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        for port in self.fabric.lock().iter_mut().filter(|port| port.id != self.id) {
+            if port.ethernet.len() < QUEUE_ETHERNET {
+                port.ethernet.push_back(frame.to_vec());
+                port.notify.wake();
+            }
+        }
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        self.fabric.lock().iter_mut().find(|port| port.id == self.id)?.ethernet.pop_front()
     }
 }
 
@@ -177,6 +194,23 @@ mod tests {
         assert_eq!(a.send(frame(1, 0x40, 8)), Err(frame(1, 0x40, 8)));
         assert!(a.recv().is_some());
         a.send(frame(1, 0x40, 8)).unwrap();
+    }
+
+    #[test]
+    fn ethernet_frames_reach_all_others_until_they_have_no_room() {
+        let fabric = Fabric::new();
+        let mut ports: Vec<_> = (1..4).map(|lid| fabric.attach(address(lid, 0x40..0x100)).unwrap()).collect();
+        for number in 0..QUEUE_ETHERNET + 5 {
+            ports[0].send_ethernet(&number.to_be_bytes());
+        }
+        assert_eq!(ports[0].recv_ethernet(), None);
+        for port in &mut ports[1..] {
+            for number in 0..QUEUE_ETHERNET {
+                assert_eq!(port.recv_ethernet().as_deref(), Some(&number.to_be_bytes()[..]));
+            }
+            assert_eq!(port.recv_ethernet(), None);
+            assert_eq!(port.recv(), None);
+        }
     }
 
     #[test]

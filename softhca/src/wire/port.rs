@@ -16,6 +16,17 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
+    /// Sends an Ethernet frame to all other ports, as a cable and a hub do: without an answer, and lost at a port that has no
+    /// room for it. A wire for packets of the transport alone loses it.
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        let _ = frame;
+    }
+
+    /// The next Ethernet frame that another port has sent.
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device
     /// with nothing else to do is not idle yet.
     fn is_holding(&self) -> bool {
@@ -35,6 +46,14 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn recv(&mut self) -> Option<Frame> {
         (**self).recv()
+    }
+
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        (**self).send_ethernet(frame);
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        (**self).recv_ethernet()
     }
 
     fn is_holding(&self) -> bool {

@@ -66,6 +66,14 @@ impl Wire for TappedWire {
         Ok(())
     }
 
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        self.inner.send_ethernet(frame);
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        self.inner.recv_ethernet()
+    }
+
     fn recv(&mut self) -> Option<Frame> {
         self.tap.lock().unwrap().taken = 0;
         self.inner.recv()

@@ -312,6 +312,7 @@ pub(super) fn refused(error: &Error) -> Errno {
         Error::NoSuch { .. }
         | Error::BadValue { .. }
         | Error::BadTransition { .. }
+        | Error::BadQueueTransition { .. }
         | Error::MissingAttr { .. }
         | Error::UnexpectedAttr { .. } => Errno::EINVAL,
         Error::Unsupported(_) => Errno::EOPNOTSUPP,

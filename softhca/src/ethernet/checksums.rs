@@ -1,36 +1,15 @@
-//! Ethernet frames of raw packet QPs: their size, the checksums that the device fills in, and those that were sent.
+//! Checksums that the device fills in, and the headers that a WQE must give inline.
 
+use super::protocols::{ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG};
+use super::sum::{add, fold};
 use crate::context::InlineHeaders;
-use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
-/// Most frames that the device keeps after it has sent them; see [`crate::device::Device::take_frames`].
-pub const FRAMES_KEPT: usize = 64;
-
-/// Bytes that a frame can have, from the destination address to the end of the payload: its own header, up to a jumbo
-/// frame. Padding to the 60 bytes of the shortest frame on a cable is the port's affair, and left out.
-pub(crate) const FRAME_BYTES: RangeInclusive<u64> = ETHERNET_HEADER as u64..=9216;
-
-/// Bytes of an Ethernet header without VLAN tags.
-const ETHERNET_HEADER: usize = 14;
 /// Least bytes of a frame that are its L2 headers, whether it has a VLAN tag or not.
 const L2_HEADERS: usize = ETHERNET_HEADER + VLAN_TAG;
-/// EtherTypes (IEEE 802.3, 802.1Q, 802.1ad).
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
-const VLAN: u16 = 0x8100;
-const SERVICE_VLAN: u16 = 0x88a8;
-/// Bytes of a VLAN tag.
-const VLAN_TAG: usize = 4;
-/// Bytes of an IPv4 header without options, of an IPv6 header, and of a UDP header.
-const IPV4_HEADER: usize = 20;
-const IPV6_HEADER: usize = 40;
+/// Bytes of a UDP header.
 const UDP_HEADER: usize = 8;
 /// Bytes of a TCP header without options.
 const TCP_HEADER: usize = 20;
-/// IP protocol numbers.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 /// Checksums that the device is to put into an Ethernet frame (`cs_flags`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,36 +18,6 @@ pub struct Checksums {
     pub l3: bool,
     /// That of TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
     pub l4: bool,
-}
-
-/// A frame that left the device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SentFrame {
-    /// The QP that sent it.
-    pub qpn: u32,
-    /// Its bytes, from the destination address on, without the frame check sequence.
-    pub bytes: Vec<u8>,
-}
-
-/// The latest frames.
-#[derive(Debug, Default)]
-pub struct FrameLog(VecDeque<SentFrame>);
-
-impl FrameLog {
-    /// Adds a frame, in place of the oldest if there are [`FRAMES_KEPT`]. The log shows it to programs that cannot ask
-    /// the device for it (those on the uverbs front end).
-    pub(crate) fn push(&mut self, qpn: u32, bytes: Vec<u8>) {
-        log::trace!("QP {qpn:#x}: frame {bytes:02x?}");
-        if self.0.len() == FRAMES_KEPT {
-            self.0.pop_front();
-        }
-        self.0.push_back(SentFrame { qpn, bytes });
-    }
-
-    /// Takes all of them, the oldest first.
-    pub(crate) fn take(&mut self) -> Vec<SentFrame> {
-        self.0.drain(..).collect()
-    }
 }
 
 /// Where in a frame its IP packet is, as far as the device parses frames.
@@ -172,20 +121,6 @@ fn be16(bytes: &[u8], at: usize) -> Option<u16> {
 
 fn put(frame: &mut [u8], at: usize, value: u16) {
     frame[at..at + 2].copy_from_slice(&value.to_be_bytes());
-}
-
-/// Adds the 16-bit words of `bytes`, an odd last byte padded with 0 (RFC 1071).
-fn add(sum: u64, bytes: &[u8]) -> u64 {
-    let words = bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low)));
-    sum + words.sum::<u64>()
-}
-
-/// The checksum of a sum: its one's complement, with the carries added back in.
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -305,14 +240,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_latest_frames_are_kept() {
-        let mut log = FrameLog::default();
-        (0..100).for_each(|i| log.push(i, Vec::new()));
-        let kept = log.take();
-        assert_eq!((kept.len(), kept[0].qpn, kept[63].qpn), (FRAMES_KEPT, 36, 99));
-        assert_eq!(log.take(), []);
     }
 }

@@ -1,0 +1,193 @@
+//! A device's send and receive queues of Ethernet frames, and its Q counters.
+
+use super::Device;
+use super::check;
+use crate::config::LinkLayer;
+use crate::context::{QpContext, QueueState, ReceiveSource, Transport};
+use crate::error::Error;
+use crate::event::Event;
+use crate::memory::HostMemory;
+use crate::nic::{Nic, ReceiveQueueContext, SendQueueContext};
+use crate::qp::Qp;
+use crate::resources::QCounter;
+
+/// What a query of a send queue returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SendQueueInfo {
+    pub(crate) state: QueueState,
+    /// WQEBBs that the device has fetched, and that doorbells have announced, 16 bits.
+    pub(crate) fetched: u16,
+    pub(crate) announced: u16,
+}
+
+impl Device {
+    /// The Ethernet side, for what concerns it alone.
+    pub(crate) fn nic(&mut self) -> &mut Nic {
+        &mut self.nic
+    }
+
+    /// Makes a send queue in the reset state; returns its number, which is of those of QPs.
+    pub(crate) fn create_sq(&mut self, context: SendQueueContext) -> Result<u32, Error> {
+        self.check_ethernet()?;
+        let memory = &*self.resources.memory;
+        check::sq(&context.ring, &self.config.limits, memory)?;
+        memory.load_be32(context.dbr.wrapping_add(4))?;
+        self.pds.find(context.pd)?;
+        self.resources.cqs.find(context.cqn)?;
+        if let Some(tis) = context.tis {
+            self.nic.tis(tis)?;
+        }
+        self.doorbells.pages.find_mut(context.uar)?.begin_anew();
+        let sqn = self.qps.reserve()?;
+        let engine = QpContext {
+            transport: Transport::RawPacket,
+            pd: context.pd,
+            send_cqn: context.cqn,
+            recv_cqn: context.cqn,
+            sq: Some(context.ring),
+            rq: ReceiveSource::None,
+            dbr: context.dbr,
+            uar: context.uar,
+            uidx: context.uidx,
+            signal_all: false,
+            scatter_to_cqe_req: 0,
+            scatter_to_cqe_res: 0,
+        };
+        self.count_qp(&engine, |users| *users += 1);
+        self.qps.insert(sqn, Qp::send_queue(sqn, engine, context.flushes, context.tis.is_some()));
+        self.nic.add_sq(sqn, context);
+        Ok(sqn)
+    }
+
+    /// The state of a send queue, and how far it is.
+    pub(crate) fn query_sq(&self, sqn: u32) -> Result<SendQueueInfo, Error> {
+        self.nic.sq(sqn)?;
+        let engine = self.qps.find(sqn)?;
+        let info = engine.query(&*self.resources.memory);
+        Ok(SendQueueInfo {
+            state: engine.queue_state(),
+            fetched: info.hw_sq_wqebb_counter,
+            announced: info.sw_sq_wqebb_counter,
+        })
+    }
+
+    /// Moves a send queue from state `from` to `to`.
+    pub(crate) fn modify_sq(&mut self, sqn: u32, from: QueueState, to: QueueState) -> Result<(), Error> {
+        self.nic.sq(sqn)?;
+        let engine = self.qps.find_mut(sqn)?;
+        check_way(engine.queue_state(), from, to)?;
+        engine.set_queue_state(to);
+        Ok(())
+    }
+
+    /// Removes a send queue, in any state.
+    pub(crate) fn destroy_sq(&mut self, sqn: u32) -> Result<(), Error> {
+        self.nic.sq(sqn)?;
+        self.nic.remove_sq(sqn);
+        self.remove_qp(sqn);
+        Ok(())
+    }
+
+    /// Makes a receive queue in the reset state; returns its number, which is of those of QPs.
+    pub(crate) fn create_rq(&mut self, context: ReceiveQueueContext) -> Result<u32, Error> {
+        self.check_ethernet()?;
+        let memory = &*self.resources.memory;
+        check::rq(&context.ring, &self.config.limits, memory)?;
+        memory.load_be32(context.dbr)?;
+        self.pds.find(context.pd)?;
+        self.resources.cqs.find(context.cqn)?;
+        if context.counter != 0 {
+            self.resources.q_counters.find(context.counter.into())?;
+        }
+        let rqn = self.qps.hold()?;
+        self.count_rq(&context, 1);
+        self.nic.add_rq(rqn, context);
+        Ok(rqn)
+    }
+
+    /// WQEs that a receive queue has consumed, and that are posted, 16 bits.
+    pub(crate) fn rq_counters(&self, rqn: u32) -> Result<(u16, u16), Error> {
+        Ok(self.nic.rq(rqn)?.counters(&self.resources))
+    }
+
+    /// Moves a receive queue from state `from` to `to`; VLAN stripping and the Q counter change if they are given.
+    pub(crate) fn modify_rq(
+        &mut self,
+        rqn: u32,
+        (from, to): (QueueState, QueueState),
+        strips_vlan: Option<bool>,
+        counter: Option<u8>,
+    ) -> Result<(), Error> {
+        let rq = self.nic.rq(rqn)?;
+        check_way(rq.state(), from, to)?;
+        let before = rq.context().counter;
+        if let Some(counter) = counter.filter(|&counter| counter != 0) {
+            self.resources.q_counters.find(counter.into())?;
+        }
+        self.nic.modify_rq(rqn, to, strips_vlan, counter)?;
+        if let Some(counter) = counter {
+            self.count_q_counter(counter, 1);
+            self.count_q_counter(before, -1);
+        }
+        Ok(())
+    }
+
+    /// Removes a receive queue that no TIR and no RQT names, in any state.
+    pub(crate) fn destroy_rq(&mut self, rqn: u32) -> Result<(), Error> {
+        let context = self.nic.remove_rq(rqn)?;
+        self.count_rq(&context, -1);
+        self.qps.release(rqn);
+        self.resources.events.retain(|event| !matches!(*event, Event::Qp { qpn, .. } if qpn == rqn));
+        Ok(())
+    }
+
+    /// Makes a Q counter.
+    pub(crate) fn alloc_q_counter(&mut self) -> Result<u8, Error> {
+        let number = self.resources.q_counters.reserve()?;
+        self.resources.q_counters.insert(number, QCounter::default());
+        Ok(number as u8)
+    }
+
+    /// What a Q counter has counted; it begins anew if `clear` says so.
+    pub(crate) fn query_q_counter(&mut self, number: u8, clear: bool) -> Result<QCounter, Error> {
+        let counter = self.resources.q_counters.find_mut(number.into())?;
+        let read = *counter;
+        if clear {
+            *counter = QCounter { users: read.users, ..QCounter::default() };
+        }
+        Ok(read)
+    }
+
+    /// Removes a Q counter that no queue counts with.
+    pub(crate) fn dealloc_q_counter(&mut self, number: u8) -> Result<(), Error> {
+        self.resources.q_counters.remove_unused(number.into(), |counter| counter.users).map(drop)
+    }
+
+    fn check_ethernet(&self) -> Result<(), Error> {
+        let ethernet = self.config.ports.first().is_some_and(|port| port.link == LinkLayer::Ethernet);
+        if ethernet { Ok(()) } else { Err(Error::Unsupported("queues of Ethernet frames on an InfiniBand port")) }
+    }
+
+    fn count_rq(&mut self, context: &ReceiveQueueContext, users: i32) {
+        let pd = self.pds.get_mut(context.pd).map(|pd| &mut pd.users);
+        let cq = self.resources.cqs.get_mut(context.cqn).map(|cq| &mut cq.users);
+        for counter in [pd, cq].into_iter().flatten() {
+            *counter = counter.saturating_add_signed(users);
+        }
+        self.count_q_counter(context.counter, users);
+    }
+
+    fn count_q_counter(&mut self, number: u8, users: i32) {
+        if let Some(counter) = self.resources.q_counters.get_mut(number.into()) {
+            counter.users = counter.users.saturating_add_signed(users);
+        }
+    }
+}
+
+/// Whether a queue in state `found`, which the driver believes to be in `from`, can go to `to`.
+fn check_way(found: QueueState, from: QueueState, to: QueueState) -> Result<(), Error> {
+    if found != from || !found.may_become(to) {
+        return Err(Error::BadQueueTransition { found, from, to });
+    }
+    Ok(())
+}

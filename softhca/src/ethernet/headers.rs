@@ -1,0 +1,342 @@
+//! What the headers of a frame say, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with
+//! its extension headers, TCP or UDP. What is cut off or inconsistent counts as not there.
+
+use super::protocols::{ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG};
+use super::sum::{add, fold};
+
+/// Most extension headers of IPv6 that are looked behind.
+const MAX_EXTENSIONS: usize = 8;
+/// IPv6 extension headers (RFC 8200, 4.1): hop-by-hop options, routing, fragment, destination options.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const DESTINATION_OPTIONS: u8 = 60;
+
+/// A VLAN tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// EtherType: [`SERVICE_VLAN`] or that of customers' tags.
+    pub(crate) ether_type: u16,
+    /// Priority, drop eligibility, VLAN.
+    pub(crate) control: u16,
+}
+
+/// An IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ip {
+    /// 4 or 6.
+    pub(crate) version: u8,
+    /// Offset of its header, and of its end.
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    /// IPv4: 32-bit words of the header; 0 for IPv6.
+    pub(crate) words: u8,
+    /// DSCP and ECN.
+    pub(crate) traffic_class: u8,
+    /// Time to live, or hop limit.
+    pub(crate) ttl: u8,
+    /// Protocol behind the header and its extensions.
+    pub(crate) protocol: u8,
+    /// It is a part of a packet.
+    pub(crate) fragment: bool,
+    /// IPv6 only.
+    pub(crate) flow_label: u32,
+    /// An IPv4 address is in the last four bytes.
+    pub(crate) source: [u8; 16],
+    pub(crate) destination: [u8; 16],
+    /// The header's checksum is right; IPv6 has none.
+    pub(crate) checksum_ok: bool,
+    /// Sum of all 16-bit words of the packet, not complemented.
+    pub(crate) sum: u16,
+}
+
+/// What is behind the IP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum L4 {
+    /// TCP.
+    Tcp {
+        /// Nine bits, FIN the lowest.
+        flags: u16,
+        /// Data follows the header.
+        has_data: bool,
+    },
+    /// UDP.
+    Udp,
+}
+
+/// Ports of TCP or UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ports {
+    /// Which of the two.
+    pub(crate) l4: L4,
+    /// Source and destination.
+    pub(crate) source: u16,
+    pub(crate) destination: u16,
+    /// The checksum is right, or there is none (UDP).
+    pub(crate) checksum_ok: bool,
+}
+
+/// What a frame's headers say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Headers {
+    pub(crate) destination: [u8; 6],
+    pub(crate) source: [u8; 6],
+    /// VLAN tags, the outer one first.
+    pub(crate) tags: [Option<Tag>; 2],
+    /// EtherType behind the tags.
+    pub(crate) ether_type: u16,
+    pub(crate) ip: Option<Ip>,
+    /// TCP or UDP of a whole packet.
+    pub(crate) ports: Option<Ports>,
+}
+
+impl Headers {
+    /// The headers of `frame`; `None` if it is too short to have any.
+    pub(crate) fn of(frame: &[u8]) -> Option<Self> {
+        let mut at = ETHERNET_HEADER;
+        let mut ether_type = be16(frame, at - 2)?;
+        let mut tags = [None; 2];
+        for tag in &mut tags {
+            if let (VLAN | SERVICE_VLAN, Some(control), Some(next)) =
+                (ether_type, be16(frame, at), be16(frame, at + VLAN_TAG - 2))
+            {
+                *tag = Some(Tag { ether_type, control });
+                (at, ether_type) = (at + VLAN_TAG, next);
+            }
+        }
+        let found = match ether_type {
+            IPV4 => ipv4(frame, at),
+            IPV6 => ipv6(frame, at),
+            _ => None,
+        };
+        let ports = found.filter(|(ip, _)| !ip.fragment).and_then(|(ip, next)| ports(frame, &ip, next));
+        Some(Self {
+            destination: array(frame, 0)?,
+            source: array(frame, 6)?,
+            tags,
+            ether_type,
+            ip: found.map(|(ip, _)| ip),
+            ports,
+        })
+    }
+
+    /// The destination is a group of stations, or all.
+    pub(crate) fn is_multicast(&self) -> bool {
+        self.destination[0] & 1 != 0
+    }
+
+    /// The destination is all stations.
+    pub(crate) fn is_broadcast(&self) -> bool {
+        self.destination == [0xff; 6]
+    }
+}
+
+/// The IPv4 header at `at`, and where it ends.
+fn ipv4(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
+    let bytes = frame.get(at..)?;
+    let words = bytes.first()? & 0xf;
+    let (header, len) = (usize::from(words) * 4, usize::from(be16(bytes, 2)?));
+    if bytes[0] >> 4 != 4 || header < IPV4_HEADER || header > len || len > bytes.len() {
+        return None;
+    }
+    let address = |at: usize| {
+        let mut address = [0; 16];
+        address[12..].copy_from_slice(&bytes[at..at + 4]);
+        address
+    };
+    let ip = Ip {
+        version: 4,
+        at,
+        end: at + len,
+        words,
+        traffic_class: bytes[1],
+        ttl: bytes[8],
+        protocol: bytes[9],
+        fragment: be16(bytes, 6)? & 0x3fff != 0,
+        flow_label: 0,
+        source: address(12),
+        destination: address(16),
+        checksum_ok: fold(add(0, &bytes[..header])) == 0,
+        sum: !fold(add(0, &bytes[..len])),
+    };
+    Some((ip, at + header))
+}
+
+/// The IPv6 header at `at`, and where its extension headers end.
+fn ipv6(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
+    let bytes = frame.get(at..)?;
+    let len = IPV6_HEADER + usize::from(be16(bytes, 4)?);
+    if bytes[0] >> 4 != 6 || len > bytes.len() {
+        return None;
+    }
+    let bytes = &bytes[..len];
+    let (mut next, mut protocol, mut fragment) = (IPV6_HEADER, bytes[6], false);
+    for _ in 0..MAX_EXTENSIONS {
+        let (following, header) = match (protocol, bytes.get(next), bytes.get(next + 1)) {
+            (HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS, Some(&following), Some(&units)) => {
+                (following, usize::from(units) * 8 + 8)
+            }
+            (FRAGMENT, Some(&following), Some(_)) => {
+                fragment = true;
+                (following, 8)
+            }
+            _ => break,
+        };
+        if next + header > len {
+            break;
+        }
+        (protocol, next) = (following, next + header);
+    }
+    let ip = Ip {
+        version: 6,
+        at,
+        end: at + len,
+        words: 0,
+        traffic_class: (be16(bytes, 0)? >> 4) as u8,
+        ttl: bytes[7],
+        protocol,
+        fragment,
+        flow_label: u32::from(bytes[1] & 0xf) << 16 | u32::from(be16(bytes, 2)?),
+        source: array(bytes, 8)?,
+        destination: array(bytes, 24)?,
+        checksum_ok: true,
+        sum: !fold(add(0, bytes)),
+    };
+    Some((ip, at + next))
+}
+
+/// TCP or UDP at `at`.
+fn ports(frame: &[u8], ip: &Ip, at: usize) -> Option<Ports> {
+    let segment = frame.get(at..ip.end)?;
+    let (source, destination) = (be16(segment, 0)?, be16(segment, 2)?);
+    let l4 = match ip.protocol {
+        TCP => {
+            let offset_flags = be16(segment, 12)?;
+            let header = usize::from(offset_flags >> 12) * 4;
+            L4::Tcp { flags: offset_flags & 0x1ff, has_data: segment.len() > header }
+        }
+        UDP => L4::Udp,
+        _ => return None,
+    };
+    let checksum = be16(segment, if l4 == L4::Udp { 6 } else { 16 })?;
+    let pseudo = segment.len() as u64 + u64::from(ip.protocol);
+    let sum = add(add(add(pseudo, &ip.source), &ip.destination), segment);
+    let checksum_ok = fold(sum) == 0 || l4 == L4::Udp && checksum == 0;
+    Some(Ports { l4, source, destination, checksum_ok })
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u16> {
+    array(bytes, at).map(u16::from_be_bytes)
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at + N)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checksums::{Checksums, fill_checksums};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frame(tags: &[u8], ether_type: [u8; 2], packet: &[u8]) -> Vec<u8> {
+        let mut frame = [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], tags, &ether_type, packet].concat();
+        fill_checksums(&mut frame, Checksums { l3: true, l4: true });
+        frame
+    }
+
+    fn ipv4_tcp(flags: u8, data: usize) -> Vec<u8> {
+        let len = 40 + data as u8;
+        let mut packet = vec![0x45, 0xb9, 0, len, 0, 0, 0x40, 0, 63, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        packet.extend([0x12, 0x34, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x51, flags, 1, 0, 0, 0, 0, 0]);
+        packet.resize(usize::from(len), 0x77);
+        packet
+    }
+
+    #[test]
+    fn ipv4_behind_tags() {
+        for tags in [&[][..], &[0x81, 0, 0xa0, 5], &[0x88, 0xa8, 0, 6, 0x81, 0, 0, 5]] {
+            let mut bytes = frame(tags, [8, 0], &ipv4_tcp(0x12, 3));
+            bytes.extend([0xee; 9]);
+            let headers = Headers::of(&bytes).expect("headers");
+            let ip = headers.ip.expect("IP");
+            let at = 14 + tags.len();
+            assert_eq!((ip.version, ip.at, ip.end, ip.words), (4, at, at + 43, 5));
+            assert_eq!((ip.traffic_class, ip.ttl, ip.protocol, ip.fragment), (0xb9, 63, 6, false));
+            assert_eq!((ip.source[12..].to_vec(), ip.destination[15]), (vec![10, 0, 0, 1], 2));
+            assert!(ip.checksum_ok);
+            let ports = headers.ports.expect("TCP");
+            assert_eq!((ports.source, ports.destination, ports.checksum_ok), (0x1234, 80, true));
+            assert_eq!(ports.l4, L4::Tcp { flags: 0x112, has_data: true });
+            let count = headers.tags.iter().flatten().count();
+            assert_eq!(count, tags.len() / 4);
+            assert_eq!(headers.tags[0].map(|tag| tag.control), [None, Some(0xa005), Some(6)][count]);
+            // A bit that flips anywhere in the segment, and in the header.
+            bytes[at + 41] ^= 1;
+            assert!(!Headers::of(&bytes).unwrap().ports.unwrap().checksum_ok);
+            bytes[at + 8] ^= 1;
+            assert!(!Headers::of(&bytes).unwrap().ip.unwrap().checksum_ok);
+        }
+    }
+
+    #[test]
+    fn ipv6_is_looked_through() {
+        let packet = |extensions: &[u8], first: u8| {
+            let udp = [0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3];
+            let len = (extensions.len() + udp.len()) as u8;
+            let mut packet = vec![0x6a, 0xb1, 0x23, 0x45, 0, len, first, 9];
+            packet.extend([0x20; 16]);
+            packet.extend([0x30; 16]);
+            packet.extend(extensions);
+            packet.extend(udp);
+            packet
+        };
+        let plain = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&[], 17))).expect("headers");
+        let ip = plain.ip.expect("IP");
+        assert_eq!((ip.version, ip.traffic_class, ip.flow_label, ip.ttl), (6, 0xab, 0x1_2345, 9));
+        assert!(plain.ports.expect("UDP").checksum_ok);
+        let options = [17, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&options, 60))).expect("headers");
+        assert_eq!((found.ip.unwrap().protocol, found.ports.unwrap().destination), (17, 2));
+        let part = [17, 0, 0, 1, 0, 0, 0, 1];
+        let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&part, 44))).expect("headers");
+        assert_eq!((found.ip.unwrap().fragment, found.ports), (true, None));
+    }
+
+    #[test]
+    fn udp_without_a_checksum_is_as_it_must_be() {
+        let packet = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 8, 0, 0];
+        let mut bytes = frame(&[], [8, 0], &packet);
+        bytes[40..42].fill(0);
+        assert!(Headers::of(&bytes).unwrap().ports.unwrap().checksum_ok);
+        bytes[41] = 1;
+        assert!(!Headers::of(&bytes).unwrap().ports.unwrap().checksum_ok);
+    }
+
+    #[test]
+    fn the_sum_is_over_the_packet_alone() {
+        let mut bytes = frame(&[0x81, 0, 0, 5], [8, 0], &ipv4_tcp(0x10, 0));
+        let sum = Headers::of(&bytes).unwrap().ip.unwrap().sum;
+        let by_hand = bytes[18..].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum::<u32>();
+        assert_eq!(u32::from(sum), by_hand % 0xffff);
+        bytes.extend([9; 20]);
+        assert_eq!(Headers::of(&bytes).unwrap().ip.unwrap().sum, sum);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_do_harm(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0..4usize) {
+            if let Some(ether_type) = bytes.get_mut(12..14) {
+                ether_type.copy_from_slice(&[[8, 0], [0x86, 0xdd], [0x81, 0], [0x88, 0xa8]][kind]);
+            }
+            if let (Some(byte), true) = (bytes.get_mut(14), kind < 2) {
+                *byte = [0x45, 0x60][kind];
+            }
+            if let Some(found) = Headers::of(&bytes)
+                && let Some(ip) = found.ip
+            {
+                prop_assert!(ip.at < ip.end && ip.end <= bytes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Ethernet frames: their size, what their headers say, the checksums that the device fills in and looks at, and those
+//! that were sent. It must never know a queue.
+
+mod checksums;
+mod frame_log;
+mod headers;
+mod protocols;
+mod sum;
+
+pub use checksums::Checksums;
+pub(crate) use checksums::{fill_checksums, least_inline};
+pub(crate) use frame_log::Egress;
+pub use frame_log::{FRAMES_KEPT, FrameLog, SentFrame};
+pub(crate) use headers::{Headers, L4};
+pub(crate) use protocols::{FRAME_BYTES, SERVICE_VLAN};

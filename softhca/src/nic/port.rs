@@ -1,0 +1,94 @@
+//! The port: the way of frames from send queues to the wire, and from the wire to receive queues.
+
+use super::context::{Dispatch, TirContext};
+use super::hash::hash;
+use super::looped::Looped;
+use super::objects::Nic;
+use crate::ethernet::{FRAME_BYTES, Headers};
+use crate::resources::Resources;
+use crate::steering::{Direction, Key};
+use crate::wire::Wire;
+
+/// Frames taken from the wire in one step.
+const RECEIVE_BATCH: usize = 64;
+/// The port of the Ethernet side.
+const PORT: u8 = 1;
+
+impl Nic {
+    /// Does a bounded amount of work. `true` if there was any.
+    pub(crate) fn step(&mut self, resources: &mut Resources, wire: &mut dyn Wire) -> bool {
+        let mut worked = false;
+        for sent in resources.egress.take() {
+            worked = true;
+            self.transmit(resources, wire, sent.qpn, sent.bytes);
+        }
+        for looped in std::mem::take(&mut self.looped) {
+            worked = true;
+            self.receive(resources, &looped.bytes, looped.transport_domain);
+        }
+        for _ in 0..RECEIVE_BATCH {
+            let Some(frame) = wire.recv_ethernet() else { break };
+            worked = true;
+            if resources.port_is_up(PORT) {
+                self.receive(resources, &frame, None);
+            }
+        }
+        for (&rqn, rq) in &mut self.rqs {
+            worked |= rq.step(rqn, resources);
+        }
+        worked
+    }
+
+    /// A frame leaves queue `qpn`, if the rules let it.
+    fn transmit(&mut self, resources: &mut Resources, wire: &mut dyn Wire, qpn: u32, bytes: Vec<u8>) {
+        let Some(headers) = Headers::of(&bytes) else { return };
+        let octets = bytes.len() as u64;
+        if !self.steering.decide(Direction::Transmit, &Key::of(&headers, qpn), octets).allowed {
+            return log::debug!("frame of queue {qpn:#x} dropped by a rule");
+        }
+        self.transmitted.add(&headers, octets);
+        wire.send_ethernet(&bytes);
+        let loops = if headers.is_multicast() { self.loops_multicast } else { self.loops_unicast };
+        // Without a rule nothing is received, so there is nothing to copy for.
+        if loops && self.steering.has_root(Direction::Receive) {
+            let transport_domain = self.transport_domain_of(qpn);
+            self.looped.push(Looped { transport_domain, bytes: bytes.clone() });
+        }
+        resources.frames.push(qpn, bytes);
+    }
+
+    /// A frame arrives; `own` is the transport domain of the send queue of this device that has sent it.
+    fn receive(&mut self, resources: &mut Resources, frame: &[u8], own: Option<u32>) {
+        let Some(headers) = Headers::of(frame).filter(|_| FRAME_BYTES.contains(&(frame.len() as u64))) else {
+            return log::debug!("{} bytes from the wire are no frame", frame.len());
+        };
+        self.received.add(&headers, frame.len() as u64);
+        let decision = self.steering.decide(Direction::Receive, &Key::of(&headers, 0), frame.len() as u64);
+        for tirn in decision.tirs {
+            let Some(tir) = self.tirs.get(tirn).map(|tir| tir.context) else { continue };
+            if own != Some(tir.transport_domain) || !blocks(&tir, &headers) {
+                self.deliver(resources, &tir, (frame, &headers), decision.tag);
+            }
+        }
+    }
+
+    /// Hands a frame to the receive queue that a TIR chooses.
+    fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), tag: u32) {
+        let hash = hash(&tir.hash, frame.1);
+        let rqn = match tir.dispatch {
+            Dispatch::Direct(rqn) => Some(rqn),
+            Dispatch::Table(rqtn) => self.rqts.get(rqtn).and_then(|rqt| {
+                let rqs = &rqt.context.rqs;
+                rqs.get(hash.value as usize & (rqs.len().max(1) - 1)).copied()
+            }),
+        };
+        if let Some((rqn, rq)) = rqn.and_then(|rqn| Some((rqn, self.rqs.get_mut(&rqn)?))) {
+            rq.receive(rqn, resources, frame, hash, tag);
+        }
+    }
+}
+
+/// Whether a TIR takes no such frame from send queues of its own transport domain.
+fn blocks(tir: &TirContext, headers: &Headers) -> bool {
+    if headers.is_multicast() { tir.blocks_own_multicast } else { tir.blocks_own_unicast }
+}

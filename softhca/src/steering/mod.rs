@@ -1,0 +1,19 @@
+//! Flow steering: tables of rules, which say of a frame's headers what becomes of it. It must never know a queue, or who
+//! made the rules.
+//!
+//! ```text
+//!  headers ──> key.rs ──> tables.rs: the root's table ── match: drop, allow, count, tag, to TIRs ──> decision
+//!                              ▲    └─ miss ─┐    └─ match: to another table ─┐
+//!                              └─────────────┴── of a higher level only ──────┘
+//! ```
+//!
+//! A way from table to table always goes to a higher level, so it ends, whatever the rules are.
+
+mod counter;
+mod key;
+mod table;
+mod tables;
+
+pub(crate) use key::{Key, MISC, OUTER};
+pub(crate) use table::{Destination, Entry, FlowTable, Group, Miss, Verdict};
+pub(crate) use tables::{Decision, Direction, MAX_LEVEL, MAX_LOG_SIZE, MAX_TARGETS, Steering};

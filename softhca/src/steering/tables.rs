@@ -1,0 +1,329 @@
+//! All flow tables of a device, and a frame's way through them.
+
+use super::counter::FlowCounter;
+use super::key::Key;
+use super::table::{Destination, Entry, FlowTable, Group, Miss, Verdict};
+use crate::error::{Error, Object};
+use crate::table::Table;
+
+/// Most flow tables, and most flow counters.
+const MAX_TABLES: u32 = 1 << 16;
+const MAX_COUNTERS: u32 = 1 << 20;
+/// Largest table, as log2 of its rules, and the highest level.
+pub(crate) const MAX_LOG_SIZE: u8 = 20;
+pub(crate) const MAX_LEVEL: u8 = 64;
+/// Most destinations of a rule, and most counters.
+pub(crate) const MAX_TARGETS: usize = 16;
+
+/// Which frames a table is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Those that arrive.
+    Receive,
+    /// Those that leave.
+    Transmit,
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decision {
+    /// It goes out; of received frames, never.
+    pub(crate) allowed: bool,
+    /// TIRs that it goes to.
+    pub(crate) tirs: Vec<u32>,
+    /// Its tag; 0 is none.
+    pub(crate) tag: u32,
+}
+
+/// All flow tables.
+#[derive(Debug)]
+pub(crate) struct Steering {
+    receive: Tables,
+    transmit: Tables,
+    counters: Table<FlowCounter>,
+}
+
+/// Those of one direction.
+#[derive(Debug)]
+struct Tables {
+    tables: Table<FlowTable>,
+    root: Option<u32>,
+}
+
+impl Default for Steering {
+    fn default() -> Self {
+        // Tables have numbers of their own in each direction; counters are for both.
+        let tables = || Tables { tables: Table::new(Object::FlowTable, 1, MAX_TABLES), root: None };
+        Self { receive: tables(), transmit: tables(), counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS) }
+    }
+}
+
+impl Steering {
+    fn of(&self, direction: Direction) -> &Tables {
+        match direction {
+            Direction::Receive => &self.receive,
+            Direction::Transmit => &self.transmit,
+        }
+    }
+
+    fn of_mut(&mut self, direction: Direction) -> &mut Tables {
+        match direction {
+            Direction::Receive => &mut self.receive,
+            Direction::Transmit => &mut self.transmit,
+        }
+    }
+
+    /// What becomes of a frame of `octets` bytes. Counters of the rules on its way count it.
+    pub(crate) fn decide(&mut self, direction: Direction, key: &Key, octets: u64) -> Decision {
+        let default = direction == Direction::Transmit;
+        let mut decision = Decision::default();
+        let (tables, counters) = match direction {
+            Direction::Receive => (&self.receive, &mut self.counters),
+            Direction::Transmit => (&self.transmit, &mut self.counters),
+        };
+        let mut next = tables.root;
+        // Without a root, or past the last table, the direction's default holds.
+        while let Some(table) = next.and_then(|number| tables.tables.get(number)) {
+            let Some(entry) = table.find(key) else {
+                next = match table.miss {
+                    Miss::Default => None,
+                    Miss::Table(number) => Some(number),
+                };
+                continue;
+            };
+            for &counter in &entry.counters {
+                if let Some(counter) = counters.get_mut(counter) {
+                    counter.add(octets);
+                }
+            }
+            if entry.tag != 0 {
+                decision.tag = entry.tag;
+            }
+            match entry.verdict {
+                Verdict::Allow => return Decision { allowed: default, ..decision },
+                Verdict::Drop => return decision,
+                Verdict::Forward => {}
+            }
+            next = None;
+            for &destination in &entry.destinations {
+                match destination {
+                    Destination::Tir(tir) => decision.tirs.push(tir),
+                    Destination::Table(number) => next = Some(number),
+                }
+            }
+            if next.is_none() {
+                return decision;
+            }
+        }
+        Decision { allowed: default, ..decision }
+    }
+
+    /// Makes a table.
+    pub(crate) fn create_table(
+        &mut self,
+        direction: Direction,
+        level: u8,
+        log_size: u8,
+        miss: Miss,
+    ) -> Result<u32, Error> {
+        let check = |what, value: u8, limit: u8, permitted| match value {
+            value if value > limit => Err(Error::BadValue { what, value: value.into(), permitted }),
+            _ => Ok(()),
+        };
+        check("level", level, MAX_LEVEL, "up to the device's max_ft_level")?;
+        check("log2 of rules", log_size, MAX_LOG_SIZE, "up to the device's log_max_ft_size")?;
+        let tables = self.of_mut(direction);
+        tables.check_way(level, miss)?;
+        let number = tables.tables.reserve()?;
+        tables.count_miss(miss, 1);
+        tables.tables.insert(number, FlowTable::new(level, log_size, miss));
+        Ok(number)
+    }
+
+    /// A table.
+    pub(crate) fn table(&self, direction: Direction, number: u32) -> Result<&FlowTable, Error> {
+        self.of(direction).tables.find(number)
+    }
+
+    /// Changes where frames go that no rule of a table matches.
+    pub(crate) fn set_miss(&mut self, direction: Direction, number: u32, miss: Miss) -> Result<(), Error> {
+        let tables = self.of_mut(direction);
+        let table = tables.tables.find(number)?;
+        let before = table.miss;
+        tables.check_way(table.level, miss)?;
+        tables.count_miss(miss, 1);
+        tables.count_miss(before, -1);
+        tables.tables.find_mut(number)?.miss = miss;
+        Ok(())
+    }
+
+    /// Removes a table that has no groups, and that no rule and no other table sends frames to. If it was the root, there is
+    /// none any more.
+    pub(crate) fn destroy_table(&mut self, direction: Direction, number: u32) -> Result<(), Error> {
+        let tables = self.of_mut(direction);
+        let table = tables.tables.remove_unused(number, |table| table.users + table.group_count())?;
+        tables.count_miss(table.miss, -1);
+        if tables.root == Some(number) {
+            tables.root = None;
+        }
+        Ok(())
+    }
+
+    /// Says with which table the way of frames begins; `None`: with none.
+    pub(crate) fn set_root(&mut self, direction: Direction, root: Option<u32>) -> Result<(), Error> {
+        let tables = self.of_mut(direction);
+        if let Some(number) = root {
+            tables.tables.find(number)?;
+        }
+        tables.root = root;
+        Ok(())
+    }
+
+    /// Whether the way of frames begins with a table.
+    pub(crate) fn has_root(&self, direction: Direction) -> bool {
+        self.of(direction).root.is_some()
+    }
+
+    /// Adds a group of rules to a table.
+    pub(crate) fn create_group(&mut self, direction: Direction, table: u32, group: Group) -> Result<u32, Error> {
+        if let Some(byte) = group.mask.outside(&Key::supported()) {
+            let permitted = "fields that the device says it can match";
+            return Err(Error::BadValue { what: "byte of the match criteria", value: byte as u64, permitted });
+        }
+        self.of_mut(direction).tables.find_mut(table)?.add_group(group)
+    }
+
+    /// Removes a group that has no rules.
+    pub(crate) fn destroy_group(&mut self, direction: Direction, table: u32, group: u32) -> Result<(), Error> {
+        self.of_mut(direction).tables.find_mut(table)?.remove_group(group)
+    }
+
+    /// Puts a rule at an index of a table, in place of the one there, which comes back. Its TIRs are the caller's to check.
+    pub(crate) fn set_entry(
+        &mut self,
+        direction: Direction,
+        table: u32,
+        index: u32,
+        entry: Entry,
+    ) -> Result<Option<Entry>, Error> {
+        self.check_entry(direction, table, &entry)?;
+        let (next, counters) = (next_table(&entry), entry.counters.clone());
+        let tables = self.of_mut(direction);
+        let before = tables.tables.find_mut(table)?.set_entry(index, entry)?;
+        tables.count_table(next, 1);
+        self.count_counters(&counters, 1);
+        if let Some(before) = &before {
+            self.release(direction, before);
+        }
+        Ok(before)
+    }
+
+    /// Removes a rule, which comes back.
+    pub(crate) fn remove_entry(&mut self, direction: Direction, table: u32, index: u32) -> Result<Entry, Error> {
+        let removed = self.of_mut(direction).tables.find_mut(table)?.remove_entry(index);
+        let permitted = "the index of a rule";
+        let entry = removed.ok_or(Error::BadValue { what: "flow index", value: index.into(), permitted })?;
+        self.release(direction, &entry);
+        Ok(entry)
+    }
+
+    /// Makes a flow counter.
+    pub(crate) fn create_counter(&mut self) -> Result<u32, Error> {
+        let number = self.counters.reserve()?;
+        self.counters.insert(number, FlowCounter::default());
+        Ok(number)
+    }
+
+    /// What a flow counter has counted; it begins anew if `clear` says so.
+    pub(crate) fn read_counter(&mut self, number: u32, clear: bool) -> Result<FlowCounter, Error> {
+        Ok(self.counters.find_mut(number)?.read(clear))
+    }
+
+    /// Removes a flow counter that no rule counts with.
+    pub(crate) fn destroy_counter(&mut self, number: u32) -> Result<(), Error> {
+        self.counters.remove_unused(number, |counter| counter.users).map(drop)
+    }
+
+    /// Whether a rule's verdict fits its direction and its destinations, and all that it names exists.
+    fn check_entry(&self, direction: Direction, table: u32, entry: &Entry) -> Result<(), Error> {
+        let tables = self.of(direction);
+        let level = tables.tables.find(table)?.level;
+        let receives = direction == Direction::Receive;
+        if entry.verdict == Verdict::Allow && receives {
+            return Err(Error::Unsupported("a rule of received frames that allows them"));
+        }
+        let onward = entry.destinations.iter().filter(|to| matches!(to, Destination::Table(_))).count();
+        if onward > 1 {
+            // More would let a few rules make any number of copies.
+            return Err(Error::Unsupported("a rule with more than one table to go on to"));
+        }
+        if !receives && onward < entry.destinations.len() {
+            return Err(Error::Unsupported("a TIR as the destination of frames that leave"));
+        }
+        let forwards = entry.verdict == Verdict::Forward;
+        for (what, found, ok) in [
+            ("destinations", entry.destinations.len(), forwards != entry.destinations.is_empty()),
+            ("destinations", entry.destinations.len(), entry.destinations.len() <= MAX_TARGETS),
+            ("flow counters", entry.counters.len(), entry.counters.len() <= MAX_TARGETS),
+        ] {
+            if !ok {
+                let permitted = "1 to 16 with a forward, else none; up to 16 counters";
+                return Err(Error::BadValue { what, value: found as u64, permitted });
+            }
+        }
+        for &counter in &entry.counters {
+            self.counters.find(counter)?;
+        }
+        next_table(entry).map_or(Ok(()), |number| tables.check_way(level, Miss::Table(number)))
+    }
+
+    /// A rule is gone: what it named is used by one less.
+    fn release(&mut self, direction: Direction, entry: &Entry) {
+        self.of_mut(direction).count_table(next_table(entry), -1);
+        self.count_counters(&entry.counters, -1);
+    }
+
+    fn count_counters(&mut self, counters: &[u32], users: i32) {
+        for &number in counters {
+            if let Some(counter) = self.counters.get_mut(number) {
+                counter.users = counter.users.saturating_add_signed(users);
+            }
+        }
+    }
+}
+
+impl Tables {
+    /// Refuses a way to a table that does not exist, or is not of a higher level: frames could go round.
+    fn check_way(&self, level: u8, to: Miss) -> Result<(), Error> {
+        let Miss::Table(number) = to else { return Ok(()) };
+        let found = self.tables.find(number)?.level;
+        if found <= level {
+            let permitted = "above that of the table before";
+            return Err(Error::BadValue { what: "level of the next table", value: found.into(), permitted });
+        }
+        Ok(())
+    }
+
+    fn count_miss(&mut self, miss: Miss, users: i32) {
+        if let Miss::Table(number) = miss {
+            self.count_table(Some(number), users);
+        }
+    }
+
+    fn count_table(&mut self, number: Option<u32>, users: i32) {
+        if let Some(table) = number.and_then(|number| self.tables.get_mut(number)) {
+            table.users = table.users.saturating_add_signed(users);
+        }
+    }
+}
+
+/// The table to which a rule sends frames on, if it does.
+fn next_table(entry: &Entry) -> Option<u32> {
+    entry.destinations.iter().find_map(|&to| match to {
+        Destination::Table(number) => Some(number),
+        Destination::Tir(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
