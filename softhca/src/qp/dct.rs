@@ -17,7 +17,7 @@ use crate::resources::Resources;
 use crate::wire::{Frame, Grh, Route};
 
 /// Connections that a DCT can have at once. Initiators that find it full are told to come again later.
-const MAX_CONNECTIONS: usize = 4096;
+pub(crate) const MAX_CONNECTIONS: u32 = 4096;
 
 /// How long a DCT that is to be drained waits for an initiator that says nothing.
 const DRAIN_SILENCE: Duration = Duration::from_millis(500);
@@ -167,7 +167,7 @@ impl Dct {
             Some(AethSyndrome::Nak(NakCode::REMOTE_ACCESS))
         } else if !(8..=log_mtu).contains(&u32::from(wanted.log_mtu)) {
             Some(AethSyndrome::Nak(NakCode::INVALID_REQUEST))
-        } else if self.connections.len() >= MAX_CONNECTIONS {
+        } else if self.connections.len() >= MAX_CONNECTIONS as usize {
             Some(AethSyndrome::RnrNak(self.context.min_rnr_timer))
         } else {
             None

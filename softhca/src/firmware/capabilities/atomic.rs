@@ -14,4 +14,5 @@ capability_set! {
     SUPPORTED_ATOMIC_REQ_8B_ENDIANNESS_MODE_1: 0x46, 1 = |_| 1;
     ATOMIC_OPERATIONS: 0x90, 16 = |_| OPERATIONS;
     ATOMIC_SIZE_QP: 0xb0, 16 = |_| SIZES;
+    ATOMIC_SIZE_DC: 0xd0, 16 = |_| SIZES;
 }

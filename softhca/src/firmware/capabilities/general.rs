@@ -2,6 +2,7 @@
 
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::Generation;
+use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
 /// `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
@@ -27,6 +28,8 @@ capability_set! {
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     // 8 << n entries: paths name one by 8 bits.
@@ -47,7 +50,9 @@ capability_set! {
     UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |_| 1;
     UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 1;
     UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 1;
+    DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
     SCTR_DATA_CQE: 0x215, 1 = |_| 1;
+    DCT: 0x21a, 1 = |_| 1;
     ETH_NET_OFFLOADS: 0x21c, 1 = |c| is_ethernet(c).into();
     ROCE: 0x21d, 1 = |c| is_ethernet(c).into();
     ATOMIC: 0x21e, 1 = |_| 1;
@@ -66,6 +71,7 @@ capability_set! {
     // 16 DS of 64 bytes: the size of a WQE is 6 bits, counted in 16 bytes.
     MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
+    MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
@@ -73,6 +79,9 @@ capability_set! {
     DEVICE_FREQUENCY_MHZ: 0x4c0, 32 = |_| 1000;
     DEVICE_FREQUENCY_KHZ: 0x4e0, 32 = |_| 1_000_000;
     NUM_OF_UARS_PER_PAGE: 0x520, 32 = |_| 1;
+    // Connections of a DCT at once.
+    LOG_MAX_DCT_CONNECTIONS: 0x57b, 5 = |_| log2(MAX_DCT_CONNECTIONS);
     // log2 of the bytes that an atomic replaces.
     LOG_MAX_ATOMIC_SIZE_QP: 0x580, 8 = |_| 3;
+    LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
 }

@@ -145,10 +145,10 @@ mod tests {
         let mut bench = Bench::new();
         let mut caps = query(&mut bench, 0).expect("general capabilities");
         assert_eq!(set(&mut bench, 0, &caps), Ok(()));
-        // dct, which is not there; then cqe_version 0.
-        caps[0x21a / 8] ^= 0x20;
+        // rndv_offload_dc, which is not there; then cqe_version 0.
+        caps[0x5f2 / 8] ^= 0x20;
         assert_eq!(set(&mut bench, 0, &caps), Err(Status::BadParameter));
-        caps[0x21a / 8] ^= 0x20;
+        caps[0x5f2 / 8] ^= 0x20;
         caps[0x1fc / 8] ^= 1;
         assert_eq!(set(&mut bench, 0, &caps), Err(Status::BadParameter));
         let user = bench.user();

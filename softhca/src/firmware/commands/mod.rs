@@ -4,6 +4,9 @@ mod caps;
 mod cq;
 #[cfg(test)]
 mod cq_tests;
+mod dct;
+#[cfg(test)]
+mod dct_tests;
 mod pd;
 mod uctx;
 mod umem;
@@ -17,6 +20,7 @@ pub(super) use cq::eqn;
 const ALL: &[&[Command]] = &[
     caps::COMMANDS,
     cq::COMMANDS,
+    dct::COMMANDS,
     pd::COMMANDS,
     uctx::COMMANDS,
     umem::COMMANDS,

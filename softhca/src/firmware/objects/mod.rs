@@ -3,5 +3,5 @@
 mod queues;
 mod umem;
 
-pub(super) use queues::{CQC_BYTES, CqRecord, Queues};
+pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, Queues};
 pub(super) use umem::{ADAPTER_PAGE_BYTES, Umem};

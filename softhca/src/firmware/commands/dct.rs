@@ -1,0 +1,240 @@
+//! Targets of dynamic connections.
+
+use crate::context::{Access, DctContext, DctState};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::objects::DCTC_BYTES;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// DCT context. Bits without a name here ask for what the device does not have: receives by the reserved key, atomics
+    /// that are done like writes, enhanced connections (ECE).
+    dctc: 0x40 bytes {
+        STATE: 0x4, 4;
+        USER_INDEX: 0x28, 24;
+        CQN: 0x48, 24;
+        COUNTER_SET_ID: 0x60, 8;
+        ATOMIC_MODE: 0x68, 4;
+        RRE: 0x6c, 1;
+        RWE: 0x6d, 1;
+        RAE: 0x6e, 1;
+        LATENCY_SENSITIVE: 0x70, 1;
+        // In UCX it is `force_full_handshake`: that no data come with Connect, which none ever does here.
+        FREE_AR: 0x72, 1;
+        CS_RES: 0x88, 8;
+        MIN_RNR_NAK: 0x93, 5;
+        SRQN_XRQN: 0xa8, 24;
+        PD: 0xc8, 24;
+        TCLASS: 0xe0, 8;
+        FLOW_LABEL: 0xec, 20;
+        DC_ACCESS_KEY: 0x100, 64;
+        MTU: 0x145, 3;
+        PORT: 0x148, 8;
+        PKEY_INDEX: 0x150, 16;
+        MY_ADDR_INDEX: 0x168, 8;
+        HOP_LIMIT: 0x178, 8;
+        DC_ACCESS_KEY_VIOLATION_COUNT: 0x180, 32;
+        DEI_CFI: 0x1b4, 1;
+        ETH_PRIO: 0x1b5, 3;
+        ECN: 0x1b8, 2;
+        DSCP: 0x1ba, 6;
+    }
+}
+layout! {
+    /// `CREATE_DCT`.
+    create_dct_in: 0x80 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        DCT_CONTEXT_ENTRY: 0x80, dctc;
+    }
+}
+layout! {
+    /// What it gives.
+    create_dct_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        DCTN: 0x48, 24;
+    }
+}
+layout! {
+    /// `DESTROY_DCT`.
+    destroy_dct_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        DCTN: 0x48, 24;
+    }
+}
+layout! {
+    /// `DRAIN_DCT`.
+    drain_dct_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        DCTN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_DCT`.
+    query_dct_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        DCTN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_dct_out: 0x80 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        DCT_CONTEXT_ENTRY: 0x80, dctc;
+    }
+}
+layout! {
+    /// `ARM_DCT_FOR_KEY_VIOLATION`.
+    arm_dct_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        DCT_NUMBER: 0x48, 24;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x710, "CREATE_DCT", &create_dct_in::LAYOUT, &create_dct_out::LAYOUT, create),
+    command(0x711, "DESTROY_DCT", &destroy_dct_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x712, "DRAIN_DCT", &drain_dct_in::LAYOUT, &bare_out::LAYOUT, drain),
+    command(0x713, "QUERY_DCT", &query_dct_in::LAYOUT, &query_dct_out::LAYOUT, query),
+    command(0x714, "ARM_DCT_FOR_KEY_VIOLATION", &arm_dct_in::LAYOUT, &bare_out::LAYOUT, arm),
+];
+
+/// Largest `atomic_mode` (UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_*`): on up to 8 bytes. 0 is none at all.
+const ATOMIC_UP_TO_8_BYTES: u64 = 3;
+/// `cs_res` (`MLX5_DCTC_CS_RES_*`): messages do not go into CQEs, or those of up to 64 bytes do.
+const SCATTER_OFF: u64 = 0;
+const SCATTER_64: u64 = 2;
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let view = call.input.part(create_dct_in::DCT_CONTEXT_ENTRY);
+    let context = context(view)?;
+    for (kind, number) in [(Object::Pd, context.pd), (Object::Cq, context.cqn), (Object::Srq, context.srqn)] {
+        call.check_owner(kind, number)?;
+    }
+    let number = call.device.create_dct(context)?;
+    call.created(Object::Dct, number);
+    let mut given = [0; DCTC_BYTES];
+    given.copy_from_slice(&view.0[..DCTC_BYTES]);
+    call.state.queues.dcts.insert(number, given);
+    call.output.set(create_dct_out::DCTN, number.into());
+    Ok(())
+}
+
+/// What the device acts on.
+fn context(view: View<'_>) -> Result<DctContext, Refusal> {
+    let state = view.get(dctc::STATE);
+    if state != 0 {
+        return Err(Refusal::parameter(format!("state {state}: a new DCT is active (0)")));
+    }
+    let atomic_mode = view.get(dctc::ATOMIC_MODE);
+    if atomic_mode > ATOMIC_UP_TO_8_BYTES {
+        return Err(Refusal::parameter(format!("atomic_mode {atomic_mode}: atomics are on 8 bytes (1 to 3)")));
+    }
+    let scatter_to_cqe_res = match view.get(dctc::CS_RES) {
+        SCATTER_OFF => 0,
+        SCATTER_64 => 64,
+        other => return Err(Refusal::parameter(format!("cs_res {other}: 0 (off) or 2 (up to 64 bytes)"))),
+    };
+    Ok(DctContext {
+        pd: view.get32(dctc::PD),
+        srqn: view.get32(dctc::SRQN_XRQN),
+        cqn: view.get32(dctc::CQN),
+        access_key: view.get(dctc::DC_ACCESS_KEY),
+        access: Access {
+            local_write: true,
+            remote_write: view.flag(dctc::RWE),
+            remote_read: view.flag(dctc::RRE),
+            remote_atomic: view.flag(dctc::RAE) && atomic_mode != 0,
+        },
+        // 1 is 256 bytes, 5 is 4096; the device refuses others.
+        mtu: 128 << view.get(dctc::MTU),
+        port: view.get(dctc::PORT) as u8,
+        pkey_index: view.get(dctc::PKEY_INDEX) as u16,
+        sgid_index: view.get(dctc::MY_ADDR_INDEX) as u8,
+        traffic_class: view.get(dctc::TCLASS) as u8,
+        flow_label: view.get32(dctc::FLOW_LABEL),
+        hop_limit: view.get(dctc::HOP_LIMIT) as u8,
+        min_rnr_timer: view.get(dctc::MIN_RNR_NAK) as u8,
+        uidx: view.get32(dctc::USER_INDEX),
+        scatter_to_cqe_res,
+    })
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = call.input.get32(destroy_dct_in::DCTN);
+    call.check_owner(Object::Dct, number)?;
+    call.device.destroy_dct(number)?;
+    call.destroyed(Object::Dct, number);
+    call.state.queues.dcts.remove(&number);
+    Ok(())
+}
+
+fn drain(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = call.input.get32(drain_dct_in::DCTN);
+    call.check_owner(Object::Dct, number)?;
+    Ok(call.device.drain_dct(number)?)
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = call.input.get32(query_dct_in::DCTN);
+    call.check_owner(Object::Dct, number)?;
+    let info = call.device.query_dct(number)?;
+    let mut context = call.state.queues.dcts.get(&number).copied().unwrap_or_else(|| describe(&info.context));
+    let mut view = ViewMut(&mut context);
+    let state = match info.state {
+        DctState::Active => 0,
+        DctState::Draining => 1,
+        DctState::Drained => 2,
+    };
+    view.set(dctc::STATE, state);
+    view.set(dctc::DC_ACCESS_KEY_VIOLATION_COUNT, info.key_violations.into());
+    call.output.put(query_dct_out::DCT_CONTEXT_ENTRY.at, &context);
+    Ok(())
+}
+
+/// The context of a DCT that was made on the device itself.
+fn describe(c: &DctContext) -> [u8; DCTC_BYTES] {
+    let mut bytes = [0; DCTC_BYTES];
+    let mut view = ViewMut(&mut bytes);
+    for (field, value) in [
+        (dctc::USER_INDEX, u64::from(c.uidx)),
+        (dctc::CQN, c.cqn.into()),
+        (dctc::ATOMIC_MODE, u64::from(c.access.remote_atomic)),
+        (dctc::RRE, c.access.remote_read.into()),
+        (dctc::RWE, c.access.remote_write.into()),
+        (dctc::RAE, c.access.remote_atomic.into()),
+        (dctc::CS_RES, if c.scatter_to_cqe_res == 0 { SCATTER_OFF } else { SCATTER_64 }),
+        (dctc::MIN_RNR_NAK, c.min_rnr_timer.into()),
+        (dctc::SRQN_XRQN, c.srqn.into()),
+        (dctc::PD, c.pd.into()),
+        (dctc::TCLASS, c.traffic_class.into()),
+        (dctc::FLOW_LABEL, c.flow_label.into()),
+        (dctc::DC_ACCESS_KEY, c.access_key),
+        (dctc::MTU, u64::from(c.mtu.ilog2()) - 7),
+        (dctc::PORT, c.port.into()),
+        (dctc::PKEY_INDEX, c.pkey_index.into()),
+        (dctc::MY_ADDR_INDEX, c.sgid_index.into()),
+        (dctc::HOP_LIMIT, c.hop_limit.into()),
+    ] {
+        view.set(field, value);
+    }
+    bytes
+}
+
+fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = call.input.get32(arm_dct_in::DCT_NUMBER);
+    call.check_owner(Object::Dct, number)?;
+    Ok(call.device.arm_dct(number)?)
+}

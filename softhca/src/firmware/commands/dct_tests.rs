@@ -1,0 +1,236 @@
+//! Targets of dynamic connections, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
+
+use crate::context::{
+    CqContext, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
+};
+use crate::event::{DctEvent, Event};
+use crate::firmware::owners::{DRIVER, Uid};
+use crate::firmware::status::Status;
+use crate::firmware::test_bench::Bench;
+use crate::memory::test_memory::BASE;
+use std::time::Duration;
+
+const KEY: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+/// Page of the doorbell records, of the SRQ's ring and of the send ring.
+const RECORDS: u64 = BASE + 20 * 4096;
+const SRQ_RING: u64 = BASE + 21 * 4096;
+const SEND_RING: u64 = BASE + 22 * 4096;
+const CQ_RING: u64 = BASE + 23 * 4096;
+
+/// Numbers of PD, CQ, SRQ and UAR page.
+struct Parts {
+    bench: Bench,
+    pd: u32,
+    cqn: u32,
+    srqn: u32,
+    uar: u32,
+}
+
+fn parts() -> Parts {
+    let mut bench = Bench::new();
+    let device = &mut bench.device;
+    let uar = device.alloc_uar().expect("a UAR page");
+    let pd = device.alloc_pd().expect("a PD");
+    let cq = CqContext {
+        buf: CQ_RING,
+        log_size: 4,
+        cqe_bytes: 64,
+        dbr: RECORDS,
+        uar,
+        ignore_overrun: false,
+        collapsed: false,
+    };
+    let cqn = device.create_cq(cq).expect("a CQ");
+    let rq = RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 };
+    let srqn =
+        device.create_srq(SrqContext { pd, rq, order: SrqOrder::Linked, dbr: RECORDS + 64, limit: 0 }).expect("an SRQ");
+    Parts { bench, pd, cqn, srqn, uar }
+}
+
+/// `CREATE_DCT` with the fields that Linux' driver sets.
+fn create(parts: &Parts, uid: Uid) -> Vec<u8> {
+    let mut bytes = vec![0; 0x80];
+    bytes[..4].copy_from_slice(&[0x07, 0x10, (uid.0 >> 8) as u8, uid.0 as u8]);
+    let context = &mut bytes[0x10..];
+    context[4..8].copy_from_slice(&0x45_6789_u32.to_be_bytes());
+    context[8..12].copy_from_slice(&parts.cqn.to_be_bytes());
+    // Counters 9; atomic mode 2; reads, writes, atomics.
+    context[0x0c..0x0e].copy_from_slice(&[9, 2 << 4 | 0b1110]);
+    context[0x12] = 12;
+    context[0x14..0x18].copy_from_slice(&parts.srqn.to_be_bytes());
+    context[0x18..0x1c].copy_from_slice(&parts.pd.to_be_bytes());
+    context[0x1c..0x20].copy_from_slice(&[0x60, 0x0a, 0xbc, 0xde]);
+    context[0x20..0x28].copy_from_slice(&KEY);
+    // MTU 4096, port 1, P_Key index 0; GID index 0, hop limit 64; Ethernet priority 3, DSCP 5.
+    context[0x28..0x30].copy_from_slice(&[5, 1, 0, 0, 0, 0, 0, 64]);
+    context[0x36..0x38].copy_from_slice(&[3, 5]);
+    bytes
+}
+
+/// A command that names a DCT and nothing else.
+fn on(opcode: u8, uid: Uid, dctn: u32) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&[0x07, opcode, (uid.0 >> 8) as u8, uid.0 as u8]);
+    bytes[8..12].copy_from_slice(&dctn.to_be_bytes());
+    bytes
+}
+
+fn dctn(output: &[u8]) -> u32 {
+    u32::from_be_bytes([0, output[9], output[10], output[11]])
+}
+
+#[test]
+fn a_target_is_what_it_was_created_from() {
+    let mut parts = parts();
+    let input = create(&parts, DRIVER);
+    let number = dctn(&parts.bench.execute(&input, 16).expect("a DCT"));
+    let info = parts.bench.device.query_dct(number).expect("it is there");
+    let c = info.context;
+    assert_eq!((c.pd, c.cqn, c.srqn, c.uidx), (parts.pd, parts.cqn, parts.srqn, 0x45_6789));
+    assert_eq!((c.access_key, c.mtu, c.port, c.min_rnr_timer), (0x0102_0304_0506_0708, 4096, 1, 12));
+    assert!(c.access.remote_read && c.access.remote_write && c.access.remote_atomic);
+    assert_eq!((c.traffic_class, c.flow_label, c.hop_limit), (0x60, 0xa_bcde, 64));
+    let output = parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context");
+    assert_eq!(output[0x10..0x50], input[0x10..0x50]);
+    // One that was made on the device itself reads the same, but for what the device does not know.
+    let other = parts.bench.device.create_dct(c).expect("another");
+    let output = parts.bench.execute(&on(0x13, DRIVER, other), 0x80).expect("a context");
+    let mut expected = input[0x10..0x50].to_vec();
+    expected[0x0c] = 0;
+    expected[0x0d] = 1 << 4 | 0b1110;
+    expected[0x36..0x38].fill(0);
+    assert_eq!(output[0x10..0x50], expected);
+}
+
+#[test]
+fn a_drained_target_tells_and_can_be_destroyed() {
+    let mut parts = parts();
+    let input = create(&parts, DRIVER);
+    let number = dctn(&parts.bench.execute(&input, 16).expect("a DCT"));
+    assert!(parts.bench.device.destroy_cq(parts.cqn).is_err(), "the target uses it");
+    let state = |parts: &mut Parts| parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context")[0x10];
+    assert_eq!(state(&mut parts), 0);
+    assert!(parts.bench.execute(&on(0x12, DRIVER, number), 16).is_ok());
+    assert_eq!(state(&mut parts), 1);
+    while parts.bench.device.step(Duration::ZERO) {}
+    assert_eq!(state(&mut parts), 2);
+    let drained = Event::Dct { dctn: number, kind: DctEvent::Drained };
+    assert_eq!(parts.bench.device.next_event(), Some(drained));
+    assert!(parts.bench.execute(&on(0x11, DRIVER, number), 16).is_ok());
+    for opcode in [0x11, 0x12, 0x13, 0x14] {
+        assert_eq!(parts.bench.execute(&on(opcode, DRIVER, number), 0x80), Err(Status::BadResource));
+    }
+    assert!(parts.bench.device.destroy_cq(parts.cqn).is_ok());
+}
+
+/// An initiator on the same device that is ready to send.
+fn initiator(parts: &mut Parts) -> u32 {
+    let device = &mut parts.bench.device;
+    let context = QpContext {
+        transport: Transport::Dc,
+        pd: parts.pd,
+        send_cqn: parts.cqn,
+        recv_cqn: parts.cqn,
+        sq: Some(SqContext { buf: SEND_RING, log_size: 4, inline_headers: Default::default() }),
+        rq: ReceiveSource::None,
+        dbr: RECORDS + 128,
+        uar: parts.uar,
+        uidx: 0,
+        signal_all: false,
+        scatter_to_cqe_req: 0,
+        scatter_to_cqe_res: 0,
+    };
+    let qpn = device.create_qp(context).expect("a DCI");
+    let none = QpAttr::default();
+    for attr in [
+        QpAttr { state: Some(QpState::Init), pkey_index: Some(0), port: Some(1), ..none },
+        QpAttr { state: Some(QpState::Rtr), path_mtu: Some(1024), ..none },
+        QpAttr {
+            state: Some(QpState::Rts),
+            sq_psn: Some(0),
+            timeout: Some(10),
+            retry_cnt: Some(1),
+            rnr_retry: Some(1),
+            max_rd_atomic: Some(1),
+            ..none
+        },
+    ] {
+        device.modify_qp(qpn, &attr).expect("a state");
+    }
+    qpn
+}
+
+/// A write of no bytes to the target, which must be permitted all the same.
+fn post(parts: &mut Parts, qpn: u32, index: u16, dctn: u32, key: [u8; 8]) -> Vec<u8> {
+    let mut wqe = vec![0; 48];
+    wqe[..4].copy_from_slice(&(u32::from(index) << 8 | 0x08).to_be_bytes());
+    wqe[4..8].copy_from_slice(&(qpn << 8 | 3).to_be_bytes());
+    wqe[11] = 8;
+    wqe[16..24].copy_from_slice(&key);
+    wqe[24..28].copy_from_slice(&dctn.to_be_bytes());
+    wqe[30..32].copy_from_slice(&[0, 1]);
+    let device = &mut parts.bench.device;
+    let memory = device.host_memory();
+    memory.write(SEND_RING + 64 * u64::from(index), &wqe).expect("the ring");
+    memory.write(RECORDS + 128 + 4, &(u32::from(index) + 1).to_be_bytes()).expect("the record");
+    device.doorbell(parts.uar, 0x800, &wqe[..8]);
+    for time in 0..100 {
+        while device.step(Duration::from_micros(100 * time)) {}
+    }
+    let mut cqe = vec![0; 64];
+    device.host_memory().read(CQ_RING + 64 * u64::from(index), &mut cqe).expect("the CQ");
+    cqe
+}
+
+#[test]
+fn key_violations_are_counted_and_tell_once_when_armed() {
+    let mut parts = parts();
+    let input = create(&parts, DRIVER);
+    let number = dctn(&parts.bench.execute(&input, 16).expect("a DCT"));
+    let qpn = initiator(&mut parts);
+    assert_eq!(post(&mut parts, qpn, 0, number, KEY)[63], 0, "done");
+    assert!(parts.bench.execute(&on(0x14, DRIVER, number), 16).is_ok());
+    let cqe = post(&mut parts, qpn, 1, number, [0; 8]);
+    assert_eq!((cqe[63], cqe[55]), (0xd0, 0x13), "remote access error");
+    let events: Vec<_> = std::iter::from_fn(|| parts.bench.device.next_event()).collect();
+    assert_eq!(events, [Event::Dct { dctn: number, kind: DctEvent::KeyViolation }]);
+    let output = parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context");
+    assert_eq!(output[0x40..0x44], [0, 0, 0, 1], "dc_access_key_violation_count");
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let mut parts = parts();
+    let good = create(&parts, DRIVER);
+    let with = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[0x10 + at] = value;
+        bytes
+    };
+    for (input, what) in [
+        (with(0x00, 1), "state"),
+        (with(0x0d, 4 << 4), "atomics on 16 bytes"),
+        (with(0x0d, 1), "atomics like writes"),
+        (with(0x0e, 0x40), "receives by the reserved key"),
+        (with(0x11, 1), "small messages of 32 bytes"),
+        (with(0x28, 0), "an MTU of 128"),
+        (with(0x28, 6), "an MTU of 8192"),
+        (with(0x29, 2), "port 2"),
+        (with(0x2b, 7), "P_Key 7"),
+        (with(0x2d, 7), "GID 7"),
+        (with(0x3c, 0x10), "ECE"),
+        (with(0x03, 1), "an offload"),
+    ] {
+        assert_eq!(parts.bench.execute(&input, 16), Err(Status::BadParameter), "{what}");
+    }
+    for at in [0x0b, 0x17, 0x1b] {
+        assert_eq!(parts.bench.execute(&with(at, 99), 16), Err(Status::BadResource), "CQ, SRQ, PD: byte {at:#x}");
+    }
+    // The objects are the driver's, and so is the target.
+    let user = parts.bench.user();
+    assert_eq!(parts.bench.execute(&create(&parts, user), 16), Err(Status::BadResource));
+    let number = dctn(&parts.bench.execute(&good, 16).expect("a DCT"));
+    for opcode in [0x11, 0x12, 0x13, 0x14] {
+        assert_eq!(parts.bench.execute(&on(opcode, user, number), 0x80), Err(Status::BadResource));
+    }
+}
