@@ -30,6 +30,35 @@ pub struct MkeyContext {
     pub access: Access,
 }
 
+/// A piece of another key's region, of which the region of an indirect key is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPiece {
+    /// The key, which may be indirect itself, or [`crate::memory::NULL_KEY`].
+    pub key: u32,
+    /// First address of the piece, as users of that key name it.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// What is behind a memory key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// Host memory, from [`MkeyContext::addr`] on.
+    Memory,
+    /// Pieces of other keys' regions, in a row (access mode KLM).
+    Pieces(Vec<KeyPiece>),
+    /// The same, all of one length (access mode KSM), whatever their own says.
+    EqualPieces {
+        /// log2 of the bytes of each piece, up to 31.
+        log_bytes: u8,
+        /// The pieces.
+        pieces: Vec<KeyPiece>,
+    },
+    /// Nothing: every use fails (`mkc.free`).
+    Nothing,
+}
+
 /// Completion queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqContext {

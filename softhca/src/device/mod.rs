@@ -11,6 +11,9 @@ mod nic;
 mod objects;
 mod qps;
 
+pub use keys::KeyOptions;
+pub(crate) use keys::MAX_PIECES_LOG;
+
 use crate::complaint::Complaint;
 use crate::config::DeviceConfig;
 use crate::context::Path;

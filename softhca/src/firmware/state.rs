@@ -1,11 +1,11 @@
 //! What the firmware keeps besides the device's own objects.
 
 use super::holds::Holds;
-use super::objects::{Queues, Umem};
+use super::objects::{MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Most user memories.
 const MAX_UMEMS: u32 = 1 << 20;
@@ -21,6 +21,8 @@ pub(crate) struct State {
     pub(super) queues: Queues,
     /// Event queues that CQs can name.
     pub(super) eqs: BTreeSet<u32>,
+    /// Memory keys that commands have made, by index.
+    pub(super) mkeys: HashMap<u32, MkeyRecord>,
     /// User memory.
     pub(super) umems: Table<Umem>,
 }
@@ -32,6 +34,7 @@ impl State {
             holds: Holds::default(),
             queues: Queues::default(),
             eqs: BTreeSet::new(),
+            mkeys: HashMap::new(),
             umems: Table::new(Object::Umem, 1, MAX_UMEMS),
         }
     }

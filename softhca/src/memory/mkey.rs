@@ -1,8 +1,19 @@
 //! Memory keys: which memory a number gives access to, for whom and for what.
 
 use super::host_memory::DmaFault;
+use super::key_list::KeyList;
 use crate::context::{Access, MkeyContext};
 use thiserror::Error;
+
+/// The null key: a local key, of all addresses and every PD. What is read by it is zeros, and what is written is lost. It is
+/// below all keys that are given out.
+pub const NULL_KEY: u32 = 0x200;
+
+/// Most keys in a row that an access goes through: an indirect key's, those of its pieces, and so on.
+pub(crate) const MAX_INDIRECTION: u8 = 4;
+/// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message of
+/// 1 GiB has fewer pages.
+pub(crate) const MAX_PIECES: u32 = 1 << 20;
 
 /// What a use of a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +31,20 @@ pub(crate) enum Need {
 }
 
 impl Need {
+    /// What is asked of a piece of an indirect key's region. The indirect key says what peers may do, and the pieces' keys
+    /// what the device may do for its own host, as with a memory window and its region (IBTA vol. 1, 10.6.7.2.6).
+    pub(crate) fn of_piece(self) -> Self {
+        match self {
+            Self::LocalRead | Self::RemoteRead => Self::LocalRead,
+            Self::LocalWrite | Self::RemoteWrite | Self::RemoteAtomic => Self::LocalWrite,
+        }
+    }
+
+    /// A peer asks.
+    pub(crate) fn is_remote(self) -> bool {
+        matches!(self, Self::RemoteRead | Self::RemoteWrite | Self::RemoteAtomic)
+    }
+
     fn permitted_by(self, access: &Access) -> bool {
         match self {
             Self::LocalRead => true,
@@ -65,6 +90,28 @@ pub(crate) enum KeyFault {
         /// What was needed.
         need: Need,
     },
+    /// There is nothing behind the key.
+    #[error("key {0:#x} is free: there is nothing behind it")]
+    Free(u32),
+    /// Indirect keys lead to each other too often.
+    #[error("key {key:#x} is one of more than {MAX_INDIRECTION} in a row")]
+    TooIndirect {
+        /// The last one.
+        key: u32,
+    },
+    /// Too many pieces.
+    #[error("key {key:#x}: {len} bytes at {addr:#x} are more than {MAX_PIECES} pieces")]
+    TooManyPieces {
+        /// Key.
+        key: u32,
+        /// First address, as the key's users name it.
+        addr: u64,
+        /// Bytes.
+        len: u64,
+    },
+    /// Peers may not invalidate the key.
+    #[error("key {0:#x} is not one that peers may invalidate")]
+    NotInvalidated(u32),
     /// An atomic at an address that is not a multiple of 8.
     #[error("atomic at {0:#x}: not a multiple of 8")]
     Misaligned(u64),
@@ -73,18 +120,33 @@ pub(crate) enum KeyFault {
     Dma(#[from] DmaFault),
 }
 
+/// What is behind a key.
+#[derive(Clone, Debug)]
+pub(crate) enum Behind {
+    /// Host memory, from the context's address on.
+    Memory,
+    /// Pieces of other keys' regions.
+    Pieces(KeyList),
+    /// Nothing.
+    Nothing,
+}
+
 /// A key and its region.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mkey {
     /// The whole key: index and variant.
     pub(crate) key: u32,
     pub(crate) context: MkeyContext,
+    pub(crate) behind: Behind,
+    /// Peers may invalidate it.
+    pub(crate) remote_invalidate: bool,
 }
 
 impl Mkey {
-    /// Host address of `len` bytes at `addr`, after all checks.
-    pub(crate) fn translate(&self, pd: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
-        let Self { key, context: c } = *self;
+    /// Offset of `len` bytes at `addr` in the region, after all checks of this key.
+    pub(crate) fn offset(&self, pd: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
+        let Self { key, context: c, .. } = self;
+        let (key, c) = (*key, *c);
         if c.pd != pd {
             return Err(KeyFault::WrongPd { key, found: c.pd, expected: pd });
         }
@@ -95,7 +157,7 @@ impl Mkey {
         if offset > c.len || len > c.len - offset {
             return Err(KeyFault::OutOfBounds { key, addr, len });
         }
-        Ok(c.addr.wrapping_add(offset))
+        Ok(offset)
     }
 }
 
@@ -107,35 +169,36 @@ mod tests {
 
     fn mkey(iova: u64) -> Mkey {
         let access = Access { local_write: true, remote_read: true, ..Access::default() };
-        Mkey { key: KEY, context: MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access } }
+        let context = MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access };
+        Mkey { key: KEY, context, behind: Behind::Memory, remote_invalidate: true }
     }
 
     #[test]
     fn bounds_are_exact() {
         let m = mkey(0x7000);
-        assert_eq!(m.translate(3, 0x7000, 0x100, Need::LocalRead), Ok(0x7000));
-        assert_eq!(m.translate(3, 0x70ff, 1, Need::LocalRead), Ok(0x70ff));
-        assert_eq!(m.translate(3, 0x7100, 0, Need::LocalRead), Ok(0x7100));
+        assert_eq!(m.offset(3, 0x7000, 0x100, Need::LocalRead), Ok(0));
+        assert_eq!(m.offset(3, 0x70ff, 1, Need::LocalRead), Ok(0xff));
+        assert_eq!(m.offset(3, 0x7100, 0, Need::LocalRead), Ok(0x100));
         for (addr, len) in [(0x6fff, 1), (0x7000, 0x101), (0x70ff, 2), (0x7101, 0), (0, u64::MAX), (u64::MAX, 2)] {
             let fault = KeyFault::OutOfBounds { key: KEY, addr, len };
-            assert_eq!(m.translate(3, addr, len, Need::LocalRead), Err(fault));
+            assert_eq!(m.offset(3, addr, len, Need::LocalRead), Err(fault));
         }
     }
 
     #[test]
     fn zero_based_and_iova_regions_translate() {
-        assert_eq!(mkey(0).translate(3, 0x10, 8, Need::RemoteRead), Ok(0x7010));
-        assert_eq!(mkey(u64::MAX - 0x7f).translate(3, u64::MAX, 1, Need::LocalWrite), Ok(0x707f));
-        assert_eq!(mkey(u64::MAX - 0x7f).translate(3, 0, 1, Need::LocalWrite), Ok(0x7080));
+        assert_eq!(mkey(0).offset(3, 0x10, 8, Need::RemoteRead), Ok(0x10));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(3, u64::MAX, 1, Need::LocalWrite), Ok(0x7f));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(3, 0, 1, Need::LocalWrite), Ok(0x80));
     }
 
     #[test]
     fn pd_and_access_are_checked() {
         let m = mkey(0x7000);
         let wrong = KeyFault::WrongPd { key: KEY, found: 3, expected: 4 };
-        assert_eq!(m.translate(4, 0x7000, 1, Need::LocalRead), Err(wrong));
+        assert_eq!(m.offset(4, 0x7000, 1, Need::LocalRead), Err(wrong));
         for need in [Need::RemoteWrite, Need::RemoteAtomic] {
-            assert_eq!(m.translate(3, 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
+            assert_eq!(m.offset(3, 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
         }
     }
 }

@@ -5,6 +5,7 @@
 //! the one for a device that lives in the program's own process.
 
 mod host_memory;
+mod key_list;
 pub(crate) mod mkey;
 mod paged;
 mod process;
@@ -13,6 +14,9 @@ pub(crate) mod shared_copy;
 pub(crate) mod test_memory;
 
 pub use host_memory::{DmaFault, HostMemory};
-pub(crate) use paged::PagedMemory;
+pub(crate) use key_list::KeyList;
+pub(crate) use mkey::MAX_INDIRECTION;
+pub use mkey::NULL_KEY;
+pub(crate) use paged::{HOST_BYTES, PagedMemory};
 pub use process::ProcessMemory;
 pub(crate) use process::page_bytes;

@@ -4,8 +4,10 @@
 use super::host_memory::{DmaFault, HostMemory};
 use std::collections::BTreeMap;
 
-/// The first address of a list; those below are the host's own.
-const FIRST: u64 = 0xc000_0000_0000_0000;
+/// Bytes of the host's own addresses, from 0 on. Behind them are the lists.
+pub(crate) const HOST_BYTES: u64 = 0xc000_0000_0000_0000;
+/// The first address of a list.
+const FIRST: u64 = HOST_BYTES;
 /// No list ends here or later, so that an offset in a list cannot wrap.
 const LAST: u64 = 0xffff_0000_0000_0000;
 

@@ -3,7 +3,7 @@
 use super::Resources;
 use crate::context::{Access, QpContext, ReceiveSource};
 use crate::memory::HostMemory;
-use crate::memory::mkey::{KeyFault, Need};
+use crate::memory::mkey::{Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, Need};
 use crate::wqe::DataSeg;
 use thiserror::Error;
 
@@ -25,22 +25,120 @@ pub(crate) enum LocalFault {
     },
 }
 
+/// Where bytes are that a key names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spot {
+    /// Host memory.
+    Host(u64),
+    /// The null key's region.
+    Null,
+}
+
+/// A walk through indirect keys.
+struct Walk<'a> {
+    pd: u32,
+    need: Need,
+    /// Pieces that it may still have.
+    pieces: u32,
+    /// Takes each piece of host memory, with its place in what was asked for.
+    take: &'a mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+}
+
 impl Resources {
-    /// Host address of `len` bytes at `addr` by `key`, after all checks.
-    fn translate(&self, pd: u32, key: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
-        let mkey = self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))?;
-        mkey.translate(pd, addr, len, need)
+    fn find_mkey(&self, key: u32) -> Result<&Mkey, KeyFault> {
+        self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))
     }
 
-    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each part, with its host
-    /// address and its place in the data.
+    /// Finds the `len` bytes at `addr` by `key`, after all checks of that key, and calls `f` for each piece of host memory,
+    /// with its place in the bytes: for most keys, there is one.
+    fn for_spots(
+        &self,
+        (pd, key, need): (u32, u32, Need),
+        addr: u64,
+        len: usize,
+        mut f: impl FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+    ) -> Result<(), KeyFault> {
+        if key == NULL_KEY && !need.is_remote() {
+            return f(Spot::Null, 0..len);
+        }
+        let mkey = self.find_mkey(key)?;
+        let offset = mkey.offset(pd, addr, len as u64, need)?;
+        if let Behind::Memory = mkey.behind {
+            return f(Spot::Host(mkey.context.addr.wrapping_add(offset)), 0..len);
+        }
+        let mut walk = Walk { pd, need: need.of_piece(), pieces: MAX_PIECES, take: &mut f };
+        self.walk(&mut walk, mkey, offset, 0..len, 1).map_err(|fault| match fault {
+            // Of the whole access, and not of the piece at which it was too much.
+            KeyFault::TooManyPieces { .. } => KeyFault::TooManyPieces { key, addr, len: len as u64 },
+            fault => fault,
+        })
+    }
+
+    /// Goes through the pieces of `mkey` from byte `offset` of its region on, for the bytes `part` of an access. `depth` keys
+    /// are behind it.
+    fn walk(
+        &self,
+        walk: &mut Walk<'_>,
+        mkey: &Mkey,
+        offset: u64,
+        part: std::ops::Range<usize>,
+        depth: u8,
+    ) -> Result<(), KeyFault> {
+        let list = match &mkey.behind {
+            Behind::Memory => return (walk.take)(Spot::Host(mkey.context.addr.wrapping_add(offset)), part),
+            Behind::Nothing => return Err(KeyFault::Free(mkey.key)),
+            Behind::Pieces(list) => list,
+        };
+        if depth > MAX_INDIRECTION {
+            return Err(KeyFault::TooIndirect { key: mkey.key });
+        }
+        let mut at = part.start;
+        while at < part.end {
+            let (addr, len) = (offset + (at - part.start) as u64, (part.end - at) as u64);
+            let out_of_bounds = KeyFault::OutOfBounds { key: mkey.key, addr, len };
+            walk.pieces = walk.pieces.checked_sub(1).ok_or(KeyFault::TooManyPieces { key: mkey.key, addr, len })?;
+            let found = list.find(addr).ok_or(out_of_bounds)?;
+            let end = at + len.min(found.left) as usize;
+            if found.key == NULL_KEY {
+                (walk.take)(Spot::Null, at..end)?;
+            } else {
+                let inner = self.find_mkey(found.key)?;
+                let offset = inner.offset(walk.pd, found.addr, (end - at) as u64, walk.need)?;
+                self.walk(walk, inner, offset, at..end, depth + 1)?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Reads what is at `spot`.
+    fn read_spot(&self, spot: Spot, out: &mut [u8]) -> Result<(), KeyFault> {
+        match spot {
+            Spot::Host(at) => Ok(self.memory.read(at, out)?),
+            Spot::Null => {
+                out.fill(0);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes to `spot`.
+    fn write_spot(&self, spot: Spot, data: &[u8]) -> Result<(), KeyFault> {
+        match spot {
+            Spot::Host(at) => Ok(self.memory.write(at, data)?),
+            Spot::Null => Ok(()),
+        }
+    }
+
+    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each piece of host memory, with its
+    /// place in the data.
     fn for_pieces(
         &self,
         pd: u32,
         segs: &[DataSeg],
         (offset, len): (u64, usize),
         need: Need,
-        mut f: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), KeyFault>,
+        mut f: impl FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), LocalFault> {
         let (mut skip, mut done) = (offset, 0);
         for seg in segs {
@@ -53,8 +151,9 @@ impl Resources {
                 continue;
             }
             let n = (len - done).min((seg_len - skip) as usize);
-            let addr = self.translate(pd, seg.lkey, seg.addr.wrapping_add(skip), n as u64, need)?;
-            f(addr, done..done + n)?;
+            self.for_spots((pd, seg.lkey, need), seg.addr.wrapping_add(skip), n, |spot, part| {
+                f(spot, done + part.start..done + part.end)
+            })?;
             done += n;
             skip = 0;
         }
@@ -70,8 +169,8 @@ impl Resources {
     /// # Errors
     /// [`LocalFault`]; `out` is then unspecified.
     pub(crate) fn gather(&self, pd: u32, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
-        self.for_pieces(pd, segs, (offset, out.len()), Need::LocalRead, |addr, part| {
-            Ok(self.memory.read(addr, &mut out[part])?)
+        self.for_pieces(pd, segs, (offset, out.len()), Need::LocalRead, |spot, part| {
+            self.read_spot(spot, &mut out[part])
         })
     }
 
@@ -80,8 +179,8 @@ impl Resources {
     /// # Errors
     /// [`LocalFault`]; segments before the faulty one have been written, as a device does.
     pub(crate) fn scatter(&self, pd: u32, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
-        self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |addr, part| {
-            Ok(self.memory.write(addr, &data[part])?)
+        self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |spot, part| {
+            self.write_spot(spot, &data[part])
         })
     }
 
@@ -104,7 +203,9 @@ impl Resources {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
-        self.translate(pd, rkey, addr, len, need).map(drop)
+        // A message is shorter than the address space of any host that has a device.
+        let len = usize::try_from(len).map_err(|_| KeyFault::OutOfBounds { key: rkey, addr, len })?;
+        self.for_spots((pd, rkey, need), addr, len, |_, _| Ok(()))
     }
 
     /// Reads for a peer.
@@ -115,20 +216,30 @@ impl Resources {
         if out.is_empty() {
             return Ok(());
         }
-        let at = self.translate(pd, rkey, addr, out.len() as u64, Need::RemoteRead)?;
-        Ok(self.memory.read(at, out)?)
+        self.for_spots((pd, rkey, Need::RemoteRead), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part]))
     }
 
     /// Writes for a peer.
     ///
     /// # Errors
-    /// [`KeyFault`]; nothing is written then.
+    /// [`KeyFault`]; nothing is written then, unless it is a [`KeyFault::Dma`] of one of several pieces.
     pub(crate) fn remote_write(&self, pd: u32, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
         if data.is_empty() {
             return Ok(());
         }
-        let at = self.translate(pd, rkey, addr, data.len() as u64, Need::RemoteWrite)?;
-        Ok(self.memory.write(at, data)?)
+        let access = (pd, rkey, Need::RemoteWrite);
+        // All pieces are found before any is written.
+        let mut pieces = 0;
+        let mut first = None;
+        self.for_spots(access, addr, data.len(), |spot, _| {
+            pieces += 1;
+            first = Some(spot);
+            Ok(())
+        })?;
+        match first {
+            Some(spot) if pieces == 1 => self.write_spot(spot, data),
+            _ => self.for_spots(access, addr, data.len(), |spot, part| self.write_spot(spot, &data[part])),
+        }
     }
 
     /// Replaces 8 bytes for a peer by `f` of them. Returns the old ones. Both are numbers in host byte order.
@@ -142,22 +253,35 @@ impl Resources {
         addr: u64,
         f: &mut dyn FnMut(u64) -> u64,
     ) -> Result<u64, KeyFault> {
-        let at = self.translate(pd, rkey, addr, 8, Need::RemoteAtomic)?;
-        if !addr.is_multiple_of(8) || !at.is_multiple_of(8) {
-            return Err(KeyFault::Misaligned(addr));
+        let mut whole = None;
+        self.for_spots((pd, rkey, Need::RemoteAtomic), addr, 8, |spot, part| {
+            if part == (0..8) {
+                whole = Some(spot);
+            }
+            Ok(())
+        })?;
+        match whole {
+            Some(Spot::Host(at)) if addr.is_multiple_of(8) && at.is_multiple_of(8) => {
+                Ok(self.memory.fetch_update_u64(at, f)?)
+            }
+            Some(Spot::Null) if addr.is_multiple_of(8) => Ok(0),
+            // Also if it is not in one piece.
+            _ => Err(KeyFault::Misaligned(addr)),
         }
-        Ok(self.memory.fetch_update_u64(at, f)?)
     }
 
     /// Invalidates `rkey`, as SEND with invalidate asks (IBTA vol. 1, 9.4.1.1). The key stays allocated until it is
     /// destroyed, but gives access to no memory.
     ///
     /// # Errors
-    /// [`KeyFault`] if there is no such key in the protection domain.
+    /// [`KeyFault`] if there is no such key in the protection domain, or peers may not invalidate it.
     pub(crate) fn invalidate(&mut self, pd: u32, rkey: u32) -> Result<(), KeyFault> {
         let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
         if mkey.context.pd != pd {
             return Err(KeyFault::WrongPd { key: rkey, found: mkey.context.pd, expected: pd });
+        }
+        if !mkey.remote_invalidate {
+            return Err(KeyFault::NotInvalidated(rkey));
         }
         mkey.context.len = 0;
         mkey.context.access = Access::default();

@@ -7,6 +7,8 @@ mod access;
 mod q_counter;
 
 pub(crate) use q_counter::QCounter;
+#[cfg(test)]
+mod access_tests;
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Limits, PortConfig};

@@ -2,6 +2,8 @@
 
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::Generation;
+use crate::device::MAX_PIECES_LOG;
+use crate::memory::MAX_INDIRECTION;
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
@@ -28,6 +30,12 @@ capability_set! {
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    MAX_INDIRECTION: 0x100, 8 = |_| MAX_INDIRECTION.into();
+    // Pieces of one length.
+    FIXED_BUFFER_SIZE: 0x108, 1 = |_| 1;
+    LOG_MAX_MRW_SZ: 0x109, 7 = |_| 63;
+    NULL_MKEY: 0x119, 1 = |_| 1;
+    LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
@@ -46,9 +54,11 @@ capability_set! {
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
     REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 1;
-    // No UMR. Atomics by indirect keys work all the same, which is what UCX learns from the third one.
+    // There is no UMR.
     UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |_| 1;
-    UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 1;
+    // This one is also what drivers learn from whether atomics by indirect keys work (UCX
+    // `UCT_IB_MLX5_MD_FLAG_INDIRECT_ATOMICS`), and they do.
+    UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 0;
     UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 1;
     DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
     SCTR_DATA_CQE: 0x215, 1 = |_| 1;

@@ -7,6 +7,9 @@ mod cq_tests;
 mod dct;
 #[cfg(test)]
 mod dct_tests;
+mod mkey;
+#[cfg(test)]
+mod mkey_tests;
 mod pd;
 mod uctx;
 mod umem;
@@ -21,6 +24,7 @@ const ALL: &[&[Command]] = &[
     caps::COMMANDS,
     cq::COMMANDS,
     dct::COMMANDS,
+    mkey::COMMANDS,
     pd::COMMANDS,
     uctx::COMMANDS,
     umem::COMMANDS,

@@ -1,7 +1,9 @@
 //! Objects that commands make and the device itself does not know.
 
+mod mkey;
 mod queues;
 mod umem;
 
+pub(super) use mkey::MkeyRecord;
 pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, Queues};
 pub(super) use umem::{ADAPTER_PAGE_BYTES, Umem};

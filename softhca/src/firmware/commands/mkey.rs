@@ -1,0 +1,327 @@
+//! Memory keys: of all memory, of pages, or of pieces of other keys' regions.
+
+use crate::config::Generation;
+use crate::context::{Access, Backing, KeyPiece, MkeyContext};
+use crate::device::KeyOptions;
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{View, layout};
+use crate::firmware::objects::MkeyRecord;
+use crate::firmware::status::{Refusal, Status};
+use crate::memory::{HOST_BYTES, NULL_KEY};
+
+layout! {
+    /// Memory key context.
+    mkc: 0x40 bytes {
+        FREE: 0x1, 1;
+        ACCESS_MODE_4_2: 0x3, 3;
+        RELAXED_ORDERING_WRITE: 0xd, 1;
+        UMR_EN: 0x10, 1;
+        A: 0x11, 1;
+        RW: 0x12, 1;
+        RR: 0x13, 1;
+        LW: 0x14, 1;
+        LR: 0x15, 1;
+        ACCESS_MODE_1_0: 0x16, 2;
+        QPN: 0x20, 24;
+        MKEY_7_0: 0x38, 8;
+        LENGTH64: 0x60, 1;
+        EN_RINVAL: 0x67, 1;
+        PD: 0x68, 24;
+        START_ADDR: 0x80, 64;
+        LEN: 0xc0, 64;
+        TRANSLATIONS_OCTWORD_SIZE: 0x1a0, 32;
+        RELAXED_ORDERING_READ: 0x1d9, 1;
+        LOG_PAGE_SIZE: 0x1db, 5;
+    }
+}
+layout! {
+    /// `CREATE_MKEY`, with a list: of pages, 8 bytes each, or of pieces ([`klm`]).
+    create_mkey_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        PG_ACCESS: 0x60, 1;
+        MKEY_UMEM_VALID: 0x61, 1;
+        TRANSLATIONS_OCTWORD_ACTUAL_SIZE: 0x300, 32;
+        MKEY_UMEM_ID: 0x320, 32;
+        MKEY_UMEM_OFFSET: 0x340, 64;
+    } parts {
+        MEMORY_KEY_MKEY_ENTRY: 0x80, mkc;
+    } list of 8 bytes
+}
+layout! {
+    /// A piece of another key's region.
+    klm: 0x10 bytes {
+        BYTE_COUNT: 0x0, 32;
+        MKEY: 0x20, 32;
+        ADDRESS: 0x40, 64;
+    }
+}
+layout! {
+    /// What `CREATE_MKEY` gives.
+    create_mkey_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        MKEY_INDEX: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_MKEY`.
+    query_mkey_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        MKEY_INDEX: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_mkey_out: 0x130 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        MEMORY_KEY_MKEY_ENTRY: 0x80, mkc;
+    }
+}
+layout! {
+    /// `DESTROY_MKEY`.
+    destroy_mkey_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        MKEY_INDEX: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_SPECIAL_CONTEXTS`.
+    query_special_contexts_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// What it gives. There is no key that dumps or fills, and no reserved one.
+    query_special_contexts_out: 0x20 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        NULL_MKEY: 0x80, 32;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x200, "CREATE_MKEY", &create_mkey_in::LAYOUT, &create_mkey_out::LAYOUT, create),
+    command(0x201, "QUERY_MKEY", &query_mkey_in::LAYOUT, &query_mkey_out::LAYOUT, query),
+    command(0x202, "DESTROY_MKEY", &destroy_mkey_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(
+        0x203,
+        "QUERY_SPECIAL_CONTEXTS",
+        &query_special_contexts_in::LAYOUT,
+        &query_special_contexts_out::LAYOUT,
+        query_special_contexts,
+    ),
+];
+
+/// Access modes (`MLX5_MKC_ACCESS_MODE_*`).
+mod mode {
+    /// All memory, by the host's addresses.
+    pub(super) const PA: u64 = 0;
+    /// Pages.
+    pub(super) const MTT: u64 = 1;
+    /// Pieces, each with a length of its own.
+    pub(super) const KLM: u64 = 2;
+    /// Pieces of one length.
+    pub(super) const KSM: u64 = 3;
+}
+
+/// The key is for all QPs, and not for one.
+const ANY_QPN: u64 = 0xff_ffff;
+/// What an entry of a page list permits, if those count (`MLX5_IB_MTT_READ`, `MLX5_IB_MTT_WRITE`).
+const PAGE_READ: u64 = 1;
+const PAGE_WRITE: u64 = 2;
+/// Bytes of the unit that lists are counted in.
+const OCTWORD: usize = 16;
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let input = call.input;
+    let context = input.part(create_mkey_in::MEMORY_KEY_MKEY_ENTRY);
+    let access_mode = context.get(mkc::ACCESS_MODE_4_2) << 2 | context.get(mkc::ACCESS_MODE_1_0);
+    let mut made = MkeyContext {
+        pd: context.get32(mkc::PD),
+        iova: context.get(mkc::START_ADDR),
+        addr: 0,
+        len: context.get(mkc::LEN),
+        access: Access {
+            local_write: context.flag(mkc::LW),
+            remote_write: context.flag(mkc::RW),
+            remote_read: context.flag(mkc::RR),
+            remote_atomic: context.flag(mkc::A),
+        },
+    };
+    check_context(call, context, access_mode)?;
+    call.check_owner(Object::Pd, made.pd)?;
+    let list = list(input)?;
+    let backing = match access_mode {
+        _ if context.flag(mkc::FREE) => Backing::Nothing,
+        mode::PA => {
+            all_memory(call, context, &mut made)?;
+            Backing::Memory
+        }
+        mode::MTT => {
+            pages(call, context, list, &mut made)?;
+            Backing::Memory
+        }
+        mode::KLM => Backing::Pieces(pieces(list)?),
+        mode::KSM => {
+            // Mode KSM has the length of its pieces where others have that of a page.
+            let log_bytes = context.get(mkc::LOG_PAGE_SIZE) as u8;
+            Backing::EqualPieces { log_bytes, pieces: pieces(list)? }
+        }
+        other => return Err(Refusal::parameter(format!("access mode {other}"))),
+    };
+    let options = KeyOptions {
+        backing,
+        variant: Some(context.get(mkc::MKEY_7_0) as u8),
+        remote_invalidate: context.flag(mkc::EN_RINVAL),
+    };
+    let key = call.device.create_mkey_with(made, options)?;
+    let index = key >> 8;
+    call.state.mkeys.insert(index, MkeyRecord { key, context: context.0.to_vec() });
+    call.created(Object::Mkey, index);
+    call.output.set(create_mkey_out::MKEY_INDEX, index.into());
+    Ok(())
+}
+
+/// Refuses a context that no key can have.
+fn check_context(call: &Call<'_>, context: View<'_>, access_mode: u64) -> Result<(), Refusal> {
+    let free = context.flag(mkc::FREE);
+    if context.get(mkc::QPN) != ANY_QPN {
+        return Err(Refusal::parameter("a key of one QP only"));
+    }
+    if !free && !context.flag(mkc::LR) {
+        return Err(Refusal::parameter("a key that the device may not even read by itself"));
+    }
+    if context.flag(mkc::LENGTH64) && access_mode != mode::PA {
+        return Err(Refusal::parameter("a key of all memory, but not by the host's addresses"));
+    }
+    if !free && access_mode != mode::MTT && call.input.flag(create_mkey_in::MKEY_UMEM_VALID) {
+        return Err(Refusal::parameter("user memory for a key that is not of pages"));
+    }
+    let relaxed = context.flag(mkc::RELAXED_ORDERING_WRITE) || context.flag(mkc::RELAXED_ORDERING_READ);
+    if relaxed && call.device.config().generation < Generation::ConnectX6Dx {
+        return Err(Refusal::parameter("relaxed ordering, which a ConnectX-5 does not have"));
+    }
+    Ok(())
+}
+
+/// The list of the mailbox: as many octwords as the command says.
+fn list(input: View<'_>) -> Result<&[u8], Refusal> {
+    let octwords = input.get(create_mkey_in::TRANSLATIONS_OCTWORD_ACTUAL_SIZE) as usize;
+    let rest = input.0.get(create_mkey_in::LAYOUT.bytes..).unwrap_or(&[]);
+    if input.flag(create_mkey_in::MKEY_UMEM_VALID) && rest.is_empty() {
+        // Drivers count the pages of user memory here.
+        return Ok(rest);
+    }
+    // The last page of an odd number may be missing.
+    let needed = octwords.saturating_mul(OCTWORD);
+    if rest.len() + OCTWORD / 2 < needed {
+        let reason = format!("a list of {octwords} octwords in {} bytes", rest.len());
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    Ok(&rest[..needed.min(rest.len())])
+}
+
+/// A key by the host's own addresses.
+fn all_memory(call: &Call<'_>, context: View<'_>, made: &mut MkeyContext) -> Result<(), Refusal> {
+    call.check_driver()?;
+    if context.flag(mkc::LENGTH64) {
+        (made.iova, made.len) = (0, HOST_BYTES);
+    }
+    call.device.check_host_address(made.iova, made.len)?;
+    made.addr = made.iova;
+    Ok(())
+}
+
+/// A key of pages, or of user memory.
+fn pages(call: &mut Call<'_>, context: View<'_>, list: &[u8], made: &mut MkeyContext) -> Result<(), Refusal> {
+    let input = call.input;
+    let by_page = input.flag(create_mkey_in::PG_ACCESS);
+    if input.flag(create_mkey_in::MKEY_UMEM_VALID) {
+        let number = input.get32(create_mkey_in::MKEY_UMEM_ID);
+        let writable = call.state.umems.get(number).is_some_and(|umem| umem.writable);
+        if by_page && !writable {
+            read_only(&mut made.access);
+        }
+        let offset = input.get(create_mkey_in::MKEY_UMEM_OFFSET);
+        made.addr = call.in_umem(number, offset, made.len, made.access.local_write)?;
+        return Ok(());
+    }
+    let log_page_size = context.get(mkc::LOG_PAGE_SIZE);
+    if log_page_size < 12 {
+        return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, less than 2^12")));
+    }
+    let mut pages: Vec<u64> = list.chunks_exact(8).map(be64).collect();
+    if by_page {
+        if let Some(entry) = pages.iter().find(|&&entry| entry & PAGE_READ == 0) {
+            return Err(Refusal::parameter(format!("page {entry:#x}: not readable, so not there")));
+        }
+        if pages.iter().any(|entry| entry & PAGE_WRITE == 0) {
+            read_only(&mut made.access);
+        }
+        for entry in &mut pages {
+            *entry &= !(PAGE_READ | PAGE_WRITE);
+        }
+    }
+    let page_bytes = 1 << log_page_size;
+    made.addr = call.in_pages(pages, page_bytes, made.iova % page_bytes, made.len)?;
+    Ok(())
+}
+
+/// A number of 8 bytes.
+fn be64(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// Takes all rights to write.
+fn read_only(access: &mut Access) {
+    *access = Access { remote_read: access.remote_read, ..Access::default() };
+}
+
+fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
+    let pieces = list.chunks_exact(klm::LAYOUT.bytes).map(View);
+    let pieces = pieces.map(|piece| KeyPiece {
+        key: piece.get32(klm::MKEY),
+        addr: piece.get(klm::ADDRESS),
+        len: piece.get(klm::BYTE_COUNT),
+    });
+    if !list.len().is_multiple_of(klm::LAYOUT.bytes) {
+        return Err(Refusal::new(Status::BadInputLength, "half a piece at the end of the list"));
+    }
+    Ok(pieces.collect())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let index = call.input.get32(query_mkey_in::MKEY_INDEX);
+    let context = find(call, index)?.context.clone();
+    call.output.part(query_mkey_out::MEMORY_KEY_MKEY_ENTRY).put(0, &context);
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let index = call.input.get32(destroy_mkey_in::MKEY_INDEX);
+    let key = find(call, index)?.key;
+    call.device.destroy_mkey(key)?;
+    call.state.mkeys.remove(&index);
+    call.destroyed(Object::Mkey, index);
+    Ok(())
+}
+
+/// The caller's key with this index, made by a command.
+fn find<'a>(call: &'a Call<'_>, index: u32) -> Result<&'a MkeyRecord, Refusal> {
+    call.check_owner(Object::Mkey, index)?;
+    call.state.mkeys.get(&index).ok_or_else(|| Refusal::resource(format!("no mkey {index:#x}")))
+}
+
+fn query_special_contexts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.output.set(query_special_contexts_out::NULL_MKEY, NULL_KEY.into());
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! Memory keys, by mailboxes as drivers write them.
+
+use crate::context::Access;
+use crate::firmware::owners::{DRIVER, Uid};
+use crate::firmware::status::Status;
+use crate::firmware::test_bench::Bench;
+use crate::memory::test_memory::BASE;
+
+/// Bits of the first word of a context: rights, and access modes.
+const LOCAL: u32 = 1 << 11 | 1 << 10;
+const REMOTE: u32 = 1 << 12 | 1 << 13 | 1 << 14;
+const FREE: u32 = 1 << 30;
+const MTT: u32 = 1 << 8;
+const KLM: u32 = 2 << 8;
+const KSM: u32 = 3 << 8;
+
+/// A mailbox of CREATE_MKEY. Words are where UCX 1.13 has their fields (src/uct/ib/mlx5/dv/ib_mlx5_ifc.h,
+/// `create_mkey_in`, `mkc`).
+#[derive(Clone)]
+struct Mailbox(Vec<u8>);
+
+impl Mailbox {
+    fn new(uid: Uid, pd: u32, flags: u32, start: u64, len: u64) -> Self {
+        let mut mailbox = Self(vec![0; 0x110]);
+        mailbox.word(0x0, 0x0200_0000 | u32::from(uid.0));
+        mailbox.word(0x10, flags);
+        // Any QP, and variant 0x5a of the key.
+        mailbox.word(0x14, 0xffff_ff5a);
+        mailbox.word(0x1c, pd);
+        mailbox.word(0x20, (start >> 32) as u32).word(0x24, start as u32);
+        mailbox.word(0x28, (len >> 32) as u32).word(0x2c, len as u32);
+        mailbox
+    }
+
+    fn word(&mut self, at: usize, word: u32) -> &mut Self {
+        self.0[at..at + 4].copy_from_slice(&word.to_be_bytes());
+        self
+    }
+
+    /// The log2 of a page's or a piece's bytes.
+    fn log_page_size(mut self, log: u32) -> Self {
+        self.word(0x48, log);
+        self
+    }
+
+    fn list(mut self, entries: &[[u64; 2]]) -> Self {
+        self.word(0x44, entries.len() as u32).word(0x60, entries.len() as u32);
+        self.0.extend(entries.iter().flatten().flat_map(|word| word.to_be_bytes()));
+        self
+    }
+
+    fn umem(mut self, number: u32, offset: u32) -> Self {
+        self.word(0xc, 1 << 30).word(0x64, number).word(0x6c, offset);
+        self
+    }
+
+    fn create(&self, bench: &mut Bench) -> Result<u32, Status> {
+        let output = bench.execute(&self.0, 16)?;
+        Ok(u32::from_be_bytes([output[9], output[10], output[11], 0x5a]))
+    }
+}
+
+fn pd(bench: &mut Bench, uid: Uid) -> u32 {
+    let output = bench.execute(&[8, 0, 0, uid.0 as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 16).expect("a PD");
+    u32::from_be_bytes([0, output[9], output[10], output[11]])
+}
+
+/// QUERY_MKEY or DESTROY_MKEY.
+fn by_index(bench: &mut Bench, opcode: u8, uid: Uid, key: u32, room: usize) -> Result<Vec<u8>, Status> {
+    let [a, b, c, _] = key.to_be_bytes();
+    bench.execute(&[2, opcode, 0, uid.0 as u8, 0, 0, 0, 0, 0, a, b, c, 0, 0, 0, 0], room)
+}
+
+#[test]
+fn a_key_of_pages_is_what_its_context_says() {
+    let mut bench = Bench::new();
+    let pd = pd(&mut bench, DRIVER);
+    // Pages 5 and 2, from byte 0x234 on.
+    let pages = [[BASE + 0x5000, BASE + 0x2000]];
+    let mailbox = Mailbox::new(DRIVER, pd, LOCAL | REMOTE | MTT, 0x7234, 0x1000).log_page_size(12).list(&pages);
+    let key = mailbox.create(&mut bench).expect("a key");
+    let context = *bench.device.mkey(key).expect("the key, with the driver's variant");
+    assert_eq!((context.pd, context.iova, context.len), (pd, 0x7234, 0x1000));
+    assert_eq!(
+        context.access,
+        Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true }
+    );
+    bench.device.paged_memory().write(context.addr + 0xdc8, &[1, 2, 3, 4, 5, 6, 7, 8]).expect("both pages");
+    let mut out = [0; 4];
+    bench.device.host_memory().read(BASE + 0x5ffc, &mut out).expect("host memory");
+    assert_eq!(out, [1, 2, 3, 4]);
+    bench.device.host_memory().read(BASE + 0x2000, &mut out).expect("host memory");
+    assert_eq!(out, [5, 6, 7, 8]);
+    let asked = by_index(&mut bench, 1, DRIVER, key, 0x130).expect("its context");
+    assert_eq!(asked[0x10..0x50], mailbox.0[0x10..0x50]);
+    assert_eq!(by_index(&mut bench, 2, DRIVER, key, 16).map(drop), Ok(()));
+    assert_eq!(bench.device.mkey(key), None);
+    assert_eq!(by_index(&mut bench, 2, DRIVER, key, 16), Err(Status::BadResource));
+    assert!(bench.device.paged_memory().read(context.addr, &mut out).is_err(), "the list of pages is gone, too");
+}
+
+#[test]
+fn a_key_of_user_memory_keeps_it_and_is_its_makers() {
+    let mut bench = Bench::new();
+    let (user, other) = (bench.user(), bench.user());
+    let pd = pd(&mut bench, user);
+    let umem = bench.umem(user, &[4, 5], 0x10, true);
+    let key = Mailbox::new(user, pd, LOCAL | MTT, 0x10, 0x1000).umem(umem, 0x20).create(&mut bench).expect("a key");
+    assert_eq!(bench.device.mkey(key).map(|context| context.addr), Some(BASE + 0x4030));
+    assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(1));
+    assert_eq!(by_index(&mut bench, 1, other, key, 0x130), Err(Status::BadResource));
+    assert_eq!(by_index(&mut bench, 2, other, key, 16), Err(Status::BadResource));
+    assert_eq!(by_index(&mut bench, 2, user, key, 16).map(drop), Ok(()));
+    assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(0));
+    // Not of another's user memory or PD, nor of more than there is.
+    let of_another = Mailbox::new(other, pd, LOCAL | MTT, 0, 0x1000).umem(umem, 0);
+    assert_eq!(of_another.create(&mut bench), Err(Status::BadResource));
+    let too_long = Mailbox::new(user, pd, LOCAL | MTT, 0, 0x2000).umem(umem, 0);
+    assert_eq!(too_long.create(&mut bench), Err(Status::BadParameter));
+    assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(0));
+}
+
+#[test]
+fn pages_that_may_only_be_read_take_the_rights_to_write() {
+    let mut bench = Bench::new();
+    let pd = pd(&mut bench, DRIVER);
+    let umem = bench.umem(DRIVER, &[4], 0, false);
+    let read = Access { remote_read: true, ..Access::default() };
+    let mut mailbox = Mailbox::new(DRIVER, pd, LOCAL | REMOTE | MTT, 0, 0x1000).umem(umem, 0);
+    assert_eq!(mailbox.create(&mut bench), Err(Status::BadParameter), "more than the pages permit");
+    mailbox.word(0xc, 3 << 30);
+    let key = mailbox.create(&mut bench).expect("a key");
+    assert_eq!(bench.device.mkey(key).map(|context| context.access), Some(read));
+    // The lowest two bits of a page's address are its rights, if they count.
+    for (rights, expected) in [(3, None), (1, Some(read)), (2, Some(Access::default()))] {
+        let pages = [[BASE + rights, 0]];
+        let mut mailbox = Mailbox::new(DRIVER, pd, LOCAL | REMOTE | MTT, 0, 0x1000).log_page_size(12).list(&pages);
+        assert_eq!(mailbox.create(&mut bench), Err(Status::BadParameter), "not the address of a page");
+        // The other half of the octword is not there.
+        mailbox.0.truncate(0x118);
+        mailbox.word(0xc, 1 << 31);
+        let created = mailbox.create(&mut bench);
+        match (rights, expected) {
+            (2, _) => assert_eq!(created, Err(Status::BadParameter), "not readable"),
+            (_, None) => assert!(created.is_ok()),
+            (_, expected) => {
+                assert_eq!(bench.device.mkey(created.expect("a key")).map(|context| context.access), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_of_memory_is_the_drivers() {
+    let mut bench = Bench::new();
+    let pd_of_driver = pd(&mut bench, DRIVER);
+    let mut mailbox = Mailbox::new(DRIVER, pd_of_driver, LOCAL, 0, 0);
+    // length64, as Linux' mlx5_core makes its own keys.
+    mailbox.word(0x1c, 1 << 31 | pd_of_driver);
+    let key = mailbox.create(&mut bench).expect("a key");
+    let context = *bench.device.mkey(key).expect("the key");
+    assert_eq!((context.iova, context.addr), (0, 0));
+    assert!(context.len > 1 << 63);
+    let user = bench.user();
+    let of_user = pd(&mut bench, user);
+    mailbox.word(0x0, 0x0200_0000 | u32::from(user.0)).word(0x1c, 1 << 31 | of_user);
+    assert_eq!(mailbox.create(&mut bench), Err(Status::BadOperation));
+}
+
+#[test]
+fn lists_of_pieces_are_checked() {
+    let mut bench = Bench::new();
+    let pd = pd(&mut bench, DRIVER);
+    let piece = |len: u64, key: u64, at: u64| [len << 32 | key, at];
+    let klm = |len| Mailbox::new(DRIVER, pd, LOCAL | KLM, 0x100, len);
+    let pieces = [piece(0x10, 0x1801, 0), piece(0x20, 0x200, 0), piece(0, 0, 0), piece(0, 0, 0)];
+    assert!(klm(0x30).list(&pieces).create(&mut bench).is_ok(), "padded with pieces of no bytes");
+    assert_eq!(klm(0x31).list(&pieces).create(&mut bench), Err(Status::BadParameter));
+    let ksm = |len, log| Mailbox::new(DRIVER, pd, LOCAL | KSM, 0x100, len).log_page_size(log);
+    assert!(ksm(0x4000, 12).list(&pieces).create(&mut bench).is_ok(), "the pieces' own lengths do not count");
+    assert_eq!(ksm(0x4001, 12).list(&pieces).create(&mut bench), Err(Status::BadParameter));
+    let mut too_few = klm(0x30).list(&pieces);
+    too_few.0.truncate(0x110 + 16);
+    assert_eq!(too_few.create(&mut bench), Err(Status::BadInputLength));
+    let of_umem = klm(0x30).list(&pieces).umem(1, 0);
+    assert_eq!(of_umem.create(&mut bench), Err(Status::BadParameter));
+}
+
+#[test]
+fn contexts_that_no_key_can_have_are_refused() {
+    let mut bench = Bench::new();
+    let pd = pd(&mut bench, DRIVER);
+    let pages = [[BASE, BASE + 0x1000]];
+    let good = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
+    assert!(good.create(&mut bench).is_ok());
+    // Offset, word: no such PD; one QP's; an unknown mode; no local read; remote write without local write; all memory by
+    // pages; pages of 2 KiB; relaxed ordering on a ConnectX-5; a reserved bit.
+    let bad = [
+        (0x1c, pd + 1, Status::BadResource),
+        (0x14, 0x0000_0100, Status::BadParameter),
+        (0x10, LOCAL | MTT | 1 << 26, Status::BadParameter),
+        (0x10, 1 << 11 | MTT, Status::BadParameter),
+        (0x10, 1 << 10 | 1 << 13 | MTT, Status::BadParameter),
+        (0x1c, pd | 1 << 31, Status::BadParameter),
+        (0x48, 11, Status::BadParameter),
+        (0x10, LOCAL | MTT | 1 << 18, Status::BadParameter),
+        (0x18, 1, Status::BadParameter),
+    ];
+    for (at, word, status) in bad {
+        let mut mailbox = good.clone();
+        assert_eq!(mailbox.word(at, word).create(&mut bench), Err(status), "{at:#x}: {word:#x}");
+    }
+    let free = Mailbox::new(DRIVER, pd, FREE | 1 << 15 | MTT, 0, 0).create(&mut bench);
+    assert!(free.is_ok(), "a key that is to be made valid later");
+}
+
+#[test]
+fn the_null_key_has_a_number() {
+    let mut bench = Bench::new();
+    let output = bench.execute(&[2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x20).expect("special contexts");
+    assert_eq!(output[0x10..0x14], [0, 0, 2, 0]);
+}

@@ -1,0 +1,10 @@
+//! Memory keys that commands have made.
+
+/// A memory key.
+#[derive(Debug)]
+pub(crate) struct MkeyRecord {
+    /// Index and variant.
+    pub(crate) key: u32,
+    /// Its context, as the driver gave it.
+    pub(crate) context: Vec<u8>,
+}

@@ -1,0 +1,90 @@
+//! Indirect memory keys: a region that is pieces of other keys' regions, in a row (KLM and KSM lists).
+
+use crate::context::KeyPiece;
+
+/// Pieces, and where each begins in the region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyList {
+    /// Each piece has a length of its own (KLM). `ends` are the offsets at which they end, so that one is found fast.
+    Own { pieces: Vec<KeyPiece>, ends: Vec<u64> },
+    /// All have this length, as log2 of bytes (KSM).
+    Equal { pieces: Vec<KeyPiece>, log_bytes: u8 },
+}
+
+/// A piece of which an access needs a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Key of the piece.
+    pub(crate) key: u32,
+    /// First address of the part, as users of that key name it.
+    pub(crate) addr: u64,
+    /// Bytes from there to the end of the piece; at least 1.
+    pub(crate) left: u64,
+}
+
+impl KeyList {
+    /// Pieces of any length. Those without bytes hold nothing, and are left out: lists are often padded with them.
+    pub(crate) fn own(mut pieces: Vec<KeyPiece>) -> Self {
+        pieces.retain(|piece| piece.len != 0);
+        let ends = pieces.iter().scan(0_u64, |end, piece| {
+            *end = end.saturating_add(piece.len);
+            Some(*end)
+        });
+        Self::Own { ends: ends.collect(), pieces }
+    }
+
+    /// Bytes that the list has room for.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Own { ends, .. } => ends.last().copied().unwrap_or(0),
+            Self::Equal { pieces, log_bytes } => (pieces.len() as u64).saturating_mul(1 << (log_bytes & 63)),
+        }
+    }
+
+    /// Where byte `offset` of the region is.
+    pub(crate) fn find(&self, offset: u64) -> Option<Found> {
+        let (piece, within, len) = match self {
+            Self::Own { pieces, ends } => {
+                let index = ends.partition_point(|&end| end <= offset);
+                let piece = pieces.get(index)?;
+                (piece, offset - index.checked_sub(1).map_or(0, |before| ends[before]), piece.len)
+            }
+            Self::Equal { pieces, log_bytes } => {
+                let bytes = 1_u64 << (log_bytes & 63);
+                (pieces.get(usize::try_from(offset / bytes).ok()?)?, offset % bytes, bytes)
+            }
+        };
+        Some(Found { key: piece.key, addr: piece.addr.wrapping_add(within), left: len - within })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(key: u32, addr: u64, len: u64) -> KeyPiece {
+        KeyPiece { key, addr, len }
+    }
+
+    #[test]
+    fn pieces_of_their_own_length_are_found_by_offset() {
+        let list = KeyList::own(vec![piece(1, 0x100, 3), piece(9, 0, 0), piece(2, 0x200, 5), piece(9, 0, 0)]);
+        assert_eq!(list.bytes(), 8);
+        assert_eq!(list.find(0), Some(Found { key: 1, addr: 0x100, left: 3 }));
+        assert_eq!(list.find(2), Some(Found { key: 1, addr: 0x102, left: 1 }));
+        assert_eq!(list.find(3), Some(Found { key: 2, addr: 0x200, left: 5 }));
+        assert_eq!(list.find(7), Some(Found { key: 2, addr: 0x204, left: 1 }));
+        assert_eq!(list.find(8), None);
+    }
+
+    #[test]
+    fn pieces_of_one_length_are_found_by_offset() {
+        let pieces = vec![piece(1, 0x100, 0), piece(2, u64::MAX, 0)];
+        let list = KeyList::Equal { pieces, log_bytes: 4 };
+        assert_eq!(list.bytes(), 32);
+        assert_eq!(list.find(15), Some(Found { key: 1, addr: 0x10f, left: 1 }));
+        assert_eq!(list.find(17), Some(Found { key: 2, addr: 0, left: 15 }));
+        assert_eq!(list.find(32), None);
+        assert_eq!(list.find(u64::MAX), None);
+    }
+}
