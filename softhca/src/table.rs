@@ -93,6 +93,11 @@ impl<T> Table<T> {
         }
     }
 
+    /// How many objects there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The object, or the error that says there is none.
     pub(crate) fn find(&self, number: u32) -> Result<&T, Error> {
         self.entries.get(&number).ok_or(self.no_such(number))

@@ -170,6 +170,20 @@ impl Device {
         self.wire.descriptors().into_iter().chain(files.map(|file| file.as_raw_fd())).collect()
     }
 
+    /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
+    #[must_use]
+    pub fn objects(&self) -> [(Object, usize); 7] {
+        [
+            (Object::Uar, self.doorbells.pages.len()),
+            (Object::Pd, self.pds.len()),
+            (Object::Mkey, self.resources.mkeys.len()),
+            (Object::Cq, self.resources.cqs.len()),
+            (Object::Srq, self.resources.srqs.len()),
+            (Object::Qp, self.qps.len()),
+            (Object::Dct, self.dcts.len()),
+        ]
+    }
+
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
     pub fn port_is_up(&self, port: u8) -> bool {

@@ -35,6 +35,7 @@ pub use status::Status;
 use crate::device::Device;
 use crate::error::Object;
 use state::State;
+use std::collections::BTreeMap;
 
 /// The firmware of one device.
 #[derive(Debug)]
@@ -59,6 +60,15 @@ impl Firmware {
     /// gives. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is returned, too.
     pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
         execute::run(&mut self.state, device, input, output)
+    }
+
+    /// How many objects there are, by the names of their kinds: the device's own, and what users have made.
+    #[must_use]
+    pub fn objects(&self, device: &Device) -> BTreeMap<String, usize> {
+        let mut counts = self.state.owners.counts();
+        counts.extend(device.objects().map(|(kind, count)| (kind.to_string(), count)));
+        counts.retain(|_, count| *count > 0);
+        counts
     }
 
     /// Says that an object which was made on the device itself, and by no command, is user `uid`'s.

@@ -3,7 +3,7 @@
 
 use super::status::{Refusal, Status};
 use crate::error::Object;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A user's number; 0 is the driver itself, which may name everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +55,15 @@ impl Owners {
     /// Forgets an object.
     pub(super) fn remove(&mut self, kind: Object, number: u32) {
         self.by_object.remove(&(kind, number));
+    }
+
+    /// How many users there are, and how many objects of theirs, by kind.
+    pub(super) fn counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::from([("user".to_owned(), self.users.len())]);
+        for (kind, _) in self.by_object.keys() {
+            *counts.entry(kind.to_string()).or_default() += 1;
+        }
+        counts
     }
 
     /// Refuses an object that belongs to another user, or to the driver.

@@ -37,6 +37,32 @@ pub enum Status {
     BadQpState = 0x10,
 }
 
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Ok,
+        Self::InternalError,
+        Self::BadOperation,
+        Self::BadParameter,
+        Self::BadSystemState,
+        Self::BadResource,
+        Self::ResourceBusy,
+        Self::LimitExceeded,
+        Self::BadResourceState,
+        Self::BadIndex,
+        Self::NoResources,
+        Self::BadInputLength,
+        Self::BadOutputLength,
+        Self::BadQpState,
+    ];
+
+    /// The status with this number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| *status as u8 == number)
+    }
+}
+
 /// Why a command was refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {

@@ -1,10 +1,13 @@
-//! What a program can have happen to the devices, as somebody at the machine could: found with `dlsym(RTLD_DEFAULT, …)`.
+//! What a program can have happen to the devices, as somebody at the machine could, and what it can ask them about
+//! themselves: found with `dlsym(RTLD_DEFAULT, …)`.
 
-use crate::device::Hca;
+use crate::device::{Hca, refusal, tally};
 use crate::process::Errno;
 use softhca::device::Device;
 use softhca::error::Error;
-use std::ffi::c_int;
+use softhca::firmware::Status;
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
 
 /// Takes the link of a port down (`up` = 0), as pulling its cable does, or up again. `device` is the number in `mlx5_N`, `port`
 /// counts from 1. Whoever has the device open gets the event.
@@ -26,9 +29,67 @@ pub extern "C" fn softhca_fail(device: c_int) -> c_int {
     })
 }
 
+/// Has the calling thread's `nth` command from now on (`RDMA_VERBS_IOCTL`, as `softhca_commands` counts them), from 1, fail with
+/// `errno`, before anything is done. Those after it do not. `nth` = 0 takes that back.
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_refuse(nth: u64, errno: c_int) {
+    refusal::refuse_command(nth, errno);
+}
+
+/// Likewise, but the firmware refuses the `nth` mailbox with this opcode (0 = any), with `status` (`MLX5_CMD_STAT_*`), those that
+/// a kernel sends on the thread's behalf among them.
+///
+/// Returns 0; -1 with `errno` = `EINVAL` if there is no such status.
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_refuse_mailbox(nth: u64, opcode: u16, status: u8) -> c_int {
+    let Some(status) = Status::from_number(status).filter(|status| *status != Status::Ok) else {
+        Errno::EINVAL.set();
+        return -1;
+    };
+    refusal::refuse_mailbox(nth, opcode, status);
+    0
+}
+
+/// How many mailboxes with this opcode the devices of this process have carried out, for whatever thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_carried_out(opcode: u16) -> u32 {
+    tally::of(opcode)
+}
+
+/// Writes to `text`, of `room` bytes, how many objects of each kind a device has in this process: a C string, `kind=count` with
+/// commas between them, by name.
+///
+/// Returns how many bytes the whole takes, without its final zero: as much of it as there is room for was written. -1 with
+/// `errno` = `ENODEV` if this process has no such device open.
+///
+/// # Safety
+/// `text` has room for `room` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn softhca_objects(device: c_int, text: *mut c_char, room: usize) -> isize {
+    let Some(hca) = opened(device) else {
+        Errno(libc::ENODEV).set();
+        return -1;
+    };
+    let counts: Vec<String> = hca.objects().into_iter().map(|(kind, count)| format!("{kind}={count}")).collect();
+    let counts = counts.join(",").into_bytes();
+    let fits = counts.len().min(room.saturating_sub(1));
+    if room > 0 {
+        // SAFETY: at most `room` bytes, for which there is room by the caller.
+        unsafe {
+            text.cast::<u8>().copy_from_nonoverlapping(counts.as_ptr(), fits);
+            text.add(fits).write(0);
+        }
+    }
+    counts.len() as isize
+}
+
+/// Device `mlx5_N`, if this process has it open.
+fn opened(device: c_int) -> Option<Arc<Hca>> {
+    Hca::opened().into_iter().find(|hca| u32::try_from(device) == Ok(hca.index))
+}
+
 fn provoke(device: c_int, command: impl FnOnce(&mut Device) -> Result<(), Error>) -> c_int {
-    let opened = Hca::opened().into_iter().find(|hca| u32::try_from(device) == Ok(hca.index));
-    match opened.ok_or(Errno(libc::ENODEV)).and_then(|hca| hca.provoke(command)) {
+    match opened(device).ok_or(Errno(libc::ENODEV)).and_then(|hca| hca.provoke(command)) {
         Ok(()) => 0,
         Err(error) => {
             error.set();

@@ -24,7 +24,8 @@
 //! A sink ([`softhca::config::DeviceConfig::sink`]) has no thread and no network: the program steps it by calling
 //! `softhca_step` ([`sink`]).
 //!
-//! [`control`] has what a program can have happen to a device: a link that goes down, a failure.
+//! [`control`] has what a program can have happen to a device: a link that goes down, a failure, a command that is refused; and
+//! what it can ask: how many objects there are, which commands were carried out.
 //! [`commands::tally`] counts its commands.
 //!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.

@@ -51,6 +51,10 @@ pub(crate) const UID: Field = field(0x10, 16);
 pub(crate) const VHCA_TUNNEL_ID: Field = field(0x20, 16);
 /// Which of its kinds the command is.
 pub(crate) const OP_MOD: Field = field(0x30, 16);
+/// How the command ended (`mbox_out`).
+pub(crate) const STATUS: Field = field(0, 8);
+/// Why, in the firmware's own numbers.
+pub(crate) const SYNDROME: Field = field(0x20, 32);
 /// Bytes of the smallest input, and of the smallest output.
 pub(crate) const HEADER_BYTES: usize = 16;
 

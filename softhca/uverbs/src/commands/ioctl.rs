@@ -5,6 +5,7 @@ use super::request::Request;
 use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_state, srq, tally, uar};
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
+use crate::device::refusal;
 use crate::process::Errno;
 use std::sync::Arc;
 
@@ -101,6 +102,7 @@ const COMMANDS: &[Command] = {
 /// Answers the request at `address`.
 pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
     tally::count();
+    refusal::of_command()?;
     let (header, request) = Request::parse(address)?;
     let (object, method) = (header.object_id, header.method_id);
     let Some(entry) = METHODS.iter().find(|entry| (entry.object, entry.method) == (object, method)) else {

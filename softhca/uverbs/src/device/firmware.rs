@@ -1,19 +1,41 @@
 //! The device's firmware: commands as mailboxes, and whose an object is that was made without them.
 
 use super::hca::{Hca, refused};
+use super::{refusal, tally};
+use crate::abi::mailbox::{OPCODE, STATUS, SYNDROME};
 use crate::process::Errno;
 use softhca::device::Device;
 use softhca::error::{Error, Object};
 use softhca::firmware::{Status, Uid};
+use std::collections::BTreeMap;
+
+/// The syndrome of a command that is refused because a test has arranged it: one that no reason has.
+const ARRANGED: u64 = 0xa44a_46ed;
 
 impl Hca {
+    /// How many objects the device has, by kind.
+    pub(crate) fn objects(&self) -> BTreeMap<String, usize> {
+        let core = self.core.lock();
+        core.firmware.objects(&core.device)
+    }
+
     /// Carries out the command in `input`, and fills `output`.
     pub(crate) fn execute(&self, input: &[u8], output: &mut [u8]) -> Status {
+        let opcode = OPCODE.get(input) as u16;
+        if let Some(status) = refusal::of_mailbox(opcode) {
+            output.fill(0);
+            STATUS.set(output, status as u64);
+            SYNDROME.set(output, ARRANGED);
+            return status;
+        }
         let mut core = self.core.lock();
         let core = &mut *core;
         let status = core.firmware.execute(&mut core.device, input, output);
         // What the command has raised is said before anybody hears that it is done.
         core.deliver_all();
+        if status == Status::Ok {
+            tally::carried_out(opcode);
+        }
         status
     }
 

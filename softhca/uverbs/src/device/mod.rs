@@ -10,7 +10,9 @@ mod hca;
 pub(crate) mod limits;
 mod network;
 mod reach;
+pub(crate) mod refusal;
 mod stepped;
+pub(crate) mod tally;
 mod users;
 
 pub(crate) use dma::Window;

@@ -22,3 +22,9 @@ fn commands_are_answered_as_by_the_kernel() {
     }
     clean(&program, STRICT, "non-cached");
 }
+
+#[test]
+fn commands_are_refused_when_a_program_asks_for_it() {
+    let (_directory, program) = compiled("refused");
+    assert_eq!(launch(&[], &[&program], PATIENCE), (Some(0), String::new()));
+}

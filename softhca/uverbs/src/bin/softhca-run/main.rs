@@ -110,7 +110,12 @@ receives never complete, and the memory that READs and atomics name is left alon
 
 CMD can have things happen to its devices, by functions found likewise: `int softhca_set_port(int device, int port, int up)` takes \
 a link down or up, `int softhca_fail(int device)` stops a device for good. Whoever has the device open in CMD gets the event. \
-`unsigned long long softhca_commands(void)` returns how many commands the calling thread has given to devices.
+`unsigned long long softhca_commands(void)` returns how many commands the calling thread has given to devices. \
+`void softhca_refuse(unsigned long long nth, int error)` has the nth command of the calling thread from now on fail with that errno, \
+`int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)` has the firmware refuse the nth \
+mailbox of that opcode (0: any) with that status. `unsigned softhca_carried_out(unsigned short opcode)` returns how many such \
+mailboxes were carried out, `ssize_t softhca_objects(int device, char *text, size_t room)` writes how many objects of each kind \
+the device has.
 
 From outside, a file in the directory of --fabric pulls a cable: while there is one named mlx5_0-1.down, the link of port 1 of \
 mlx5_0 is down in every program.";
