@@ -10,8 +10,10 @@ mod hca;
 pub(crate) mod limits;
 mod network;
 mod reach;
+mod record_file;
 pub(crate) mod refusal;
 mod stepped;
+mod subscriptions;
 pub(crate) mod tally;
 mod users;
 
@@ -20,4 +22,6 @@ pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;
 pub(crate) use hca::Hca;
 pub(crate) use reach::{Opened, Pinned};
+pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use stepped::{Origin, take_mads};
+pub(crate) use subscriptions::{EventFd, Receiver, Topic, queue_kind};
