@@ -281,6 +281,9 @@ fn address_vectors() {
         (0x0102_0304_0506_0708, 0x12_3456, 0xabcd)
     );
     assert_eq!(fetch_at(0, &wqe(0x00, &[]), Transport::Dc).unwrap().target, None, "a NOP goes nowhere");
+    let mut stream = wqe(0x0a, &[&short, &DATA]);
+    stream[9..11].copy_from_slice(&[0x12, 0x34]);
+    assert_eq!(fetch_at(0, &stream, Transport::Dc), fetch_at(0, &wqe(0x0a, &[&short, &DATA]), Transport::Dc));
     let missing = WqeFault::MissingSegment { segment: "address vector", needs: 32, has: 16 };
     assert_eq!(fault(&wqe(0x0a, &[]), Transport::Dc), missing);
 }

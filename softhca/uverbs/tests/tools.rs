@@ -357,6 +357,14 @@ fn raw_packets_leave_as_they_were_posted() {
 }
 
 #[test]
+fn dynamic_connections_work_as_libmlx5_drives_them() {
+    let (_directory, program) = compiled("dynamic");
+    for options in [&[][..], STRICT, STATIC, LOSSY, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn a_sink_completes_what_is_posted_when_it_is_stepped() {
     let (_directory, program) = compiled("sink");
     for options in [&["--sink"][..], &["--sink", "--link", "ethernet", "--devices", "2"]] {

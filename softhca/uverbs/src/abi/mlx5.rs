@@ -52,7 +52,7 @@ abi! {
         pdn: u32,
     }
 
-    /// `struct mlx5_ib_query_device_resp`: all of it describes offloads that the device does not have.
+    /// `struct mlx5_ib_query_device_resp`: almost all of it describes offloads that the device does not have.
     struct DeviceResp {
         comp_mask: u32,
         response_length: u32,
@@ -123,6 +123,7 @@ abi! {
         flags: u32,
         uidx: u32,
         bfreg_index: u32,
+        /// Where a raw packet QP's send ring is; the access key of a DCT.
         sq_buf_addr: u64,
         ece_options: u32,
         dci_streams: [u8; 2],
@@ -167,14 +168,19 @@ pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 /// `MLX5_IB_CREATE_QP_RESP_MASK_SQN`: the response to creating a QP holds the number of its send queue.
 pub(crate) const CREATE_QP_RESP_SQN: u32 = 1 << 3;
 
+/// `MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT`: what DCTs receive can go into CQEs.
+pub(crate) const DEVICE_SCAT2CQE_DCT: u32 = 1 << 3;
+
 /// QP flags (`MLX5_QP_FLAG_*`).
 pub(crate) mod qp_flag {
     pub(crate) const SCATTER_CQE: u32 = 1 << 1;
     pub(crate) const BFREG_INDEX: u32 = 1 << 3;
+    pub(crate) const TYPE_DCT: u32 = 1 << 4;
+    pub(crate) const TYPE_DCI: u32 = 1 << 5;
     pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
     pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
-    /// What can be asked of a QP that is not DC or RSS, as far as the device goes.
-    pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
+    /// What can be asked of a QP that is not a DCT or RSS, as far as the device goes.
+    pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
 }
 
 /// `MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX`.

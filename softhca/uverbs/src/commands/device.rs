@@ -2,7 +2,9 @@
 //! not depend on what the software device can do.
 
 use super::request::Request;
-use crate::abi::mlx5::{ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp, DeviceResp, LIB_CAP_DYN_UAR};
+use crate::abi::mlx5::{
+    ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
+};
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
@@ -193,6 +195,10 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         max_cq_moderation_period: 4095,
         ..FromZeros::new_zeroed()
     })?;
-    let response = DeviceResp { response_length: size_of::<DeviceResp>() as u32, ..FromZeros::new_zeroed() };
+    let response = DeviceResp {
+        response_length: size_of::<DeviceResp>() as u32,
+        flags: DEVICE_SCAT2CQE_DCT,
+        ..FromZeros::new_zeroed()
+    };
     request.put_optional(UHW_OUT, &response)
 }

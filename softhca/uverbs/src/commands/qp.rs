@@ -1,6 +1,7 @@
 //! Queue pairs: creation and destruction.
 
 use super::cq::Cq;
+use super::dct::{self, Dct};
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
@@ -20,6 +21,9 @@ use zerocopy::FromZeros;
 
 /// Bytes of a send queue's building block.
 const WQEBB_BYTES: u64 = 64;
+
+/// `IB_UVERBS_QPT_DRIVER`: a kind that the driver's flags tell.
+const DRIVER: u64 = 0xff;
 
 /// Bytes of a scatter entry.
 const DATA_SEGMENT_BYTES: u32 = 16;
@@ -92,14 +96,15 @@ fn inline_headers(setting: softhca_settings::InlineHeaders) -> InlineHeaders {
     }
 }
 
-fn transport(qp_type: u64) -> Result<Transport, Errno> {
+fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
     match qp_type {
         2 => Ok(Transport::Rc),
         3 => Ok(Transport::Uc),
         4 => Ok(Transport::Ud),
         8 => Ok(Transport::RawPacket),
-        // XRC, driver's own (DC).
-        9..=10 | 0xff => Err(Errno::EOPNOTSUPP),
+        DRIVER if flags & qp_flag::TYPE_DCI != 0 => Ok(Transport::Dc),
+        // XRC.
+        9..=10 => Err(Errno::EOPNOTSUPP),
         _ => Err(Errno::EINVAL),
     }
 }
@@ -110,7 +115,11 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
     let hca = &context.hca;
     let driver: CreateQp = request.input(UHW_IN)?;
-    let transport = transport(request.input(9)?)?;
+    let qp_type: u64 = request.input(9)?;
+    if qp_type == DRIVER && driver.flags & qp_flag::TYPE_DCT != 0 {
+        return dct::create(context, request);
+    }
+    let transport = transport(qp_type, driver.flags)?;
     let cap: QpCap = request.input(8)?;
     let user_handle: u64 = request.input(7)?;
     let flags: u32 = request.optional(10)?.unwrap_or(0);
@@ -141,6 +150,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         (rq_bytes + sq_bytes, driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?)
     };
     let rq = match (&srq, log_rq) {
+        // An initiator receives nothing, whatever libmlx5 has made room for.
+        _ if transport == Transport::Dc => ReceiveSource::None,
         (Some(srq), _) => ReceiveSource::Shared { srqn: srq.number },
         (None, Some(log_size)) => {
             ReceiveSource::Own(RqContext { buf: driver.buf_addr, log_size, log_stride: log_stride as u8 })
@@ -150,9 +161,10 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
 
     // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to.
     let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
-    let scatter_req =
-        scatter && transport == Transport::Rc && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
-    let scatter_res = scatter && transport != Transport::Ud && !raw;
+    let scatter_req = scatter
+        && matches!(transport, Transport::Rc | Transport::Dc)
+        && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
+    let scatter_res = scatter && !matches!(transport, Transport::Ud | Transport::Dc) && !raw;
 
     let register = Register::choose(context.static_uars.get(), &driver)?;
     mapping::watch_unseen(context);
@@ -210,6 +222,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
 }
 
 fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+    if context.get::<Dct>(handle).is_ok() {
+        return Ok(context.destroy::<Dct>(handle)?.reported());
+    }
     Ok(context.destroy::<Qp>(handle)?.reported())
 }
 

@@ -1,6 +1,8 @@
 //! Queue pairs: state changes and queries, and how the ABI and the device say the same.
 
 use super::access as rights;
+use super::dct::{self, Dct};
+use super::mtu;
 use super::qp::Qp;
 use super::request::Request;
 use crate::abi::mlx5::ModifyQpResp;
@@ -16,6 +18,9 @@ use zerocopy::FromZeros;
 /// `IB_MIG_MIGRATED`: the primary path is the only one.
 const MIGRATED: u8 = 0;
 
+/// `IB_QPS_RTR`.
+const RTR: u8 = 2;
+
 /// `enum ib_qp_state`.
 const STATES: [QpState; 7] =
     [QpState::Reset, QpState::Init, QpState::Rtr, QpState::Rts, QpState::Sqd, QpState::Sqe, QpState::Err];
@@ -26,16 +31,6 @@ fn state_from_abi(state: u8) -> Result<QpState, Errno> {
 
 fn state_to_abi(state: QpState) -> u8 {
     STATES.iter().position(|&other| other == state).map_or(0, |state| state as u8)
-}
-
-/// Bytes of `enum ib_mtu`: 1 is 256, 5 is 4096.
-fn mtu_from_abi(mtu: u8) -> Result<u32, Errno> {
-    if (1..=5).contains(&mtu) { Ok(128 << mtu) } else { Err(Errno::EINVAL) }
-}
-
-fn mtu_to_abi(bytes: u32) -> u8 {
-    // At least 256.
-    bytes.ilog2().saturating_sub(7) as u8
 }
 
 fn path_from_abi(hca: &Hca, dest: &QpDest) -> Result<Path, Errno> {
@@ -89,7 +84,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp) -> Result<QpAttr, Errno> {
             .transpose()?,
         qkey: given(mask::QKEY).then_some(wanted.qkey),
         path: given(mask::AV).then(|| path_from_abi(hca, &wanted.dest)).transpose()?,
-        path_mtu: given(mask::PATH_MTU).then(|| mtu_from_abi(wanted.path_mtu)).transpose()?,
+        path_mtu: given(mask::PATH_MTU).then(|| mtu::from_abi(wanted.path_mtu)).transpose()?,
         dest_qpn: given(mask::DEST_QPN).then_some(wanted.dest_qp_num),
         // The kernel, too, takes the lowest 24 bits.
         rq_psn: given(mask::RQ_PSN).then_some(wanted.rq_psn & 0xff_ffff),
@@ -105,21 +100,32 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp) -> Result<QpAttr, Errno> {
     })
 }
 
-fn apply(context: &Context, wanted: &ModifyQp) -> Result<(), Errno> {
+/// Applies a change. Gives the number of a target of dynamic connections, once there is one.
+fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
+    if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
+        return dct::modify(&context.hca, &dct, wanted);
+    }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let attr = attr_from_abi(&context.hca, wanted)?;
-    context.hca.command(|device| device.modify_qp(qp.number, &attr))
+    context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
+    Ok(None)
 }
 
 /// `MODIFY_QP`.
 pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    apply(context, &request.core_in()?)
+    let wanted: ModifyQp = request.core_in()?;
+    // A target's number would have no place in the response.
+    if wanted.qp_state == RTR && context.get::<Dct>(wanted.qp_handle).is_ok() {
+        return Err(Errno::EINVAL);
+    }
+    apply(context, &wanted).map(drop)
 }
 
 /// Extended `MODIFY_QP`: a rate limit follows, which only its mask bit makes count.
 pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    apply(context, &request.core_in()?)?;
-    let driver = ModifyQpResp { response_length: size_of::<ModifyQpResp>() as u32, ..FromZeros::new_zeroed() };
+    let number = apply(context, &request.core_in()?)?;
+    let response_length = size_of::<ModifyQpResp>() as u32;
+    let driver = ModifyQpResp { response_length, dctn: number.unwrap_or(0), ..FromZeros::new_zeroed() };
     request.put_optional(UHW_OUT, &driver)?;
     let response = ExModifyQpResp { comp_mask: 0, response_length: size_of::<ExModifyQpResp>() as u32 };
     request.put_optional(write::CORE_OUT, &response)
@@ -128,6 +134,9 @@ pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(),
 /// `QUERY_QP`.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let wanted: QueryQp = request.core_in()?;
+    if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
+        return request.core_out(&dct::query(&dct, wanted.attr_mask)?);
+    }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let info = context.hca.command(|device| device.query_qp(qp.number))?;
     let attr = &info.attr;
@@ -145,7 +154,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
         alt_pkey_index: 0,
         qp_state: state,
         cur_qp_state: state,
-        path_mtu: attr.path_mtu.map_or(0, mtu_to_abi),
+        path_mtu: attr.path_mtu.map_or(0, mtu::to_abi),
         path_mig_state: MIGRATED,
         sq_draining: info.draining.into(),
         max_rd_atomic: attr.max_rd_atomic.unwrap_or(0),
@@ -168,14 +177,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_and_mtus_survive_the_round_trip() {
+    fn states_survive_the_round_trip() {
         for abi in 0..7 {
             assert_eq!(state_to_abi(state_from_abi(abi).unwrap()), abi);
         }
         assert_eq!(state_from_abi(7), Err(Errno::EINVAL));
-        for abi in 1..=5 {
-            assert_eq!(mtu_to_abi(mtu_from_abi(abi).unwrap()), abi);
-        }
-        assert_eq!([mtu_from_abi(0), mtu_from_abi(6)], [Err(Errno::EINVAL); 2]);
     }
 }

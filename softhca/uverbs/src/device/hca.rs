@@ -167,6 +167,11 @@ impl Hca {
         command(&mut self.core.lock().device).map_err(|error| refused(&error))
     }
 
+    /// Whether a thread steps the device; without one it does nothing by itself.
+    pub(super) fn has_thread(&self) -> bool {
+        self.runner.is_some()
+    }
+
     /// What the device can do.
     pub(crate) fn capabilities(&self) -> &Capabilities {
         &self.capabilities

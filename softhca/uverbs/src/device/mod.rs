@@ -15,6 +15,7 @@ pub(crate) mod refusal;
 mod stepped;
 mod subscriptions;
 pub(crate) mod tally;
+mod targets;
 mod users;
 
 pub(crate) use dma::Window;
