@@ -76,6 +76,18 @@ const PERFTEST: &[(&str, &[&str])] = &[
     ("ib_read_bw", &["--odp"]),
 ];
 
+/// perftest over dynamic connections: an initiator and a target on each side.
+const DYNAMIC: &[(&str, &[&str])] = &[
+    ("ib_send_lat", &["-c", "DC"]),
+    ("ib_send_bw", &["-c", "DC", "-q", "4"]),
+    ("ib_write_lat", &["-c", "DC"]),
+    ("ib_write_bw", &["-c", "DC", "-q", "4"]),
+    ("ib_read_lat", &["-c", "DC"]),
+    ("ib_read_bw", &["-c", "DC"]),
+    ("ib_atomic_lat", &["-c", "DC"]),
+    ("ib_atomic_bw", &["-c", "DC", "-q", "4"]),
+];
+
 /// All message sizes from 2 bytes to 8 MiB.
 const ALL_SIZES: &[(&str, &[&str])] =
     &[("ib_send_bw", &["-a"]), ("ib_write_bw", &["-a"]), ("ib_read_bw", &["-a"]), ("ib_write_lat", &["-a"])];
@@ -208,6 +220,13 @@ fn perftest_lossy() {
 fn perftest_all_sizes() {
     // Its buffers are larger than what a user may usually pin.
     perftest(&["--memlock", "nobody"], 10, ALL_SIZES);
+}
+
+#[test]
+fn perftest_over_dynamic_connections() {
+    perftest(&[], 100, DYNAMIC);
+    perftest(&["--link", "ethernet"], 50, &DYNAMIC[..2]);
+    perftest(LOSSY, 50, DYNAMIC);
 }
 
 #[test]
