@@ -341,7 +341,7 @@ pub struct QpAttr {
     /// RNR retries, 0-7; 7 = without end.
     pub rnr_retry: Option<u8>,
     /// Receives may complete in another order than their WQEs were posted in, as with out-of-order data placement
-    /// (rdma-core `MLX5DV_QP_CREATE_OOO_DP`, which libmlx5 sets from reset to init). This device writes the CQEs of all
+    /// (rdma-core `MLX5DV_QP_CREATE_OOO_DP`, which libmlx5 sets from reset to init; UCX sets QPC.dp_ordering from init to RTR). This device writes the CQEs of all
     /// messages that arrive in one step in a random order, which depends on nothing but the QPN and the messages
     /// before. Each CQE's `wqe_counter` names its WQE.
     pub out_of_order: Option<bool>,

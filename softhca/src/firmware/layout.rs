@@ -8,7 +8,7 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// First bit.
     pub(crate) at: usize,
-    /// Bits, 1 to 64.
+    /// Bits: 1 to 64; or whole bytes, which are no number ([`View::bytes`]).
     pub(crate) width: usize,
 }
 
@@ -71,7 +71,7 @@ impl Layout {
 
 /// Describes a structure: a module of its name, in which each field and part is a constant, and `LAYOUT` is all of it.
 /// Offsets are in bits, as in `mlx5_ifc.h`; the size is in bytes. Fields that leave the structure, overlap, or have more than
-/// 64 bits, do not compile.
+/// 64 bits and are not whole bytes, do not compile.
 ///
 /// ```text
 /// layout! {
@@ -126,7 +126,8 @@ pub(crate) const fn check(layout: &Layout) {
     let mut end = 0;
     while i < layout.fields.len() {
         let field = layout.fields[i];
-        assert!(field.width >= 1 && field.width <= 64, "a field has 1 to 64 bits");
+        let in_bytes = field.at.is_multiple_of(8) && field.width.is_multiple_of(8);
+        assert!(field.width >= 1 && (field.width <= 64 || in_bytes), "a field has 1 to 64 bits, or whole bytes");
         assert!(field.at >= end, "fields overlap, or are not in order");
         end = field.at + field.width;
         assert!(end <= layout.bytes * 8, "a field leaves its structure");
@@ -162,6 +163,12 @@ impl<'a> View<'a> {
     /// A number of one bit.
     pub(crate) fn flag(&self, field: Field) -> bool {
         self.get(field) != 0
+    }
+
+    /// Whole bytes.
+    pub(crate) fn bytes<const N: usize>(&self, field: Field) -> [u8; N] {
+        debug_assert!(field.width == N * 8 && field.at.is_multiple_of(8));
+        std::array::from_fn(|index| self.0.get(field.at / 8 + index).copied().unwrap_or(0))
     }
 
     /// A structure inside.

@@ -21,6 +21,8 @@ mod holds;
 pub(crate) mod layout;
 mod objects;
 mod owners;
+#[cfg(test)]
+pub(crate) mod pair_bench;
 mod placement;
 mod state;
 mod status;
@@ -79,9 +81,7 @@ impl Firmware {
     /// Forgets what [`Self::set_owner`] said.
     pub fn forget_owner(&mut self, kind: Object, number: u32) {
         self.state.owners.remove(kind, number);
-        if kind == Object::Cq {
-            self.state.queues.cqs.remove(&number);
-        }
+        self.state.queues.remove(kind, number);
     }
 
     /// Says that there is an event queue of this number, which CQs can name, although no command has made it.

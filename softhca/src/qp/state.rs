@@ -110,13 +110,16 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Reset, Init) if transport == RawPacket => (identity, 0),
         (Reset, Init) => (identity, OUT_OF_ORDER),
         (Init, Init) if transport == RawPacket => (0, 0),
-        (Init, Init) => (0, identity),
+        (Init, Init) => (0, identity | OUT_OF_ORDER),
         (Init, Rtr) => match transport {
             RawPacket => (0, 0),
-            Ud => (0, PKEY_INDEX | QKEY),
+            Ud => (0, PKEY_INDEX | QKEY | OUT_OF_ORDER),
             Dc => (PATH_MTU, PATH | PKEY_INDEX),
-            Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX),
-            Rc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, ACCESS | PKEY_INDEX),
+            Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX | OUT_OF_ORDER),
+            Rc => (
+                PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER,
+                ACCESS | PKEY_INDEX | OUT_OF_ORDER,
+            ),
         },
         (Rtr, Rts) => match transport {
             RawPacket => (0, 0),

@@ -55,11 +55,12 @@ fn what_arrived_before_an_error_is_reported_before_the_flush() {
 }
 
 #[test]
-fn it_is_decided_when_the_qp_is_initialised() {
+fn it_is_decided_before_the_qp_receives() {
     let mut lab = Lab::unconnected(Options::default());
-    let late = QpAttr { out_of_order: Some(true), ..lab.b.rtr_attr(lab.a.identity()) };
     lab.b.modify(lab.b.init_attr());
+    lab.b.modify(QpAttr { out_of_order: Some(true), ..lab.b.rtr_attr(lab.a.identity()) });
+    let late = QpAttr { out_of_order: Some(true), ..lab.b.rts_attr() };
     let refused = lab.b.device.modify_qp(lab.b.qpn, &late);
-    let (from, to) = (QpState::Init, QpState::Rtr);
+    let (from, to) = (QpState::Rtr, QpState::Rts);
     assert_eq!(refused, Err(Error::UnexpectedAttr { from, to, attr: "out_of_order" }));
 }

@@ -11,6 +11,9 @@ mod mkey;
 #[cfg(test)]
 mod mkey_tests;
 mod pd;
+mod qp;
+#[cfg(test)]
+mod qp_tests;
 mod uctx;
 mod umem;
 
@@ -26,6 +29,7 @@ const ALL: &[&[Command]] = &[
     dct::COMMANDS,
     mkey::COMMANDS,
     pd::COMMANDS,
+    qp::COMMANDS,
     uctx::COMMANDS,
     umem::COMMANDS,
 ];

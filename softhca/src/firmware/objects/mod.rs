@@ -5,5 +5,5 @@ mod queues;
 mod umem;
 
 pub(super) use mkey::MkeyRecord;
-pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, Queues};
+pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, QPC_BYTES, QpRecord, Queues};
 pub(super) use umem::{ADAPTER_PAGE_BYTES, Umem};

@@ -1,5 +1,6 @@
 //! Queues: what drivers said of them that the device itself does not act on, and will ask for again.
 
+use crate::error::Object;
 use std::collections::HashMap;
 
 /// Bytes of a CQ context.
@@ -17,6 +18,28 @@ pub(crate) struct CqRecord {
     pub(crate) made: bool,
 }
 
+/// Bytes of a QP context.
+pub(crate) const QPC_BYTES: usize = 0xe8;
+
+/// A QP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QpRecord {
+    /// The context as it was created.
+    pub(crate) created: [u8; QPC_BYTES],
+    /// The same, and what transitions have said since that the device does not act on.
+    pub(crate) qpc: [u8; QPC_BYTES],
+    /// Options of enhanced connection establishment.
+    pub(crate) ece: u32,
+    /// A command has made it. Of others only what commands have modified is here.
+    pub(crate) made: bool,
+}
+
+impl Default for QpRecord {
+    fn default() -> Self {
+        Self { created: [0; QPC_BYTES], qpc: [0; QPC_BYTES], ece: 0, made: false }
+    }
+}
+
 /// Queues that commands have made, by number. Those that were made on the device itself are not here, until a command
 /// modifies them.
 #[derive(Debug, Default)]
@@ -25,4 +48,17 @@ pub(crate) struct Queues {
     pub(crate) cqs: HashMap<u32, CqRecord>,
     /// DCTs: their contexts as they were created.
     pub(crate) dcts: HashMap<u32, [u8; DCTC_BYTES]>,
+    /// QPs.
+    pub(crate) qps: HashMap<u32, QpRecord>,
+}
+
+impl Queues {
+    /// Forgets a queue.
+    pub(crate) fn remove(&mut self, kind: Object, number: u32) {
+        match kind {
+            Object::Cq => drop(self.cqs.remove(&number)),
+            Object::Qp => drop(self.qps.remove(&number)),
+            _ => {}
+        }
+    }
 }

@@ -1,0 +1,155 @@
+//! Making and destroying QPs.
+
+use super::codes::{ARMED, LOG_STRIDE_UNIT, MIGRATED, NO_RQ, OWN_RQ, SHARED_RQ};
+use super::layouts::{create_qp_in, create_qp_out, destroy_qp_in, qpc};
+use super::service::Service;
+use crate::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext};
+use crate::error::Object;
+use crate::firmware::call::Call;
+use crate::firmware::layout::View;
+use crate::firmware::objects::{QPC_BYTES, QpRecord};
+use crate::firmware::placement::Placement;
+use crate::firmware::status::Refusal;
+
+/// Bytes of a QP's doorbell record.
+const RECORD_BYTES: u64 = 8;
+
+pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let view = call.input.part(create_qp_in::QPC);
+    let service = Service::of_context(view)?;
+    check_capabilities(view)?;
+    let mask = call.input.get32(create_qp_in::OPT_PARAM_MASK);
+    if mask != 0 {
+        return Err(Refusal::parameter(format!("optional parameters {mask:#x}, of which a new QP has none")));
+    }
+    for (kind, field) in [(Object::Pd, qpc::PD), (Object::Uar, qpc::UAR_PAGE)] {
+        call.check_owner(kind, view.get32(field))?;
+    }
+    for field in [qpc::CQN_SND, qpc::CQN_RCV] {
+        call.check_owner(Object::Cq, view.get32(field))?;
+    }
+    let (sq, rq) = queues(call, view, service)?;
+    let context = QpContext {
+        transport: service.transport,
+        pd: view.get32(qpc::PD),
+        send_cqn: view.get32(qpc::CQN_SND),
+        recv_cqn: view.get32(qpc::CQN_RCV),
+        sq,
+        rq,
+        dbr: record(call, view)?,
+        uar: view.get32(qpc::UAR_PAGE),
+        uidx: view.get32(qpc::USER_INDEX),
+        signal_all: false,
+        scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
+        scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
+    };
+    let qpn = call.device.create_qp(context)?;
+    call.created(Object::Qp, qpn);
+    let mut given = [0; QPC_BYTES];
+    given.copy_from_slice(&view.0[..QPC_BYTES]);
+    let ece = call.input.get32(create_qp_in::ECE);
+    call.state.queues.qps.insert(qpn, QpRecord { created: given, qpc: given, ece, made: true });
+    call.output.set(create_qp_out::QPN, qpn.into());
+    call.output.set(create_qp_out::ECE, ece.into());
+    Ok(())
+}
+
+/// Refuses what the capabilities say that the device does not have.
+fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
+    let absent = [
+        (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
+        (qpc::OFFLOAD_TYPE, "an offload of rendezvous"),
+        (qpc::WQ_SIGNATURE, "WQE signatures"),
+        (qpc::BLOCK_LB_MC, "blocking of multicast loopback"),
+        (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
+        (qpc::DRAIN_SIGERR, "signature pipelining"),
+        (qpc::RLKY, "the reserved key"),
+        (qpc::ULP_STATELESS_OFFLOAD_MODE, "stateless offloads of IPoIB"),
+        (qpc::CD_SLAVE_RECEIVE, "cross-channel"),
+        (qpc::CD_SLAVE_SEND, "cross-channel"),
+        (qpc::CD_MASTER, "cross-channel"),
+    ];
+    if let Some((_, what)) = absent.into_iter().find(|&(field, _)| view.get(field) != 0) {
+        return Err(Refusal::parameter(format!("{what}: not a capability of this device")));
+    }
+    let at_most = [
+        ("ts_format (timestamps run freely)", qpc::TS_FORMAT, 1),
+        ("req_e2e_credit_mode", qpc::REQ_E2E_CREDIT_MODE, 1),
+        ("end_padding_mode", qpc::END_PADDING_MODE, 1),
+    ];
+    if let Some((what, field, most)) = at_most.into_iter().find(|&(_, field, most)| view.get(field) > most) {
+        return Err(Refusal::parameter(format!("{what} {}: at most {most}", view.get(field))));
+    }
+    match view.get(qpc::PM_STATE) {
+        ARMED | MIGRATED => Ok(()),
+        other => Err(Refusal::parameter(format!("pm_state {other}: 3 (migrated), as there are no alternate paths"))),
+    }
+}
+
+/// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send ring.
+fn queues(
+    call: &mut Call<'_>,
+    view: View<'_>,
+    service: &Service,
+) -> Result<(Option<SqContext>, ReceiveSource), Refusal> {
+    let log_sq_size = view.get(qpc::LOG_SQ_SIZE);
+    let log_rq_size = view.get(qpc::LOG_RQ_SIZE);
+    let log_stride = view.get(qpc::LOG_RQ_STRIDE) + LOG_STRIDE_UNIT;
+    // What an initiator's context says of its receive queue counts for nothing; UCX leaves it at 0.
+    let rq_type = if service.initiator { NO_RQ } else { view.get(qpc::RQ_TYPE) };
+    let rq_bytes = if rq_type == OWN_RQ { 1_u64 << (log_rq_size + log_stride) } else { 0 };
+    let sq_bytes = if view.flag(qpc::NO_SQ) { 0 } else { 64_u64 << log_sq_size };
+    let mut at = 0;
+    if rq_bytes + sq_bytes != 0 {
+        let umem = (call.input.get32(create_qp_in::WQ_UMEM_ID), call.input.get(create_qp_in::WQ_UMEM_OFFSET));
+        at = call.ring(Placement {
+            umem: call.input.flag(create_qp_in::WQ_UMEM_VALID).then_some(umem),
+            pages: call.input.words(&create_qp_in::LAYOUT),
+            log_page_size: view.get(qpc::LOG_PAGE_SIZE),
+            page_offset: view.get(qpc::PAGE_OFFSET),
+            len: rq_bytes + sq_bytes,
+            written: false,
+        })?;
+    }
+    let rq = match rq_type {
+        OWN_RQ => ReceiveSource::Own(RqContext { buf: at, log_size: log_rq_size as u8, log_stride: log_stride as u8 }),
+        SHARED_RQ => {
+            let srqn = view.get32(qpc::SRQN_RMPN_XRQN);
+            call.check_owner(Object::Srq, srqn)?;
+            ReceiveSource::Shared { srqn }
+        }
+        NO_RQ => ReceiveSource::None,
+        other => return Err(Refusal::parameter(format!("rq_type {other}: 0 (own), 1 (shared) or 3 (none)"))),
+    };
+    let ring = SqContext { buf: at + rq_bytes, log_size: log_sq_size as u8, inline_headers: InlineHeaders::None };
+    Ok(((sq_bytes != 0).then_some(ring), rq))
+}
+
+/// Where the doorbell record lies.
+fn record(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
+    let umem = view.flag(qpc::DBR_UMEM_VALID).then(|| view.get32(qpc::DBR_UMEM_ID));
+    let at = view.get(qpc::DBR_ADDR);
+    if !at.is_multiple_of(RECORD_BYTES) {
+        return Err(Refusal::parameter(format!("a doorbell record at {at:#x}: not a multiple of {RECORD_BYTES}")));
+    }
+    call.record(umem, at, RECORD_BYTES)
+}
+
+/// Bytes that go into a CQE (`MLX5_QPC_CS_REQ_*`, `MLX5_QPC_CS_RES_*`): of `codes`, the first is 32, the second 64.
+fn scatter_bytes(code: u64, codes: [u64; 2]) -> Result<u32, Refusal> {
+    match code {
+        0 => Ok(0),
+        code if code == codes[0] => Ok(32),
+        code if code == codes[1] => Ok(64),
+        code => Err(Refusal::parameter(format!("scatter to CQE {code:#x}: 0, {:#x} or {:#x}", codes[0], codes[1]))),
+    }
+}
+
+pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let qpn = call.input.get32(destroy_qp_in::QPN);
+    call.check_owner(Object::Qp, qpn)?;
+    call.device.destroy_qp(qpn)?;
+    call.destroyed(Object::Qp, qpn);
+    call.state.queues.qps.remove(&qpn);
+    Ok(())
+}

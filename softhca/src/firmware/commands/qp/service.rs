@@ -1,0 +1,152 @@
+//! Transport services, a row each: which of a context's fields each of its transitions takes.
+//!
+//! Facts: Linux `drivers/infiniband/hw/mlx5/qp.c` (`opt_mask`, `to_mlx5_st`) and `include/linux/mlx5/qp.h`.
+
+use super::layouts::qpc;
+use crate::context::{QpState, Transport};
+use crate::firmware::layout::View;
+use crate::firmware::status::Refusal;
+
+/// Optional parameters (`opt_param_mask`, `MLX5_QP_OPTPAR_*`): their fields count only if their bit is set.
+pub(super) mod optional {
+    /// Peers may RDMA READ.
+    pub(crate) const RRE: u32 = 1 << 1;
+    /// Peers may do atomics.
+    pub(crate) const RAE: u32 = 1 << 2;
+    /// Peers may RDMA WRITE.
+    pub(crate) const RWE: u32 = 1 << 3;
+    /// Index of the P_Key.
+    pub(crate) const PKEY_INDEX: u32 = 1 << 4;
+    /// Q_Key.
+    pub(crate) const Q_KEY: u32 = 1 << 5;
+    /// RNR NAK timer.
+    pub(crate) const RNR_TIMEOUT: u32 = 1 << 6;
+    /// State of path migration.
+    pub(crate) const PM_STATE: u32 = 1 << 10;
+    /// Port.
+    pub(crate) const PRI_PORT: u32 = 1 << 16;
+    /// Set of counters.
+    pub(crate) const COUNTER_SET_ID: u32 = 1 << 25;
+}
+use optional::{COUNTER_SET_ID, PKEY_INDEX, PM_STATE, PRI_PORT, Q_KEY, RAE, RNR_TIMEOUT, RRE, RWE};
+
+/// A transition, by its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transition {
+    pub(super) from: QpState,
+    pub(super) to: QpState,
+}
+
+/// The transitions that take a context.
+pub(super) const RST2INIT: Transition = Transition { from: QpState::Reset, to: QpState::Init };
+pub(super) const INIT2INIT: Transition = Transition { from: QpState::Init, to: QpState::Init };
+pub(super) const INIT2RTR: Transition = Transition { from: QpState::Init, to: QpState::Rtr };
+pub(super) const RTR2RTS: Transition = Transition { from: QpState::Rtr, to: QpState::Rts };
+pub(super) const RTS2RTS: Transition = Transition { from: QpState::Rts, to: QpState::Rts };
+pub(super) const SQERR2RTS: Transition = Transition { from: QpState::Sqe, to: QpState::Rts };
+pub(super) const RTS2SQD: Transition = Transition { from: QpState::Rts, to: QpState::Sqd };
+pub(super) const SQD2RTS: Transition = Transition { from: QpState::Sqd, to: QpState::Rts };
+
+/// A transport service.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// `qpc.st` (`MLX5_QPC_ST_*`).
+    pub(super) st: u8,
+    pub(super) transport: Transport,
+    /// It has a peer: a path, an MTU, a remote QPN and PSNs in both directions.
+    pub(super) connected: bool,
+    /// It has an MTU and no peer, as each of its requests names one; it receives nothing.
+    pub(super) initiator: bool,
+    /// It is acknowledged: timers, retries, READs and atomics.
+    pub(super) reliable: bool,
+    /// It has a Q_Key in place of access rights.
+    pub(super) datagram: bool,
+    /// The optional parameters of each transition.
+    optional: &'static [(Transition, u32)],
+}
+
+/// All services.
+const SERVICES: &[Service] = &[
+    Service {
+        st: 0,
+        transport: Transport::Rc,
+        connected: true,
+        initiator: false,
+        reliable: true,
+        datagram: false,
+        optional: &[
+            (INIT2INIT, RRE | RAE | RWE | PKEY_INDEX | PRI_PORT),
+            (INIT2RTR, RRE | RAE | RWE | PKEY_INDEX),
+            (RTR2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT),
+            (RTS2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT | COUNTER_SET_ID),
+            (SQD2RTS, RRE | RAE | RWE | RNR_TIMEOUT),
+        ],
+    },
+    Service {
+        st: 1,
+        transport: Transport::Uc,
+        connected: true,
+        initiator: false,
+        reliable: false,
+        datagram: false,
+        optional: &[
+            (INIT2INIT, RWE | PKEY_INDEX | PRI_PORT),
+            (INIT2RTR, RWE | PKEY_INDEX),
+            (RTR2RTS, RWE | PM_STATE),
+            (RTS2RTS, RWE | PM_STATE | COUNTER_SET_ID),
+            (SQERR2RTS, RWE),
+            (SQD2RTS, RWE),
+        ],
+    },
+    Service {
+        st: 2,
+        transport: Transport::Ud,
+        connected: false,
+        initiator: false,
+        reliable: false,
+        datagram: true,
+        optional: &[
+            (INIT2INIT, PKEY_INDEX | Q_KEY | PRI_PORT),
+            (INIT2RTR, PKEY_INDEX | Q_KEY),
+            (RTR2RTS, Q_KEY),
+            (RTS2RTS, Q_KEY | COUNTER_SET_ID),
+            (SQERR2RTS, Q_KEY),
+            (SQD2RTS, Q_KEY),
+        ],
+    },
+    // Linux has no row for DCIs; UCX sets the bit of atomics, which initiators do not answer.
+    Service {
+        st: 5,
+        transport: Transport::Dc,
+        connected: false,
+        initiator: true,
+        reliable: true,
+        datagram: false,
+        optional: &[
+            (INIT2INIT, PKEY_INDEX | PRI_PORT),
+            (INIT2RTR, RAE | PKEY_INDEX),
+            (RTR2RTS, RNR_TIMEOUT),
+            (RTS2RTS, RNR_TIMEOUT | COUNTER_SET_ID),
+        ],
+    },
+];
+
+impl Service {
+    /// The service that a context names.
+    pub(super) fn of_context(view: View<'_>) -> Result<&'static Self, Refusal> {
+        let st = view.get(qpc::ST);
+        let found = SERVICES.iter().find(|service| u64::from(service.st) == st);
+        found.ok_or_else(|| Refusal::parameter(format!("transport service {st:#x} is not a capability of this device")))
+    }
+
+    /// The service of a QP that is there.
+    pub(super) fn of(transport: Transport) -> Result<&'static Self, Refusal> {
+        let found = SERVICES.iter().find(|service| service.transport == transport);
+        found.ok_or_else(|| Refusal::parameter(format!("{transport:?}: no QP of the commands")))
+    }
+
+    /// The optional parameters that a transition can have.
+    pub(super) fn optional(&self, transition: Transition) -> u32 {
+        self.optional.iter().find(|(of, _)| *of == transition).map_or(0, |(_, mask)| *mask)
+    }
+}

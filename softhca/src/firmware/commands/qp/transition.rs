@@ -1,0 +1,298 @@
+//! Transitions: what each takes of the context in its mailbox. Required fields are always taken, optional ones if their bit
+//! is set, and all others are what they were: drivers send whole contexts.
+
+use super::codes::{ARMED, MIGRATED};
+use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc};
+use super::path;
+use super::service::{
+    INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
+};
+use crate::config::PortConfig;
+use crate::context::{Access, QpAttr, QpState};
+use crate::error::{Error, Object};
+use crate::firmware::call::Call;
+use crate::firmware::layout::{Field, View, ViewMut};
+use crate::firmware::status::{Refusal, Status};
+use crate::qp::QpInfo;
+
+pub(super) fn rst2init(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, RST2INIT)
+}
+
+pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, INIT2INIT)
+}
+
+pub(super) fn init2rtr(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, INIT2RTR)
+}
+
+pub(super) fn rtr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, RTR2RTS)
+}
+
+pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, RTS2RTS)
+}
+
+pub(super) fn sqerr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, SQERR2RTS)
+}
+
+pub(super) fn rts2sqd(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, RTS2SQD)
+}
+
+pub(super) fn sqd2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    run(call, SQD2RTS)
+}
+
+/// To the error state, from all but reset.
+pub(super) fn to_error(call: &mut Call<'_>) -> Result<(), Refusal> {
+    to_state(call, QpState::Err).map(drop)
+}
+
+/// To reset, from any state. The QP is as it was created.
+pub(super) fn to_reset(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let qpn = to_state(call, QpState::Reset)?;
+    if let Some(record) = call.state.queues.qps.get_mut(&qpn) {
+        record.qpc = record.created;
+    }
+    Ok(())
+}
+
+/// All transitions have their QP's number in the same place.
+fn qpn(call: &Call<'_>) -> Result<u32, Refusal> {
+    let qpn = call.input.get32(init2rtr_qp_in::QPN);
+    call.check_owner(Object::Qp, qpn)?;
+    Ok(qpn)
+}
+
+fn to_state(call: &mut Call<'_>, state: QpState) -> Result<u32, Refusal> {
+    let qpn = qpn(call)?;
+    call.device.modify_qp(qpn, &QpAttr { state: Some(state), ..QpAttr::default() }).map_err(refusal)?;
+    Ok(qpn)
+}
+
+fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
+    let qpn = qpn(call)?;
+    let info = call.device.query_qp(qpn)?;
+    if info.state != transition.from {
+        let reason = format!("QP is in {:?}, and not in {:?}", info.state, transition.from);
+        return Err(Refusal::new(Status::BadQpState, reason));
+    }
+    let service = Service::of(info.context.transport)?;
+    let mask = call.input.get32(init2rtr_qp_in::OPT_PARAM_MASK);
+    let permitted = service.optional(transition);
+    if mask & !permitted != 0 {
+        return Err(Refusal::parameter(format!(
+            "optional parameters {mask:#x}, of which {permitted:#x} are permitted"
+        )));
+    }
+    let view = call.input.part(init2rtr_qp_in::QPC);
+    check(call, view, transition, mask)?;
+    let before = call.state.queues.qps.get(&qpn).copied();
+    let ordering = before.map_or(0, |record| ordering(View(&record.qpc))) | ordering(view);
+    let attr = Taken { service, transition, mask, view, info: &info, ordering, ports: &call.device.config().ports };
+    let attr = attr.attributes()?;
+    call.device.modify_qp(qpn, &attr).map_err(refusal)?;
+
+    let ece = call.input.get32(init2rtr_qp_in::ECE);
+    let record = call.state.queues.qps.entry(qpn).or_default();
+    let mut kept = ViewMut(&mut record.qpc);
+    for field in kept_fields(transition, mask) {
+        kept.set(*field, view.get(*field));
+    }
+    if transition == INIT2RTR {
+        let from = view.part(qpc::PRIMARY_ADDRESS_PATH);
+        let mut path = kept.part(qpc::PRIMARY_ADDRESS_PATH);
+        path.put(0, from.0);
+    }
+    if transition == RTR2RTS {
+        let from = view.part(qpc::PRIMARY_ADDRESS_PATH);
+        kept.part(qpc::PRIMARY_ADDRESS_PATH).set(ads::LOG_RTM, from.get(ads::LOG_RTM));
+    }
+    if ece != 0 {
+        record.ece = ece;
+        call.output.set(init2rtr_qp_out::ECE, ece.into());
+    }
+    Ok(())
+}
+
+/// How messages may be placed and complete (UCX `uct_ib_mlx5_devx_set_qpc_dp_ordering`): 0 in order, 1 WRITEs and READs in any
+/// order, 2 receives as well.
+fn ordering(view: View<'_>) -> u64 {
+    view.get(qpc::DP_ORDERING_1) << 1 | view.get(qpc::DP_ORDERING_0)
+}
+
+/// Fields that a transition takes and that only a query asks for.
+fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
+    match transition {
+        RST2INIT => {
+            &[qpc::PM_STATE, qpc::COUNTER_SET_ID, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
+        }
+        INIT2RTR => &[
+            qpc::MTU,
+            qpc::LOG_MSG_MAX,
+            qpc::ATOMIC_MODE,
+            qpc::DP_ORDERING_0,
+            qpc::DP_ORDERING_1,
+            qpc::DP_ORDERING_FORCE,
+        ],
+        RTR2RTS => &[qpc::LOG_ACK_REQ_FREQ],
+        _ if mask & optional::COUNTER_SET_ID != 0 => &[qpc::COUNTER_SET_ID],
+        _ => &[],
+    }
+}
+
+/// Refuses what the capabilities say that the device does not have, where the transition takes it.
+fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -> Result<(), Refusal> {
+    let parameter = |what: &str, value: u64| Err(Refusal::parameter(format!("{what} {value} is no capability")));
+    let affinity = view.get(qpc::LAG_TX_PORT_AFFINITY);
+    if affinity != 0 {
+        return parameter("lag_tx_port_affinity", affinity);
+    }
+    let path_state = view.get(qpc::PM_STATE);
+    let takes_path_state = transition == RST2INIT || mask & optional::PM_STATE != 0;
+    if takes_path_state && !matches!(path_state, ARMED | MIGRATED) {
+        return parameter("pm_state", path_state);
+    }
+    if transition == RST2INIT && view.flag(qpc::RLKY) {
+        return parameter("the reserved key", 1);
+    }
+    let ordering = ordering(view);
+    if matches!(transition, RST2INIT | INIT2RTR) && ordering > 2 {
+        return parameter("dp_ordering", ordering);
+    }
+    let log_msg_max = view.get(qpc::LOG_MSG_MAX);
+    let most = u64::from(call.device.config().limits.max_msg.ilog2());
+    if transition == INIT2RTR && log_msg_max > most {
+        return parameter("log_msg_max", log_msg_max);
+    }
+    Ok(())
+}
+
+/// What a transition takes its attributes from.
+struct Taken<'a> {
+    service: &'static Service,
+    transition: Transition,
+    mask: u32,
+    view: View<'a>,
+    info: &'a QpInfo,
+    ordering: u64,
+    ports: &'a [PortConfig],
+}
+
+impl Taken<'_> {
+    /// What the device is to change.
+    fn attributes(&self) -> Result<QpAttr, Refusal> {
+        let mut attr = QpAttr { state: Some(self.transition.to), ..QpAttr::default() };
+        let path = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
+        let to_init = self.transition == RST2INIT;
+        if to_init || self.has(optional::PKEY_INDEX) {
+            attr.pkey_index = Some(path.get(ads::PKEY_INDEX) as u16);
+        }
+        if to_init || self.has(optional::PRI_PORT) {
+            attr.port = Some(path.get(ads::VHCA_PORT_NUM) as u8);
+        }
+        if self.service.datagram {
+            attr.qkey = (to_init || self.has(optional::Q_KEY)).then(|| self.view.get32(qpc::Q_KEY));
+        } else if self.service.initiator {
+            // It answers nobody.
+        } else if to_init || self.has(optional::RRE | optional::RAE | optional::RWE) {
+            attr.access = Some(self.access(to_init));
+        }
+        if self.has(optional::RNR_TIMEOUT) {
+            attr.min_rnr_timer = Some(self.view.get(qpc::MIN_RNR_NAK) as u8);
+        }
+        match self.transition {
+            RST2INIT | INIT2RTR if !self.service.initiator => {
+                attr.out_of_order = (self.ordering & 2 != 0).then_some(true)
+            }
+            RTS2SQD => attr.sqd_event = Some(true),
+            _ => {}
+        }
+        match self.transition {
+            INIT2RTR => self.add_receiving(&mut attr)?,
+            RTR2RTS => self.add_sending(&mut attr),
+            _ => {}
+        }
+        Ok(attr)
+    }
+
+    fn has(&self, bits: u32) -> bool {
+        self.mask & bits != 0
+    }
+
+    /// What peers may do: of what is there, each right whose bit is set is changed.
+    fn access(&self, all: bool) -> Access {
+        let before = self.info.attr.access.unwrap_or_default();
+        let right = |bit: u32, field: Field, before: bool| match all || self.has(bit) {
+            true => self.view.flag(field),
+            false => before,
+        };
+        let reliable = self.service.reliable;
+        Access {
+            local_write: true,
+            remote_write: right(optional::RWE, qpc::RWE, before.remote_write),
+            remote_read: reliable && right(optional::RRE, qpc::RRE, before.remote_read),
+            remote_atomic: reliable && right(optional::RAE, qpc::RAE, before.remote_atomic),
+        }
+    }
+
+    /// What a QP needs to receive.
+    fn add_receiving(&self, attr: &mut QpAttr) -> Result<(), Refusal> {
+        let ads = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
+        let number = self.info.attr.port.unwrap_or(0);
+        let named = ads.get(ads::VHCA_PORT_NUM);
+        if named != 0 && named != u64::from(number) {
+            let reason = format!("port {named}, and the QP is on port {number}");
+            return Err(Refusal::new(Status::BadIndex, reason));
+        }
+        if self.service.connected {
+            let port = usize::from(number).checked_sub(1).and_then(|index| self.ports.get(index));
+            let port = port.ok_or_else(|| Refusal::new(Status::BadIndex, format!("no port {number}")))?;
+            attr.path = Some(path::read(ads, port)?);
+            attr.dest_qpn = Some(self.view.get32(qpc::REMOTE_QPN));
+            attr.rq_psn = Some(self.view.get32(qpc::NEXT_RCV_PSN));
+        }
+        if self.service.connected || self.service.initiator {
+            attr.path_mtu = Some(mtu_bytes(self.view)?);
+        }
+        if self.service.connected && self.service.reliable {
+            attr.max_dest_rd_atomic = Some(1 << self.view.get(qpc::LOG_RRA_MAX));
+            attr.min_rnr_timer = Some(self.view.get(qpc::MIN_RNR_NAK) as u8);
+        }
+        Ok(())
+    }
+
+    /// What it needs to send.
+    fn add_sending(&self, attr: &mut QpAttr) {
+        attr.sq_psn = Some(self.view.get32(qpc::NEXT_SEND_PSN));
+        if self.service.reliable {
+            let ads = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
+            attr.max_rd_atomic = Some(1 << self.view.get(qpc::LOG_SRA_MAX));
+            attr.timeout = Some(ads.get(ads::ACK_TIMEOUT) as u8);
+            attr.retry_cnt = Some(self.view.get(qpc::RETRY_COUNT) as u8);
+            attr.rnr_retry = Some(self.view.get(qpc::RNR_RETRY) as u8);
+        }
+    }
+}
+
+/// Bytes of `qpc.mtu` (IBTA vol. 1, 9.6: 1 is 256 bytes, and each more is twice as much).
+fn mtu_bytes(view: View<'_>) -> Result<u32, Refusal> {
+    match view.get(qpc::MTU) {
+        code @ 1..=5 => Ok(128 << code),
+        code => Err(Refusal::parameter(format!("mtu {code}: 1 (256 bytes) to 5 (4096 bytes)"))),
+    }
+}
+
+/// An index past its table has a status of its own.
+fn refusal(error: Error) -> Refusal {
+    match error {
+        Error::BadValue { what: "port" | "pkey_index" | "sgid_index", .. } => {
+            Refusal::new(Status::BadIndex, error.to_string())
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,479 @@
+//! Queue pairs, by mailboxes: their states, what is asked for of them, and the data that passes.
+
+use crate::config::LinkLayer;
+use crate::event::{Event, QpEvent};
+use crate::firmware::pair_bench::{Node, Qp, connect, data_seg, pair, settle, sparse};
+use crate::firmware::status::Status;
+use crate::memory::test_memory::BASE;
+
+const RC: u8 = 0;
+const UC: u8 = 1;
+const UD: u8 = 2;
+const DCI: u8 = 5;
+
+/// `QUERY_QP`: the whole output.
+fn query(node: &mut Node) -> Vec<u8> {
+    node.bench.execute(&node.on_qp(0xb), 0x110).expect("a context")
+}
+
+/// `qpc.state` of a query.
+fn state(node: &mut Node) -> u8 {
+    query(node)[0x18] >> 4
+}
+
+fn qps(link: LinkLayer, st: u8) -> [Node; 2] {
+    let mut nodes = pair(link);
+    nodes.iter_mut().for_each(|node| node.create_qp(&Qp { st, srqn: None }));
+    nodes
+}
+
+/// An address vector for UD (`struct mlx5_wqe_av` with an extended LID).
+fn address(peer: &Node) -> Vec<u8> {
+    let mut av = vec![0; 48];
+    av[..4].copy_from_slice(&0x1111_2222_u32.to_be_bytes());
+    av[8..12].copy_from_slice(&(peer.qpn | 1 << 31).to_be_bytes());
+    av[15] = peer.lid;
+    av
+}
+
+#[test]
+fn a_mailbox_of_ucx_is_understood_and_reported() {
+    // The bytes that UCX 1.13 writes (src/uct/ib/mlx5/dv/ib_mlx5_dv.c, rc/accel/rc_mlx5_devx.c), from its own ib_mlx5_ifc.h, with
+    // these values: log_sq_size 8, log_rq_size 3 (not used), cs_req 0x22, cs_res 2, user index 0xabcdef.
+    let mut nodes = pair(LinkLayer::Ethernet);
+    let [node, peer] = &mut nodes;
+    let user = node.bench.user();
+    for (kind, number) in [
+        (crate::error::Object::Pd, node.pd),
+        (crate::error::Object::Uar, node.uar),
+        (crate::error::Object::Cq, node.cqn),
+    ] {
+        node.bench.firmware.set_owner(kind, number, user);
+    }
+    let umem = node.bench.umem(user, &[40, 38, 36, 34, 32], 0, false);
+    let fixed = [(0x0, 0x05), (0x1a, 0x18), (0x21, 0x18), (0x22, 0x40), (0x29, 0xab), (0x2a, 0xcd), (0x2b, 0xef)];
+    let mut create = sparse(0x110, &fixed);
+    create[2..4].copy_from_slice(&user.0.to_be_bytes());
+    create[0x1d..0x20].copy_from_slice(&node.pd.to_be_bytes()[1..]);
+    create[0x25..0x28].copy_from_slice(&node.uar.to_be_bytes()[1..]);
+    create[0x95..0x98].copy_from_slice(&node.cqn.to_be_bytes()[1..]);
+    create[0xb5..0xb8].copy_from_slice(&node.cqn.to_be_bytes()[1..]);
+    create[0xb8..0xc0].copy_from_slice(&0x4ff8_u64.to_be_bytes());
+    create[0xde] = 0x22;
+    create[0xdf] = 0x02;
+    create[0xfc..0x100].copy_from_slice(&umem.to_be_bytes());
+    create[0x108..0x10c].copy_from_slice(&umem.to_be_bytes());
+    assert_eq!(node.status(&create), Status::BadInputLength, "the kernel says that the UMEMs count");
+    create[0xe8] = 0x10;
+    create[0x10c] = 0x80;
+    // UCX has always a shared queue; here the QP has none.
+    create[0xc4] = 0x03;
+    node.qpn = node.number(&create);
+    assert_eq!(node.bench.state().umems.get(umem).map(|umem| umem.users), Some(2));
+
+    let on_behalf = |mut bytes: Vec<u8>, qpn: u32| {
+        bytes[2..4].copy_from_slice(&user.0.to_be_bytes());
+        bytes[9..12].copy_from_slice(&qpn.to_be_bytes()[1..]);
+        bytes
+    };
+    let qpn = node.qpn;
+    let rst2init = sparse(0x110, &[(0x0, 0x05), (0x1, 0x02), (0x1a, 0x18), (0x55, 0x01), (0xaa, 0x40)]);
+    assert_eq!(node.status(&on_behalf(rst2init, qpn)), Status::Ok);
+    let mut init2rtr = sparse(
+        0x110,
+        &[
+            (0x0, 0x05),
+            (0x1, 0x03),
+            (0x13, 0x0e),
+            (0x20, 0x7e),
+            (0x2d, 0x65),
+            (0x2e, 0x43),
+            (0x2f, 0x21),
+            (0x3b, 0x40),
+            (0x51, 0x2a),
+            (0x52, 0xc1),
+            (0x53, 0x23),
+            (0x54, 0x50),
+            (0x55, 0x01),
+            (0x56, 0x02),
+            (0x57, 0x11),
+            (0x58, 0x22),
+            (0x59, 0x33),
+            (0x5a, 0x44),
+            (0x5b, 0x55),
+            (0xa9, 0x83),
+            (0xaa, 0xe0),
+            (0xac, 0x0c),
+        ],
+    );
+    init2rtr[0x40..0x50].copy_from_slice(&peer.gid);
+    let mut wrong = init2rtr.clone();
+    wrong[0x39] = 3;
+    assert_eq!(node.status(&on_behalf(wrong, qpn)), Status::BadIndex, "a source address that the port does not have");
+    assert_eq!(node.status(&on_behalf(init2rtr.clone(), qpn)), Status::Ok);
+    let rtr2rts = [(0x38, 0x70), (0x3a, 0x10), (0x88, 0x80), (0x89, 0x87), (0x8a, 0xc0), (0x92, 0xbe), (0x93, 0xef)];
+    let mut rtr2rts = sparse(0x110, &rtr2rts);
+    rtr2rts[..2].copy_from_slice(&[5, 4]);
+    assert_eq!(node.status(&on_behalf(rtr2rts, qpn)), Status::Ok);
+
+    let context = query(node);
+    let mut expected = create;
+    expected[..12].fill(0);
+    expected[0x18] = 0x30; // ready to send
+    expected[0x20..0x24].copy_from_slice(&[0x7e, 0, 0x40, 0]); // no receive ring: its size is the mailbox's
+    expected[0x21] = 0x18;
+    expected[0x2d..0x5c].copy_from_slice(&init2rtr[0x2d..0x5c]);
+    expected[0x38] = 0x70;
+    expected[0x3a] = 0x10;
+    expected[0x88..0x8b].copy_from_slice(&[0x80, 0x87, 0xc0]);
+    expected[0x92..0x94].copy_from_slice(&[0xbe, 0xef]);
+    expected[0xa1..0xa4].copy_from_slice(&[0, 0xbe, 0xee]); // acknowledged last
+    expected[0xa9..0xad].copy_from_slice(&[0x83, 0xe0, 0, 0x0c]);
+    expected[0x10c] = 0;
+    expected[0x108..0x10c].fill(0);
+    assert_eq!(context, expected);
+}
+
+#[test]
+fn data_passes_between_queues_in_scattered_pages() {
+    for link in [LinkLayer::InfiniBand, LinkLayer::Ethernet] {
+        for st in [RC, UC, UD] {
+            if (link, st) == (LinkLayer::Ethernet, UD) {
+                continue; // its address vector is another one
+            }
+            let mut nodes = qps(link, st);
+            connect(&mut nodes);
+            let [sender, receiver] = &mut nodes;
+            let grh = if st == UD { 40 } else { 0 };
+            let mut body = if st == UD { address(receiver) } else { vec![] };
+            body.extend(data_seg(BASE + 0x100, 700, sender.key));
+            // So many that the send ring's second page is reached, and the receive ring begins anew.
+            for round in 0..if st == UD { 30_u8 } else { 62 } {
+                let [sender, receiver] = &mut nodes;
+                sender_round(sender, receiver, round, &body);
+                settle(&mut nodes);
+                let [sender, receiver] = &mut nodes;
+                let cqe = sender.poll().expect("sent");
+                assert_eq!((cqe[63] >> 4, cqe[57..60].to_vec()), (0, sender.qpn.to_be_bytes()[1..].to_vec()));
+                let cqe = receiver.poll().expect("received");
+                assert_eq!(cqe[63] >> 4, 2, "a receive of a SEND");
+                assert_eq!(cqe[33..36], [0xab, 0xcd, 0xef], "user index");
+                assert_eq!(cqe[44..48], (700 + grh as u32).to_be_bytes());
+                assert_eq!(receiver.read(BASE + 0x2000 + grh, 700), vec![round; 700]);
+            }
+            let [sender, receiver] = &mut nodes;
+            let rounds = if st == UD { 30 } else { 62 };
+            let units = if st == UD { 2 } else { 1 };
+            assert_eq!(query(sender)[0xcc..0xd0], [0, rounds * units, 0, rounds * units], "hardware and software");
+            assert_eq!(query(receiver)[0xd0..0xd8], [0, 0, 0, rounds, 0, 0, 0, rounds]);
+            assert!(sender.bench.device.complaints().is_empty());
+        }
+    }
+}
+
+fn sender_round(sender: &mut Node, receiver: &mut Node, round: u8, body: &[u8]) {
+    sender.write(BASE + 0x100, &[round; 700]);
+    receiver.post_receive(BASE + 0x2000, 1000);
+    sender.post(0x0a, body, true);
+}
+
+#[test]
+fn writes_and_reads_need_the_rights_of_the_mailbox() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    connect(&mut nodes);
+    let [sender, receiver] = &mut nodes;
+    receiver.write(BASE + 0x3000, &[7; 64]);
+    let mut remote = (BASE + 0x3000).to_be_bytes().to_vec();
+    remote.extend(receiver.key.to_be_bytes());
+    remote.extend([0; 4]);
+    remote.extend(data_seg(BASE + 0x200, 64, sender.key));
+    sender.post(0x10, &remote, true);
+    settle(&mut nodes);
+    let [sender, receiver] = &mut nodes;
+    assert_eq!(sender.poll().map(|cqe| cqe[63] >> 4), Some(0));
+    assert_eq!(sender.read(BASE + 0x200, 64), [7; 64]);
+    // RTS2RTS with only the bit of READs: WRITEs stay permitted.
+    let rts2rts = receiver.transition(5, &[(0x13, &[0x02])]);
+    assert_eq!(receiver.status(&rts2rts), Status::Ok);
+    assert_eq!(query(receiver)[0xaa], 0x60);
+    sender.post(0x08, &remote, true);
+    sender.post(0x10, &remote, true);
+    settle(&mut nodes);
+    let [sender, receiver] = &mut nodes;
+    assert_eq!(sender.poll().map(|cqe| cqe[63] >> 4), Some(0), "the WRITE");
+    let refused = sender.poll().expect("the READ");
+    assert_eq!((refused[63] >> 4, refused[55]), (13, 0x12), "remote invalid request");
+    assert_eq!((state(sender), state(receiver)), (6, 6));
+    assert_eq!(receiver.events(), [Event::Qp { qpn: receiver.qpn, kind: QpEvent::RequestError }]);
+}
+
+/// Brings a new QP into a state, given by its number in `qpc.state`.
+fn bring(nodes: &mut [Node; 2], st: u8, to: u8) {
+    let [node, peer] = nodes;
+    peer.create_qp(&Qp { st, srqn: None });
+    node.create_qp(&Qp { st, srqn: None });
+    let path = [node.rst2init(), node.init2rtr(peer), node.rtr2rts()];
+    let steps = match to {
+        0 => 0,
+        1 => 1,
+        2 => 2,
+        _ => 3,
+    };
+    for input in &path[..steps] {
+        assert_eq!(node.status(input), Status::Ok, "opcode {:#x} of service {st}", input[1]);
+    }
+    match to {
+        4 => {
+            // A WQE of an unknown opcode.
+            node.post(0x3f, &[], true);
+            while node.bench.device.step(std::time::Duration::ZERO) {}
+        }
+        5 => assert_eq!(node.status(&node.transition(8, &[])), Status::Ok),
+        6 => assert_eq!(node.status(&node.on_qp(7)), Status::Ok),
+        _ => {}
+    }
+    assert_eq!(state(node), to, "service {st}");
+}
+
+#[test]
+fn each_transition_is_possible_from_its_state_and_from_no_other() {
+    // Opcode, and the states from which it goes: to reset from all, to error from all but reset.
+    let commands: [(u8, &[u8], u8); 10] = [
+        (2, &[0], 1),
+        (0xe, &[1], 1),
+        (3, &[1], 2),
+        (4, &[2], 3),
+        (5, &[3], 3),
+        (6, &[4], 3),
+        (8, &[3], 5),
+        (0xc, &[5], 3),
+        (7, &[1, 2, 3, 4, 5, 6], 6),
+        (0xa, &[0, 1, 2, 3, 4, 5, 6], 0),
+    ];
+    for st in [RC, UC, UD, DCI] {
+        for from in 0..=6_u8 {
+            // A reliable QP is in error where others only stop sending, and an initiator does not drain.
+            if matches!((st, from), (RC | DCI, 4) | (DCI, 5)) {
+                continue;
+            }
+            for (opcode, states, to) in commands {
+                let mut nodes = pair(LinkLayer::InfiniBand);
+                bring(&mut nodes, st, from);
+                let [node, peer] = &mut nodes;
+                let input = match opcode {
+                    2 => node.rst2init(),
+                    3 => node.init2rtr(peer),
+                    4 => node.rtr2rts(),
+                    7 | 0xa => node.on_qp(opcode),
+                    _ => node.transition(opcode, &[]),
+                };
+                let possible = states.contains(&from) && (st, opcode) != (DCI, 8);
+                let expected = if possible { Status::Ok } else { Status::BadQpState };
+                assert_eq!(node.status(&input), expected, "service {st}, from {from}, opcode {opcode:#x}");
+                assert_eq!(state(node), if possible { to } else { from });
+            }
+        }
+    }
+}
+
+/// Opcode, the state from which it goes, and the bits it may have.
+type OfTransition = (u8, u8, u32);
+
+#[test]
+fn optional_parameters_are_those_of_linux() {
+    // By hand from `opt_mask` of drivers/infiniband/hw/mlx5/qp.c, less alternate paths (bit 0) and link aggregation (bit 15), which
+    // are no capabilities, and with counters (bit 25) where __mlx5_ib_qp_set_counter has them.
+    let tables: [(u8, &[OfTransition]); 4] = [
+        (
+            RC,
+            &[
+                (2, 0, 0),
+                (0xe, 1, 0x1_001e),
+                (3, 1, 0x1e),
+                (4, 2, 0x44e),
+                (5, 3, 0x200_044e),
+                (8, 3, 0),
+                (0xc, 5, 0x4e),
+            ],
+        ),
+        (
+            UC,
+            &[
+                (2, 0, 0),
+                (0xe, 1, 0x1_0018),
+                (3, 1, 0x18),
+                (4, 2, 0x408),
+                (5, 3, 0x200_0408),
+                (8, 3, 0),
+                (0xc, 5, 8),
+                (6, 4, 8),
+            ],
+        ),
+        (
+            UD,
+            &[
+                (2, 0, 0),
+                (0xe, 1, 0x1_0030),
+                (3, 1, 0x30),
+                (4, 2, 0x20),
+                (5, 3, 0x200_0020),
+                (8, 3, 0),
+                (0xc, 5, 0x20),
+                (6, 4, 0x20),
+            ],
+        ),
+        // UCX 1.13 src/uct/ib/dc/dc_mlx5_devx.c: the bit of atomics.
+        (DCI, &[(2, 0, 0), (0xe, 1, 0x1_0010), (3, 1, 0x14), (4, 2, 0x40), (5, 3, 0x200_0040)]),
+    ];
+    for (st, table) in tables {
+        for &(opcode, from, mask) in table {
+            for bit in 0..32 {
+                let mut nodes = pair(LinkLayer::InfiniBand);
+                bring(&mut nodes, st, from);
+                let [node, peer] = &mut nodes;
+                let mut input = match opcode {
+                    2 => node.rst2init(),
+                    3 => node.init2rtr(peer),
+                    4 => node.rtr2rts(),
+                    _ => node.transition(opcode, &[(0x55, &[1])]),
+                };
+                input[0x10..0x14].copy_from_slice(&(1_u32 << bit).to_be_bytes());
+                let expected = if mask >> bit & 1 != 0 { Status::Ok } else { Status::BadParameter };
+                assert_eq!(node.status(&input), expected, "service {st}, opcode {opcode:#x}, bit {bit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_qp_names_must_be_there_and_stays_as_long_as_it_does() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let good = node.qp_mailbox(&Qp { st: RC, srqn: None });
+    let cases: [(usize, &[u8], Status); 16] = [
+        (0x1f, &[99], Status::BadResource),          // PD
+        (0x27, &[99], Status::BadResource),          // UAR page
+        (0x97, &[99], Status::BadResource),          // CQ of the send queue
+        (0xb7, &[99], Status::BadResource),          // CQ of the receive queue
+        (0xc4, &[1, 0, 0, 99], Status::BadResource), // SRQ
+        (0xc4, &[2], Status::BadParameter),          // no such kind of receive queue
+        (0x19, &[3], Status::BadParameter),          // XRC
+        (0x22, &[9 << 3], Status::BadInputLength),   // a send ring for which there are too few pages
+        (0xbf, &[0x44], Status::BadParameter),       // a record that is not aligned
+        (0xde, &[0x33], Status::BadParameter),       // scatter to CQE
+        (0x23, &[0x80], Status::BadParameter),       // timestamps by real time
+        (0x18, &[0x01], Status::BadParameter),       // link aggregation
+        (0x1a, &[0x08], Status::BadParameter),       // path migration
+        (0x1c, &[0x80], Status::BadParameter),       // WQE signatures
+        (0x13, &[2], Status::BadParameter),          // optional parameters
+        (0x9, &[0, 0, 9], Status::BadParameter),     // a number that the driver chooses
+    ];
+    for (at, part, status) in cases {
+        let mut input = good.clone();
+        input[at..at + part.len()].copy_from_slice(part);
+        assert_eq!(node.status(&input), status, "byte {at:#x}");
+    }
+    node.create_qp(&Qp { st: RC, srqn: None });
+    let on_cq = |cqn: u32| sparse(16, &[(0, 4), (1, 1), (11, cqn as u8)]);
+    let on_pd = |pd: u32| sparse(16, &[(0, 8), (1, 1), (11, pd as u8)]);
+    let (cqn, pd) = (node.cqn, node.pd);
+    assert_eq!(node.status(&on_cq(cqn)), Status::ResourceBusy);
+    assert_eq!(node.status(&on_pd(pd)), Status::ResourceBusy);
+    let destroy = node.on_qp(1);
+    assert_eq!(node.status(&destroy), Status::Ok);
+    assert_eq!(node.status(&destroy), Status::BadResource);
+    assert_eq!(node.status(&node.rst2init()), Status::BadResource);
+    assert_eq!(node.status(&on_cq(cqn)), Status::Ok);
+    assert_eq!(node.bench.execute(&node.on_qp(0xb), 0x110), Err(Status::BadResource));
+}
+
+#[test]
+fn a_qp_is_its_owners() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let [node, _] = &mut nodes;
+    let (owner, other) = (node.bench.user(), node.bench.user());
+    node.bench.firmware.set_owner(crate::error::Object::Qp, node.qpn, owner);
+    for (uid, expected) in [(other, Status::BadResource), (owner, Status::Ok)] {
+        for mut input in [node.rst2init(), node.on_qp(7), node.on_qp(0xa), node.on_qp(1)] {
+            input[2..4].copy_from_slice(&uid.0.to_be_bytes());
+            assert_eq!(node.status(&input), expected, "opcode {:#x}", input[1]);
+        }
+    }
+}
+
+#[test]
+fn indexes_have_a_status_of_their_own() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let [node, peer] = &mut nodes;
+    let mut input = node.rst2init();
+    input[0x55] = 2;
+    assert_eq!(node.status(&input), Status::BadIndex, "the port");
+    let mut input = node.rst2init();
+    input[0x33] = 1;
+    assert_eq!(node.status(&input), Status::BadIndex, "the P_Key");
+    assert_eq!(node.status(&node.rst2init()), Status::Ok);
+    let mut input = node.init2rtr(peer);
+    input[0x35] = 0x80; // with a GRH
+    input[0x39] = 9;
+    assert_eq!(node.status(&input), Status::BadIndex, "the source address");
+    let mut input = node.init2rtr(peer);
+    input[0x20] = 6 << 5 | 30;
+    assert_eq!(node.status(&input), Status::BadParameter, "the MTU");
+    let mut input = node.init2rtr(peer);
+    input[0xa9] = 7 << 5;
+    assert_eq!(node.status(&input), Status::BadParameter, "READs at once");
+    assert_eq!(state(node), 1);
+}
+
+#[test]
+fn reset_brings_back_what_was_created() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let fresh = query(&mut nodes[0]);
+    connect(&mut nodes);
+    let [node, _] = &mut nodes;
+    assert_ne!(query(node), fresh);
+    assert_eq!(node.status(&node.on_qp(0xa)), Status::Ok);
+    assert_eq!(query(node), fresh);
+}
+
+#[test]
+fn options_of_connection_establishment_are_given_back() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let mut create = node.qp_mailbox(&Qp { st: RC, srqn: None });
+    create[0x14..0x18].copy_from_slice(&[1, 2, 3, 4]);
+    let output = node.bench.execute(&create, 16).expect("a QP");
+    assert_eq!(output[12..], [1, 2, 3, 4]);
+    node.qpn = u32::from_be_bytes([0, output[9], output[10], output[11]]);
+    let mut init = node.rst2init();
+    init[0x14..0x18].copy_from_slice(&[1, 0, 0, 4]);
+    assert_eq!(node.bench.execute(&init, 16).expect("a transition")[12..], [1, 0, 0, 4]);
+    assert_eq!(query(node)[0x14..0x18], [1, 0, 0, 4]);
+}
+
+#[test]
+fn receives_in_any_order_are_asked_for_by_the_context() {
+    // QPC.dp_ordering_1 is bit 0x49c; UCX sets it from init to RTR, Linux from reset to init.
+    for at_init in [true, false] {
+        let mut nodes = qps(LinkLayer::InfiniBand, RC);
+        let [node, peer] = &mut nodes;
+        let (mut init, mut rtr) = (node.rst2init(), node.init2rtr(peer));
+        let asking = if at_init { &mut init } else { &mut rtr };
+        asking[0xab] |= 0x08;
+        assert_eq!(node.status(&init), Status::Ok);
+        assert_eq!(node.status(&rtr), Status::Ok);
+        assert_eq!(query(node)[0xab], 0x08);
+        assert_eq!(node.bench.device.query_qp(node.qpn).expect("a QP").attr.out_of_order, Some(true));
+    }
+}
+
+#[test]
+fn draining_ends_with_an_event() {
+    let mut nodes = qps(LinkLayer::InfiniBand, UC);
+    connect(&mut nodes);
+    let [node, _] = &mut nodes;
+    assert_eq!(node.status(&node.transition(8, &[])), Status::Ok);
+    settle(&mut nodes);
+    let [node, _] = &mut nodes;
+    assert_eq!(node.events(), [Event::Qp { qpn: node.qpn, kind: QpEvent::SqDrained }]);
+}
