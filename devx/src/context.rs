@@ -2,7 +2,8 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::verbs::{CallError, Device};
 use rdma_sys::ibv_context;
@@ -11,6 +12,7 @@ use crate::cmd::{Opcode, Status};
 use crate::error::{CommandError, Error};
 use crate::ffi;
 use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
+use crate::told::Told;
 
 /// A device whose firmware takes commands. Cheap to clone; open as long as something made from it lives.
 #[derive(Clone, Debug)]
@@ -21,7 +23,14 @@ pub struct Context {
 #[derive(Debug)]
 struct Inner {
     device: Device,
+    told: Told,
+    /// The event queue of each interrupt vector that was asked for.
+    eqns: Mutex<HashMap<u32, EqNumber>>,
 }
+
+/// The number of an event queue: where completion queues tell of completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EqNumber(pub u32);
 
 impl Context {
     /// Opens the device of this name for DevX.
@@ -44,7 +53,7 @@ impl Context {
     /// `MLX5DV_CONTEXT_FLAGS_DEVX`. If it was opened otherwise, commands fail with `EPERM` or `EINVAL`.
     #[must_use]
     pub fn over(device: Device) -> Self {
-        Self { inner: Arc::new(Inner { device }) }
+        Self { inner: Arc::new(Inner { device, told: Told::default(), eqns: Mutex::default() }) }
     }
 
     /// The device, for what verbs does: ports, memory, queue pairs of the other kind.
@@ -57,6 +66,31 @@ impl Context {
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.inner.device.as_raw() == other.inner.device.as_raw()
+    }
+
+    pub(crate) fn told(&self) -> &Told {
+        &self.inner.told
+    }
+
+    /// The number of the event queue that completion interrupt `vector` belongs to. Asked for once for each vector.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: there is no such vector.
+    pub fn event_queue(&self, vector: u32) -> Result<EqNumber, Error> {
+        // Nothing panics while it holds the lock, and the map is valid after every step.
+        if let Some(&known) = self.inner.eqns.lock().unwrap_or_else(PoisonError::into_inner).get(&vector) {
+            return Ok(known);
+        }
+        let mut number = 0;
+        // SAFETY: the context is open, the number is ours.
+        let errno = unsafe { ffi::mlx5dv_devx_query_eqn(self.raw(), vector, &raw mut number) };
+        if errno != 0 {
+            let errno = if errno < 0 { last_errno() } else { errno };
+            return Err(CallError { call: "mlx5dv_devx_query_eqn", errno }.into());
+        }
+        let number = EqNumber(number);
+        self.inner.eqns.lock().unwrap_or_else(PoisonError::into_inner).insert(vector, number);
+        Ok(number)
     }
 
     pub(crate) fn raw(&self) -> *mut ibv_context {
@@ -93,7 +127,7 @@ impl Context {
     where
         I::Command: Executes,
     {
-        self.general(inbox.bytes(), outbox.bytes_mut())?;
+        self.execute_raw(inbox.bytes(), outbox.bytes_mut())?;
         Ok(outbox)
     }
 
@@ -102,10 +136,6 @@ impl Context {
     /// # Errors
     /// [`Error::Command`].
     pub fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
-        self.general(inbox, outbox)
-    }
-
-    fn general(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
         let errno = unsafe { ffi::mlx5dv_devx_general_cmd(self.raw(), input, inbox.len(), output, outbox.len()) };
@@ -215,7 +245,7 @@ impl Drop for Object {
 
 /// The number that `errno` has.
 fn last_errno() -> c_int {
-    CallError { call: "", errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }.errno
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
 /// Whether the command was carried out. A library or kernel may report success although the outbox says otherwise.

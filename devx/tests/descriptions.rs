@@ -32,7 +32,7 @@ fn tables() -> BTreeMap<String, Facts> {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.starts_with(' ') {
             // What is left may be the structure inside, and is headers' names besides.
-            let inner = words[3..].iter().find(|word| !["rdma-core", "DPDK", "UCX"].contains(word));
+            let inner = words[3..].iter().find(|word| !["rdma-core", "dpdk", "ucx"].contains(word));
             let fact = Fact { at: number(words[1]), bits: number(words[2]), inner: inner.map(ToString::to_string) };
             let structure = structures.get_mut(&current).expect("a structure");
             assert_eq!(structure.fields.insert(words[0].to_lowercase(), fact), None, "{current}.{} twice", words[0]);

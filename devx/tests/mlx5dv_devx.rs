@@ -34,7 +34,16 @@ fn table() -> Vec<(String, u64)> {
     structure!(Mlx5dvDevxEventChannel, "mlx5dv_devx_event_channel", [fd]);
     structure!(Mlx5dvDevxAsyncCmdHdr, "mlx5dv_devx_async_cmd_hdr", [wr_id]);
     structure!(Mlx5dvDevxAsyncEventHdr, "mlx5dv_devx_async_event_hdr", [cookie]);
+    structure!(Mlx5dvPd, "mlx5dv_pd", [pdn, comp_mask]);
+    structure!(Mlx5dvAh, "mlx5dv_ah", [av, comp_mask]);
+    structure!(
+        Mlx5WqeAv,
+        "mlx5_wqe_av",
+        [key, dqp_dct, stat_rate_sl, fl_mlid, rlid, reserved0, rmac, tclass, hop_limit, grh_gid_fl, rgid]
+    );
     let constants = [
+        ("MLX5DV_OBJ_AH", ffi::MLX5DV_OBJ_AH),
+        ("MLX5DV_OBJ_PD", ffi::MLX5DV_OBJ_PD),
         ("MLX5DV_UMEM_MASK_DMABUF", ffi::MLX5DV_UMEM_MASK_DMABUF),
         ("MLX5DV_UAR_ALLOC_TYPE_BF", ffi::MLX5DV_UAR_ALLOC_TYPE_BF.into()),
         ("MLX5DV_UAR_ALLOC_TYPE_NC", ffi::MLX5DV_UAR_ALLOC_TYPE_NC.into()),

@@ -48,8 +48,8 @@ impl<M: PollMode> CompletionQueue<M> {
 /// # Safety
 ///
 /// As for [`CompletionQueue::from_parts`], but the queue may be polled meanwhile, by this crate; the parts have passed its checks.
-#[cfg(feature = "verbs")]
-pub(crate) unsafe fn holds(parts: &CqParts, qpn: Qpn) -> bool {
+#[must_use]
+pub unsafe fn holds(parts: &CqParts, qpn: Qpn) -> bool {
     // SAFETY: the record's first word; volatile: others write it, and it is no memory of Rust's.
     let ci = CqCi::truncate(u32::from_be(unsafe { parts.dbrec.read_volatile() }));
     // SAFETY: the caller's.

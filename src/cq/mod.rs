@@ -32,8 +32,7 @@ mod view;
 
 pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
-#[cfg(feature = "verbs")]
-pub(crate) use forget::holds;
+pub use forget::holds;
 pub use handled::Handled;
 pub use layout::CqeFormat;
 pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};

@@ -17,7 +17,17 @@ pub enum Pages {
     Base,
 }
 
-/// Maps anonymous memory; huge pages are present at once.
+impl Pages {
+    /// Maps anonymous memory of at least so many bytes, all zero; huge pages are present at once.
+    ///
+    /// # Errors
+    /// A failed `mmap`.
+    pub fn map(bytes: usize) -> Result<(memmap2::MmapMut, Self), CallError> {
+        map(bytes)
+    }
+}
+
+/// As [`Pages::map`].
 pub(super) fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), CallError> {
     // SAFETY: asks the C library for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);

@@ -67,8 +67,9 @@ impl Path {
         }
     }
 
-    /// How this side's packets are carried: the type of its GID, or InfiniBand without one.
-    pub(super) fn gid_type(&self) -> Option<GidType> {
+    /// How this side's packets are carried: the type of its GID, or InfiniBand without one. `None`: on Ethernet, nohow.
+    #[must_use]
+    pub fn gid_type(&self) -> Option<GidType> {
         match (self.sgid, self.port.link_layer) {
             (Some(entry), _) => Some(entry.kind),
             (None, LinkLayer::InfiniBand) => Some(GidType::Ib),
@@ -76,8 +77,11 @@ impl Path {
         }
     }
 
-    /// The address vector towards `remote`: by GID if the peer gave one, else by LID.
-    pub(super) fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
+    /// The address vector towards `remote`, as libibverbs has it: by GID if the peer gave one, else by LID.
+    ///
+    /// # Errors
+    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::Mismatch`] if no packet of one side would reach the other.
+    pub fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
         let link_layer = self.port.link_layer;
         let by_gid = !remote.gid.is_zero();
         let by_lid = link_layer == LinkLayer::InfiniBand && remote.lid != 0;
@@ -110,7 +114,11 @@ impl Path {
         })
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
+    /// Checks the codes that have a range of their own. All calls that take a path do.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn check(&self) -> Result<(), Error> {
         in_range("service level", self.service_level.into(), 0..=15)?;
         in_range("RNR NAK timer code", self.min_rnr_timer.into(), 0..=31)?;
         in_range("ACK timeout code", self.timeout.into(), 0..=31)?;

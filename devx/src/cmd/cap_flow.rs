@@ -152,6 +152,7 @@ structures! {
         max_modify_header_actions: 0x30, 8, u8;
         max_ft_level: 0x38, 8, u8;
         execute_aso: 0x46, 1, bool;
+        log_max_ft_sampler_num: 0x48, 8, u8;
         metadata_reg_b_width: 0x50, 8, u8;
         metadata_reg_a_width: 0x58, 8, u8;
         reformat_insert: 0x62, 1, bool;
@@ -160,6 +161,11 @@ structures! {
         macsec_decrypt: 0x65, 1, bool;
         reformat_add_macsec: 0x68, 1, bool;
         reformat_remove_macsec: 0x69, 1, bool;
+        reparse: 0x6a, 1, bool;
+        cross_vhca_object: 0x6c, 1, bool;
+        reformat_l2_to_l3_audp_tunnel: 0x6d, 1, bool;
+        reformat_l3_audp_tunnel_to_l2: 0x6e, 1, bool;
+        ignore_flow_level_rtc_valid: 0x6f, 1, bool;
         log_max_ft_num: 0x78, 8, u8;
         log_max_flow_counter: 0x90, 8, u8;
         log_max_destination: 0x98, 8, u8;

@@ -37,8 +37,11 @@ structures! {
         lro_cap: 0x2, 1, bool;
         lro_psh_flag: 0x3, 1, bool;
         lro_time_stamp: 0x4, 1, bool;
+        lro_max_msg_sz_mode: 0x5, 2, u8;
         wqe_vlan_insert: 0x7, 1, bool;
         self_lb_en_modifiable: 0x8, 1, bool;
+        self_lb_mc: 0x9, 1, bool;
+        self_lb_uc: 0xa, 1, bool;
         max_lso_cap: 0xb, 5, u8;
         multi_pkt_send_wqe: 0x10, 2, u8;
         wqe_inline_mode: 0x12, 2, u8;
@@ -62,8 +65,10 @@ structures! {
         tunnel_stateless_ipv4_over_vxlan: 0x28, 1, bool;
         tunnel_stateless_ip_over_ip: 0x29, 1, bool;
         insert_trailer: 0x2a, 1, bool;
+        tunnel_stateless_gtp: 0x2b, 1, bool;
         tunnel_stateless_ip_over_ip_rx: 0x2c, 1, bool;
         tunnel_stateless_ip_over_ip_tx: 0x2d, 1, bool;
+        tunnel_stateless_vxlan_gpe_nsh: 0x2e, 1, bool;
         max_vxlan_udp_ports: 0x30, 8, u8;
         max_geneve_opt_len: 0x3e, 1, bool;
         tunnel_stateless_geneve_rx: 0x3f, 1, bool;
@@ -86,6 +91,10 @@ structures! {
     /// On-demand paging.
     pub struct OdpCap: "odp_cap", 0x800 {
         sig: 0x40, 1, bool;
+        mem_page_fault: 0x600, 1, bool;
+    }
+    bytes {
+        memory_page_fault_scheme_cap: 0x200, 64;
     }
     parts {
         rc_odp_caps: 0x80, OdpPerTransportServiceCap;
@@ -103,12 +112,17 @@ structures! {
         esw_rate_limit: 0x3, 1, bool;
         packet_pacing_burst_bound: 0x5, 1, bool;
         packet_pacing_typical_size: 0x6, 1, bool;
+        flow_meter_old: 0x7, 1, bool;
         nic_sq_scheduling: 0x8, 1, bool;
         nic_bw_share: 0x9, 1, bool;
         nic_rate_limit: 0xa, 1, bool;
         packet_pacing_uid: 0xb, 1, bool;
         log_esw_max_sched_depth: 0xc, 4, u8;
+        log_max_flow_meter: 0x10, 8, u8;
+        flow_meter_reg_id: 0x18, 8, u8;
+        wqe_rate_pp: 0x20, 1, bool;
         nic_qp_scheduling: 0x21, 1, bool;
+        flow_meter: 0x28, 1, bool;
         log_max_qos_nic_queue_group: 0x2b, 5, u8;
         packet_pacing_max_rate: 0x40, 32, u32;
         packet_pacing_min_rate: 0x60, 32, u32;
@@ -128,13 +142,30 @@ structures! {
     pub struct CryptoCaps: "crypto_caps", 0x800 {
         wrapped_crypto_operational: 0x0, 1, bool;
         wrapped_crypto_going_to_commissioning: 0x1, 1, bool;
+        sw_wrapped_dek: 0x2, 1, bool;
+        synchronize_dek: 0x3, 1, bool;
+        int_kek_manual: 0x4, 1, bool;
+        int_kek_auto: 0x5, 1, bool;
+        sw_wrapped_dek_key_purpose: 0x13, 1, bool;
         wrapped_import_method: 0x18, 8, u8;
+        log_dek_max_alloc: 0x23, 5, u8;
         log_max_num_deks: 0x2b, 5, u8;
         log_max_num_import_keks: 0x33, 5, u8;
         log_max_num_creds: 0x3b, 5, u8;
         failed_selftests: 0x40, 16, u16;
         num_nv_import_keks: 0x50, 8, u8;
         num_nv_credentials: 0x58, 8, u8;
+        log_dek_granularity: 0x63, 5, u8;
+        log_max_num_int_kek: 0x6b, 5, u8;
+        sw_wrapped_dek_new: 0x70, 16, u16;
+        crypto_mmo_qp: 0x100, 1, bool;
+        crypto_aes_gcm_256_encrypt: 0x101, 1, bool;
+        crypto_aes_gcm_128_encrypt: 0x102, 1, bool;
+        crypto_aes_gcm_256_decrypt: 0x103, 1, bool;
+        crypto_aes_gcm_128_decrypt: 0x104, 1, bool;
+        gcm_auth_tag_128: 0x105, 1, bool;
+        gcm_auth_tag_96: 0x106, 1, bool;
+        log_crypto_mmo_max_size: 0x10a, 6, u8;
     }
 
     /// Memory of the device.
@@ -230,6 +261,9 @@ structures! {
         virtio_queue_type: 0x18, 8, u8;
         max_tunnel_desc: 0x20, 16, u16;
         log_doorbell_stride: 0x33, 5, u8;
+        vnet_modify_ext: 0x38, 1, bool;
+        virtio_net_q_addr_modify: 0x39, 1, bool;
+        virtio_q_index_modify: 0x3a, 1, bool;
         log_doorbell_bar_size: 0x3b, 5, u8;
         doorbell_bar_offset: 0x40, 64, u64;
         max_emulated_devices: 0x80, 8, u8;

@@ -33,6 +33,8 @@ structures! {
     /// Context of a completion queue.
     pub struct Cqc: "cqc", 0x200 {
         status: 0x0, 4, CqStatus;
+        as_notify: 0x4, 1, bool;
+        initiator_src_dct: 0x5, 1, bool;
         dbr_umem_valid: 0x6, 1, bool;
         apu_cq: 0x7, 1, bool;
         cqe_sz: 0x8, 3, CqeSize;
@@ -43,9 +45,13 @@ structures! {
         cqe_comp_en: 0x11, 1, bool;
         mini_cqe_res_format: 0x12, 2, u8;
         st: 0x14, 4, CqState;
+        always_armed_cq: 0x18, 1, bool;
+        ext_element_type: 0x19, 3, u8;
         cqe_compression_layout: 0x1e, 2, u8;
         dbr_umem_id: 0x20, 32, UmemId;
         page_offset: 0x54, 6, u8;
+        mini_cqe_res_format_ext: 0x5c, 2, u8;
+        cq_timestamp_format: 0x5e, 2, u8;
         log_cq_size: 0x63, 5, u8;
         uar_page: 0x68, 24, UarPage;
         cq_period: 0x84, 12, u16;
@@ -56,6 +62,8 @@ structures! {
         last_solicit_index: 0x128, 24, u32;
         consumer_counter: 0x148, 24, u32;
         producer_counter: 0x168, 24, u32;
+        local_partition_id: 0x180, 12, u16;
+        process_id: 0x18c, 20, u32;
         dbr_addr: 0x1c0, 64, u64;
     }
 

@@ -10,6 +10,8 @@ structures! {
     pub struct Mkc: "mkc", 0x200 {
         free: 0x1, 1, bool;
         access_mode_4_2: 0x3, 3, u8;
+        alter_pd_to_vhca_id: 0x6, 1, bool;
+        crossed_side_mkey: 0x7, 1, bool;
         relaxed_ordering_write: 0xd, 1, bool;
         small_fence_on_rdma_read_response: 0xf, 1, bool;
         umr_en: 0x10, 1, bool;
@@ -31,7 +33,9 @@ structures! {
         start_addr: 0x80, 64, u64;
         len: 0xc0, 64, u64;
         bsf_octword_size: 0x100, 32, u32;
+        crossing_target_gvmi_id: 0x180, 16, u16;
         translations_octword_size: 0x1a0, 32, u32;
+        order_read_after_write: 0x1d6, 2, u8;
         relaxed_ordering_read: 0x1d9, 1, bool;
         log_page_size: 0x1db, 5, u8;
         crypto_en: 0x1e3, 2, u8;
@@ -57,8 +61,11 @@ structures! {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
+        input_mkey_index: 0x48, 24, u32;
         pg_access: 0x60, 1, bool;
         mkey_umem_valid: 0x61, 1, bool;
+        cmd_on_behalf: 0x62, 1, bool;
+        function_id: 0x70, 16, u16;
         translations_octword_actual_size: 0x300, 32, u32;
         mkey_umem_id: 0x320, 32, UmemId;
         mkey_umem_offset: 0x340, 64, u64;

@@ -72,6 +72,7 @@ structures! {
         rlid: 0x30, 16, u16;
         ack_timeout: 0x40, 5, u8;
         src_addr_index: 0x48, 8, u8;
+        log_rtm: 0x50, 4, u8;
         stat_rate: 0x54, 4, u8;
         hop_limit: 0x58, 8, u8;
         tclass: 0x64, 8, u8;
@@ -100,6 +101,7 @@ structures! {
         st: 0x8, 8, ServiceType;
         isolate_vl_tc: 0x12, 1, bool;
         pm_state: 0x13, 2, PathMigration;
+        rdma_wr_disabled: 0x15, 1, bool;
         req_e2e_credit_mode: 0x16, 2, u8;
         offload_type: 0x18, 4, u8;
         end_padding_mode: 0x1c, 2, u8;
@@ -108,6 +110,8 @@ structures! {
         atomic_like_write_en: 0x22, 1, bool;
         latency_sensitive: 0x23, 1, bool;
         drain_sigerr: 0x25, 1, bool;
+        dp_ordering_0: 0x26, 1, bool;
+        dp_ordering_force: 0x27, 1, bool;
         pd: 0x28, 24, Pdn;
         mtu: 0x40, 3, PathMtu;
         log_msg_max: 0x43, 5, u8;
@@ -121,6 +125,9 @@ structures! {
         ulp_stateless_offload_mode: 0x5c, 4, u8;
         counter_set_id: 0x60, 8, u8;
         uar_page: 0x68, 24, UarPage;
+        send_dbr_mode: 0x80, 2, u8;
+        full_handshake: 0x83, 1, bool;
+        cnak_reverse_sl: 0x84, 4, u8;
         user_index: 0x88, 24, u32;
         log_page_size: 0xa3, 5, u8;
         remote_qpn: 0xa8, 24, Qpn;
@@ -144,6 +151,7 @@ structures! {
         rwe: 0x491, 1, bool;
         rae: 0x492, 1, bool;
         page_offset: 0x494, 6, u8;
+        dp_ordering_1: 0x49c, 1, bool;
         cd_slave_receive: 0x49d, 1, bool;
         cd_slave_send: 0x49e, 1, bool;
         cd_master: 0x49f, 1, bool;
@@ -174,6 +182,8 @@ structures! {
 
     /// What some commands have after the context.
     pub struct QpcExt: "qpc_ext", 0x600 {
+        delay_drop_en: 0x0, 1, bool;
+        vl15: 0x1, 1, bool;
         mmo: 0x2, 1, bool;
         dci_stream_channel_id: 0x10, 16, u16;
         qos_queue_group_id_requester: 0x20, 32, u32;
@@ -185,6 +195,7 @@ structures! {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
+        qpc_ext: 0x40, 1, bool;
         input_qpn: 0x48, 24, Qpn;
         opt_param_mask: 0x80, 32, u32;
         ece: 0xa0, 32, u32;
@@ -228,6 +239,7 @@ structures! {
     pub struct Init2initQpIn: "init2init_qp_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
+        vhca_tunnel_id: 0x20, 16, u16;
         op_mod: 0x30, 16, u16;
         qpc_ext: 0x40, 1, bool;
         qpn: 0x48, 24, Qpn;

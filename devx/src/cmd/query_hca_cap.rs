@@ -7,6 +7,7 @@ structures! {
     /// Asks for a set of capabilities.
     pub struct QueryHcaCapIn: "query_hca_cap_in", 0x80 {
         opcode: 0x0, 16, Opcode;
+        uid: 0x10, 16, u16;
         op_mod: 0x30, 16, CapabilitySelector;
         other_function: 0x40, 1, bool;
         function_id: 0x50, 16, u16;
@@ -57,7 +58,7 @@ names! {
 }
 
 /// Which set is asked for, and in which mode (`query_hca_cap_in.op_mod`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CapabilitySelector {
     /// The set.
     pub set: CapabilitySet,

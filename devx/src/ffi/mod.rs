@@ -9,6 +9,59 @@ use core::ffi::{c_int, c_void};
 
 pub use functions::*;
 
+/// A protection domain's parts (`struct mlx5dv_pd`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvPd {
+    /// What commands call it.
+    pub pdn: u32,
+    /// Which of later fields are asked for: there are none.
+    pub comp_mask: u64,
+}
+
+/// An address handle's parts (`struct mlx5dv_ah`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvAh {
+    /// What a WQE has of it.
+    pub av: *mut Mlx5WqeAv,
+    /// Which of later fields are asked for: there are none.
+    pub comp_mask: u64,
+}
+
+/// An address vector (`struct mlx5_wqe_av`), big endian.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5WqeAv {
+    /// Q_Key, or access key of a DCT.
+    pub key: u64,
+    /// Queue pair, or DCT.
+    pub dqp_dct: u32,
+    /// Rate and service level.
+    pub stat_rate_sl: u8,
+    /// Force loopback, and the lower bits of the LID.
+    pub fl_mlid: u8,
+    /// LID; on Ethernet with RoCE v2 the UDP source port.
+    pub rlid: u16,
+    /// Reserved.
+    pub reserved0: [u8; 4],
+    /// MAC.
+    pub rmac: [u8; 6],
+    /// Traffic class.
+    pub tclass: u8,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// Whether there is a GRH, index of the GID, flow label.
+    pub grh_gid_fl: u32,
+    /// GID.
+    pub rgid: [u8; 16],
+}
+
+/// `mlx5dv_init_obj`: the parts of an address handle are asked for.
+pub const MLX5DV_OBJ_AH: u64 = 1 << 5;
+/// `mlx5dv_init_obj`: the parts of a protection domain are asked for.
+pub const MLX5DV_OBJ_PD: u64 = 1 << 6;
+
 /// An object that a command has made. Its insides are the library's.
 #[repr(C)]
 pub struct Mlx5dvDevxObj {

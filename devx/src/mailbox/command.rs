@@ -70,7 +70,7 @@ macro_rules! commands {
     ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {$(
         impl $crate::mailbox::Command for $In {
             type Out = $Out;
-            const OPCODE: u16 = $crate::cmd::Opcode::$opcode.0;
+            const OPCODE: u16 = Opcode::$opcode.0;
         }
 
         impl $crate::mailbox::$how for $In {}
@@ -80,7 +80,7 @@ macro_rules! commands {
             #[must_use]
             pub fn new() -> Self {
                 let mut inbox = <Self as $crate::mailbox::Structure>::zeroed();
-                inbox.set_opcode($crate::cmd::Opcode::$opcode);
+                inbox.set_opcode(Opcode::$opcode);
                 inbox
             }
         }

@@ -253,6 +253,3 @@ impl Kind {
         mailbox
     }
 }
-
-#[cfg(test)]
-mod tests;

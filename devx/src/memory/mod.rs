@@ -1,0 +1,14 @@
+//! Memory that the device uses: registered once, cut into rings and doorbell records.
+
+mod gaps;
+mod record;
+mod rings;
+mod thread;
+mod umem;
+
+pub(crate) use record::Record;
+pub(crate) use rings::Space;
+pub use rings::{Rings, RingsBuilder, RingsUse};
+pub use thread::ThreadRings;
+pub use umem::Umem;
+pub(crate) use umem::last;

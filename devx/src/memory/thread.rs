@@ -1,0 +1,50 @@
+//! What the queues of one thread are made in.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::record::{Record, Records};
+use super::rings::{RING_ALIGN, Rings, Space};
+use crate::error::Error;
+
+/// The rings and doorbell records of one thread's queues. Make one for each thread that posts and polls.
+///
+/// Queues that are made in it may be used by any thread. But the records of all of them are packed, eight to a cache line, and two
+/// CPUs that store to one line take it from each other.
+#[derive(Debug)]
+pub struct ThreadRings {
+    rings: Rings,
+    records: Mutex<Vec<Arc<Records>>>,
+}
+
+impl ThreadRings {
+    /// For the queues of one thread, in the memory of `rings`.
+    #[must_use]
+    pub fn new(rings: &Rings) -> Self {
+        Self { rings: rings.clone(), records: Mutex::default() }
+    }
+
+    /// The memory that it takes from.
+    #[must_use]
+    pub fn rings(&self) -> &Rings {
+        &self.rings
+    }
+
+    /// Memory for a ring.
+    pub(crate) fn ring(&self, bytes: usize) -> Result<Space, Error> {
+        self.rings.take(bytes, RING_ALIGN)
+    }
+
+    /// A doorbell record, both words zero.
+    pub(crate) fn record(&self) -> Result<Record, Error> {
+        // Nothing panics while it holds the lock, and the list is valid after every step.
+        let mut pages = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        // From the newest on: older ones are full as a rule.
+        if let Some(record) = pages.iter().rev().find_map(Records::take) {
+            return Ok(record);
+        }
+        let page = Arc::new(Records::new(self.rings.take(Records::BYTES, Records::BYTES)?));
+        let record = Records::take(&page);
+        pages.push(page);
+        record.ok_or(Error::Parts { object: "doorbell record", why: "a new page is full".into() })
+    }
+}

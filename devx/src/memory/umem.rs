@@ -1,0 +1,107 @@
+//! Memory registered for rings, doorbell records and keys (UMEM).
+
+use core::ptr::NonNull;
+
+use blueflame::verbs::{CallError, Pages};
+use memmap2::MmapMut;
+
+use crate::cmd::UmemId;
+use crate::context::Context;
+use crate::error::Error;
+use crate::ffi;
+
+/// Memory that commands can name: for rings, doorbell records, and memory keys. Registered until dropped.
+///
+/// Its memory belongs to the device as much as to the program, so it is only given out as an address.
+#[derive(Debug)]
+pub struct Umem {
+    raw: NonNull<ffi::Mlx5dvDevxUmem>,
+    start: NonNull<u8>,
+    len: usize,
+    /// `None` for memory of somebody else's. Unmapped after the registration has ended.
+    memory: Option<(MmapMut, Pages)>,
+    _context: Context,
+}
+
+// SAFETY: the registration is only ended; the memory is given out as an address.
+unsafe impl Send for Umem {}
+// SAFETY: as above.
+unsafe impl Sync for Umem {}
+
+/// What the device may do: write, for completions and received data; reading is always allowed.
+const ACCESS: u32 = rdma_sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+
+impl Umem {
+    /// Maps and registers at least so many bytes, all zero, on huge pages if there are any.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: no memory, or too much of it locked (`ulimit -l`).
+    pub fn new(context: &Context, bytes: usize) -> Result<Self, Error> {
+        let (mut memory, pages) = Pages::map(bytes.max(1))?;
+        let (start, len) = (NonNull::from(&mut memory[..]).cast(), memory.len());
+        // SAFETY: mapped, and it stays mapped until the registration has ended, as it is a field of the value that ends it.
+        let mut umem = unsafe { Self::over(context, start, len) }?;
+        umem.memory = Some((memory, pages));
+        Ok(umem)
+    }
+
+    /// Registers memory of the caller's.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    ///
+    /// # Safety
+    /// The memory is mapped readable and writable until the returned value is dropped. What the device is told to write there, by objects
+    /// that name this memory, nobody else uses meanwhile.
+    pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
+        // SAFETY: the context is open; the caller vouches for the memory.
+        let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), start.as_ptr().cast(), len, ACCESS) };
+        let Some(raw) = NonNull::new(raw) else {
+            return Err(last("mlx5dv_devx_umem_reg").into());
+        };
+        Ok(Self { raw, start, len, memory: None, _context: context.clone() })
+    }
+
+    /// What commands call it.
+    #[must_use]
+    pub fn id(&self) -> UmemId {
+        // SAFETY: alive as long as `self`, and written once. An identifier of 32 bits is any number.
+        UmemId::new(unsafe { self.raw.as_ref() }.umem_id).expect("32 bits")
+    }
+
+    /// Where the memory begins.
+    #[must_use]
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none: never.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Which pages it got; `None` for memory of the caller's.
+    #[must_use]
+    pub fn pages(&self) -> Option<Pages> {
+        self.memory.as_ref().map(|(_, pages)| *pages)
+    }
+}
+
+impl Drop for Umem {
+    fn drop(&mut self) {
+        // SAFETY: registered by `mlx5dv_devx_umem_reg`, ended once; objects that lie in it held this value, and are gone.
+        unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) };
+    }
+}
+
+/// The failure that `errno` tells of.
+pub(crate) fn last(call: &'static str) -> CallError {
+    CallError { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
+}

@@ -1,0 +1,212 @@
+//! Completion queues.
+
+use std::sync::Arc;
+
+use blueflame::cq::{self, CompletionQueue, CqParts, Standard};
+use blueflame::queue::Owned;
+use blueflame::types::{CqCi, Cqn, Qpn};
+
+use super::uar::DoorbellPage;
+use crate::caps::{at_least, has};
+use crate::check::in_range;
+use crate::cmd::{Cqc, CqeSize, CreateCqIn, QueryCqIn};
+use crate::context::{Context, Object};
+use crate::error::Error;
+use crate::memory::{Record, Space, ThreadRings};
+
+/// Handle of a completion queue: what queue pairs are made with. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Cq {
+    handle: Arc<Handle>,
+}
+
+/// A completion queue of this crate.
+pub type OwnedCq = Owned<CompletionQueue<Standard>, Cq>;
+
+const OBJECT: &str = "completion queue";
+
+/// Fields are dropped from first to last: the object goes before what it stands on.
+#[derive(Debug)]
+struct Handle {
+    object: Object,
+    cqn: Cqn,
+    parts: CqParts,
+    _ring: Space,
+    _record: Record,
+    _page: DoorbellPage,
+}
+
+// SAFETY: the parts are addresses; the handle reads the ring, which is the device's memory.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Cq {
+    /// The completion queue's number.
+    #[must_use]
+    pub fn cqn(&self) -> Cqn {
+        self.handle.cqn
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.handle.object
+    }
+
+    /// The raw parts. A queue over them exists already: for reading only.
+    #[must_use]
+    pub fn parts(&self) -> CqParts {
+        self.handle.parts
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Cqc, Error> {
+        let mut inbox = QueryCqIn::new();
+        inbox.set_cqn(self.cqn());
+        Ok(self.object().query(&inbox)?.cq_context().clone())
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+
+    /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
+    pub(super) fn holds(&self, qpn: Qpn) -> bool {
+        // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
+        unsafe { cq::holds(&self.handle.parts, qpn) }
+    }
+}
+
+/// What a completion queue is to be like.
+#[derive(Clone, Copy, Debug)]
+pub struct CqBuilder<'a> {
+    rings: &'a ThreadRings,
+    page: &'a DoorbellPage,
+    cqes: u32,
+    cqe_bytes: u16,
+    vector: u32,
+    ignore_overrun: bool,
+    moderation: (u16, u16),
+}
+
+impl ThreadRings {
+    /// Begins a completion queue with room for at least `cqes` completions, armed by way of `page`. It must hold all that can wait in it
+    /// before they are polled: a queue that overruns is lost, with all its queue pairs.
+    #[must_use]
+    pub fn completion_queue<'a>(&'a self, page: &'a DoorbellPage, cqes: u32) -> CqBuilder<'a> {
+        CqBuilder { rings: self, page, cqes, cqe_bytes: 64, vector: 0, ignore_overrun: false, moderation: (0, 0) }
+    }
+}
+
+impl CqBuilder<'_> {
+    /// Bytes per CQE, 64 (the default) or 128.
+    #[must_use]
+    pub fn cqe_bytes(mut self, bytes: u16) -> Self {
+        self.cqe_bytes = bytes;
+        self
+    }
+
+    /// Which of the device's completion interrupts its events come by. Default 0.
+    #[must_use]
+    pub fn comp_vector(mut self, vector: u32) -> Self {
+        self.vector = vector;
+        self
+    }
+
+    /// The device does not look whether the queue overruns: for the mode [`NoOverrun`](blueflame::cq::NoOverrun). Off by default.
+    #[must_use]
+    pub fn ignore_overrun(mut self, on: bool) -> Self {
+        self.ignore_overrun = on;
+        self
+    }
+
+    /// Events wait for so many completions, or so many microseconds after the first (4095 at most). Default 0 and 0: not at all.
+    #[must_use]
+    pub fn moderation(mut self, completions: u16, microseconds: u16) -> Self {
+        self.moderation = (completions, microseconds);
+        self
+    }
+
+    /// Makes the queue.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`], or no memory for the ring.
+    pub fn build(self) -> Result<OwnedCq, Error> {
+        let context = self.rings.rings().context();
+        if !context.is(self.page.context()) {
+            return Err(Error::Foreign { object: "doorbell page", of: "device" });
+        }
+        in_range("CQEs", self.cqes, 1..=1 << 23)?;
+        in_range("microseconds of moderation", self.moderation.1, 0..=0xfff)?;
+        let size = match self.cqe_bytes {
+            64 => CqeSize::BYTES_64,
+            128 => CqeSize::BYTES_128,
+            bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
+        };
+        let cqes = self.cqes.next_power_of_two();
+        self.check(context, cqes)?;
+        let eqn = context.event_queue(self.vector)?;
+
+        let ring = self.rings.ring(cqes as usize * usize::from(self.cqe_bytes))?;
+        let record = self.rings.record()?;
+        for n in 1..=cqes as usize {
+            // SAFETY: the last byte of each CQE of the ring, which is ours. The device does not have it yet.
+            unsafe { ring.start().add(n * usize::from(self.cqe_bytes) - 1).write(UNWRITTEN) };
+        }
+
+        let mut inbox = CreateCqIn::new();
+        let (offset, page_offset) = ring.page();
+        inbox.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(offset);
+        let context_of = inbox.cq_context_mut();
+        context_of
+            .set_cqe_sz(size)
+            .set_oi(self.ignore_overrun)
+            .set_page_offset(page_offset)
+            .set_log_cq_size(cqes.trailing_zeros() as u8)
+            .set_uar_page(self.page.id())
+            .set_cq_max_count(self.moderation.0)
+            .set_cq_period(self.moderation.1)
+            .set_c_eqn_or_apu_element(eqn.0)
+            .set_dbr_umem_valid(true)
+            .set_dbr_umem_id(record.umem())
+            .set_dbr_addr(record.offset());
+        let (object, out) = context.create(&inbox)?;
+
+        let parts = CqParts {
+            buf: ring.start(),
+            cqe_cnt: cqes,
+            cqe_size: self.cqe_bytes.into(),
+            dbrec: record.start(),
+            cq_uar: self.page.base(),
+            cqn: out.cqn(),
+            ci: CqCi::truncate(0),
+        };
+        let handle = Handle { object, cqn: out.cqn(), parts, _ring: ring, _record: record, _page: self.page.clone() };
+        // SAFETY: the device was told of this ring, record and page, which the handle keeps; nobody else polls it.
+        let queue = unsafe { CompletionQueue::from_parts(parts) }
+            .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
+    }
+
+    /// Whether the device can do it.
+    fn check(&self, context: &Context, cqes: u32) -> Result<(), Error> {
+        let general = context.general()?;
+        at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;
+        if self.ignore_overrun {
+            has("cmd_hca_cap.cq_oi", general.cq_oi())?;
+        }
+        if self.moderation != (0, 0) {
+            has("cmd_hca_cap.cq_moderation", general.cq_moderation())?;
+        }
+        Ok(())
+    }
+}
+
+/// The last byte of a CQE that the device has not written: opcode "invalid", and the owner bit of the device (rdma-core
+/// `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`).
+const UNWRITTEN: u8 = 0xf1;

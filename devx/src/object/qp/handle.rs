@@ -1,0 +1,87 @@
+//! The handle of a queue pair.
+
+use std::sync::Arc;
+
+use blueflame::queue::WqeRecord;
+use blueflame::types::{Qpn, Wqebbs};
+
+use super::super::cq::Cq;
+use super::super::pd::Pd;
+use super::super::shadow::Shadow;
+use super::super::uar::DoorbellPage;
+use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
+use crate::context::Object;
+use crate::error::Error;
+use crate::memory::{Record, Space};
+
+/// Handle of a queue pair: its number, and its states. Cheap to clone; the queue pair is destroyed with the last handle and queue.
+#[derive(Clone, Debug)]
+pub struct Qp {
+    pub(super) handle: Arc<Handle>,
+}
+
+/// Fields are dropped from first to last: the object goes before what it stands on.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) object: Object,
+    pub(super) qpn: Qpn,
+    pub(super) service: ServiceType,
+    /// What the send queue may have outstanding once it is ready to send.
+    pub(super) window: Wqebbs,
+    /// Addresses of the rings that the queues over it have.
+    pub(super) sq_ring: usize,
+    pub(super) rq_ring: usize,
+    pub(super) _sq_shadow: Shadow<WqeRecord>,
+    pub(super) _rq_shadow: Option<Shadow<u64>>,
+    pub(super) _ring: Space,
+    pub(super) _record: Record,
+    pub(super) _page: DoorbellPage,
+    pub(super) send_cq: Cq,
+    pub(super) recv_cq: Cq,
+    pub(super) _pd: Pd,
+}
+
+impl Qp {
+    /// The queue pair's number.
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        self.handle.qpn
+    }
+
+    /// The service it offers.
+    #[must_use]
+    pub fn service(&self) -> ServiceType {
+        self.handle.service
+    }
+
+    /// The object: for commands that this crate has no methods for, and for events.
+    ///
+    /// Not for moving it to RESET or to RTS: the queues here would not know.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.handle.object
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Qpc, Error> {
+        let mut inbox = QueryQpIn::new();
+        inbox.set_qpn(self.qpn());
+        Ok(self.object().query(&inbox)?.qpc().clone())
+    }
+
+    /// Asks the device for the state.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn state(&self) -> Result<QpcState, Error> {
+        Ok(self.query()?.state())
+    }
+
+    /// Whether both are handles of one queue pair.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+}

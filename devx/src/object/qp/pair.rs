@@ -1,0 +1,160 @@
+//! A queue pair with its queues.
+
+use std::io::{Read, Write};
+
+use blueflame::cq::{CompletionQueue, Cqe, PollMode};
+use blueflame::db::{ExclusiveRegister, Register};
+use blueflame::queue::{Owned, RecvQueue, SendQueue};
+use blueflame::transport::Transport;
+use blueflame::types::{Psn, Wqebbs};
+use blueflame::verbs::handshake::{self, HandshakeError, Peer};
+use blueflame::verbs::{Endpoint, Gid, Path};
+
+use super::super::cq::Cq;
+use super::handle::Qp;
+use crate::cmd::QpcState;
+use crate::error::Error;
+
+/// A queue pair: its handle, and its queues, which go their own ways from here on, to other threads for instance.
+///
+/// What it completed and nobody has polled stays in the completion queue when it is dropped, and the device gives its number out
+/// again: [`reset`](Self::reset) takes them out, or [`forget`](CompletionQueue::forget) does later. A new queue pair never has a
+/// number of which its completion queues hold completions: the builder looks.
+#[derive(Debug)]
+pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
+    /// The handle, for what is not posting.
+    pub qp: Qp,
+    /// The send queue.
+    pub sq: Owned<SendQueue<T, R>, Qp>,
+    /// The receive queue, if there is one.
+    pub rq: Option<Owned<RecvQueue, Qp>>,
+}
+
+impl Qp {
+    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
+    /// [`connect`](QueuePair::connect) what the peer was told: the first PSN is another random number each time.
+    #[must_use]
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        Endpoint {
+            lid: path.port.lid,
+            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
+            gid_type: path.gid_type(),
+            qpn: self.qpn(),
+            psn: Psn::random(),
+            mtu: path.mtu,
+        }
+    }
+}
+
+impl<T: Transport, R: Register> QueuePair<T, R> {
+    /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::Command`], [`Error::Foreign`] if the queue is another queue pair's.
+    pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
+        self.whole()?;
+        self.qp.rtr_to_rts(path, psn)?;
+        if self.sq.window() == Wqebbs(0) {
+            let window = self.qp.handle.window;
+            let bad =
+                |error: blueflame::queue::WindowError| Error::Parts { object: "send queue", why: error.to_string() };
+            self.sq.set_window(window).map_err(bad)?;
+        }
+        Ok(())
+    }
+
+    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is what the peer was told. The peer may be a queue pair of
+    /// verbs: it cannot tell.
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        self.qp.to_rtr(path, remote)?;
+        self.to_rts(path, local.psn)
+    }
+
+    /// RESET to RTS, with the peer at the other end of `stream`, which calls this, or `connect_over` of a queue pair of verbs, too.
+    /// Each side is given the other's `data`.
+    ///
+    /// A peer may send as soon as it returns from here, so post receives before: call [`Qp::to_init`], which permits that, post them,
+    /// then this.
+    ///
+    /// # Errors
+    /// [`ConnectError`]: of the exchange, or of a state change.
+    pub fn connect_over<S: Read + Write>(
+        &mut self,
+        stream: &mut S,
+        path: &Path,
+        data: &[u8],
+    ) -> Result<Peer, ConnectError> {
+        let begun = match self.qp.to_init(path) {
+            // To post receives before, the caller has done that already.
+            Err(Error::WrongState { is: QpcState::INIT, .. }) => self.qp.init_to_init(path),
+            other => other,
+        };
+        if let Err(error) = begun {
+            // The peer waits for an answer.
+            let _ = handshake::give_up(stream);
+            return Err(error.into());
+        }
+        let local = self.qp.endpoint(path);
+        let peer = handshake::exchange(stream, &local, data)?;
+        if let Err(error) = self.connect(path, &local, &peer.endpoint) {
+            let _ = handshake::give_up(stream);
+            return Err(error.into());
+        }
+        handshake::ready(stream)?;
+        Ok(peer)
+    }
+
+    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, and the tags of outstanding requests are
+    /// lost. Completions that nobody has polled are removed from the completion queues; `forgotten` sees each of them first.
+    ///
+    /// `cqs` are the completion queues that the queue pair completes to: one, or two.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's; [`Error::Command`].
+    pub fn reset<M: PollMode>(
+        &mut self,
+        cqs: &mut [&mut Owned<CompletionQueue<M>, Cq>],
+        mut forgotten: impl FnMut(Cqe<'_>),
+    ) -> Result<(), Error> {
+        self.whole()?;
+        for needed in [&self.qp.handle.send_cq, &self.qp.handle.recv_cq] {
+            if !cqs.iter().any(|cq| cq.handle().is(needed)) {
+                return Err(Error::Foreign { object: "completion queue that was given", of: "queue pair" });
+            }
+        }
+        self.qp.to_reset()?;
+        for cq in cqs.iter_mut() {
+            cq.forget_with(self.qp.qpn(), &mut forgotten);
+        }
+        // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten.
+        unsafe { self.sq.reset() };
+        if let Some(rq) = &mut self.rq {
+            // SAFETY: as above.
+            unsafe { rq.reset() };
+        }
+        Ok(())
+    }
+
+    /// Checks that both queues belong to the handle: safe code can exchange the fields, and the queue in an [`Owned`].
+    fn whole(&self) -> Result<(), Error> {
+        let handle = &self.qp.handle;
+        let sq = self.sq.handle().is(&self.qp) && self.sq.ring_addr() == handle.sq_ring;
+        let rq = self.rq.as_ref().is_none_or(|rq| rq.handle().is(&self.qp) && rq.ring_addr() == handle.rq_ring);
+        if sq && rq { Ok(()) } else { Err(Error::Foreign { object: "send or receive queue", of: "queue pair" }) }
+    }
+}
+
+/// Why a connection was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The exchange with the peer failed.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    /// A state change failed.
+    #[error(transparent)]
+    Setup(#[from] Error),
+}

@@ -1,0 +1,187 @@
+//! The commands that change the state of a queue pair (IBTA vol. 1, 10.3.1), as Linux fills them in
+//! (`drivers/infiniband/hw/mlx5/qp.c`, `__mlx5_ib_modify_qp`).
+
+use blueflame::types::Psn;
+use blueflame::verbs::{Access, Endpoint, Path};
+
+use super::super::address;
+use super::handle::Qp;
+use crate::check::in_range;
+use crate::cmd::{
+    Init2initQpIn, Init2rtrQpIn, PathMigration, PathMtu, Qp2ErrIn, Qp2RstIn, Qpc, QpcState, Rst2initQpIn, Rtr2rtsQpIn,
+    Rts2rtsQpIn, ServiceType, Status,
+};
+use crate::error::Error;
+use crate::mailbox::{Inbox, Modifies};
+
+/// Parts of a context that a transition may change but need not (`opt_param_mask`; Linux `include/linux/mlx5/qp.h`,
+/// `enum mlx5_qp_optpar`).
+mod optional {
+    pub(super) const RRE: u32 = 1 << 1;
+    pub(super) const RAE: u32 = 1 << 2;
+    pub(super) const RWE: u32 = 1 << 3;
+    pub(super) const PKEY_INDEX: u32 = 1 << 4;
+    pub(super) const PRI_PORT: u32 = 1 << 16;
+}
+
+/// After how many packets, as log2, the peer is asked for an acknowledgement (Linux `MLX5_IB_ACK_REQ_FREQ`).
+const LOG_ACK_REQ_FREQ: u8 = 8;
+
+/// Atomics of 8 bytes as InfiniBand has them (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
+const ATOMIC_MODE_IB_COMP: u8 = 1;
+
+impl Qp {
+    /// RESET to INIT: receives may be posted from here on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], or [`Error::Command`].
+    pub fn to_init(&self, path: &Path) -> Result<(), Error> {
+        self.check(path)?;
+        let mut inbox = Rst2initQpIn::new();
+        inbox.set_qpn(self.qpn());
+        let qpc = inbox.qpc_mut();
+        qpc.set_pm_state(PathMigration::MIGRATED);
+        qpc.primary_address_path_mut().set_vhca_port_num(path.port.number).set_pkey_index(path.pkey_index);
+        self.set_access(qpc, path.access)?;
+        self.transition(&inbox, QpcState::INIT)
+    }
+
+    /// Changes port, partition and rights of a queue pair in INIT.
+    ///
+    /// # Errors
+    /// As [`to_init`](Self::to_init).
+    pub fn init_to_init(&self, path: &Path) -> Result<(), Error> {
+        self.check(path)?;
+        let mut inbox = Init2initQpIn::new();
+        inbox.set_qpn(self.qpn());
+        let qpc = inbox.qpc_mut();
+        qpc.primary_address_path_mut().set_vhca_port_num(path.port.number).set_pkey_index(path.pkey_index);
+        let changed = self.set_access(qpc, path.access)?;
+        inbox.set_opt_param_mask(changed | optional::PKEY_INDEX | optional::PRI_PORT);
+        self.transition(&inbox, QpcState::INIT)
+    }
+
+    /// INIT to RTR: the queue pair answers `remote` from here on.
+    ///
+    /// # Errors
+    /// [`Error::Verbs`] if there is no way from the path to the peer, [`Error::OutOfRange`], [`Error::WrongState`], or
+    /// [`Error::Command`].
+    pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
+        self.check(path)?;
+        let context = self.object().context();
+        let general = context.general()?;
+        let mut inbox = Init2rtrQpIn::new();
+        inbox.set_qpn(self.qpn());
+        let qpc = inbox.qpc_mut();
+        qpc.set_mtu(PathMtu(path.mtu.min(remote.mtu) as u8))
+            .set_log_msg_max(general.log_max_msg())
+            .set_remote_qpn(remote.qpn)
+            .set_next_rcv_psn(remote.psn)
+            .set_log_ack_req_freq(LOG_ACK_REQ_FREQ);
+        address::fill(qpc.primary_address_path_mut(), context.device(), path, self.qpn(), remote)?;
+        qpc.primary_address_path_mut().set_pkey_index(path.pkey_index);
+        let changed = self.set_access(qpc, path.access)?;
+        if self.service() == ServiceType::RC {
+            let most = general.log_max_ra_res_qp();
+            qpc.set_log_rra_max(log_of(path.max_dest_rd_atomic).min(most)).set_min_rnr_nak(path.min_rnr_timer);
+        }
+        inbox.set_opt_param_mask(changed);
+        self.transition(&inbox, QpcState::RTR)
+    }
+
+    /// RTR to RTS. The send queue has to be opened after it: [`QueuePair::connect`](super::QueuePair::connect) does both.
+    pub(super) fn rtr_to_rts(&self, path: &Path, psn: Psn) -> Result<(), Error> {
+        self.check(path)?;
+        let general = self.object().context().general()?;
+        let mut inbox = Rtr2rtsQpIn::new();
+        inbox.set_qpn(self.qpn());
+        let qpc = inbox.qpc_mut();
+        qpc.set_next_send_psn(psn).set_log_ack_req_freq(LOG_ACK_REQ_FREQ).set_pm_state(PathMigration::MIGRATED);
+        if self.service() == ServiceType::RC {
+            qpc.set_retry_count(path.retry_cnt)
+                .set_rnr_retry(path.rnr_retry)
+                .set_log_sra_max(log_of(path.max_rd_atomic).min(general.log_max_ra_req_qp()));
+            qpc.primary_address_path_mut().set_ack_timeout(path.timeout);
+        }
+        self.transition(&inbox, QpcState::RTS)
+    }
+
+    /// Changes what the peer of a queue pair in RTS may do.
+    ///
+    /// # Errors
+    /// [`Error::WrongState`], or [`Error::Command`].
+    pub fn set_remote_access(&self, access: Access) -> Result<(), Error> {
+        let mut inbox = Rts2rtsQpIn::new();
+        inbox.set_qpn(self.qpn());
+        let changed = self.set_access(inbox.qpc_mut(), access)?;
+        inbox.set_opt_param_mask(changed);
+        self.transition(&inbox, QpcState::RTS)
+    }
+
+    /// To the error state. All requests that are posted and have not completed complete as "flushed", unsignalled ones, too.
+    ///
+    /// # Errors
+    /// [`Error::WrongState`] in RESET, or [`Error::Command`].
+    pub fn to_error(&self) -> Result<(), Error> {
+        let mut inbox = Qp2ErrIn::new();
+        inbox.set_qpn(self.qpn());
+        self.transition(&inbox, QpcState::ERR)
+    }
+
+    /// To RESET. The queues have to follow: [`QueuePair::reset`](super::QueuePair::reset) does both.
+    pub(super) fn to_reset(&self) -> Result<(), Error> {
+        let mut inbox = Qp2RstIn::new();
+        inbox.set_qpn(self.qpn());
+        self.transition(&inbox, QpcState::RST)
+    }
+
+    /// What the peer may do, of what the transport and the device can do. Returns which parts of the context that is.
+    fn set_access(&self, qpc: &mut Qpc, access: Access) -> Result<u32, Error> {
+        let allows = |right: Access| access.bits() & right.bits() & !Access::LOCAL_WRITE.bits() != 0;
+        qpc.set_rwe(allows(Access::REMOTE_WRITE));
+        if self.service() != ServiceType::RC {
+            return Ok(optional::RWE);
+        }
+        qpc.set_rre(allows(Access::REMOTE_READ));
+        if self.object().context().general()?.atomic() && allows(Access::REMOTE_ATOMIC) {
+            qpc.set_rae(true).set_atomic_mode(ATOMIC_MODE_IB_COMP);
+        }
+        Ok(optional::RRE | optional::RAE | optional::RWE)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), Error> {
+        path.check()?;
+        let ports = self.object().context().general()?.num_ports();
+        in_range("port", path.port.number, 1..=ports.into())
+    }
+
+    /// Sends a command that changes the state.
+    fn transition<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
+    where
+        I::Command: Modifies,
+    {
+        let Err(error) = self.object().modify(inbox) else { return Ok(()) };
+        // The firmware says that the state is wrong, and not which it is.
+        match &error {
+            Error::Command(command) if command.status == Status::BAD_QP_STATE_ERR => {
+                self.state().map_or(Err(error), |is| Err(Error::WrongState { is, to }))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+/// log2 of a number of requests, rounded up; 0 for none.
+fn log_of(requests: u8) -> u8 {
+    requests.max(1).next_power_of_two().trailing_zeros() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_requests_are_rounded_up() {
+        assert_eq!([0, 1, 2, 3, 16, 17, 128].map(log_of), [0, 0, 1, 2, 4, 5, 7]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Pages of doorbell registers, and who rings them.
+
+use core::ptr::NonNull;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use blueflame::arch::copy::{BlockCopy, DefaultCopy};
+use blueflame::db::{
+    ExclusiveRegister, FlushMode, RegisterError, RegisterParts, SharedRegister, ThreadRegister, TwoFences,
+};
+
+use crate::cmd::UarPage;
+use crate::context::Context;
+use crate::error::Error;
+use crate::ffi;
+use crate::memory::last;
+
+/// How a page of registers is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UarKind {
+    /// With write combining: WQEs may be copied there. Not in every virtual machine.
+    BlueFlame,
+    /// Uncached: doorbells of 8 bytes. libmlx5 has one such page for each context, and gives it to all who ask.
+    NonCached,
+}
+
+/// A page of doorbell registers: what completion queues are made with, and what keeps the page mapped. Cheap to clone.
+///
+/// By itself it cannot ring; [`Uar`], [`ThreadUar`] and [`SharedUar`] can. Completion queues are armed by 8-byte stores elsewhere in
+/// the page, which any number of queues may do.
+#[derive(Clone, Debug)]
+pub struct DoorbellPage {
+    handle: Arc<Handle>,
+}
+
+#[derive(Debug)]
+struct Handle {
+    raw: NonNull<ffi::Mlx5dvDevxUar>,
+    id: UarPage,
+    base: NonNull<u8>,
+    kind: UarKind,
+    context: Context,
+}
+
+// SAFETY: libmlx5 locks the list that a page goes back to; the page is only given out as an address.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: from `mlx5dv_devx_alloc_uar`, freed once; the queues that ring it held this, and are gone.
+        unsafe { ffi::mlx5dv_devx_free_uar(self.raw.as_ptr()) };
+    }
+}
+
+impl DoorbellPage {
+    /// What commands call it.
+    #[must_use]
+    pub fn id(&self) -> UarPage {
+        self.handle.id
+    }
+
+    /// Where the page is mapped.
+    #[must_use]
+    pub fn base(&self) -> NonNull<u8> {
+        self.handle.base
+    }
+
+    /// How it is mapped.
+    #[must_use]
+    pub fn kind(&self) -> UarKind {
+        self.handle.kind
+    }
+
+    /// The device it is of.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.handle.context
+    }
+}
+
+/// A doorbell register, not used yet: one queue may have it alone ([`QpBuilder::build_on`](super::QpBuilder::build_on)), the queues
+/// of a thread ([`ThreadUar`]), or any queues, with a lock ([`SharedUar`]).
+#[derive(Debug)]
+pub struct Uar {
+    page: DoorbellPage,
+    parts: RegisterParts,
+}
+
+// SAFETY: a register is not tied to a thread.
+unsafe impl Send for Uar {}
+
+impl Uar {
+    /// Allocates a register: with BlueFlame, or, where write combining does not work, without.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: none is left.
+    pub fn new(context: &Context) -> Result<Self, Error> {
+        Self::with_kind(context, UarKind::BlueFlame).or_else(|_| Self::with_kind(context, UarKind::NonCached))
+    }
+
+    /// Allocates a register of this kind.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: none is left, or write combining does not work; [`Error::Parts`].
+    pub fn with_kind(context: &Context, kind: UarKind) -> Result<Self, Error> {
+        let flags = match kind {
+            UarKind::BlueFlame => ffi::MLX5DV_UAR_ALLOC_TYPE_BF,
+            UarKind::NonCached => ffi::MLX5DV_UAR_ALLOC_TYPE_NC,
+        };
+        // SAFETY: the context is open.
+        let raw = NonNull::new(unsafe { ffi::mlx5dv_devx_alloc_uar(context.raw(), flags) })
+            .ok_or_else(|| last("mlx5dv_devx_alloc_uar"))?;
+        // SAFETY: allocated, and written before it was given out.
+        let (register, base, id) =
+            unsafe { ((*raw.as_ptr()).reg_addr, (*raw.as_ptr()).base_addr, (*raw.as_ptr()).page_id) };
+        let why = |why: String| Error::Parts { object: "doorbell register", why };
+        let handle = Handle {
+            raw,
+            id: UarPage::new(id).unwrap_or_default(),
+            base: NonNull::new(base.cast()).unwrap_or(NonNull::dangling()),
+            kind,
+            context: context.clone(),
+        };
+        // From here on it is freed if something is wrong.
+        let page = DoorbellPage { handle: Arc::new(handle) };
+        let (Some(reg), Some(_), Some(_)) = (NonNull::new(register.cast()), NonNull::new(base), UarPage::new(id))
+        else {
+            return Err(why(format!("page {id:#x} at {base:?}, register at {register:?}")));
+        };
+        let size = match kind {
+            UarKind::NonCached => 0,
+            // Two halves make a register (Linux `drivers/infiniband/hw/mlx5/main.c`, `bf_reg_size`; rdma-core
+            // `providers/mlx5/mlx5.c`, `bf->buf_size`).
+            UarKind::BlueFlame => {
+                let general = context.general()?;
+                if general.bf() { (1 << general.log_bf_reg_size()) / 2 } else { 0 }
+            }
+        };
+        Ok(Self { page, parts: RegisterParts { reg, size } })
+    }
+
+    /// The page that it is in.
+    #[must_use]
+    pub fn page(&self) -> &DoorbellPage {
+        &self.page
+    }
+
+    /// The register as raw parts: for `from_parts` of [`blueflame::db`].
+    #[must_use]
+    pub fn parts(&self) -> RegisterParts {
+        self.parts
+    }
+
+    /// The register, for one queue.
+    pub(super) fn exclusive<F: FlushMode, C: BlockCopy>(
+        self,
+        copy: C,
+    ) -> Result<(ExclusiveRegister<F, C>, DoorbellPage), Error> {
+        // SAFETY: mapped as long as the page, which the queue's object keeps; libmlx5 has given it to this value alone, or it has no
+        // BlueFlame, and others store 8-byte doorbells there.
+        let register = unsafe { ExclusiveRegister::from_parts(self.parts) }.map_err(bad)?;
+        Ok((register.with_mode::<F>().with_copy(copy), self.page))
+    }
+}
+
+/// A register that the queues of one thread ring in turn, with no lock.
+pub struct ThreadUar<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
+    page: DoorbellPage,
+    register: Rc<ThreadRegister<F, C>>,
+}
+
+impl<F: FlushMode, C: BlockCopy> fmt::Debug for ThreadUar<F, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadUar").field("page", &self.page).finish_non_exhaustive()
+    }
+}
+
+impl ThreadUar {
+    /// Allocates a register for the queues of the calling thread.
+    ///
+    /// # Errors
+    /// As [`Uar::new`].
+    pub fn new(context: &Context) -> Result<Self, Error> {
+        Self::over(Uar::new(context)?, DefaultCopy::default())
+    }
+}
+
+impl<F: FlushMode, C: BlockCopy> ThreadUar<F, C> {
+    /// The queues of the calling thread share `uar`, and copy by `copy`.
+    ///
+    /// # Errors
+    /// [`Error::Parts`]: invalid parts of a register.
+    pub fn over(uar: Uar, copy: C) -> Result<Self, Error> {
+        // SAFETY: mapped as long as the page, which each queue's object keeps; given to this value alone, as in `Uar::exclusive`.
+        let register = unsafe { ThreadRegister::from_parts(uar.parts) }.map_err(bad)?;
+        Ok(Self { page: uar.page, register: Rc::new(register.with_copy(copy)) })
+    }
+
+    /// The page that it is in.
+    #[must_use]
+    pub fn page(&self) -> &DoorbellPage {
+        &self.page
+    }
+
+    pub(super) fn register(&self) -> Rc<ThreadRegister<F, C>> {
+        Rc::clone(&self.register)
+    }
+}
+
+/// A register that any queues ring, under a lock. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct SharedUar {
+    page: DoorbellPage,
+    register: Arc<SharedRegister>,
+}
+
+impl SharedUar {
+    /// Any queues share `uar`.
+    ///
+    /// # Errors
+    /// [`Error::Parts`]: invalid parts of a register.
+    pub fn over(uar: Uar) -> Result<Self, Error> {
+        // SAFETY: as in `ThreadUar::over`.
+        let register = unsafe { SharedRegister::from_parts(uar.parts) }.map_err(bad)?;
+        Ok(Self { page: uar.page, register: Arc::new(register) })
+    }
+
+    /// The page that it is in.
+    #[must_use]
+    pub fn page(&self) -> &DoorbellPage {
+        &self.page
+    }
+
+    pub(super) fn register(&self) -> Arc<SharedRegister> {
+        Arc::clone(&self.register)
+    }
+}
+
+fn bad(error: RegisterError) -> Error {
+    Error::Parts { object: "doorbell register", why: error.to_string() }
+}

@@ -1,0 +1,102 @@
+//! One end of a connection, made by commands, and what tests do with it.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Side;
+use blueflame::transport::Transport;
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Buffer, Path, Pool, ProtectionDomain};
+use blueflame::wqe::WorkRequest;
+use blueflame_devx::Context;
+use blueflame_devx::memory::{Rings, ThreadRings};
+use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QueuePair, Uar};
+
+/// Bytes of each end's buffer.
+pub(crate) const BUFFER: usize = 1 << 16;
+
+/// What both ends of a test stand on.
+pub(crate) struct Ground {
+    pub(crate) context: Context,
+    pub(crate) verbs_pd: ProtectionDomain,
+    pub(crate) pd: Pd,
+    pub(crate) rings: ThreadRings,
+    pub(crate) path: Path,
+}
+
+pub(crate) fn ground() -> Ground {
+    let context = Context::open_first().expect("an mlx5 device with DevX");
+    let verbs_pd = context.device().protection_domain().expect("a PD");
+    let pd = Pd::of_verbs(&context, &verbs_pd).expect("its number");
+    let rings = ThreadRings::new(&Rings::new(&context).expect("memory"));
+    let path = context.device().path(1, None).expect("port 1");
+    Ground { context, verbs_pd, pd, rings, path }
+}
+
+/// A queue pair with its completion queue and some memory.
+pub(crate) struct End<T: Transport> {
+    pub(crate) pair: QueuePair<T>,
+    pub(crate) cq: OwnedCq,
+    pub(crate) buffer: Buffer,
+}
+
+impl<T: DevxTransport> End<T> {
+    pub(crate) fn new(ground: &Ground) -> Self {
+        let uar = Uar::new(&ground.context).expect("a register");
+        let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+        let builder = ground.pd.queue_pair::<T>(&ground.rings, cq.handle(), cq.handle());
+        let pair = builder.sends(16).receives(16).inline(64).build_on(uar).expect("a queue pair");
+        let mut pool = Pool::new(&ground.verbs_pd, BUFFER, Access::ALL).expect("memory");
+        Self { pair, cq, buffer: pool.take(BUFFER).expect("all of it") }
+    }
+
+    pub(crate) fn post<W: WorkRequest<T>>(&mut self, request: &W) {
+        // SAFETY: the buffers of both ends live as long as the ends, and tests wait for completions before they look.
+        unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
+    }
+
+    pub(crate) fn post_receive(&mut self, wr_id: u64) {
+        let sge = self.buffer.sge();
+        let rq = self.pair.rq.as_mut().expect("made with one");
+        // SAFETY: as for `post`.
+        unsafe { rq.post(WrId(wr_id), &[sge]) }.expect("room");
+    }
+
+    /// Waits for a completion, which must be good: of which side, of which request, of how many bytes.
+    pub(crate) fn completion(&mut self) -> (Side, WrId, u32) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let mut done = None;
+            let Self { pair, cq, .. } = self;
+            cq.poll_with(1, |cqe| {
+                cqe.check().unwrap_or_else(|error| panic!("{error}"));
+                let side = cqe.side().expect("of a request");
+                let wr_id = match side {
+                    Side::Requester => pair.sq.retire(&cqe).expect("of this queue").wr_id,
+                    Side::Responder => pair.rq.as_mut().expect("made with one").retire(&cqe).expect("of this queue"),
+                };
+                done = Some((side, wr_id, cqe.byte_len()));
+            });
+            if let Some(done) = done {
+                return done;
+            }
+            assert!(Instant::now() < deadline, "no completion");
+        }
+    }
+
+    pub(crate) fn bytes(&self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        self.buffer.read(0, &mut bytes);
+        bytes
+    }
+}
+
+/// Two ends that are connected with each other.
+pub(crate) fn connected<T: DevxTransport>(ground: &Ground) -> (End<T>, End<T>) {
+    let (mut a, mut b) = (End::new(ground), End::new(ground));
+    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&ground.path));
+    for (end, local, remote) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
+        end.pair.qp.to_init(&ground.path).expect("INIT");
+        end.pair.connect(&ground.path, &local, &remote).expect("RTS");
+    }
+    (a, b)
+}

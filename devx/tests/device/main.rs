@@ -1,0 +1,8 @@
+//! Objects on a device: libmlx5 as installed, commands by this crate, the data path of `blueflame` over what they made.
+//!
+//! Needs an mlx5 device with DevX; the software one will do: `./run test` runs it under `softhca-run`.
+
+mod capabilities;
+mod end;
+mod errors;
+mod messages;

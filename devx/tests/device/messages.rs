@@ -1,0 +1,97 @@
+//! Messages, WRITEs and READs over queues that commands made.
+
+use blueflame::cq::Side;
+use blueflame::types::WrId;
+use blueflame::{transport, wqe};
+use blueflame_devx::cmd::QpcState;
+
+use crate::end::{End, connected, ground};
+
+#[test]
+fn rc_sends_writes_reads_and_adds() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<transport::Rc>(&ground);
+    let message: Vec<u8> = (0..5000_u32).map(|i| (i * 7) as u8).collect();
+
+    b.post_receive(1);
+    a.buffer.write(0, &message);
+    a.post(&wqe::send().gather([a.buffer.sge_of(0..message.len())]).signaled(WrId(2)));
+    assert_eq!(b.completion(), (Side::Responder, WrId(1), 5000));
+    assert_eq!(a.completion().1, WrId(2));
+    assert_eq!(b.bytes(5000), message);
+
+    a.post(&wqe::write(b.buffer.remote().at(8)).inline(b"inline").signaled(WrId(3)));
+    assert_eq!(a.completion().1, WrId(3));
+    assert_eq!(b.bytes(14)[8..], *b"inline");
+
+    a.buffer.fill(0);
+    a.post(&wqe::read(b.buffer.remote()).scatter([a.buffer.sge_of(0..5000)]).signaled(WrId(4)));
+    assert_eq!(a.completion().1, WrId(4));
+    assert_eq!(a.bytes(5000), b.bytes(5000));
+
+    b.buffer.write(64, &41_u64.to_ne_bytes());
+    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
+    assert_eq!(a.completion().1, WrId(5));
+    assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
+}
+
+#[test]
+fn uc_sends_and_writes() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<transport::Uc>(&ground);
+    b.post_receive(1);
+    a.post(&wqe::send().inline(b"unreliable").imm(0xabcd).signaled(WrId(2)));
+    assert_eq!(a.completion().1, WrId(2));
+    assert_eq!(b.completion(), (Side::Responder, WrId(1), 10));
+    assert_eq!(b.bytes(10), b"unreliable");
+}
+
+#[test]
+fn rings_wrap_many_times() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<transport::Rc>(&ground);
+    for n in 0..200_u64 {
+        b.post_receive(n);
+        a.post(&wqe::send().inline(&n.to_ne_bytes()).signaled(WrId(n)));
+        assert_eq!(b.completion(), (Side::Responder, WrId(n), 8));
+        assert_eq!(a.completion().1, WrId(n));
+        assert_eq!(b.bytes(8), n.to_ne_bytes());
+    }
+}
+
+#[test]
+fn the_device_says_what_it_was_told() {
+    let ground = ground();
+    let (a, b) = connected::<transport::Rc>(&ground);
+    let qpc = a.pair.qp.query().expect("QUERY_QP");
+    assert_eq!(qpc.state(), QpcState::RTS);
+    assert_eq!(qpc.remote_qpn(), b.pair.qp.qpn());
+    assert_eq!((qpc.log_sq_size(), qpc.log_rq_size(), qpc.log_rq_stride()), (4, 4, 0));
+    assert_eq!((qpc.cqn_snd(), qpc.cqn_rcv()), (a.cq.cqn(), a.cq.cqn()));
+    assert_eq!(qpc.pd(), ground.pd.pdn());
+    assert_eq!(a.cq.handle().query().expect("QUERY_CQ").log_cq_size(), 6);
+}
+
+#[test]
+fn a_queue_pair_is_reset_and_connected_again() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<transport::Rc>(&ground);
+    a.post(&wqe::write(b.buffer.remote()).inline(b"first").signaled(WrId(1)));
+    assert_eq!(a.completion().1, WrId(1));
+    for end in [&mut a, &mut b] {
+        end.pair.qp.to_error().expect("ERR");
+        assert_eq!(end.pair.qp.state().expect("QUERY_QP"), QpcState::ERR);
+        let End { pair, cq, .. } = end;
+        pair.reset(&mut [cq], |_| ()).expect("RESET");
+        assert_eq!(pair.qp.state().expect("QUERY_QP"), QpcState::RST);
+    }
+    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&ground.path));
+    for (end, local, remote) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
+        end.pair.qp.to_init(&ground.path).expect("INIT");
+        end.pair.qp.init_to_init(&ground.path).expect("INIT again");
+        end.pair.connect(&ground.path, &local, &remote).expect("RTS");
+    }
+    a.post(&wqe::write(b.buffer.remote()).inline(b"second").signaled(WrId(2)));
+    assert_eq!(a.completion().1, WrId(2));
+    assert_eq!(b.bytes(6), b"second");
+}
