@@ -1,10 +1,12 @@
 //! What the examples share, so that each is one page of RDMA: options by perftest's letters, the meeting over TCP, the report.
 //!
 //! [`Setup`] is in every program: which device, which port, where the peer is. [`Latencies`] collects times and [`ReportOptions`]
-//! says how they come out: percentiles, a line of JSON, an SVG histogram.
+//! says how they come out: percentiles, a line of JSON, an SVG histogram. [`pingpong`] is what the ping-pongs do, whoever has made
+//! their queues.
 
 mod failure;
 mod latency;
+pub mod pingpong;
 mod process;
 mod setup;
 mod svg;

@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use blueflame::types::{Psn, Qpn};
-use blueflame::verbs::{Endpoint, Error, Gid, Mtu};
-use common::Failure;
+use blueflame::verbs::{Endpoint, Gid, Mtu};
+
+use crate::Failure;
 
 /// An endpoint as the C tool writes it: `LLLL:QPQPQP:PSNPSN:GID`, hexadecimal, with the C string's final zero byte.
 const MESSAGE_BYTES: usize = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
@@ -42,7 +43,7 @@ fn show(side: &str, endpoint: &Endpoint) {
     eprintln!("{side:>8} address: LID {lid:#06x}, QPN {:#08x}, PSN {:#08x}, GID {gid}", qpn.get(), psn.get());
 }
 
-pub(crate) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpoint, Failure> {
+pub(super) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpoint, Failure> {
     show("local", local);
     stream.write_all(&to_message(local))?;
     let mut message = [0; MESSAGE_BYTES];
@@ -55,10 +56,10 @@ pub(crate) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpo
 
 /// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends as soon
 /// as it has the answer.
-pub(crate) fn as_server(
+pub(super) fn as_server(
     mut stream: TcpStream,
     local: &Endpoint,
-    connect: impl FnOnce(&Endpoint) -> Result<(), Error>,
+    connect: impl FnOnce(&Endpoint) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     show("local", local);
     let mut message = [0; MESSAGE_BYTES];

@@ -3,17 +3,14 @@
 use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
-use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::WrId;
-use blueflame::verbs::{
-    Access, Buffer, CompletionChannel, Device, Endpoint, Error, Owned, OwnedCq, POOL_ALIGN, Path, Pool, Qp, QueuePair,
-};
-use blueflame::{transport, wqe};
-use common::{Failure, Role};
+use blueflame::verbs::{Access, Buffer, POOL_ALIGN, Pool, ProtectionDomain};
+use blueflame::wqe;
 
-use crate::Options;
-use crate::pattern::{compare, fill_pattern, is_c_fill};
-use crate::report::Report;
+use super::pattern::{compare, fill_pattern, is_c_fill};
+use super::report::Report;
+use super::{Parts, PingPongOptions, Queues};
+use crate::{Failure, Role};
 
 /// What the peer's messages are to be.
 #[derive(Clone, Copy, PartialEq)]
@@ -27,65 +24,51 @@ enum Peer {
 }
 
 /// One side of the exchange.
-pub(crate) struct PingPong {
-    cq: OwnedCq,
-    sq: Owned<SendQueue<transport::Rc>, Qp>,
-    rq: Owned<RecvQueue, Qp>,
-    channel: Option<CompletionChannel>,
+pub(super) struct PingPong<Q> {
+    pub(super) queues: Q,
     /// Two, so that the next message is ready while the last is on its way.
     send: [Buffer; 2],
     receive: Vec<Buffer>,
     peer: Peer,
     verify: bool,
+    events: bool,
     timeout: Duration,
     iters: u32,
     /// Where messages are put together and taken apart.
     expected: Vec<u8>,
     arrived: Vec<u8>,
-    pub(crate) report: Report,
+    pub(super) report: Report,
 }
 
-impl PingPong {
-    pub(crate) fn new(device: &Device, options: &Options, role: Role) -> Result<(Self, Qp), Failure> {
-        let channel = if options.events { Some(device.completion_channel()?) } else { None };
-        let mut cq = device.completion_queue(options.rx_depth + 2);
-        if let Some(channel) = &channel {
-            cq = cq.channel(channel);
-        }
-        let cq = cq.build()?;
-        let pd = device.protection_domain()?;
-        let pair =
-            pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(2).receives(options.rx_depth).build()?;
-        let QueuePair { qp, sq, rq } = pair;
+impl<Q: Queues> PingPong<Q> {
+    pub(super) fn new(
+        queues: Q,
+        pd: &ProtectionDomain,
+        options: &PingPongOptions,
+        role: Role,
+    ) -> Result<Self, Failure> {
         let size = options.size as usize;
         let buffers = options.rx_depth as usize + 2;
-        let mut pool = Pool::new(&pd, buffers * (size + POOL_ALIGN), Access::LOCAL_WRITE)?;
-        let pingpong = Self {
-            cq,
-            sq,
-            rq: rq.ok_or("the queue pair has no receive queue")?,
-            channel,
+        let mut pool = Pool::new(pd, buffers * (size + POOL_ALIGN), Access::LOCAL_WRITE)?;
+        Ok(Self {
+            queues,
             send: [pool.take(size)?, pool.take(size)?],
             receive: (0..options.rx_depth).map(|_| pool.take(size)).collect::<Result<_, _>>()?,
             peer: if role == Role::Client { Peer::Counts } else { Peer::Unknown },
             verify: !options.no_verify,
+            events: options.events,
             timeout: Duration::from_secs(options.timeout),
             iters: options.iters,
             expected: vec![0; size],
             arrived: vec![0; size],
-            report: Report::new(options, role),
-        };
-        Ok((pingpong, qp))
+            report: Report::new(options, role, Q::MADE_BY),
+        })
     }
 
-    pub(crate) fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
-        self.sq.connect(path, local, remote)
-    }
-
-    pub(crate) fn post_receives(&mut self) -> Result<(), Failure> {
+    pub(super) fn post_receives(&mut self) -> Result<(), Failure> {
         for (tag, buffer) in self.receive.iter().enumerate() {
             // SAFETY: the buffer is read only after its completion, and lives as long as the queue.
-            unsafe { self.rq.post(WrId(tag as u64), &[buffer.sge()]) }?;
+            unsafe { self.queues.parts().rq.post(WrId(tag as u64), &[buffer.sge()]) }?;
         }
         Ok(())
     }
@@ -100,12 +83,12 @@ impl PingPong {
         let message = [self.send[k as usize % 2].sge()];
         // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
         // seen, and lives as long as the queue.
-        unsafe { self.sq.post_unchecked(&wqe::send().gather(message).signaled(WrId(k.into()))) }?;
+        unsafe { self.queues.parts().sq.post_unchecked(&wqe::send().gather(message).signaled(WrId(k.into()))) }?;
         Ok(())
     }
 
     /// Exchanges all messages: the client begins, the server answers.
-    pub(crate) fn run(&mut self, role: Role) -> Result<(), Failure> {
+    pub(super) fn run(&mut self, role: Role) -> Result<(), Failure> {
         let client = role == Role::Client;
         let begin = Instant::now();
         let (mut sent, mut received, mut posted) = (0, 0, 0);
@@ -173,7 +156,7 @@ impl PingPong {
         }
         let buffer = buffer.sge();
         // SAFETY: the message in it was dealt with; otherwise as in `post_receives`.
-        unsafe { self.rq.post(tag, &[buffer]) }?;
+        unsafe { self.queues.parts().rq.post(tag, &[buffer]) }?;
         Ok(())
     }
 
@@ -182,32 +165,35 @@ impl PingPong {
         let mut idle = 0_u32;
         let mut since = None;
         loop {
-            if let Some(cqe) = self.cq.poll() {
+            let Parts { cq, sq, rq } = self.queues.parts();
+            if let Some(cqe) = cq.poll() {
                 let side = cqe.check().map_err(explain)?;
                 let tag = match side {
-                    Side::Requester => self.sq.retire(&cqe)?.wr_id,
+                    Side::Requester => sq.retire(&cqe)?.wr_id,
                     Side::Responder => {
                         let (len, expected) = (cqe.byte_len(), self.expected.len());
                         if len as usize != expected {
                             return Err(Failure::Data(format!("a message of {len} bytes, not {expected}")));
                         }
-                        self.rq.retire(&cqe)?
+                        rq.retire(&cqe)?
                     }
                 };
                 return Ok((side, tag));
             }
-            match &self.channel {
+            match self.events {
                 // Armed and found empty: what comes from here on raises an event.
-                Some(channel) if idle > 0 => {
-                    channel.wait_timeout(self.timeout)?.ok_or(Failure::Silence(self.timeout))?;
-                    self.cq.event_received();
+                true if idle > 0 => {
+                    if !self.queues.wait_for_event(self.timeout)? {
+                        return Err(Failure::Silence(self.timeout));
+                    }
+                    self.queues.parts().cq.event_received();
                     idle = 0;
                 }
-                Some(_) => {
-                    self.cq.arm(Notify::Any);
+                true => {
+                    cq.arm(Notify::Any);
                     idle = 1;
                 }
-                None => {
+                false => {
                     idle += 1;
                     std::hint::spin_loop();
                     // Now and then: the clock, and a chance for the peer if it is on the same CPU.

@@ -1,6 +1,6 @@
 //! What messages are made of, so that a wrong byte shows.
 
-use common::Failure;
+use crate::Failure;
 
 /// What the C tool fills its buffer with.
 const C_FILL: u8 = 0x7b;
@@ -8,7 +8,7 @@ const C_FILL: u8 = 0x7b;
 const C_PAGE: usize = 4096;
 
 /// Writes message `k`.
-pub(crate) fn fill_pattern(k: u32, message: &mut [u8]) {
+pub(super) fn fill_pattern(k: u32, message: &mut [u8]) {
     for (word, chunk) in message.chunks_mut(8).enumerate() {
         // Weyl sequences with a multiplication: every bit depends on place and message.
         let mixed = (word as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -19,14 +19,14 @@ pub(crate) fn fill_pattern(k: u32, message: &mut [u8]) {
 }
 
 /// Whether this is what a C client begins with: its fill, and with `-c` a zero at the start of each page.
-pub(crate) fn is_c_fill(message: &[u8]) -> bool {
+pub(super) fn is_c_fill(message: &[u8]) -> bool {
     let fill = |(place, &byte): (usize, &u8)| byte == C_FILL || (place % C_PAGE == 0 && byte == 0);
     // Of a message of one byte nothing but the mark is left, and zero is ours.
     message.iter().enumerate().all(fill) && message != [0]
 }
 
 /// Compares the `k`-th message with pattern `pattern`, which is put together in `expected`.
-pub(crate) fn compare(k: u32, pattern: u32, message: &[u8], expected: &mut [u8]) -> Result<(), Failure> {
+pub(super) fn compare(k: u32, pattern: u32, message: &[u8], expected: &mut [u8]) -> Result<(), Failure> {
     fill_pattern(pattern, expected);
     match message.iter().zip(&*expected).position(|(is, should)| is != should) {
         None => Ok(()),

@@ -1,26 +1,29 @@
 //! The outcome, for people and for scripts.
 
-use common::{Failure, Latencies, Percentiles, ReportOptions, Role};
 use serde::Serialize;
 
-use crate::Options;
+use super::PingPongOptions;
+use crate::{Failure, Latencies, Percentiles, ReportOptions, Role};
 
 /// The outcome.
-pub(crate) struct Report {
+pub(super) struct Report {
     role: &'static str,
+    /// Who has made them.
+    queues: &'static str,
     size: u32,
     iters: u32,
     events: bool,
-    pub(crate) bytes_verified: u64,
-    pub(crate) elapsed: f64,
+    pub(super) bytes_verified: u64,
+    pub(super) elapsed: f64,
     /// From posting a message to the arrival of the answer.
-    pub(crate) round_trips: Latencies,
+    pub(super) round_trips: Latencies,
 }
 
 /// What `--json` prints: times in microseconds.
 #[derive(Serialize)]
 struct Line {
     role: &'static str,
+    queues: &'static str,
     mode: &'static str,
     size: u32,
     messages: u64,
@@ -30,9 +33,10 @@ struct Line {
 }
 
 impl Report {
-    pub(crate) fn new(options: &Options, role: Role) -> Self {
+    pub(super) fn new(options: &PingPongOptions, role: Role, queues: &'static str) -> Self {
         Self {
             role: role.name(),
+            queues,
             size: options.size,
             iters: options.iters,
             events: options.events,
@@ -42,9 +46,10 @@ impl Report {
         }
     }
 
-    pub(crate) fn print(&self, options: &ReportOptions) -> Result<(), Failure> {
+    pub(super) fn print(&self, options: &ReportOptions) -> Result<(), Failure> {
         let line = Line {
             role: self.role,
+            queues: self.queues,
             mode: if self.events { "events" } else { "poll" },
             size: self.size,
             messages: 2 * u64::from(self.iters),
@@ -55,9 +60,9 @@ impl Report {
         if options.json {
             println!("{}", serde_json::to_string(&line)?);
         } else {
-            let Line { role, messages, bytes_verified, seconds, round_trip_us, .. } = line;
+            let Line { role, queues, messages, bytes_verified, seconds, round_trip_us, .. } = line;
             println!(
-                "{role}: {messages} messages of {} bytes in {seconds:.2} s, {bytes_verified} bytes verified",
+                "{role}, queues by {queues}: {messages} messages of {} bytes in {seconds:.2} s, {bytes_verified} bytes verified",
                 self.size
             );
             println!("round trip in us: {round_trip_us}");

@@ -1,0 +1,126 @@
+//! Ping-pong over a reliable connection, whoever has made its queues: with the options, the TCP exchange and the messages of
+//! `ibv_rc_pingpong`, which may be the other side.
+//!
+//! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
+//! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what the
+//! C server's `-c` looks for.
+
+mod exchange;
+mod pattern;
+mod report;
+mod side;
+mod verbs;
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use blueflame::cq::CompletionQueue;
+use blueflame::db::Register;
+use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::transport::Rc;
+use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
+use clap::Args;
+
+use crate::{Failure, ReportOptions, Role, Setup};
+use side::PingPong;
+
+pub use verbs::Verbs;
+
+/// The options of a ping-pong.
+#[derive(Args, Clone, Debug)]
+pub struct PingPongOptions {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "the type says it")]
+    pub setup: Setup,
+    /// Bytes per message
+    #[arg(short, long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pub size: u32,
+    /// Messages each way
+    #[arg(short = 'n', long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iters: u32,
+    /// Receives kept posted
+    #[arg(short, long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub rx_depth: u32,
+    /// Sleep on completion events instead of polling
+    #[arg(short, long)]
+    pub events: bool,
+    /// Do not look at what arrives
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Seconds without a completion after which the peer counts as gone
+    #[arg(long, default_value_t = 20)]
+    pub timeout: u64,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "the type says it")]
+    pub report: ReportOptions,
+}
+
+/// A queue pair and its completion queue.
+pub trait Queues {
+    /// How its doorbell register is used.
+    type Register: Register;
+    /// Who has made them.
+    const MADE_BY: &'static str;
+
+    /// The queues.
+    fn parts(&mut self) -> Parts<'_, Self::Register>;
+
+    /// Where the peer reaches them.
+    fn endpoint(&self, path: &Path) -> Endpoint;
+
+    /// INIT to RTS.
+    ///
+    /// # Errors
+    /// A failed state change.
+    fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure>;
+
+    /// Waits for an event of the completion queue, which is armed; false if there was none for so long.
+    ///
+    /// # Errors
+    /// A failed call.
+    fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure>;
+}
+
+/// The queues, borrowed.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the types say it")]
+pub struct Parts<'a, R: Register> {
+    pub cq: &'a mut CompletionQueue,
+    pub sq: &'a mut SendQueue<Rc, R>,
+    pub rq: &'a mut RecvQueue,
+}
+
+/// Completions that a side can have outstanding.
+#[must_use]
+pub fn completions(options: &PingPongOptions) -> u32 {
+    options.rx_depth + 2
+}
+
+/// Sends that a side can have outstanding.
+pub const SENDS: u32 = 2;
+
+/// One side of the ping-pong, over queues in INIT: connected with the peer at the other end of `stream`. Memory is registered in
+/// `pd`, which the queues must be able to use.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run<Q: Queues>(
+    queues: Q,
+    (pd, path): (&ProtectionDomain, &Path),
+    options: &PingPongOptions,
+    (role, stream): (Role, TcpStream),
+) -> Result<(), Failure> {
+    let mut pingpong = PingPong::new(queues, pd, options, role)?;
+    pingpong.post_receives()?;
+    let local = pingpong.queues.endpoint(path);
+    match role {
+        Role::Client => {
+            let remote = exchange::as_client(stream, &local)?;
+            pingpong.queues.connect(path, &local, &remote)?;
+        }
+        Role::Server => exchange::as_server(stream, &local, |remote| pingpong.queues.connect(path, &local, remote))?,
+    }
+    pingpong.run(role)?;
+    // With --local, the client's report says it all.
+    if role == Role::Server && options.setup.local { Ok(()) } else { pingpong.report.print(&options.report) }
+}

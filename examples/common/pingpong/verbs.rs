@@ -1,0 +1,62 @@
+//! Queues made by verbs.
+
+use std::time::Duration;
+
+use blueflame::db::ExclusiveRegister;
+use blueflame::queue::{Owned, RecvQueue, SendQueue};
+use blueflame::transport;
+use blueflame::verbs::{CompletionChannel, Endpoint, OwnedCq, Path, ProtectionDomain, Qp, QueuePair};
+
+use super::{Parts, PingPongOptions, Queues, SENDS, completions};
+use crate::Failure;
+
+/// A queue pair and a completion queue of `ibv_*` and `mlx5dv_*`.
+pub struct Verbs {
+    cq: OwnedCq,
+    qp: Qp,
+    sq: Owned<SendQueue<transport::Rc>, Qp>,
+    rq: Owned<RecvQueue, Qp>,
+    channel: Option<CompletionChannel>,
+}
+
+impl Verbs {
+    /// Makes them, in INIT.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
+        let device = pd.device();
+        let channel = if options.events { Some(device.completion_channel()?) } else { None };
+        let mut cq = device.completion_queue(completions(options));
+        if let Some(channel) = &channel {
+            cq = cq.channel(channel);
+        }
+        let cq = cq.build()?;
+        let pair = pd.queue_pair(cq.handle(), cq.handle()).sends(SENDS).receives(options.rx_depth).build()?;
+        let QueuePair { qp, sq, rq } = pair;
+        qp.to_init(path)?;
+        Ok(Self { cq, qp, sq, rq: rq.ok_or("the queue pair has no receive queue")?, channel })
+    }
+}
+
+impl Queues for Verbs {
+    type Register = ExclusiveRegister;
+    const MADE_BY: &'static str = "verbs";
+
+    fn parts(&mut self) -> Parts<'_, ExclusiveRegister> {
+        Parts { cq: &mut self.cq, sq: &mut self.sq, rq: &mut self.rq }
+    }
+
+    fn endpoint(&self, path: &Path) -> Endpoint {
+        self.qp.endpoint(path)
+    }
+
+    fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
+        Ok(self.sq.connect(path, local, remote)?)
+    }
+
+    fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {
+        let channel = self.channel.as_ref().ok_or("the completion queue has no channel")?;
+        Ok(channel.wait_timeout(timeout)?.is_some())
+    }
+}
