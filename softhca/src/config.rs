@@ -43,6 +43,10 @@ pub struct PortConfig {
     pub link: LinkLayer,
     /// Active path MTU in bytes: 256, 512, 1024, 2048 or 4096.
     pub active_mtu: u32,
+    /// GUID.
+    pub guid: u64,
+    /// Ethernet address; zeros on InfiniBand.
+    pub mac: [u8; 6],
 }
 
 impl PortConfig {
@@ -69,7 +73,13 @@ impl PortConfig {
             LinkLayer::InfiniBand => GidType::InfiniBand,
             LinkLayer::Ethernet => GidType::RoceV2,
         };
-        Self { lid: 0, gids: vec![Gid { raw, kind }], pkeys: vec![0xffff], link, active_mtu: 4096 }
+        let guid = 0x0200_0000_0000_0000 | u64::from(id);
+        let [high, low] = id.to_be_bytes();
+        let mac = match link {
+            LinkLayer::InfiniBand => [0; 6],
+            LinkLayer::Ethernet => [0x02, 0, 0, 0, high, low],
+        };
+        Self { lid: 0, gids: vec![Gid { raw, kind }], pkeys: vec![0xffff], link, active_mtu: 4096, guid, mac }
     }
 }
 
@@ -155,6 +165,8 @@ pub enum Generation {
 pub struct DeviceConfig {
     /// Which ConnectX it is.
     pub generation: Generation,
+    /// GUID of the device.
+    pub node_guid: u64,
     /// First QPN of this instance, at least 2. Processes that share a device divide the 24-bit space among them, since
     /// a packet finds its process by QPN.
     pub qpn_first: u32,
@@ -186,6 +198,7 @@ impl DeviceConfig {
     pub fn with_port(port: PortConfig) -> Self {
         Self {
             generation: Generation::default(),
+            node_guid: port.guid,
             qpn_first: 0x100,
             qpn_count: (1 << 18) - 0x100,
             reuse_qpns: false,

@@ -13,6 +13,12 @@ pub enum Object {
     /// Protection domain.
     #[error("PD")]
     Pd,
+    /// Transport domain.
+    #[error("transport domain")]
+    TransportDomain,
+    /// XRC domain.
+    #[error("XRC domain")]
+    Xrcd,
     /// Memory key.
     #[error("mkey")]
     Mkey,

@@ -190,6 +190,7 @@ impl Lab {
         let doorbells = [DoorbellSource::Calls, DoorbellSource::Registers, DoorbellSource::Records];
         let config = DeviceConfig {
             generation: Generation::default(),
+            node_guid: 1,
             qpn_first: 2,
             qpn_count: 16,
             reuse_qpns: false,

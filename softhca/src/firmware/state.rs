@@ -1,12 +1,14 @@
 //! What the firmware keeps besides the device's own objects.
 
 use super::holds::Holds;
-use super::objects::{MkeyRecord, Queues, Umem};
+use super::objects::{Domain, MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
 use std::collections::{BTreeSet, HashMap};
 
+/// Most transport domains, and most XRC domains.
+const MAX_DOMAINS: u32 = 1 << 16;
 /// Most user memories.
 const MAX_UMEMS: u32 = 1 << 20;
 
@@ -21,6 +23,10 @@ pub(crate) struct State {
     pub(super) queues: Queues,
     /// Event queues that CQs can name.
     pub(super) eqs: BTreeSet<u32>,
+    /// Transport domains.
+    pub(super) transport_domains: Table<Domain>,
+    /// XRC domains.
+    pub(super) xrcds: Table<Domain>,
     /// Memory keys that commands have made, by index.
     pub(super) mkeys: HashMap<u32, MkeyRecord>,
     /// User memory.
@@ -34,6 +40,8 @@ impl State {
             holds: Holds::default(),
             queues: Queues::default(),
             eqs: BTreeSet::new(),
+            transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),
+            xrcds: Table::new(Object::Xrcd, 1, MAX_DOMAINS),
             mkeys: HashMap::new(),
             umems: Table::new(Object::Umem, 1, MAX_UMEMS),
         }

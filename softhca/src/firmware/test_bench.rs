@@ -17,7 +17,10 @@ pub(crate) const MEMORY_BYTES: usize = 0x4_0000;
 
 /// A device with nothing on it.
 pub(crate) fn device() -> Device {
-    let config = DeviceConfig::with_port(PortConfig::infiniband(1));
+    device_of(DeviceConfig::with_port(PortConfig::infiniband(1)))
+}
+
+fn device_of(config: DeviceConfig) -> Device {
     let wire = Fabric::new().attach(Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] }).expect("a wire");
     Device::new(config, Box::new(TestMemory::filled(MEMORY_BYTES, 0)), Box::new(wire)).expect("a device")
 }
@@ -31,6 +34,11 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new() -> Self {
         Self { firmware: Firmware::new(), device: device() }
+    }
+
+    /// A device with this configuration.
+    pub(crate) fn of(config: DeviceConfig) -> Self {
+        Self { firmware: Firmware::new(), device: device_of(config) }
     }
 
     /// Carries out a command with room for `room` bytes of output. Gives those if its status is 0.

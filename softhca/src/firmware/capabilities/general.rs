@@ -25,6 +25,8 @@ capability_set! {
     LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects);
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();
+    // Users read registers.
+    ACCESS_REGISTER_USER: 0xd2, 1 = |_| 1;
     LOG_MAX_CQ: 0xdb, 5 = |c| log2(c.limits.max_objects);
     // The device orders all that it does, which is one of the orders that a relaxed key permits.
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
@@ -82,6 +84,7 @@ capability_set! {
     MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
+    LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;

@@ -89,6 +89,7 @@ impl Hca {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
             generation: generation(settings.generation),
+            node_guid: softhca_settings::node_guid(index),
             reuse_qpns: settings.reuse_qpn,
             ports,
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },

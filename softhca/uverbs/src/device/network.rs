@@ -87,5 +87,10 @@ pub(super) fn port_config(settings: &Settings, index: u32, port: u32) -> PortCon
             Link::Ethernet => LinkLayer::Ethernet,
         },
         active_mtu: 4096,
+        guid: settings::port_guid(index, port),
+        mac: match settings.link {
+            Link::Infiniband => [0; 6],
+            Link::Ethernet => settings::mac(index, port),
+        },
     }
 }

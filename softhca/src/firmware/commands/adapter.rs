@@ -1,0 +1,138 @@
+//! Who the device is: adapter, interface, and commands that say nothing of an object.
+
+use crate::config::Generation;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// The adapter.
+    query_adapter_param_block: 0x100 bytes {
+        IEEE_VENDOR_ID: 0xc8, 24;
+        VSD_VENDOR_ID: 0xf0, 16;
+    }
+}
+layout! {
+    /// `QUERY_ADAPTER`.
+    query_adapter_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// What it gives.
+    query_adapter_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        QUERY_ADAPTER_STRUCT: 0x80, query_adapter_param_block;
+    }
+}
+layout! {
+    /// `QUERY_ISSI`: the version of the interface.
+    query_issi_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// What it gives: the version in use, and a bit for each that is supported.
+    query_issi_out: 0x70 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        CURRENT_ISSI: 0x50, 16;
+        SUPPORTED_ISSI_DW0: 0x360, 32;
+    }
+}
+layout! {
+    /// `SET_ISSI`.
+    set_issi_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        CURRENT_ISSI: 0x50, 16;
+    }
+}
+layout! {
+    /// `NOP`.
+    nop_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// Ports that are one.
+    lagc: 0x8 bytes {
+        LAG_STATE: 0x1d, 3;
+    }
+}
+layout! {
+    /// `QUERY_LAG`.
+    query_lag_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// What it gives.
+    query_lag_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        CTX: 0x40, lagc;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x101, "QUERY_ADAPTER", &query_adapter_in::LAYOUT, &query_adapter_out::LAYOUT, query_adapter),
+    command(0x10a, "QUERY_ISSI", &query_issi_in::LAYOUT, &query_issi_out::LAYOUT, query_issi),
+    command(0x10b, "SET_ISSI", &set_issi_in::LAYOUT, &bare_out::LAYOUT, set_issi),
+    command(0x80d, "NOP", &nop_in::LAYOUT, &bare_out::LAYOUT, |_| Ok(())),
+    command(0x842, "QUERY_LAG", &query_lag_in::LAYOUT, &query_lag_out::LAYOUT, query_lag),
+];
+
+/// Mellanox' first block of Ethernet addresses (OUI).
+const VENDOR: u64 = 0x02c9;
+/// The interface whose commands these are.
+const ISSI: u64 = 1;
+/// First byte of the board's name in the adapter (`vsd_contd_psid`, 16 bytes).
+const BOARD_AT: usize = 0xf0;
+
+/// Name of the board: the same as of the object that is preloaded.
+fn board(generation: Generation) -> &'static [u8] {
+    match generation {
+        Generation::ConnectX5 => b"SFT0000000001",
+        Generation::ConnectX6Dx => b"SFT0000000002",
+        Generation::ConnectX7 => b"SFT0000000003",
+    }
+}
+
+fn query_adapter(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let board = board(call.device.config().generation);
+    let mut adapter = call.output.part(query_adapter_out::QUERY_ADAPTER_STRUCT);
+    adapter.set(query_adapter_param_block::IEEE_VENDOR_ID, VENDOR);
+    adapter.set(query_adapter_param_block::VSD_VENDOR_ID, VENDOR);
+    adapter.put(BOARD_AT, board);
+    Ok(())
+}
+
+fn query_issi(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.output.set(query_issi_out::CURRENT_ISSI, ISSI);
+    call.output.set(query_issi_out::SUPPORTED_ISSI_DW0, 1 << ISSI);
+    Ok(())
+}
+
+/// There is one interface, so a driver can only say that it is the one.
+fn set_issi(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
+    match call.input.get(set_issi_in::CURRENT_ISSI) {
+        ISSI => Ok(()),
+        other => Err(Refusal::parameter(format!("interface {other}; there is {ISSI} only"))),
+    }
+}
+
+/// Each port is its own: no LAG, which is state 0.
+fn query_lag(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.output.part(query_lag_out::CTX).set(lagc::LAG_STATE, 0);
+    Ok(())
+}

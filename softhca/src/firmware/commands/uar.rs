@@ -1,0 +1,52 @@
+//! UAR pages: where a driver rings doorbells.
+
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// `ALLOC_UAR`.
+    alloc_uar_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    }
+}
+layout! {
+    /// What it gives. The page is that of the number in the file of the device's own pages.
+    alloc_uar_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        UAR: 0x48, 24;
+    }
+}
+layout! {
+    /// `DEALLOC_UAR`.
+    dealloc_uar_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        UAR: 0x48, 24;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x802, "ALLOC_UAR", &alloc_uar_in::LAYOUT, &alloc_uar_out::LAYOUT, alloc),
+    command(0x803, "DEALLOC_UAR", &dealloc_uar_in::LAYOUT, &bare_out::LAYOUT, dealloc),
+];
+
+fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let uar = call.device.alloc_uar()?;
+    call.created(Object::Uar, uar);
+    call.output.set(alloc_uar_out::UAR, uar.into());
+    Ok(())
+}
+
+fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let uar = call.input.get32(dealloc_uar_in::UAR);
+    call.check_owner(Object::Uar, uar)?;
+    call.device.free_uar(uar)?;
+    call.destroyed(Object::Uar, uar);
+    Ok(())
+}

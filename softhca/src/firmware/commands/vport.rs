@@ -1,0 +1,290 @@
+//! The function's own port on the network: its state, GUIDs, GIDs and P_Keys. There are no other functions.
+
+use crate::config::{LinkLayer, PortConfig};
+use crate::firmware::call::{Call, Command, command};
+use crate::firmware::layout::{Field, layout};
+use crate::firmware::status::{Refusal, Status};
+
+layout! {
+    /// `QUERY_VPORT_STATE`.
+    query_vport_state_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        VPORT_NUMBER: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives: 1 is up.
+    query_vport_state_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        ADMIN_STATE: 0x78, 4;
+        STATE: 0x7c, 4;
+    }
+}
+layout! {
+    /// A function's port.
+    hca_vport_context: 0x200 bytes {
+        HAS_RAW: 0x102, 1;
+        GRH_REQUIRED: 0x103, 1;
+        PORT_PHYSICAL_STATE: 0x110, 4;
+        PORT_STATE: 0x118, 4;
+        VPORT_STATE: 0x11c, 4;
+        SYSTEM_IMAGE_GUID: 0x140, 64;
+        PORT_GUID: 0x180, 64;
+        NODE_GUID: 0x1c0, 64;
+        LID: 0x300, 16;
+    }
+}
+layout! {
+    /// `QUERY_HCA_VPORT_CONTEXT`.
+    query_hca_vport_context_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        PORT_NUM: 0x4c, 4;
+        VPORT_NUMBER: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives.
+    query_hca_vport_context_out: 0x210 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        HCA_VPORT_CONTEXT: 0x80, hca_vport_context;
+    }
+}
+layout! {
+    /// `QUERY_HCA_VPORT_GID`.
+    query_hca_vport_gid_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        PORT_NUM: 0x4c, 4;
+        VPORT_NUMBER: 0x50, 16;
+        GID_INDEX: 0x70, 16;
+    }
+}
+layout! {
+    /// What it gives, with the GIDs.
+    query_hca_vport_gid_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        GIDS_NUM: 0x60, 16;
+    } list of 16 bytes
+}
+layout! {
+    /// `QUERY_HCA_VPORT_PKEY`.
+    query_hca_vport_pkey_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        PORT_NUM: 0x4c, 4;
+        VPORT_NUMBER: 0x50, 16;
+        PKEY_INDEX: 0x70, 16;
+    }
+}
+layout! {
+    /// What it gives, with the P_Keys, each in a word of 32 bits.
+    query_hca_vport_pkey_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } list of 4 bytes
+}
+layout! {
+    /// An Ethernet address.
+    mac_address_layout: 0x8 bytes {
+        MAC_ADDR_47_32: 0x10, 16;
+        MAC_ADDR_31_0: 0x20, 32;
+    }
+}
+layout! {
+    /// A function's Ethernet port.
+    nic_vport_context: 0x100 bytes {
+        ROCE_EN: 0x1f, 1;
+        MTU: 0x130, 16;
+        SYSTEM_IMAGE_GUID: 0x140, 64;
+        PORT_GUID: 0x180, 64;
+        NODE_GUID: 0x1c0, 64;
+        ALLOWED_LIST_TYPE: 0x785, 3;
+        ALLOWED_LIST_SIZE: 0x794, 12;
+    } parts {
+        PERMANENT_ADDRESS: 0x7a0, mac_address_layout;
+    }
+}
+layout! {
+    /// `QUERY_NIC_VPORT_CONTEXT`.
+    query_nic_vport_context_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        VPORT_NUMBER: 0x50, 16;
+        ALLOWED_LIST_TYPE: 0x65, 3;
+    }
+}
+layout! {
+    /// What it gives. The lists of addresses that are let in besides the port's own are empty.
+    query_nic_vport_context_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        NIC_VPORT_CONTEXT: 0x80, nic_vport_context;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x750, "QUERY_VPORT_STATE", &query_vport_state_in::LAYOUT, &query_vport_state_out::LAYOUT, query_state),
+    command(
+        0x754,
+        "QUERY_NIC_VPORT_CONTEXT",
+        &query_nic_vport_context_in::LAYOUT,
+        &query_nic_vport_context_out::LAYOUT,
+        query_nic,
+    ),
+    command(
+        0x762,
+        "QUERY_HCA_VPORT_CONTEXT",
+        &query_hca_vport_context_in::LAYOUT,
+        &query_hca_vport_context_out::LAYOUT,
+        query_hca,
+    ),
+    command(
+        0x764,
+        "QUERY_HCA_VPORT_GID",
+        &query_hca_vport_gid_in::LAYOUT,
+        &query_hca_vport_gid_out::LAYOUT,
+        query_gids,
+    ),
+    command(
+        0x765,
+        "QUERY_HCA_VPORT_PKEY",
+        &query_hca_vport_pkey_in::LAYOUT,
+        &query_hca_vport_pkey_out::LAYOUT,
+        query_pkeys,
+    ),
+];
+
+/// `enum ib_port_state` and the physical state: up, and disabled.
+const PORT_DOWN: u64 = 1;
+const PORT_ACTIVE: u64 = 4;
+const PHYSICAL_DISABLED: u64 = 3;
+const PHYSICAL_LINK_UP: u64 = 5;
+/// The index that stands for all entries of a table.
+const ALL: usize = 0xffff;
+/// Bytes of a frame's payload: the longest frame, less its header with a tag.
+const NIC_MTU: u64 = 9216 - 18;
+
+/// Refuses what is for another function's port. `fields` are those that name one.
+fn own_only(call: &Call<'_>, fields: [Field; 2]) -> Result<(), Refusal> {
+    match fields.map(|field| call.input.get(field)) {
+        [0, 0] => Ok(()),
+        [_, number] => Err(Refusal::parameter(format!("vport {number:#x}: there is no other"))),
+    }
+}
+
+/// The port with this number; 0 is the first, too, for drivers of devices with one.
+fn port(call: &Call<'_>, number: u64) -> Result<(u8, PortConfig), Refusal> {
+    let number = number.max(1);
+    let port = call.device.config().ports.get(number as usize - 1);
+    let port = port.ok_or_else(|| Refusal::parameter(format!("port {number}")))?;
+    Ok((number as u8, port.clone()))
+}
+
+fn query_state(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_vport_state_in::{OTHER_VPORT, VPORT_NUMBER};
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    let up = call.device.port_is_up(1);
+    call.output.set(query_vport_state_out::ADMIN_STATE, 1);
+    call.output.set(query_vport_state_out::STATE, up.into());
+    Ok(())
+}
+
+fn query_hca(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_hca_vport_context_in::{OTHER_VPORT, PORT_NUM, VPORT_NUMBER};
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    let (number, port) = port(call, call.input.get(PORT_NUM))?;
+    let up = call.device.port_is_up(number);
+    let node_guid = call.device.config().node_guid;
+    let ethernet = port.link == LinkLayer::Ethernet;
+    let mut context = call.output.part(query_hca_vport_context_out::HCA_VPORT_CONTEXT);
+    let mut set = |field, value: u64| context.set(field, value);
+    set(hca_vport_context::HAS_RAW, ethernet.into());
+    set(hca_vport_context::GRH_REQUIRED, ethernet.into());
+    set(hca_vport_context::PORT_PHYSICAL_STATE, if up { PHYSICAL_LINK_UP } else { PHYSICAL_DISABLED });
+    set(hca_vport_context::PORT_STATE, if up { PORT_ACTIVE } else { PORT_DOWN });
+    set(hca_vport_context::VPORT_STATE, if up { PORT_ACTIVE } else { PORT_DOWN });
+    set(hca_vport_context::SYSTEM_IMAGE_GUID, node_guid);
+    set(hca_vport_context::NODE_GUID, node_guid);
+    set(hca_vport_context::PORT_GUID, port.guid);
+    set(hca_vport_context::LID, port.lid.into());
+    Ok(())
+}
+
+/// The entries of a table that index `index` names, which have room in the output: each has `bytes` there.
+fn entries<T: Copy>(call: &Call<'_>, table: &[T], index: u64, bytes: usize) -> Result<Vec<T>, Refusal> {
+    let found = match index as usize {
+        ALL => table,
+        index => table
+            .get(index..=index)
+            .ok_or_else(|| Refusal::new(Status::BadIndex, format!("entry {index} of {}", table.len())))?,
+    };
+    let (room, needed) = (call.output.0.len(), query_hca_vport_gid_out::LAYOUT.bytes + found.len() * bytes);
+    if room < needed {
+        let reason = format!("room for {room} bytes of output, which has {needed}");
+        return Err(Refusal::new(Status::BadOutputLength, reason));
+    }
+    Ok(found.to_vec())
+}
+
+fn query_gids(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_hca_vport_gid_in::{GID_INDEX, OTHER_VPORT, PORT_NUM, VPORT_NUMBER};
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    let (_, port) = port(call, call.input.get(PORT_NUM))?;
+    let out = query_hca_vport_gid_out::LAYOUT;
+    let gids = entries(call, &port.gids, call.input.get(GID_INDEX), out.element)?;
+    call.output.set(query_hca_vport_gid_out::GIDS_NUM, gids.len() as u64);
+    for (index, gid) in gids.iter().enumerate() {
+        call.output.put(out.bytes + index * out.element, &gid.raw);
+    }
+    Ok(())
+}
+
+fn query_pkeys(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_hca_vport_pkey_in::{OTHER_VPORT, PKEY_INDEX, PORT_NUM, VPORT_NUMBER};
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    let (_, port) = port(call, call.input.get(PORT_NUM))?;
+    let out = query_hca_vport_pkey_out::LAYOUT;
+    let pkeys = entries(call, &port.pkeys, call.input.get(PKEY_INDEX), out.element)?;
+    for (index, &pkey) in pkeys.iter().enumerate() {
+        call.output.put(out.bytes + index * out.element, &u32::from(pkey).to_be_bytes());
+    }
+    Ok(())
+}
+
+fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use query_nic_vport_context_in::{ALLOWED_LIST_TYPE, OTHER_VPORT, VPORT_NUMBER};
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    let (_, port) = port(call, 1)?;
+    if port.link != LinkLayer::Ethernet {
+        return Err(Refusal::new(Status::BadOperation, "an InfiniBand port is no NIC's"));
+    }
+    let list = call.input.get(ALLOWED_LIST_TYPE);
+    if list > 2 {
+        return Err(Refusal::parameter(format!("list {list}; there are those of unicast, multicast and VLANs")));
+    }
+    let node_guid = call.device.config().node_guid;
+    let mut context = call.output.part(query_nic_vport_context_out::NIC_VPORT_CONTEXT);
+    context.set(nic_vport_context::ROCE_EN, 1);
+    context.set(nic_vport_context::MTU, NIC_MTU);
+    context.set(nic_vport_context::SYSTEM_IMAGE_GUID, node_guid);
+    context.set(nic_vport_context::PORT_GUID, port.guid);
+    context.set(nic_vport_context::NODE_GUID, node_guid);
+    context.set(nic_vport_context::ALLOWED_LIST_TYPE, list);
+    let mut address = context.part(nic_vport_context::PERMANENT_ADDRESS);
+    let [a, b, rest @ ..] = port.mac;
+    address.set(mac_address_layout::MAC_ADDR_47_32, u16::from_be_bytes([a, b]).into());
+    address.set(mac_address_layout::MAC_ADDR_31_0, u32::from_be_bytes(rest).into());
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! Domains: numbers that other objects name.
+
+/// A transport domain, or an XRC domain.
+#[derive(Debug, Default)]
+pub(crate) struct Domain {
+    /// Objects that name it, which it outlives.
+    pub(crate) users: u32,
+}
