@@ -4,16 +4,6 @@
  */
 #include "devx.h"
 
-/* An error as the device says it: errno, and the status in the output. */
-#define EXPECT_REFUSED(result, out, status)                                                                    \
-	do {                                                                                                   \
-		int answered = (result);                                                                       \
-		EXPECT(answered == EREMOTEIO || (answered == -1 && errno == EREMOTEIO));                       \
-		EXPECT(status_of(out) == (status) && syndrome_of(out) != 0);                                   \
-	} while (0)
-
-enum { BAD_OPERATION = 2 };
-
 /* Objects are made, keep what they need, and go. */
 static void objects(void)
 {
@@ -23,25 +13,24 @@ static void objects(void)
 	EXPECT(mlx5dv_devx_obj_destroy(one) == 0);
 	/* No command queries a domain, and none of another kind of object may come with its handle. */
 	uint8_t in[16] = {}, out[16] = {};
-	set(in, 0, 16, ALLOC_PD);
+	set(in, OPCODE, ALLOC_PD);
 	EXPECT(mlx5dv_devx_obj_query(two, in, sizeof(in), out, sizeof(out)) == EINVAL);
-	set(in, 0, 16, QUERY_CQ);
-	set(in, 0x48, 24, second);
+	set(in, OPCODE, QUERY_CQ);
+	set(in, NUMBER, second);
 	EXPECT(mlx5dv_devx_obj_query(two, in, sizeof(in), out, sizeof(out)) == EINVAL);
 	EXPECT(mlx5dv_devx_obj_destroy(two) == 0);
 	/* Nor are destructions and other users' commands the program's to send. */
-	set(in, 0, 16, DEALLOC_PD);
+	set(in, OPCODE, DEALLOC_PD);
 	EXPECT(mlx5dv_devx_general_cmd(context, in, sizeof(in), out, sizeof(out)) == EINVAL);
-	errno = 0;
-	EXPECT(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)) == NULL && errno == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out))) == EINVAL);
 	/* What is shorter than any mailbox. */
-	set(in, 0, 16, ALLOC_PD);
-	EXPECT(mlx5dv_devx_obj_create(context, in, 15, out, sizeof(out)) == NULL && errno == EINVAL);
-	EXPECT(mlx5dv_devx_obj_create(context, in, sizeof(in), out, 15) == NULL && errno == EINVAL);
-	EXPECT(mlx5dv_devx_obj_create(context, NULL, sizeof(in), out, sizeof(out)) == NULL && errno == EFAULT);
-	EXPECT(mlx5dv_devx_obj_create(context, in, sizeof(in), NULL, sizeof(out)) == NULL && errno == EFAULT);
+	set(in, OPCODE, ALLOC_PD);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, in, 15, out, sizeof(out))) == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, in, sizeof(in), out, 15)) == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, NULL, sizeof(in), out, sizeof(out))) == EFAULT);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, in, sizeof(in), NULL, sizeof(out))) == EFAULT);
 	/* A command that the device does not have. */
-	set(in, 0, 16, 0xb00);
+	set(in, OPCODE, 0xb00);
 	EXPECT_REFUSED(mlx5dv_devx_general_cmd(context, in, sizeof(in), out, sizeof(out)), out, BAD_OPERATION);
 }
 
@@ -56,18 +45,224 @@ static void memories(void)
 	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
 	umem = NEED(mlx5dv_devx_umem_reg(context, "constant", 8, 0));
 	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
-	EXPECT(mlx5dv_devx_umem_reg(context, memory, 0, 0) == NULL && errno == EINVAL);
-	EXPECT(mlx5dv_devx_umem_reg(context, (void *)64, 4096, 0) == NULL && errno == EFAULT);
-	EXPECT(mlx5dv_devx_umem_reg(context, memory, -4096UL, 0) == NULL && errno == EINVAL);
-	EXPECT(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_REMOTE_WRITE) == NULL && errno == EINVAL);
-	EXPECT(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC) == NULL &&
-	       errno == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 0, 0)) == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, (void *)64, 4096, 0)) == EFAULT);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, -4096UL, 0)) == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_REMOTE_WRITE)) == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) == EINVAL);
 	struct mlx5dv_devx_umem_in in = { .addr = memory, .size = sizeof(memory), .access = IBV_ACCESS_LOCAL_WRITE };
 	in.pgsz_bitmap = 1 << 12;
 	umem = NEED(mlx5dv_devx_umem_reg_ex(context, &in));
 	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
 	in.pgsz_bitmap = 0xfff;
-	EXPECT(mlx5dv_devx_umem_reg_ex(context, &in) == NULL && errno == EINVAL);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg_ex(context, &in)) == EINVAL);
+}
+
+/* An object of another kind has another name, even of the same number. */
+static void queries(void)
+{
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct devx_cq cq = make_cq(uar, 4), other = make_cq(uar, 5);
+	uint8_t in[16] = {}, out[CREATE_CQ_BYTES] = {};
+	set(in, OPCODE, QUERY_CQ);
+	set(in, NUMBER, cq.number);
+	EXPECT(mlx5dv_devx_obj_query(cq.object, in, sizeof(in), out, sizeof(out)) == 0);
+	EXPECT(get(out, STATUS) == OK && get(out, CQC_LOG_CQ_SIZE) == 4 && get(out, CQC_UAR_PAGE) == uar->page_id);
+	EXPECT(mlx5dv_devx_obj_query(other.object, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	EXPECT(mlx5dv_devx_obj_modify(cq.object, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	set(in, OPCODE, QUERY_QP);
+	EXPECT(mlx5dv_devx_obj_query(cq.object, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	/* Room for less than the device has to say. */
+	set(in, OPCODE, QUERY_CQ);
+	EXPECT_REFUSED(mlx5dv_devx_obj_query(cq.object, in, sizeof(in), out, 16), out, BAD_OUTPUT_LENGTH);
+	/* The kernel knows the event queues. */
+	struct devx_cq wrong;
+	uint8_t create[CREATE_CQ_BYTES] = {};
+	prepare_cq(&wrong, uar, 4);
+	fill_create_cq(create, &wrong);
+	set(create, CQC_EQN, 0x7f);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, create, sizeof(create), out, sizeof(out))) == ENOENT);
+	/* And the device its pages and memory. */
+	fill_create_cq(create, &wrong);
+	set(create, CQC_UAR_PAGE, 0xffff);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, create, sizeof(create), out, sizeof(out))) == EREMOTEIO);
+	EXPECT(get(out, STATUS) == BAD_RESOURCE);
+	fill_create_cq(create, &wrong);
+	set(create, CQ_UMEM_ID, 0xffff);
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, create, sizeof(create), out, sizeof(out))) == EREMOTEIO);
+	EXPECT(get(out, STATUS) == BAD_RESOURCE);
+	EXPECT(mlx5dv_devx_umem_dereg(wrong.umem) == 0);
+	free(wrong.ring);
+	/* What is in use stays. */
+	EXPECT(mlx5dv_devx_umem_dereg(cq.umem) == EBUSY);
+	destroy_cq(&cq);
+	destroy_cq(&other);
+	mlx5dv_devx_free_uar(uar);
+}
+
+/* Verbs' objects can be queried by commands, by the names that the kernel driver has given them. */
+static void verbs_objects(void)
+{
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 15, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
+	struct mlx5dv_cq raw = raw_cq(cq);
+	uint8_t in[16] = {}, out[0x210] = {};
+	set(in, OPCODE, QUERY_CQ);
+	set(in, NUMBER, raw.cqn);
+	EXPECT(mlx5dv_devx_cq_query(cq, in, sizeof(in), out, sizeof(out)) == 0);
+	EXPECT(get(out, CQC_LOG_CQ_SIZE) == 4);
+	set(in, NUMBER, raw.cqn + 1);
+	EXPECT(mlx5dv_devx_cq_query(cq, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	set(in, OPCODE, QUERY_QP);
+	EXPECT(mlx5dv_devx_cq_query(cq, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+}
+
+/* Outputs that come by a file. */
+static void answers(void)
+{
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct devx_cq cq = make_cq(uar, 4);
+	struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(context));
+	struct pollfd waits = { .fd = file->fd, .events = POLLIN };
+	union {
+		struct mlx5dv_devx_async_cmd_hdr header;
+		uint8_t bytes[8 + CREATE_CQ_BYTES];
+	} answer;
+	uint8_t in[16] = {};
+	set(in, OPCODE, QUERY_CQ);
+	set(in, NUMBER, cq.number);
+	EXPECT(poll(&waits, 1, 0) == 0);
+	for (uint64_t number = 1; number <= 2; number++)
+		EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), CREATE_CQ_BYTES, number << 40, file) == 0);
+	EXPECT(poll(&waits, 1, 1000) == 1 && waits.revents == POLLIN);
+	EXPECT(mlx5dv_devx_get_async_cmd_comp(file, &answer.header, sizeof(answer) - 1) != 0 && errno == ENOSPC);
+	for (uint64_t number = 1; number <= 2; number++) {
+		EXPECT(mlx5dv_devx_get_async_cmd_comp(file, &answer.header, sizeof(answer)) == 0);
+		EXPECT(answer.header.wr_id == number << 40);
+		EXPECT(get(answer.header.out_data, STATUS) == OK && get(answer.header.out_data, CQC_LOG_CQ_SIZE) == 4);
+	}
+	EXPECT(poll(&waits, 1, 0) == 0);
+	EXPECT(fcntl(file->fd, F_SETFL, O_NONBLOCK) == 0);
+	EXPECT(mlx5dv_devx_get_async_cmd_comp(file, &answer.header, sizeof(answer)) != 0 && errno == EAGAIN);
+	/* A command that the device refuses says so in its output. */
+	EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), 16, 3, file) == 0);
+	EXPECT(mlx5dv_devx_get_async_cmd_comp(file, &answer.header, sizeof(answer)) == 0 && answer.header.wr_id == 3);
+	EXPECT(get(answer.header.out_data, STATUS) == BAD_OUTPUT_LENGTH);
+	/* One that the kernel refuses does not come. */
+	EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, 15, 16, 4, file) == EINVAL);
+	set(in, NUMBER, cq.number + 1);
+	EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), 16, 4, file) == EINVAL);
+	EXPECT(poll(&waits, 1, 0) == 0);
+	/* A megabyte may wait. */
+	set(in, NUMBER, cq.number);
+	unsigned wait = 0;
+	int result;
+	while ((result = mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), 0x8000, wait, file)) == 0 && wait < 100)
+		wait++;
+	EXPECT(result == EAGAIN && wait == 32);
+	struct mlx5dv_devx_cmd_comp none = { .fd = 0 };
+	EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), 16, 4, &none) == EBADF);
+	mlx5dv_devx_destroy_cmd_comp(file);
+	destroy_cq(&cq);
+	mlx5dv_devx_free_uar(uar);
+}
+
+enum { PORT_CHANGE = 0x09, EQE_TYPE = 1, EQE_SUBTYPE = 3, EQE_DATA = 32, PORT_DOWN = 1, PORT_ACTIVE = 4 };
+
+/* A device's entry about an event, after the program's number. */
+union event {
+	struct mlx5dv_devx_async_event_hdr header;
+	uint8_t bytes[8 + 64];
+};
+
+/* Events of no object: of a port. */
+static void port_events(void)
+{
+	int (*set_port)(int, int, int) = device_function("softhca_set_port");
+	struct mlx5dv_devx_event_channel *full = NEED(mlx5dv_devx_create_event_channel(context, 0));
+	struct mlx5dv_devx_event_channel *bare =
+		NEED(mlx5dv_devx_create_event_channel(context, MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA));
+	int counter = eventfd(0, EFD_NONBLOCK);
+	uint16_t port_change = PORT_CHANGE, both[] = { PORT_CHANGE, 0x08 };
+	EXPECT(mlx5dv_devx_subscribe_devx_event(full, NULL, sizeof(port_change), &port_change, 0x1234567890) == 0);
+	EXPECT(mlx5dv_devx_subscribe_devx_event(bare, NULL, sizeof(port_change), &port_change, 77) == 0);
+	EXPECT(mlx5dv_devx_subscribe_devx_event_fd(full, counter, NULL, PORT_CHANGE) == 0);
+	/* Not events of QPs, and not some of several. */
+	EXPECT(mlx5dv_devx_subscribe_devx_event(full, NULL, sizeof(both), both, 5) == EINVAL);
+	EXPECT(mlx5dv_devx_subscribe_devx_event(full, NULL, 1, &port_change, 5) == EINVAL);
+	EXPECT(mlx5dv_devx_subscribe_devx_event(full, NULL, 0, &port_change, 5) == EINVAL);
+	EXPECT(mlx5dv_devx_subscribe_devx_event_fd(full, full->fd + 1000, NULL, PORT_CHANGE) == EBADF);
+	EXPECT(mlx5dv_devx_subscribe_devx_event_fd(full, 0, NULL, PORT_CHANGE) == EINVAL);
+	EXPECT(set_port(0, 1, 0) == 0);
+	EXPECT(set_port(0, 1, 1) == 0);
+	for (unsigned expected = PORT_DOWN;; expected = PORT_ACTIVE) {
+		union event event;
+		EXPECT(mlx5dv_devx_get_event(full, &event.header, sizeof(event) - 1) == -1 && errno == EINVAL);
+		EXPECT(mlx5dv_devx_get_event(full, &event.header, sizeof(event)) == sizeof(event));
+		EXPECT(event.header.cookie == 0x1234567890 && event.header.out_data[EQE_TYPE] == PORT_CHANGE);
+		EXPECT(event.header.out_data[EQE_SUBTYPE] == expected && event.header.out_data[EQE_DATA + 8] == 1 << 4);
+		if (expected == PORT_ACTIVE)
+			break;
+	}
+	/* Once, until it is read. */
+	uint64_t cookie = 0, count = 0;
+	EXPECT(fcntl(bare->fd, F_SETFL, O_NONBLOCK) == 0);
+	EXPECT(mlx5dv_devx_get_event(bare, (void *)&cookie, sizeof(cookie)) == sizeof(cookie) && cookie == 77);
+	EXPECT(mlx5dv_devx_get_event(bare, (void *)&cookie, sizeof(cookie)) == -1 && errno == EAGAIN);
+	EXPECT(read(counter, &count, sizeof(count)) == sizeof(count) && count == 2);
+	mlx5dv_devx_destroy_event_channel(full);
+	EXPECT(set_port(0, 1, 0) == 0);
+	EXPECT(set_port(0, 1, 1) == 0);
+	EXPECT(read(counter, &count, sizeof(count)) == -1 && errno == EAGAIN);
+	EXPECT(mlx5dv_devx_get_event(bare, (void *)&cookie, sizeof(cookie)) == sizeof(cookie) && cookie == 77);
+	mlx5dv_devx_destroy_event_channel(bare);
+	close(counter);
+}
+
+/* What one context has made, another cannot name; and when it closes, all goes, used or not. */
+static void users(void)
+{
+	struct ibv_context *first = context;
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(first, 0));
+	struct devx_cq cq = make_cq(uar, 4);
+	ssize_t (*objects_of)(int, char *, size_t) = device_function("softhca_objects");
+	char before[512], after[512];
+	EXPECT(objects_of(0, before, sizeof(before)) > 0);
+	for (int round = 0; round < 3; round++) {
+		struct ibv_context *second = open_first();
+		uint8_t in[CREATE_CQ_BYTES] = {}, out[16] = {};
+		unsigned number;
+		NEED(alloc_pd(second, &number));
+		NEED(mlx5dv_devx_create_event_channel(second, 0));
+		/* Its memory, then its page. */
+		fill_create_cq(in, &cq);
+		EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(second, in, sizeof(in), out, sizeof(out))) == EREMOTEIO);
+		EXPECT(get(out, STATUS) == BAD_RESOURCE);
+		context = second;
+		struct devx_cq own;
+		prepare_cq(&own, uar, 4);
+		fill_create_cq(in, &own);
+		EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(second, in, sizeof(in), out, sizeof(out))) == EREMOTEIO);
+		EXPECT(get(out, STATUS) == BAD_RESOURCE);
+		own.uar = NEED(mlx5dv_devx_alloc_uar(second, 0));
+		fill_create_cq(in, &own);
+		struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(first));
+		NEED(own.object = mlx5dv_devx_obj_create(second, in, sizeof(in), out, sizeof(out)));
+		/* Nor has it another's files. */
+		uint8_t query[16] = {};
+		set(query, OPCODE, QUERY_CQ);
+		set(query, NUMBER, get(out, NUMBER));
+		EXPECT(mlx5dv_devx_obj_query_async(own.object, query, sizeof(query), 16, 4, file) == EBADF);
+		mlx5dv_devx_destroy_cmd_comp(file);
+		context = first;
+		/* Everything is left behind, and goes. */
+		EXPECT(ibv_close_device(second) == 0);
+		EXPECT(objects_of(0, after, sizeof(after)) > 0 && strcmp(before, after) == 0);
+	}
+	destroy_cq(&cq);
+	mlx5dv_devx_free_uar(uar);
 }
 
 /* Numbers that mailboxes need. */
@@ -102,7 +297,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = { { "objects", objects }, { "memories", memories }, { "numbers", numbers }, { "non-cached", non_cached } };
+	} parts[] = {
+		{ "objects", objects }, { "memories", memories }, { "numbers", numbers }, { "non-cached", non_cached },
+		{ "queries", queries }, { "verbs-objects", verbs_objects }, { "answers", answers },
+		{ "port-events", port_events }, { "users", users },
+	};
 	start();
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)

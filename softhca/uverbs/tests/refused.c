@@ -2,7 +2,6 @@
  * Commands that are refused because the program has asked for that, and what a program can ask its devices about themselves.
  */
 #include "devx.h"
-#include <dlfcn.h>
 
 static void (*refuse)(unsigned long long, int);
 static int (*refuse_mailbox)(unsigned long long, unsigned short, unsigned char);
@@ -53,12 +52,12 @@ int main(void)
 	EXPECT(refuse_mailbox(1, ALLOC_PD, 0) == -1 && errno == EINVAL);
 	EXPECT(refuse_mailbox(1, ALLOC_PD, NO_RESOURCES) == 0);
 	uint8_t in[16] = {}, out[16] = {};
-	set(in, 0, 16, NOP);
+	set(in, OPCODE, NOP);
 	mlx5dv_devx_general_cmd(context, in, sizeof(in), out, sizeof(out));
-	set(in, 0, 16, ALLOC_PD);
+	set(in, OPCODE, ALLOC_PD);
 	errno = 0;
 	EXPECT(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)) == NULL && errno == EREMOTEIO);
-	EXPECT(status_of(out) == NO_RESOURCES && syndrome_of(out) != 0 && count("PD") == domains);
+	EXPECT(get(out, STATUS) == NO_RESOURCES && get(out, SYNDROME) != 0 && count("PD") == domains);
 	EXPECT(carried_out(ALLOC_PD) == done);
 	struct mlx5dv_devx_obj *made = NEED(alloc_pd(context, &number));
 	EXPECT(carried_out(ALLOC_PD) == done + 1 && count("PD") == domains + 1);

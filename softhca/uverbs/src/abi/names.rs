@@ -14,6 +14,8 @@ pub(crate) mod object {
     pub(crate) const MLX5_DEVX: u16 = 0x1000;
     pub(crate) const MLX5_DEVX_OBJ: u16 = 0x1001;
     pub(crate) const MLX5_DEVX_UMEM: u16 = 0x1002;
+    pub(crate) const MLX5_DEVX_ASYNC_CMD_FD: u16 = 0x1004;
+    pub(crate) const MLX5_DEVX_ASYNC_EVENT_FD: u16 = 0x1005;
     pub(crate) const MLX5_UAR: u16 = 0x1008;
 
     /// Names of all objects, for messages.

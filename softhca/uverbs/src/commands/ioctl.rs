@@ -1,5 +1,6 @@
 //! One `RDMA_VERBS_IOCTL`, and the tables of what is answered.
 
+use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_state, srq, tally, uar};
@@ -57,6 +58,10 @@ const METHODS: &[Method] = {
         method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, devx_object::destroy),
         method(object::MLX5_DEVX_OBJ, 0x1002, "DEVX_OBJ_MODIFY", 3, devx_object::modify),
         method(object::MLX5_DEVX_OBJ, 0x1003, "DEVX_OBJ_QUERY", 3, devx_object::query),
+        method(object::MLX5_DEVX, 0x1003, "DEVX_SUBSCRIBE_EVENT", 5, devx_events::subscribe),
+        method(object::MLX5_DEVX_OBJ, 0x1004, "DEVX_OBJ_ASYNC_QUERY", 5, devx_answers::query),
+        method(object::MLX5_DEVX_ASYNC_CMD_FD, 0x1000, "DEVX_ASYNC_CMD_FD_ALLOC", 1, devx_answers::alloc),
+        method(object::MLX5_DEVX_ASYNC_EVENT_FD, 0x1000, "DEVX_ASYNC_EVENT_FD_ALLOC", 2, devx_events::alloc),
         method(object::MLX5_DEVX_UMEM, 0x1000, "DEVX_UMEM_REG", 7, devx_umem::register),
         method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, devx_umem::deregister),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),

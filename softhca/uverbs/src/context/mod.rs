@@ -11,7 +11,7 @@ pub(crate) mod uars;
 pub(crate) use objects::{CommandId, Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
-use crate::device::{EventPipe, Hca, Pinned};
+use crate::device::{EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use objects::Objects;
@@ -41,6 +41,8 @@ pub(crate) struct Context {
     pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
     /// Where asynchronous events go.
     default_events: OnceLock<Arc<EventPipe>>,
+    /// Files of answers and events that belong to this one.
+    files: Mutex<Vec<Weak<RecordFile>>>,
     /// The device's user that the context is, if it was set up as one; else 0.
     user: AtomicU16,
 }
@@ -72,6 +74,7 @@ impl Context {
             answer,
             static_uars: OnceLock::new(),
             default_events: OnceLock::new(),
+            files: Mutex::default(),
             user: AtomicU16::new(0),
         };
         if is_user {
@@ -149,6 +152,18 @@ impl Context {
         named.or_else(|| self.default_events.get().cloned())
     }
 
+    /// `file` belongs to this one, and ends with it.
+    pub(crate) fn adopt(&self, file: &Arc<RecordFile>) {
+        let mut files = lock(&self.files);
+        files.retain(|file| file.strong_count() > 0);
+        files.push(Arc::downgrade(file));
+    }
+
+    /// Whether `file` belongs to this one.
+    pub(crate) fn has(&self, file: &Arc<RecordFile>) -> bool {
+        lock(&self.files).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(file)))
+    }
+
     /// Gives `object` a handle.
     pub(crate) fn insert<T: Object>(&self, object: Arc<T>) -> u32 {
         lock(&self.objects).insert(object)
@@ -184,6 +199,7 @@ impl Context {
 
     /// Destroys all objects, users before what they use, and as often as that helps: what commands have made may use anything.
     fn release(&self) {
+        lock(&self.files).iter().filter_map(Weak::upgrade).for_each(|file| file.end());
         let mut objects = lock(&self.objects).take_all();
         loop {
             let before = objects.len();

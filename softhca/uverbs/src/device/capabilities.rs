@@ -7,6 +7,7 @@ use softhca::firmware::{Firmware, Status};
 const QUERY_HCA_CAP: u16 = 0x100;
 /// Kinds of capabilities (`enum mlx5_cap_type`).
 const GENERAL: u64 = 0;
+const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
 /// Bytes of `query_hca_cap_out`, and of what comes before the capabilities in it.
@@ -14,10 +15,28 @@ const OUTPUT_BYTES: usize = 0x1010;
 const BEFORE: usize = 0x10;
 
 /// Of `cmd_hca_cap`.
+const EVENT_CAP: Field = field(0x90, 1);
 const LOG_MAX_UCTX: Field = field(0x463, 5);
 const APU: Field = field(0x688, 1);
 const UCTX_CAP: Field = field(0x6a0, 32);
 const VHCA_TUNNEL_COMMANDS: Field = field(0x780, 64);
+
+/// Which events programs may ask for, a bit each (`device_event_cap`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EventMasks {
+    /// Of objects: 64 events a word.
+    affiliated: [u64; 4],
+    /// Of none.
+    unaffiliated: [u64; 4],
+}
+
+impl EventMasks {
+    /// Whether event `number` of an object, or of none, can be asked for.
+    pub(crate) fn permit(&self, number: u16, of_object: bool) -> bool {
+        let mask = if of_object { &self.affiliated } else { &self.unaffiliated };
+        mask.get(usize::from(number / 64)).is_some_and(|word| word >> (number % 64) & 1 != 0)
+    }
+}
 
 /// What a device can do.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +49,8 @@ pub(crate) struct Capabilities {
     pub(crate) apu: bool,
     /// Commands for another function pass.
     pub(crate) vhca_tunnel: bool,
+    /// Which events programs may ask for, if the device says so.
+    pub(crate) events: Option<EventMasks>,
 }
 
 impl Capabilities {
@@ -43,13 +64,31 @@ impl Capabilities {
             (status == Status::Ok).then(|| output.split_off(BEFORE))
         };
         let Some(general) = query(GENERAL) else {
-            return Self { users: true, user_caps: 0, apu: false, vhca_tunnel: false };
+            return Self { users: true, user_caps: 0, apu: false, vhca_tunnel: false, events: None };
+        };
+        let masks = |bytes: Vec<u8>| {
+            let word = |index: usize| field(index * 64, 64).get(&bytes);
+            EventMasks { affiliated: [0, 1, 2, 3].map(word), unaffiliated: [4, 5, 6, 7].map(word) }
         };
         Self {
             users: LOG_MAX_UCTX.get(&general) != 0,
             user_caps: UCTX_CAP.get32(&general),
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
+            events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_a_bit_for_each_event() {
+        let masks = EventMasks { affiliated: [1 << 5, 0, 0, 1 << 63], unaffiliated: [1 << 9, 0, 0, 0] };
+        let permitted =
+            |of_object| (0..=u16::MAX).filter(|&number| masks.permit(number, of_object)).collect::<Vec<_>>();
+        assert_eq!((permitted(true), permitted(false)), (vec![5, 255], vec![9]));
     }
 }

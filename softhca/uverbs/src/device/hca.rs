@@ -6,7 +6,9 @@ use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, port_config};
+use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
+use super::subscriptions::{Receiver, Topic};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::Mutex as DeviceMutex;
@@ -196,6 +198,20 @@ impl Hca {
     /// From now on, events that are no queue's go to `pipe`, too, as long as it is open.
     pub(crate) fn listen(&self, pipe: &Arc<EventPipe>) {
         self.core.lock().listen(pipe);
+    }
+
+    /// From now on, events of these topics go to `file`, or where `receiver` says, as long as there is the object that is known
+    /// here as `owner`, if it is not 0.
+    pub(crate) fn subscribe(&self, owner: u64, file: &Arc<RecordFile>, topics: Vec<(Topic, Receiver)>) {
+        let mut core = self.core.lock();
+        for (topic, receiver) in topics {
+            core.subscriptions.add(topic, owner, file, receiver);
+        }
+    }
+
+    /// The object that is known here as `owner` is gone.
+    pub(crate) fn unsubscribe(&self, owner: u64) {
+        self.core.lock().subscriptions.forget(owner);
     }
 
     /// Whether the link of port `port`, from 1, is up.

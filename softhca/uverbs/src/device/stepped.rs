@@ -2,6 +2,7 @@
 
 use super::cables::Cables;
 use super::events::{EventPipe, Source};
+use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
 use crate::launch::report;
 use crate::strict::{self, Trapped};
@@ -33,6 +34,8 @@ pub(super) struct Stepped {
     pub(super) device: Device,
     /// What carries out commands that come as mailboxes.
     pub(super) firmware: Firmware,
+    /// What programs hear of events as the device says them.
+    pub(super) subscriptions: Subscriptions,
     sources: HashMap<Origin, Arc<Source>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
@@ -51,7 +54,15 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 impl Stepped {
     pub(super) fn new(device: Device, cables: Cables, trapped: &'static Trapped) -> Self {
         let firmware = Firmware::new();
-        Self { device, firmware, sources: HashMap::new(), listeners: Vec::new(), cables, trapped }
+        Self {
+            device,
+            firmware,
+            subscriptions: Subscriptions::default(),
+            sources: HashMap::new(),
+            listeners: Vec::new(),
+            cables,
+            trapped,
+        }
     }
 
     /// From now on, `origin`'s events go to `source`.
@@ -115,6 +126,7 @@ impl Stepped {
 
     pub(super) fn deliver_all(&mut self) {
         while let Some(event) = self.device.next_event() {
+            self.subscriptions.deliver(&event);
             self.deliver(event);
         }
         while let Some(mad) = self.device.take_mad() {

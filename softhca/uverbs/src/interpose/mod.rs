@@ -6,5 +6,6 @@
 mod answer;
 pub mod descriptors;
 pub mod lookup;
+pub mod read;
 pub mod signals;
 pub mod write;

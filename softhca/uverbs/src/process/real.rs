@@ -90,6 +90,20 @@ pub(crate) unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len
     unsafe { next(fd, data, len) }
 }
 
+/// libc's `__read_chk`.
+///
+/// # Safety
+/// As for libc's function.
+pub(crate) unsafe extern "C-unwind" fn __read_chk(fd: c_int, data: *mut c_void, len: size_t, room: size_t) -> ssize_t {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = resolve(&NEXT, c"__read_chk");
+    // SAFETY: the function of this name, which has this type.
+    let next: unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t, size_t) -> ssize_t =
+        unsafe { std::mem::transmute(next) };
+    // SAFETY: arguments are passed on from the caller.
+    unsafe { next(fd, data, len, room) }
+}
+
 /// libc's `read`.
 ///
 /// # Safety

@@ -15,7 +15,7 @@ fn clean(program: &str, options: &[&str], part: &str) {
 #[test]
 fn commands_are_answered_as_by_the_kernel() {
     let (_directory, program) = compiled("devx");
-    for part in ["objects", "memories", "numbers"] {
+    for part in ["objects", "memories", "numbers", "queries", "verbs-objects", "answers", "port-events", "users"] {
         clean(&program, &[], part);
         clean(&program, STRICT, part);
         clean(&program, &["--static-uars"], part);

@@ -253,3 +253,6 @@ impl Kind {
         mailbox
     }
 }
+
+#[cfg(test)]
+mod tests;

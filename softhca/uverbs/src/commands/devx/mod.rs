@@ -5,8 +5,12 @@
 //! | --- | --- |
 //! | `kinds` | which command makes, names and destroys what |
 //! | `mailboxes` | copying in and out, on whose behalf |
-//! | `general`, `objects`, `umem` | the methods |
+//! | `files` | files that answers and events come by |
+//! | `general`, `objects`, `umem`, `answers`, `events` | the methods |
 
+pub(super) mod answers;
+pub(super) mod events;
+mod files;
 pub(super) mod general;
 mod kinds;
 mod mailboxes;

@@ -10,6 +10,7 @@ use crate::device::{Hca, command_errno};
 use crate::process::Errno;
 use softhca::firmware::Status;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Of `create_mkey_in`: what a key translates by, and that its translation is in user memory.
 const ACCESS_MODE_4_2: Field = field(0x83, 3);
@@ -31,10 +32,14 @@ const BULK: Field = field(0x78, 8);
 const DRAIN_DCT: u16 = 0x712;
 const DCTN: Field = field(0x48, 24);
 
+static LAST_SUBSCRIBER: AtomicU64 = AtomicU64::new(0);
+
 /// An object that a command has made.
 pub(crate) struct DevxObject {
     /// What commands call it.
     pub(super) id: CommandId,
+    /// How subscriptions to its events know it.
+    pub(super) subscriber: u64,
     /// Flow counters that it is, after the first.
     more: u32,
     /// The mailbox that destroys it.
@@ -54,6 +59,7 @@ impl Object for DevxObject {
             done(hca.execute(&drain, &mut [0; HEADER_BYTES]))?;
         }
         done(hca.execute(&self.destruction, &mut [0; HEADER_BYTES]))?;
+        hca.unsubscribe(self.subscriber);
         Ok(())
     }
 
@@ -106,6 +112,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     };
     let handle = context.insert(Arc::new(DevxObject {
         id: kind.id(input, number),
+        subscriber: LAST_SUBSCRIBER.fetch_add(1, Ordering::Relaxed) + 1,
         more: counters.saturating_sub(1),
         destruction: kind.destruction(input, number),
     }));
