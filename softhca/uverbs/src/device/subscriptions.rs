@@ -126,11 +126,15 @@ impl Subscriptions {
         let topic =
             |kind| Topic { event: event.number().into(), kind, object: event.object().map(|(_, number)| number) };
         let mut entry = event.entry();
-        self.tell(topic(queue_kind::OTHER), &entry);
-        // One space of numbers serves shared receive queues of all kinds, of which RMPs alone are receive queues to a driver.
-        if matches!(event.object(), Some((Object::Srq, _))) {
-            entry[QUEUE_KIND] = queue_kind::RECEIVE as u8;
-            self.tell(topic(queue_kind::RECEIVE), &entry);
+        let kinds: &[u16] = match event.object() {
+            // One space of numbers serves shared receive queues of all kinds, of which RMPs alone are receive queues to a driver.
+            Some((Object::Srq, _)) => &[queue_kind::OTHER, queue_kind::RECEIVE],
+            Some((Object::Dct, _)) => return self.tell(topic(queue_kind::DC_TARGET), &entry),
+            _ => &[queue_kind::OTHER],
+        };
+        for &kind in kinds {
+            entry[QUEUE_KIND] = kind as u8;
+            self.tell(topic(kind), &entry);
         }
     }
 

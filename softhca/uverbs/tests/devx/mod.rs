@@ -28,3 +28,14 @@ fn commands_are_refused_when_a_program_asks_for_it() {
     let (_directory, program) = compiled("refused");
     assert_eq!(launch(&[], &[&program], PATIENCE), (Some(0), String::new()));
 }
+
+/// Queues made by commands, driven by hand.
+#[test]
+fn queues_made_by_commands_work_as_others_do() {
+    let (_directory, program) = compiled("devx_rc");
+    for options in [&[][..], STRICT, &["--static-uars"], &["--static-uars", "--strict"], &["--link", "ethernet"]] {
+        clean(&program, options, "");
+    }
+    clean(&program, &[], "non-cached");
+    clean(&program, STRICT, "non-cached");
+}

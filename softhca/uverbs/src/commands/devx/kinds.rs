@@ -222,6 +222,11 @@ pub(super) fn set_in_umem_of_change(input: &mut [u8]) {
 }
 
 impl Kind {
+    /// Whether such objects have rings, and doorbells.
+    pub(super) fn has_queue(&self) -> bool {
+        !self.in_umem.is_empty()
+    }
+
     /// Says in a mailbox that makes an object that rings and records are in user memory.
     pub(super) fn set_in_umem(&self, input: &mut [u8]) {
         self.in_umem.iter().for_each(|place| place.set(input, 1));

@@ -4,7 +4,7 @@ use super::kinds::{self, Kind, Use};
 use super::mailboxes::Mailboxes;
 use crate::abi::mailbox::{self, Field, HEADER_BYTES, UID, creator, field};
 use crate::commands::request::Request;
-use crate::context::{CommandId, Context, Object, Rank};
+use crate::context::{CommandId, Context, Object, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, FIRST_EQN};
 use crate::device::{Hca, command_errno};
 use crate::process::Errno;
@@ -57,6 +57,7 @@ impl Object for DevxObject {
             let mut drain = mailbox::command(DRAIN_DCT, UID.get(&self.destruction) as u16, HEADER_BYTES);
             DCTN.set(&mut drain, self.id.number.into());
             done(hca.execute(&drain, &mut [0; HEADER_BYTES]))?;
+            hca.wait_until_drained(self.id.number);
         }
         done(hca.execute(&self.destruction, &mut [0; HEADER_BYTES]))?;
         hca.unsubscribe(self.subscriber);
@@ -102,6 +103,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
     let kind = kinds::created_by(&mailboxes.input).ok_or(Errno::EINVAL)?;
     prepare(&context.hca, kind, &mut mailboxes.input)?;
+    if kind.has_queue() {
+        mapping::watch_unseen(context);
+    }
     mailboxes.try_execute(context, request)?;
     let Mailboxes { input, output, .. } = &mailboxes;
     let number = kind.number(input, output);

@@ -1,0 +1,135 @@
+/*
+ * Two connected QPs, all of it made by commands and driven by hand: rings in registered memory, doorbells by BlueFlame, CQEs
+ * polled from the ring, events by a channel.
+ */
+#include "devx_qp.h"
+
+enum { COMPLETION = 0x00, WQ_ACCESS_ERROR = 0x11, EQE_TYPE = 1, EQE_NUMBER = 32 + 24, REMOTE_ACCESS_ERROR = 0x13 };
+
+static unsigned domain;
+static struct ibv_mr *mr;
+static char *source, *target;
+
+static unsigned opcode_of(struct mlx5_cqe64 *cqe)
+{
+	return cqe ? cqe->op_own >> 4 : 0xff;
+}
+
+/* What arrives is what was sent, all around the rings, by both kinds of doorbells. */
+static void traffic(struct devx_qp *sender, struct devx_qp *receiver)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		snprintf(source, 64, "message %u", i);
+		memset(target, 0, 64);
+		switch (i % 3) {
+		case 0:
+			post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 64, target, mr->rkey, i % 2);
+			break;
+		case 1:
+			post_devx(sender, MLX5_OPCODE_RDMA_READ, target, mr->lkey, 64, source, mr->rkey, i % 2);
+			break;
+		default:
+			receive_devx(receiver, target, mr->lkey, 64);
+			post_devx(sender, MLX5_OPCODE_SEND, source, mr->lkey, 64, NULL, 0, i % 2);
+			struct mlx5_cqe64 *received = poll_devx(receiver->cq);
+			EXPECT(opcode_of(received) == MLX5_CQE_RESP_SEND && be32toh(received->byte_cnt) == 64);
+			EXPECT((be32toh(received->sop_drop_qpn) & 0xffffff) == receiver->number);
+		}
+		struct mlx5_cqe64 *sent = poll_devx(sender->cq);
+		EXPECT(opcode_of(sent) == MLX5_CQE_REQ && be16toh(sent->wqe_counter) == i);
+		EXPECT(strcmp(source, target) == 0);
+	}
+}
+
+/* An armed CQ says once that a CQE has come. */
+static void completion_events(struct devx_qp *sender)
+{
+	struct mlx5dv_devx_event_channel *channel =
+		NEED(mlx5dv_devx_create_event_channel(context, MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA));
+	struct mlx5dv_devx_event_channel *full = NEED(mlx5dv_devx_create_event_channel(context, 0));
+	uint16_t completion = COMPLETION;
+	EXPECT(mlx5dv_devx_subscribe_devx_event(channel, sender->cq->object, sizeof(completion), &completion, 42) == 0);
+	EXPECT(mlx5dv_devx_subscribe_devx_event(full, sender->cq->object, sizeof(completion), &completion, 43) == 0);
+	for (int i = 0; i < 3; i++) {
+		arm_devx(sender->cq);
+		post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 8, target, mr->rkey, 1);
+		uint64_t cookie = 0;
+		EXPECT(mlx5dv_devx_get_event(channel, (void *)&cookie, sizeof(cookie)) == sizeof(cookie) && cookie == 42);
+		union {
+			struct mlx5dv_devx_async_event_hdr header;
+			uint8_t bytes[8 + 64];
+		} event;
+		EXPECT(mlx5dv_devx_get_event(full, &event.header, sizeof(event)) == sizeof(event));
+		EXPECT(event.header.cookie == 43 && event.header.out_data[EQE_TYPE] == COMPLETION);
+		EXPECT(get(event.header.out_data, EQE_NUMBER * 8, 32) == sender->cq->number);
+		sender->cq->arms++;
+		EXPECT(opcode_of(poll_devx(sender->cq)) == MLX5_CQE_REQ);
+	}
+	/* Not without arming, and nobody hears of it when the object is gone. */
+	post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 8, target, mr->rkey, 1);
+	EXPECT(opcode_of(poll_devx(sender->cq)) == MLX5_CQE_REQ);
+	struct pollfd waits = { .fd = channel->fd, .events = POLLIN };
+	EXPECT(poll(&waits, 1, 0) == 0);
+	mlx5dv_devx_destroy_event_channel(channel);
+	mlx5dv_devx_destroy_event_channel(full);
+}
+
+/* A request without rights: both ends hear of it, each in its way. */
+static void errors(struct devx_qp *sender, struct devx_qp *receiver)
+{
+	struct mlx5dv_devx_event_channel *channel = NEED(mlx5dv_devx_create_event_channel(context, 0));
+	uint16_t access_error = WQ_ACCESS_ERROR;
+	EXPECT(mlx5dv_devx_subscribe_devx_event(channel, receiver->object, sizeof(access_error), &access_error, 1 << 20) == 0);
+	receive_devx(receiver, target, mr->lkey, 64);
+	post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 8, target, mr->rkey + 0x100, 1);
+	/* Both queues have CQs of their own. */
+	struct mlx5_err_cqe *failed = (struct mlx5_err_cqe *)poll_devx(sender->cq);
+	EXPECT(failed && failed->op_own >> 4 == MLX5_CQE_REQ_ERR && failed->syndrome == REMOTE_ACCESS_ERROR);
+	union {
+		struct mlx5dv_devx_async_event_hdr header;
+		uint8_t bytes[8 + 64];
+	} event;
+	EXPECT(mlx5dv_devx_get_event(channel, &event.header, sizeof(event)) == sizeof(event));
+	EXPECT(event.header.cookie == 1 << 20 && event.header.out_data[EQE_TYPE] == WQ_ACCESS_ERROR);
+	EXPECT(get(event.header.out_data, EQE_NUMBER * 8, 32) == receiver->number);
+	struct mlx5_err_cqe *flushed = (struct mlx5_err_cqe *)poll_devx(receiver->cq);
+	EXPECT(flushed && flushed->op_own >> 4 == MLX5_CQE_RESP_ERR);
+	EXPECT(state_of(sender) == STATE_ERR && state_of(receiver) == STATE_ERR);
+	mlx5dv_devx_destroy_event_channel(channel);
+}
+
+int main(int argc, char **argv)
+{
+	start();
+	struct mlx5dv_devx_obj *domain_object = NEED(alloc_pd(context, &domain));
+	struct mlx5dv_pd verbs_domain = {};
+	struct mlx5dv_obj of_pd = { .pd = { .in = pd, .out = &verbs_domain } };
+	EXPECT(mlx5dv_init_obj(&of_pd, MLX5DV_OBJ_PD) == 0);
+	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+	source = memory;
+	target = memory + 4096;
+	int non_cached = argc > 1 && strcmp(argv[1], "non-cached") == 0;
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, non_cached ? MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC : 0));
+	struct mlx5dv_devx_uar *other = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct devx_cq cq = make_cq(uar, 3), other_cq = make_cq(other, 3);
+	struct devx_qp one = make_devx_qp(uar, verbs_domain.pdn, &cq), two = make_devx_qp(other, verbs_domain.pdn, &other_cq);
+	EXPECT(state_of(&one) == STATE_RST);
+	connect_devx_qp(&one, two.number);
+	connect_devx_qp(&two, one.number);
+	EXPECT(state_of(&one) == STATE_RTS);
+	/* What is in use stays. */
+	EXPECT(mlx5dv_devx_obj_destroy(cq.object) == EBUSY);
+	EXPECT(mlx5dv_devx_umem_dereg(one.umem) == EBUSY);
+	traffic(&one, &two);
+	completion_events(&one);
+	errors(&one, &two);
+	destroy_devx_qp(&one);
+	destroy_devx_qp(&two);
+	destroy_cq(&cq);
+	destroy_cq(&other_cq);
+	mlx5dv_devx_free_uar(uar);
+	mlx5dv_devx_free_uar(other);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	EXPECT(mlx5dv_devx_obj_destroy(domain_object) == 0);
+	return finish();
+}
