@@ -1,10 +1,12 @@
 //! Targets of dynamic connections, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
+use crate::config::LinkLayer;
 use crate::context::{
     CqContext, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
 };
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
+use crate::firmware::pair_bench::{Qp, SRQ_RECORD, data_seg, pair, settle, sparse};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
 use crate::memory::test_memory::BASE;
@@ -196,6 +198,57 @@ fn key_violations_are_counted_and_tell_once_when_armed() {
     assert_eq!(events, [Event::Dct { dctn: number, kind: DctEvent::KeyViolation }]);
     let output = parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context");
     assert_eq!(output[0x40..0x44], [0, 0, 0, 1], "dc_access_key_violation_count");
+}
+
+/// An initiator and a target that both are made by commands, each on its own device.
+#[test]
+fn an_initiator_of_commands_reaches_a_target_of_commands() {
+    for link in [LinkLayer::InfiniBand, LinkLayer::Ethernet] {
+        let mut nodes = pair(link);
+        let [node, peer] = &mut nodes;
+        let srq = SrqContext {
+            pd: peer.pd,
+            rq: RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 },
+            order: SrqOrder::Linked,
+            dbr: SRQ_RECORD,
+            limit: 0,
+        };
+        let srqn = peer.bench.device.create_srq(srq).expect("an SRQ");
+        let mut dct = sparse(0x80, &[(0, 7), (1, 0x10), (0x1d, 0x0e), (0x22, 12), (0x38, 3), (0x39, 1), (0x3f, 64)]);
+        dct[0x18..0x1c].copy_from_slice(&peer.cqn.to_be_bytes());
+        dct[0x1d] = 3 << 4 | 0x0e;
+        dct[0x24..0x28].copy_from_slice(&srqn.to_be_bytes());
+        dct[0x28..0x2c].copy_from_slice(&peer.pd.to_be_bytes());
+        dct[0x30..0x38].copy_from_slice(&KEY);
+        let dctn = peer.number(&dct);
+        // One receive: its WQE links to the next, and holds one buffer.
+        peer.write(SRQ_RING + 2, &[0, 1]);
+        peer.write(SRQ_RING + 16, &data_seg(BASE + 0x4000, 0x1000, peer.key));
+        peer.write(SRQ_RING + 32, &data_seg(0, 0, 0x100));
+        peer.write(SRQ_RECORD, &[0, 0, 0, 1]);
+
+        node.create_qp(&Qp { st: 5, srqn: None });
+        for input in [node.rst2init(), node.init2rtr(peer), node.rtr2rts()] {
+            assert_eq!(node.status(&input), Status::Ok, "opcode {:#x}", input[1]);
+        }
+        let mut body = vec![0; 48];
+        body[..8].copy_from_slice(&KEY);
+        body[8..12].copy_from_slice(&(dctn | 1 << 31).to_be_bytes());
+        body[15] = if link == LinkLayer::InfiniBand { peer.lid } else { 0 };
+        body[27] = 64;
+        body[32..48].copy_from_slice(&peer.gid);
+        body.extend(data_seg(BASE + 0x100, 3000, node.key));
+        node.write(BASE + 0x100, &[0x5a; 3000]);
+        node.post(0x0a, &body, false);
+        settle(&mut nodes);
+        let [node, peer] = &mut nodes;
+        let cqe = node.poll().expect("sent");
+        assert_eq!((cqe[63] >> 4, cqe[57..60].to_vec()), (0, node.qpn.to_be_bytes()[1..].to_vec()));
+        let cqe = peer.poll().expect("received");
+        assert_eq!((cqe[63] >> 4, cqe[57..60].to_vec()), (2, dctn.to_be_bytes()[1..].to_vec()));
+        assert_eq!(cqe[25..28], node.qpn.to_be_bytes()[1..], "whom it comes from");
+        assert_eq!(peer.read(BASE + 0x4000, 3000), [0x5a; 3000]);
+    }
 }
 
 #[test]
