@@ -97,7 +97,6 @@ pub mod faults;
 pub mod firmware;
 pub mod gsi;
 pub mod memory;
-#[allow(dead_code, unused_imports, reason = "commands that are being written use it")]
 mod nic;
 pub mod notify;
 pub mod packet;
@@ -106,7 +105,6 @@ pub mod query;
 mod recv;
 mod resources;
 pub mod runner;
-#[allow(dead_code, unused_imports, reason = "commands that are being written use it")]
 mod steering;
 mod table;
 pub mod uar;

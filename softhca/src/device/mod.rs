@@ -6,7 +6,6 @@
 mod check;
 mod dcts;
 mod keys;
-#[allow(dead_code, reason = "commands that are being written use it")]
 mod nic;
 mod objects;
 mod qps;

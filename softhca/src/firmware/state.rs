@@ -1,7 +1,7 @@
 //! What the firmware keeps besides the device's own objects.
 
 use super::holds::Holds;
-use super::objects::{Domain, MkeyRecord, Queues, Umem};
+use super::objects::{Contexts, Domain, MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
@@ -19,6 +19,8 @@ pub(crate) struct State {
     pub(super) owners: Owners,
     /// What memory they lie in.
     pub(super) holds: Holds,
+    /// Contexts of objects of the Ethernet side.
+    pub(super) contexts: Contexts,
     /// Queues.
     pub(super) queues: Queues,
     /// Event queues that CQs can name.
@@ -38,6 +40,7 @@ impl State {
         Self {
             owners: Owners::default(),
             holds: Holds::default(),
+            contexts: Contexts::default(),
             queues: Queues::default(),
             eqs: BTreeSet::new(),
             transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),

@@ -12,7 +12,7 @@ use crate::table::Table;
 use std::collections::BTreeMap;
 
 /// Most objects of a kind.
-const MAX_OBJECTS: u32 = 1 << 16;
+pub(crate) const MAX_OBJECTS: u32 = 1 << 16;
 /// Largest RQT.
 pub(crate) const MAX_RQT: u16 = 1 << 11;
 

@@ -30,7 +30,7 @@ use std::time::Duration;
 const FIRST_MKEY_INDEX: u32 = 0x18;
 
 /// Most Q counters: their numbers have eight bits, and 0 is none.
-const MAX_Q_COUNTERS: u32 = 255;
+pub(crate) const MAX_Q_COUNTERS: u32 = 255;
 
 /// What QPs share.
 pub(crate) struct Resources {

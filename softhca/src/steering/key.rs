@@ -2,13 +2,9 @@
 
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
-/// Bytes of one set of match parameters.
+/// Bytes of one set of match parameters. The device knows two: of the outer headers (`fte_match_set_lyr_2_4`), and others
+/// (`fte_match_set_misc`).
 const SET: usize = 64;
-/// The sets that the device knows: of the outer headers (`fte_match_set_lyr_2_4`), and others (`fte_match_set_misc`).
-pub(crate) const OUTER: std::ops::Range<usize> = 0..SET;
-/// As above.
-pub(crate) const MISC: std::ops::Range<usize> = SET..2 * SET;
-
 /// First bit of the second set.
 const M: usize = SET * 8;
 

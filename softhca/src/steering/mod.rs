@@ -14,6 +14,6 @@ mod key;
 mod table;
 mod tables;
 
-pub(crate) use key::{Key, MISC, OUTER};
-pub(crate) use table::{Destination, Entry, FlowTable, Group, Miss, Verdict};
-pub(crate) use tables::{Decision, Direction, MAX_LEVEL, MAX_LOG_SIZE, MAX_TARGETS, Steering};
+pub(crate) use key::Key;
+pub(crate) use table::{Destination, Entry, Group, Miss, Verdict};
+pub(crate) use tables::{Direction, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS, Steering};

@@ -7,8 +7,8 @@ use crate::error::{Error, Object};
 use crate::table::Table;
 
 /// Most flow tables, and most flow counters.
-const MAX_TABLES: u32 = 1 << 16;
-const MAX_COUNTERS: u32 = 1 << 20;
+pub(crate) const MAX_TABLES: u32 = 1 << 16;
+pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
 /// Largest table, as log2 of its rules, and the highest level.
 pub(crate) const MAX_LOG_SIZE: u8 = 20;
 pub(crate) const MAX_LEVEL: u8 = 64;

@@ -1,11 +1,16 @@
 //! What the device does for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
 
-use super::row::{capability_set, is_ethernet};
+use super::row::{capability_set, is_ethernet, log2};
+use crate::nic::MAX_RQT;
 
 capability_set! {
     /// Offloads.
     per_protocol_networking_offload_caps: 0x100 bytes, set 1, if is_ethernet;
     CSUM_CAP: 0x0, 1 = |_| 1;
+    // Tags are taken out of received frames.
+    VLAN_CAP: 0x1, 1 = |_| 1;
+    SELF_LB_EN_MODIFIABLE: 0x8, 1 = |_| 1;
     // No headers are needed inline (`MLX5_CAP_INLINE_MODE_NOT_REQUIRED`).
     WQE_INLINE_MODE: 0x12, 2 = |_| 2;
+    RSS_IND_TBL_CAP: 0x14, 4 = |_| log2(MAX_RQT.into());
 }

@@ -1,10 +1,13 @@
 //! General capabilities (`MLX5_CAP_GENERAL`): how many of everything, and which features there are.
 
 use super::row::{capability_set, is_ethernet, log2};
-use crate::config::Generation;
+use crate::config::{DeviceConfig, Generation};
 use crate::device::MAX_PIECES_LOG;
 use crate::memory::MAX_INDIRECTION;
+use crate::nic::{MAX_OBJECTS, MAX_RQT};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
+use crate::resources::MAX_Q_COUNTERS;
+use crate::steering::MAX_COUNTERS;
 
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
 /// `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
@@ -13,6 +16,16 @@ const LOG_MAX_MSG: u32 = 30;
 const MAX_RQ_WQE: u32 = 512;
 /// How long the device takes to acknowledge: 4.096 us times two to the power of this.
 const LOCAL_CA_ACK_DELAY: u64 = 16;
+
+/// log2 of the send queues of Ethernet frames, and of the receive queues: all have numbers of QPs.
+fn ethernet_queues(config: &DeviceConfig) -> u64 {
+    if is_ethernet(config) { log2(config.qpn_count) } else { 0 }
+}
+
+/// log2 of the other objects of the Ethernet side.
+fn ethernet_objects(config: &DeviceConfig) -> u64 {
+    if is_ethernet(config) { log2(MAX_OBJECTS) } else { 0 }
+}
 
 capability_set! {
     /// General capabilities.
@@ -44,10 +57,14 @@ capability_set! {
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     // 8 << n entries: paths name one by 8 bits.
     GID_TABLE_SIZE: 0x170, 16 = |_| 4;
+    VPORT_COUNTERS: 0x181, 1 = |c| is_ethernet(c).into();
+    MODIFY_RQ_COUNTER_SET_ID: 0x184, 1 = |c| is_ethernet(c).into();
+    MAX_QP_CNT: 0x186, 10 = |_| MAX_Q_COUNTERS.into();
     // 128 << n entries.
     PKEY_TABLE_SIZE: 0x190, 16 = |_| 0;
     IB_VIRT: 0x1a2, 1 = |c| (!is_ethernet(c)).into();
     ETH_VIRT: 0x1a3, 1 = |c| is_ethernet(c).into();
+    NIC_FLOW_TABLE: 0x1a6, 1 = |c| is_ethernet(c).into();
     LOCAL_CA_ACK_DELAY: 0x1ab, 5 = |_| LOCAL_CA_ACK_DELAY;
     PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();
     NUM_PORTS: 0x1b8, 8 = |c| c.ports.len() as u64;
@@ -83,9 +100,23 @@ capability_set! {
     // 16 DS of 64 bytes: the size of a WQE is 6 bits, counted in 16 bytes.
     MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
+    MAX_FLOW_COUNTER_31_16: 0x2c0, 16 = |c| if is_ethernet(c) { u64::from(MAX_COUNTERS) >> 16 } else { 0 };
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
     LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
+    // Counters that one query reads.
+    LOG_MAX_FLOW_COUNTER_BULK: 0x348, 8 = |c| if is_ethernet(c) { 10 } else { 0 };
+    MODIFY_TIS: 0x360, 1 = |c| is_ethernet(c).into();
+    LOG_MAX_RQ: 0x363, 5 = ethernet_queues;
+    LOG_MAX_SQ: 0x36b, 5 = ethernet_queues;
+    LOG_MAX_TIR: 0x373, 5 = ethernet_objects;
+    LOG_MAX_TIS: 0x37b, 5 = ethernet_objects;
+    LOG_MAX_RQT: 0x38b, 5 = ethernet_objects;
+    LOG_MAX_RQT_SIZE: 0x393, 5 = |c| if is_ethernet(c) { log2(MAX_RQT.into()) } else { 0 };
+    LOG_MAX_STRIDE_SZ_RQ: 0x3a3, 5 = |c| c.limits.max_rq_stride_log.into();
+    LOG_MIN_STRIDE_SZ_RQ: 0x3ab, 5 = |_| 4;
+    LOG_MAX_STRIDE_SZ_SQ: 0x3b3, 5 = |_| 6;
+    LOG_MIN_STRIDE_SZ_SQ: 0x3bb, 5 = |_| 6;
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
     // CQE timestamps count nanoseconds.

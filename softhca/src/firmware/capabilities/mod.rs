@@ -5,6 +5,7 @@
 
 mod atomic;
 mod ethernet;
+mod flow_table;
 mod general;
 mod general_2;
 mod roce;
@@ -16,7 +17,7 @@ pub(crate) use row::Set;
 pub(crate) const SET_BYTES: usize = 0x1000;
 
 /// All sets.
-const SETS: [&Set; 5] = [&general::SET, &ethernet::SET, &atomic::SET, &roce::SET, &general_2::SET];
+const SETS: [&Set; 6] = [&general::SET, &ethernet::SET, &flow_table::SET, &atomic::SET, &roce::SET, &general_2::SET];
 
 /// The set with this number.
 pub(crate) fn set(kind: u16) -> Option<&'static Set> {

@@ -9,21 +9,34 @@ mod dct;
 #[cfg(test)]
 mod dct_tests;
 mod domain;
+mod flow_counter;
+mod flow_entry;
+mod flow_group;
+mod flow_table;
 #[cfg(test)]
 mod identity_tests;
+mod match_param;
 mod mkey;
 #[cfg(test)]
 mod mkey_tests;
 mod pd;
+mod q_counter;
 mod qp;
 #[cfg(test)]
 mod qp_tests;
 mod register;
 mod roce_address;
+mod rq;
+mod rqt;
+mod sq;
+mod tir;
+mod tis;
 mod uar;
 mod uctx;
 mod umem;
 mod vport;
+mod vport_counter;
+mod work_queue;
 
 use super::call::Command;
 
@@ -37,15 +50,26 @@ const ALL: &[&[Command]] = &[
     cq::COMMANDS,
     dct::COMMANDS,
     domain::COMMANDS,
+    flow_counter::COMMANDS,
+    flow_entry::COMMANDS,
+    flow_group::COMMANDS,
+    flow_table::COMMANDS,
     mkey::COMMANDS,
     pd::COMMANDS,
+    q_counter::COMMANDS,
     qp::COMMANDS,
     register::COMMANDS,
     roce_address::COMMANDS,
+    rq::COMMANDS,
+    rqt::COMMANDS,
+    sq::COMMANDS,
+    tir::COMMANDS,
+    tis::COMMANDS,
     uar::COMMANDS,
     uctx::COMMANDS,
     umem::COMMANDS,
     vport::COMMANDS,
+    vport_counter::COMMANDS,
 ];
 
 /// All commands.

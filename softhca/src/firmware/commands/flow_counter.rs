@@ -1,0 +1,126 @@
+//! Flow counters, which rules count frames with.
+
+use super::work_queue::{check_absent, check_op_mod};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{ViewMut, layout};
+use crate::firmware::status::{Refusal, Status};
+
+layout! {
+    /// `ALLOC_FLOW_COUNTER`.
+    alloc_flow_counter_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        FLOW_COUNTER_BULK_LOG_SIZE: 0x73, 5;
+        FLOW_COUNTER_BULK: 0x78, 8;
+    }
+}
+layout! {
+    /// What it gives.
+    alloc_flow_counter_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        FLOW_COUNTER_ID: 0x40, 32;
+    }
+}
+layout! {
+    /// `DEALLOC_FLOW_COUNTER`.
+    dealloc_flow_counter_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        FLOW_COUNTER_ID: 0x40, 32;
+    }
+}
+layout! {
+    /// `QUERY_FLOW_COUNTER`.
+    query_flow_counter_in: 0x20 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        MKEY: 0x60, 32;
+        ADDRESS: 0x80, 64;
+        CLEAR: 0xc0, 1;
+        DUMP_TO_MEMORY: 0xc1, 1;
+        NUM_OF_COUNTERS: 0xd0, 16;
+        FLOW_COUNTER_ID: 0xe0, 32;
+    }
+}
+layout! {
+    /// What has been counted.
+    traffic_counter: 0x10 bytes {
+        PACKETS: 0x0, 64;
+        OCTETS: 0x40, 64;
+    }
+}
+layout! {
+    /// What it gives, with a [`traffic_counter`] for each counter.
+    query_flow_counter_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } list of 16 bytes
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x939, "ALLOC_FLOW_COUNTER", &alloc_flow_counter_in::LAYOUT, &alloc_flow_counter_out::LAYOUT, alloc),
+    command(0x93a, "DEALLOC_FLOW_COUNTER", &dealloc_flow_counter_in::LAYOUT, &bare_out::LAYOUT, dealloc),
+    command(0x93b, "QUERY_FLOW_COUNTER", &query_flow_counter_in::LAYOUT, &query_flow_counter_out::LAYOUT, query),
+];
+
+fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let absent = [
+        (alloc_flow_counter_in::FLOW_COUNTER_BULK_LOG_SIZE, "flow counters in bulk"),
+        (alloc_flow_counter_in::FLOW_COUNTER_BULK, "flow counters in bulk"),
+    ];
+    check_absent(call.input, &absent)?;
+    let number = call.device.nic().steering().create_counter()?;
+    call.created(Object::FlowCounter, number);
+    call.output.set(alloc_flow_counter_out::FLOW_COUNTER_ID, number.into());
+    Ok(())
+}
+
+fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let number = call.input.get32(dealloc_flow_counter_in::FLOW_COUNTER_ID);
+    call.check_owner(Object::FlowCounter, number)?;
+    call.device.nic().steering().destroy_counter(number)?;
+    call.destroyed(Object::FlowCounter, number);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let absent = [
+        (query_flow_counter_in::MKEY, "counters that are written to memory"),
+        (query_flow_counter_in::ADDRESS, "counters that are written to memory"),
+        (query_flow_counter_in::DUMP_TO_MEMORY, "counters that are written to memory"),
+    ];
+    check_absent(call.input, &absent)?;
+    // 0 is one, as drivers ask that know of no others.
+    let count = call.input.get32(query_flow_counter_in::NUM_OF_COUNTERS).max(1);
+    let first = call.input.get32(query_flow_counter_in::FLOW_COUNTER_ID);
+    let clear = call.input.flag(query_flow_counter_in::CLEAR);
+    let (header, element) = (query_flow_counter_out::LAYOUT.bytes, query_flow_counter_out::LAYOUT.element);
+    let room = (call.output.0.len() - header) / element;
+    if room < count as usize {
+        return Err(Refusal::new(Status::BadOutputLength, format!("room for {room} counters of {count}")));
+    }
+    let last = first.checked_add(count - 1).ok_or_else(|| Refusal::parameter("counters past the last number"))?;
+    if count == 1 {
+        call.check_owner(Object::FlowCounter, first)?;
+        call.device.nic().steering().read_counter(first, false)?;
+    }
+    // Drivers ask for a row of counters in which some are missing (Linux
+    // `drivers/net/ethernet/mellanox/mlx5/core/fs_counters.c`): those, and others', are 0.
+    for (number, place) in (first..=last).zip(call.output.0[header..].chunks_exact_mut(element)) {
+        if call.state.owners.check(Object::FlowCounter, number, call.uid).is_err() {
+            continue;
+        }
+        if let Ok(read) = call.device.nic().steering().read_counter(number, clear) {
+            let mut place = ViewMut(place);
+            place.set(traffic_counter::PACKETS, read.packets);
+            place.set(traffic_counter::OCTETS, read.octets);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Receive queues of Ethernet frames.
+
+use super::sq::check_created;
+use super::work_queue::{check_absent, check_op_mod, state, state_bits, take, wq};
+use crate::context::RqContext;
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::status::Refusal;
+use crate::nic::ReceiveQueueContext;
+
+layout! {
+    /// RQ context.
+    rqc: 0xf0 bytes {
+        RLKY: 0x0, 1;
+        DELAY_DROP_EN: 0x1, 1;
+        SCATTER_FCS: 0x2, 1;
+        VSD: 0x3, 1;
+        MEM_RQ_TYPE: 0x4, 4;
+        STATE: 0x8, 4;
+        FLUSH_IN_ERROR_EN: 0xd, 1;
+        HAIRPIN: 0xe, 1;
+        TS_FORMAT: 0x1a, 2;
+        USER_INDEX: 0x28, 24;
+        CQN: 0x48, 24;
+        COUNTER_SET_ID: 0x60, 8;
+        RMPN: 0x88, 24;
+        HAIRPIN_PEER_SQ: 0xa8, 24;
+        HAIRPIN_PEER_VHCA: 0xd0, 16;
+    } parts {
+        WQ: 0x180, wq;
+    }
+}
+layout! {
+    /// `CREATE_RQ`, with the address of each page of its ring if that lies in no user memory.
+    create_rq_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        CTX: 0x100, rqc;
+    } list of 8 bytes
+}
+layout! {
+    /// What it gives.
+    create_rq_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        RQN: 0x48, 24;
+    }
+}
+layout! {
+    /// `MODIFY_RQ`.
+    modify_rq_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        RQ_STATE: 0x40, 4;
+        RQN: 0x48, 24;
+        MODIFY_BITMASK: 0x80, 64;
+    } parts {
+        CTX: 0x100, rqc;
+    }
+}
+layout! {
+    /// `DESTROY_RQ`.
+    destroy_rq_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        RQN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_RQ`.
+    query_rq_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        RQN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_rq_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        RQ_CONTEXT: 0x100, rqc;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x908, "CREATE_RQ", &create_rq_in::LAYOUT, &create_rq_out::LAYOUT, create),
+    command(0x909, "MODIFY_RQ", &modify_rq_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command(0x90a, "DESTROY_RQ", &destroy_rq_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x90b, "QUERY_RQ", &query_rq_in::LAYOUT, &query_rq_out::LAYOUT, query),
+];
+
+/// What the capabilities say that no RQ has here.
+const ABSENT: [(Field, &str); 8] = [
+    (rqc::RLKY, "reserved keys"),
+    (rqc::DELAY_DROP_EN, "delays of drops"),
+    (rqc::SCATTER_FCS, "frame check sequences in memory"),
+    (rqc::MEM_RQ_TYPE, "RQs whose WQEs come from an RMP"),
+    (rqc::RMPN, "RQs whose WQEs come from an RMP"),
+    (rqc::HAIRPIN, "hairpin"),
+    (rqc::HAIRPIN_PEER_SQ, "hairpin"),
+    (rqc::HAIRPIN_PEER_VHCA, "hairpin"),
+];
+
+/// Bytes of the doorbell record's first word, which is an RQ's.
+const RECORD_BYTES: u64 = 4;
+
+/// What `MODIFY_RQ` modifies (`MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_*`).
+const MODIFY_VSD: u64 = 1 << 1;
+const MODIFY_COUNTER: u64 = 1 << 3;
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let view = call.input.part(create_rq_in::CTX);
+    check_absent(view, &ABSENT)?;
+    check_created(view.get(rqc::STATE), view.get(rqc::TS_FORMAT))?;
+    let queue = view.part(rqc::WQ);
+    let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
+    call.check_owner(Object::Pd, pd)?;
+    call.check_owner(Object::Cq, cqn)?;
+    call.check_owner(Object::QCounter, counter.into())?;
+    let place = take(call, queue, &create_rq_in::LAYOUT, RECORD_BYTES)?;
+    let rqn = call.device.create_rq(ReceiveQueueContext {
+        pd,
+        cqn,
+        ring: RqContext { buf: place.ring, log_size: place.log_size, log_stride: place.log_stride },
+        dbr: place.record,
+        uidx: view.get32(rqc::USER_INDEX),
+        counter,
+        strips_vlan: !view.flag(rqc::VSD),
+        flushes: view.flag(rqc::FLUSH_IN_ERROR_EN),
+    })?;
+    call.created(Object::Rq, rqn);
+    call.state.contexts.add(Object::Rq, rqn, view.0);
+    call.output.set(create_rq_out::RQN, rqn.into());
+    Ok(())
+}
+
+fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let rqn = call.input.get32(modify_rq_in::RQN);
+    call.check_owner(Object::Rq, rqn)?;
+    let mask = call.input.get(modify_rq_in::MODIFY_BITMASK);
+    if mask & !(MODIFY_VSD | MODIFY_COUNTER) != 0 {
+        return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: VLAN stripping (2) and counter set (8)")));
+    }
+    let view = call.input.part(modify_rq_in::CTX);
+    let from = state(call.input.get(modify_rq_in::RQ_STATE))?;
+    let to = state(view.get(rqc::STATE))?;
+    let strips_vlan = (mask & MODIFY_VSD != 0).then(|| !view.flag(rqc::VSD));
+    let counter = (mask & MODIFY_COUNTER != 0).then(|| view.get(rqc::COUNTER_SET_ID) as u8);
+    if let Some(counter) = counter {
+        call.check_owner(Object::QCounter, counter.into())?;
+    }
+    Ok(call.device.modify_rq(rqn, (from, to), strips_vlan, counter)?)
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let rqn = call.input.get32(destroy_rq_in::RQN);
+    call.check_owner(Object::Rq, rqn)?;
+    call.device.destroy_rq(rqn)?;
+    call.destroyed(Object::Rq, rqn);
+    call.state.contexts.remove(Object::Rq, rqn);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let rqn = call.input.get32(query_rq_in::RQN);
+    call.check_owner(Object::Rq, rqn)?;
+    let (consumed, posted) = call.device.rq_counters(rqn)?;
+    let mut context = call.state.contexts.get(Object::Rq, rqn);
+    let rq = call.device.nic().rq(rqn)?;
+    let mut view = ViewMut(&mut context);
+    view.set(rqc::STATE, state_bits(rq.state()));
+    view.set(rqc::VSD, u64::from(!rq.context().strips_vlan));
+    view.set(rqc::COUNTER_SET_ID, rq.context().counter.into());
+    let mut queue = view.part(rqc::WQ);
+    queue.set(wq::HW_COUNTER, consumed.into());
+    queue.set(wq::SW_COUNTER, posted.into());
+    call.output.put(query_rq_out::RQ_CONTEXT.at, &context);
+    Ok(())
+}

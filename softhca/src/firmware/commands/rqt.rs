@@ -1,0 +1,159 @@
+//! RQT: receive queues to choose from by a hash.
+
+use super::work_queue::{check_absent, check_op_mod};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, Layout, View, ViewMut, layout};
+use crate::firmware::status::{Refusal, Status};
+use crate::nic::RqtContext;
+
+layout! {
+    /// RQT context, less the list of its queues.
+    rqtc: 0xf0 bytes {
+        LIST_Q_TYPE: 0xa5, 3;
+        RQT_MAX_SIZE: 0xb0, 16;
+        RQ_VHCA_ID_FORMAT: 0xc0, 1;
+        RQT_ACTUAL_SIZE: 0xd0, 16;
+    }
+}
+layout! {
+    /// One of its queues.
+    rq_num: 0x4 bytes {
+        RQ_NUM: 0x8, 24;
+    }
+}
+layout! {
+    /// `CREATE_RQT`, with a [`rq_num`] for each queue.
+    create_rqt_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        RQT_CONTEXT: 0x100, rqtc;
+    } list of 4 bytes
+}
+layout! {
+    /// What it gives.
+    create_rqt_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        RQTN: 0x48, 24;
+    }
+}
+layout! {
+    /// Which fields are modified.
+    rqt_bitmask: 0x8 bytes {
+        RQN_LIST: 0x3f, 1;
+    }
+}
+layout! {
+    /// `MODIFY_RQT`, with a [`rq_num`] for each queue.
+    modify_rqt_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        RQTN: 0x48, 24;
+    } parts {
+        BITMASK: 0x80, rqt_bitmask;
+        CTX: 0x100, rqtc;
+    } list of 4 bytes
+}
+layout! {
+    /// `DESTROY_RQT`.
+    destroy_rqt_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        RQTN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_RQT`.
+    query_rqt_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        RQTN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives, with a [`rq_num`] for each queue.
+    query_rqt_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        RQT_CONTEXT: 0x100, rqtc;
+    } list of 4 bytes
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x916, "CREATE_RQT", &create_rqt_in::LAYOUT, &create_rqt_out::LAYOUT, create),
+    command(0x917, "MODIFY_RQT", &modify_rqt_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command(0x918, "DESTROY_RQT", &destroy_rqt_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x919, "QUERY_RQT", &query_rqt_in::LAYOUT, &query_rqt_out::LAYOUT, query),
+];
+
+/// What the capabilities say that no RQT has here.
+const ABSENT: [(Field, &str); 2] =
+    [(rqtc::LIST_Q_TYPE, "tables of other queues than RQs"), (rqtc::RQ_VHCA_ID_FORMAT, "queues of other functions")];
+
+/// The queues that follow a mailbox, as many as its context says, all of them the caller's.
+fn queues(call: &Call<'_>, view: View<'_>, input: &Layout) -> Result<Vec<u32>, Refusal> {
+    check_absent(view, &ABSENT)?;
+    let count = view.get(rqtc::RQT_ACTUAL_SIZE) as usize;
+    let rqs: Vec<u32> = call.input.list(input).take(count).map(|number| number.get32(rq_num::RQ_NUM)).collect();
+    if rqs.len() < count {
+        let reason = format!("rqt_actual_size {count}, and the mailbox holds {}", rqs.len());
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    rqs.iter().try_for_each(|&rqn| call.check_owner(Object::Rq, rqn))?;
+    Ok(rqs)
+}
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let view = call.input.part(create_rqt_in::RQT_CONTEXT);
+    let rqs = queues(call, view, &create_rqt_in::LAYOUT)?;
+    let max_size = view.get(rqtc::RQT_MAX_SIZE) as u16;
+    let rqtn = call.device.nic().create_rqt(RqtContext { max_size, rqs })?;
+    call.created(Object::Rqt, rqtn);
+    call.output.set(create_rqt_out::RQTN, rqtn.into());
+    Ok(())
+}
+
+fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let rqtn = call.input.get32(modify_rqt_in::RQTN);
+    call.check_owner(Object::Rqt, rqtn)?;
+    if !call.input.part(modify_rqt_in::BITMASK).flag(rqt_bitmask::RQN_LIST) {
+        return Err(Refusal::parameter("a modification of nothing: only the list of queues can be modified"));
+    }
+    let rqs = queues(call, call.input.part(modify_rqt_in::CTX), &modify_rqt_in::LAYOUT)?;
+    Ok(call.device.nic().modify_rqt(rqtn, rqs)?)
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let rqtn = call.input.get32(destroy_rqt_in::RQTN);
+    call.check_owner(Object::Rqt, rqtn)?;
+    call.device.nic().destroy_rqt(rqtn)?;
+    call.destroyed(Object::Rqt, rqtn);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let rqtn = call.input.get32(query_rqt_in::RQTN);
+    call.check_owner(Object::Rqt, rqtn)?;
+    let rqt = call.device.nic().rqt(rqtn)?;
+    let room = (call.output.0.len() - query_rqt_out::LAYOUT.bytes) / query_rqt_out::LAYOUT.element;
+    if room < rqt.rqs.len() {
+        let reason = format!("room for {room} queues, of which there are {}", rqt.rqs.len());
+        return Err(Refusal::new(Status::BadOutputLength, reason));
+    }
+    let mut view = call.output.part(query_rqt_out::RQT_CONTEXT);
+    view.set(rqtc::RQT_MAX_SIZE, rqt.max_size.into());
+    view.set(rqtc::RQT_ACTUAL_SIZE, rqt.rqs.len() as u64);
+    for (at, &rqn) in rqt.rqs.iter().enumerate() {
+        let at = query_rqt_out::LAYOUT.bytes + at * query_rqt_out::LAYOUT.element;
+        ViewMut(&mut call.output.0[at..]).set(rq_num::RQ_NUM, rqn.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Send queues of Ethernet frames.
+
+use super::work_queue::{check_absent, check_op_mod, state, state_bits, take, wq};
+use crate::context::{InlineHeaders, QueueState, SqContext};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::status::Refusal;
+use crate::nic::SendQueueContext;
+
+layout! {
+    /// SQ context.
+    sqc: 0xf0 bytes {
+        RLKY: 0x0, 1;
+        CD_MASTER: 0x1, 1;
+        FRE: 0x2, 1;
+        FLUSH_IN_ERROR_EN: 0x3, 1;
+        ALLOW_MULTI_PKT_SEND_WQE: 0x4, 1;
+        MIN_WQE_INLINE_MODE: 0x5, 3;
+        STATE: 0x8, 4;
+        REG_UMR: 0xc, 1;
+        ALLOW_SWP: 0xd, 1;
+        HAIRPIN: 0xe, 1;
+        TS_FORMAT: 0x1a, 2;
+        USER_INDEX: 0x28, 24;
+        CQN: 0x48, 24;
+        HAIRPIN_PEER_RQ: 0x68, 24;
+        HAIRPIN_PEER_VHCA: 0x90, 16;
+        TS_CQE_TO_DEST_CQN: 0xc8, 24;
+        PACKET_PACING_RATE_LIMIT_INDEX: 0xf0, 16;
+        TIS_LST_SZ: 0x100, 16;
+        QOS_QUEUE_GROUP_ID: 0x110, 16;
+        TIS_NUM_0: 0x168, 24;
+    } parts {
+        WQ: 0x180, wq;
+    }
+}
+layout! {
+    /// `CREATE_SQ`, with the address of each page of its ring if that lies in no user memory.
+    create_sq_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        CTX: 0x100, sqc;
+    } list of 8 bytes
+}
+layout! {
+    /// What it gives.
+    create_sq_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        SQN: 0x48, 24;
+    }
+}
+layout! {
+    /// `MODIFY_SQ`.
+    modify_sq_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        SQ_STATE: 0x40, 4;
+        SQN: 0x48, 24;
+        MODIFY_BITMASK: 0x80, 64;
+    } parts {
+        CTX: 0x100, sqc;
+    }
+}
+layout! {
+    /// `DESTROY_SQ`.
+    destroy_sq_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        SQN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_SQ`.
+    query_sq_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        SQN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_sq_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        SQ_CONTEXT: 0x100, sqc;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x904, "CREATE_SQ", &create_sq_in::LAYOUT, &create_sq_out::LAYOUT, create),
+    command(0x905, "MODIFY_SQ", &modify_sq_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command(0x906, "DESTROY_SQ", &destroy_sq_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x907, "QUERY_SQ", &query_sq_in::LAYOUT, &query_sq_out::LAYOUT, query),
+];
+
+/// What the capabilities say that no SQ has here.
+const ABSENT: [(Field, &str); 12] = [
+    (sqc::RLKY, "reserved keys"),
+    (sqc::CD_MASTER, "cross channel synchronization"),
+    (sqc::FRE, "fast registration WQEs"),
+    (sqc::ALLOW_MULTI_PKT_SEND_WQE, "WQEs of several packets"),
+    (sqc::REG_UMR, "UMR WQEs on an SQ"),
+    (sqc::ALLOW_SWP, "offsets by the software parser"),
+    (sqc::HAIRPIN, "hairpin"),
+    (sqc::HAIRPIN_PEER_RQ, "hairpin"),
+    (sqc::HAIRPIN_PEER_VHCA, "hairpin"),
+    (sqc::TS_CQE_TO_DEST_CQN, "timestamps on another CQ"),
+    (sqc::PACKET_PACING_RATE_LIMIT_INDEX, "rate limits"),
+    (sqc::QOS_QUEUE_GROUP_ID, "queue groups"),
+];
+
+/// log2 of the bytes of a WQEBB, of which an SQ's ring consists.
+const LOG_WQEBB: u8 = 6;
+/// Bytes of the doorbell record, of which the second word is an SQ's.
+const RECORD_BYTES: u64 = 8;
+/// Timestamps by the wall clock, which this device does not have (`MLX5_TIMESTAMP_FORMAT_REAL_TIME`).
+const REAL_TIME: u64 = 2;
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let view = call.input.part(create_sq_in::CTX);
+    check_absent(view, &ABSENT)?;
+    check_created(view.get(sqc::STATE), view.get(sqc::TS_FORMAT))?;
+    let inline_headers = match view.get(sqc::MIN_WQE_INLINE_MODE) {
+        0 => InlineHeaders::None,
+        1 => InlineHeaders::L2,
+        2 => InlineHeaders::Ip,
+        3 => InlineHeaders::TcpUdp,
+        other => return Err(Refusal::parameter(format!("min_wqe_inline_mode {other}; at most 3 (TCP and UDP)"))),
+    };
+    let tis = match view.get(sqc::TIS_LST_SZ) {
+        0 => None,
+        1 => Some(view.get32(sqc::TIS_NUM_0)),
+        other => return Err(Refusal::parameter(format!("tis_lst_sz {other}; at most 1"))),
+    };
+    let queue = view.part(sqc::WQ);
+    let (pd, cqn, uar) = (queue.get32(wq::PD), view.get32(sqc::CQN), queue.get32(wq::UAR_PAGE));
+    call.check_owner(Object::Pd, pd)?;
+    call.check_owner(Object::Cq, cqn)?;
+    call.check_owner(Object::Uar, uar)?;
+    if let Some(tis) = tis {
+        call.check_owner(Object::Tis, tis)?;
+    }
+    let place = take(call, queue, &create_sq_in::LAYOUT, RECORD_BYTES)?;
+    if place.log_stride != LOG_WQEBB {
+        let reason = format!("log_wq_stride {}: that of a send queue is {LOG_WQEBB}", place.log_stride);
+        return Err(Refusal::parameter(reason));
+    }
+    let sqn = call.device.create_sq(SendQueueContext {
+        pd,
+        cqn,
+        uar,
+        ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers },
+        dbr: place.record,
+        uidx: view.get32(sqc::USER_INDEX),
+        tis,
+        flushes: view.flag(sqc::FLUSH_IN_ERROR_EN),
+    })?;
+    call.created(Object::Sq, sqn);
+    call.state.contexts.add(Object::Sq, sqn, view.0);
+    call.output.set(create_sq_out::SQN, sqn.into());
+    Ok(())
+}
+
+/// Refuses what a new queue cannot be: in another state than reset, or with timestamps that the device does not have.
+pub(super) fn check_created(state_bits: u64, ts_format: u64) -> Result<(), Refusal> {
+    if state(state_bits)? != QueueState::Reset {
+        return Err(Refusal::parameter(format!("a new queue in state {state_bits}, and not in reset (0)")));
+    }
+    if ts_format >= REAL_TIME {
+        return Err(Refusal::parameter(format!("ts_format {ts_format}: timestamps here are free running (0, 1)")));
+    }
+    Ok(())
+}
+
+fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let sqn = call.input.get32(modify_sq_in::SQN);
+    call.check_owner(Object::Sq, sqn)?;
+    let mask = call.input.get(modify_sq_in::MODIFY_BITMASK);
+    if mask != 0 {
+        return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: an SQ has nothing but its state to modify")));
+    }
+    let from = state(call.input.get(modify_sq_in::SQ_STATE))?;
+    let to = state(call.input.part(modify_sq_in::CTX).get(sqc::STATE))?;
+    Ok(call.device.modify_sq(sqn, from, to)?)
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let sqn = call.input.get32(destroy_sq_in::SQN);
+    call.check_owner(Object::Sq, sqn)?;
+    call.device.destroy_sq(sqn)?;
+    call.destroyed(Object::Sq, sqn);
+    call.state.contexts.remove(Object::Sq, sqn);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let sqn = call.input.get32(query_sq_in::SQN);
+    call.check_owner(Object::Sq, sqn)?;
+    let info = call.device.query_sq(sqn)?;
+    let mut context = call.state.contexts.get(Object::Sq, sqn);
+    let mut view = ViewMut(&mut context);
+    view.set(sqc::STATE, state_bits(info.state));
+    let mut queue = view.part(sqc::WQ);
+    queue.set(wq::HW_COUNTER, info.fetched.into());
+    queue.set(wq::SW_COUNTER, info.announced.into());
+    call.output.put(query_sq_out::SQ_CONTEXT.at, &context);
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! TIR: where frames go that rules send to it.
+
+use super::work_queue::{check_absent, check_op_mod};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::status::Refusal;
+use crate::nic::{Dispatch, HashContext, HashFunction, HashSelect, TirContext};
+
+layout! {
+    /// Fields of a frame that are hashed.
+    rx_hash_field_select: 0x4 bytes {
+        L3_PROT_TYPE: 0x0, 1;
+        L4_PROT_TYPE: 0x1, 1;
+        SELECTED_FIELDS: 0x2, 30;
+    }
+}
+layout! {
+    /// The key of a hash, of which any bytes will do.
+    rx_hash_toeplitz_key: 0x28 bytes opaque {}
+}
+layout! {
+    /// TIR context.
+    tirc: 0xf0 bytes {
+        DISP_TYPE: 0x20, 4;
+        TLS_EN: 0x24, 1;
+        LRO_TIMEOUT_PERIOD_USECS: 0x84, 16;
+        PACKET_MERGE_MASK: 0x94, 4;
+        LRO_MAX_IP_PAYLOAD_SIZE: 0x98, 8;
+        INLINE_RQN: 0xe8, 24;
+        RX_HASH_SYMMETRIC: 0x100, 1;
+        TUNNELED_OFFLOAD_EN: 0x102, 1;
+        INDIRECT_TABLE: 0x108, 24;
+        RX_HASH_FN: 0x120, 4;
+        SELF_LB_BLOCK: 0x126, 2;
+        TRANSPORT_DOMAIN: 0x128, 24;
+    } parts {
+        RX_HASH_TOEPLITZ_KEY: 0x140, rx_hash_toeplitz_key;
+        RX_HASH_FIELD_SELECTOR_OUTER: 0x280, rx_hash_field_select;
+        RX_HASH_FIELD_SELECTOR_INNER: 0x2a0, rx_hash_field_select;
+    }
+}
+layout! {
+    /// `CREATE_TIR`.
+    create_tir_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        CTX: 0x100, tirc;
+    }
+}
+layout! {
+    /// What it gives.
+    create_tir_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        TIRN: 0x48, 24;
+    }
+}
+layout! {
+    /// Which fields are modified.
+    modify_tir_bitmask: 0x8 bytes {
+        SELF_LB_EN: 0x3b, 1;
+        HASH: 0x3d, 1;
+        PACKET_MERGE: 0x3f, 1;
+    }
+}
+layout! {
+    /// `MODIFY_TIR`.
+    modify_tir_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        TIRN: 0x48, 24;
+    } parts {
+        BITMASK: 0x80, modify_tir_bitmask;
+        CTX: 0x100, tirc;
+    }
+}
+layout! {
+    /// `DESTROY_TIR`.
+    destroy_tir_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        TIRN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_TIR`.
+    query_tir_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        TIRN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_tir_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        TIR_CONTEXT: 0x100, tirc;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x900, "CREATE_TIR", &create_tir_in::LAYOUT, &create_tir_out::LAYOUT, create),
+    command(0x901, "MODIFY_TIR", &modify_tir_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command(0x902, "DESTROY_TIR", &destroy_tir_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x903, "QUERY_TIR", &query_tir_in::LAYOUT, &query_tir_out::LAYOUT, query),
+];
+
+/// What the capabilities say that no TIR has here.
+const ABSENT: [(Field, &str); 5] = [
+    (tirc::TLS_EN, "TLS offloads"),
+    (tirc::LRO_TIMEOUT_PERIOD_USECS, "merged packets"),
+    (tirc::PACKET_MERGE_MASK, "merged packets"),
+    (tirc::LRO_MAX_IP_PAYLOAD_SIZE, "merged packets"),
+    (tirc::TUNNELED_OFFLOAD_EN, "headers inside of tunnels"),
+];
+
+/// `self_lb_block` (`MLX5_TIRC_SELF_LB_BLOCK_*`).
+const BLOCK_UNICAST: u64 = 1;
+const BLOCK_MULTICAST: u64 = 2;
+
+/// `selected_fields` (`MLX5_HASH_FIELD_SEL_*`).
+const SOURCE_IP: u64 = 1 << 0;
+const DESTINATION_IP: u64 = 1 << 1;
+const SOURCE_PORT: u64 = 1 << 2;
+const DESTINATION_PORT: u64 = 1 << 3;
+
+/// What a context says of the hash.
+fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
+    let inner = view.part(tirc::RX_HASH_FIELD_SELECTOR_INNER);
+    if inner.0.iter().any(|&byte| byte != 0) {
+        return Err(Refusal::parameter("headers inside of tunnels are not a capability of this device"));
+    }
+    let outer = view.part(tirc::RX_HASH_FIELD_SELECTOR_OUTER);
+    let fields = outer.get(rx_hash_field_select::SELECTED_FIELDS);
+    let known = SOURCE_IP | DESTINATION_IP | SOURCE_PORT | DESTINATION_PORT;
+    if fields & !known != 0 {
+        return Err(Refusal::parameter(format!(
+            "selected_fields {fields:#x}, of which only {known:#x} are hashed here"
+        )));
+    }
+    let function = match view.get(tirc::RX_HASH_FN) {
+        0 => HashFunction::None,
+        1 => HashFunction::InvertedXor8,
+        2 => HashFunction::Toeplitz,
+        other => return Err(Refusal::parameter(format!("rx_hash_fn {other}: 0 to 2 (Toeplitz)"))),
+    };
+    let mut key = [0; 40];
+    key.copy_from_slice(view.part(tirc::RX_HASH_TOEPLITZ_KEY).0);
+    Ok(HashContext {
+        function,
+        symmetric: view.flag(tirc::RX_HASH_SYMMETRIC),
+        key,
+        select: HashSelect {
+            ipv6: outer.flag(rx_hash_field_select::L3_PROT_TYPE),
+            udp: outer.flag(rx_hash_field_select::L4_PROT_TYPE),
+            source_ip: fields & SOURCE_IP != 0,
+            destination_ip: fields & DESTINATION_IP != 0,
+            source_port: fields & SOURCE_PORT != 0,
+            destination_port: fields & DESTINATION_PORT != 0,
+        },
+    })
+}
+
+/// What a context says of frames that the device itself has sent: those to one station, and those to a group.
+fn blocks(view: View<'_>) -> (bool, bool) {
+    let block = view.get(tirc::SELF_LB_BLOCK);
+    (block & BLOCK_UNICAST != 0, block & BLOCK_MULTICAST != 0)
+}
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let view = call.input.part(create_tir_in::CTX);
+    check_absent(view, &ABSENT)?;
+    let dispatch = match view.get(tirc::DISP_TYPE) {
+        0 => {
+            let rqn = view.get32(tirc::INLINE_RQN);
+            call.check_owner(Object::Rq, rqn)?;
+            Dispatch::Direct(rqn)
+        }
+        1 => {
+            let rqtn = view.get32(tirc::INDIRECT_TABLE);
+            call.check_owner(Object::Rqt, rqtn)?;
+            Dispatch::Table(rqtn)
+        }
+        other => return Err(Refusal::parameter(format!("disp_type {other}: 0 (direct) or 1 (by an RQT)"))),
+    };
+    let (blocks_own_unicast, blocks_own_multicast) = blocks(view);
+    let tirn = call.device.nic().create_tir(TirContext {
+        dispatch,
+        hash: hash(view)?,
+        transport_domain: view.get32(tirc::TRANSPORT_DOMAIN),
+        blocks_own_unicast,
+        blocks_own_multicast,
+    })?;
+    call.created(Object::Tir, tirn);
+    call.state.contexts.add(Object::Tir, tirn, view.0);
+    call.output.set(create_tir_out::TIRN, tirn.into());
+    Ok(())
+}
+
+fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let tirn = call.input.get32(modify_tir_in::TIRN);
+    call.check_owner(Object::Tir, tirn)?;
+    let mut context = *call.device.nic().tir(tirn)?;
+    let (mask, view) = (call.input.part(modify_tir_in::BITMASK), call.input.part(modify_tir_in::CTX));
+    if mask.flag(modify_tir_bitmask::PACKET_MERGE) {
+        return Err(Refusal::parameter("merged packets are not a capability of this device"));
+    }
+    let mut kept = call.state.contexts.get(Object::Tir, tirn);
+    let mut keep = ViewMut(&mut kept);
+    if mask.flag(modify_tir_bitmask::SELF_LB_EN) {
+        (context.blocks_own_unicast, context.blocks_own_multicast) = blocks(view);
+        keep.set(tirc::SELF_LB_BLOCK, view.get(tirc::SELF_LB_BLOCK));
+    }
+    if mask.flag(modify_tir_bitmask::HASH) {
+        context.hash = hash(view)?;
+        for field in [tirc::RX_HASH_SYMMETRIC, tirc::RX_HASH_FN] {
+            keep.set(field, view.get(field));
+        }
+        for part in [tirc::RX_HASH_TOEPLITZ_KEY, tirc::RX_HASH_FIELD_SELECTOR_OUTER] {
+            keep.put(part.at, view.part(part).0);
+        }
+    }
+    call.device.nic().modify_tir(tirn, context)?;
+    call.state.contexts.add(Object::Tir, tirn, &kept);
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let tirn = call.input.get32(destroy_tir_in::TIRN);
+    call.check_owner(Object::Tir, tirn)?;
+    call.device.nic().destroy_tir(tirn)?;
+    call.destroyed(Object::Tir, tirn);
+    call.state.contexts.remove(Object::Tir, tirn);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let tirn = call.input.get32(query_tir_in::TIRN);
+    call.check_owner(Object::Tir, tirn)?;
+    call.device.nic().tir(tirn)?;
+    let context = call.state.contexts.get(Object::Tir, tirn);
+    call.output.put(query_tir_out::TIR_CONTEXT.at, &context);
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! TIS: what send queues have in common.
+
+use super::work_queue::{check_absent, check_op_mod};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::status::Refusal;
+use crate::nic::TisContext;
+
+layout! {
+    /// TIS context.
+    tisc: 0xa0 bytes {
+        STRICT_LAG_TX_PORT_AFFINITY: 0x0, 1;
+        TLS_EN: 0x1, 1;
+        LAG_TX_PORT_AFFINITY: 0x4, 4;
+        PRIO: 0xc, 4;
+        TRANSPORT_DOMAIN: 0x128, 24;
+        UNDERLAY_QPN: 0x148, 24;
+        PD: 0x168, 24;
+    }
+}
+layout! {
+    /// `CREATE_TIS`.
+    create_tis_in: 0xc0 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+    } parts {
+        CTX: 0x100, tisc;
+    }
+}
+layout! {
+    /// What it gives.
+    create_tis_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        TISN: 0x48, 24;
+    }
+}
+layout! {
+    /// Which fields are modified.
+    modify_tis_bitmask: 0x8 bytes {
+        LAG_TX_PORT_AFFINITY: 0x3d, 1;
+        STRICT_LAG_TX_PORT_AFFINITY: 0x3e, 1;
+        PRIO: 0x3f, 1;
+    }
+}
+layout! {
+    /// `MODIFY_TIS`.
+    modify_tis_in: 0xc0 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        TISN: 0x48, 24;
+    } parts {
+        BITMASK: 0x80, modify_tis_bitmask;
+        CTX: 0x100, tisc;
+    }
+}
+layout! {
+    /// `DESTROY_TIS`.
+    destroy_tis_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        TISN: 0x48, 24;
+    }
+}
+layout! {
+    /// `QUERY_TIS`.
+    query_tis_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        TISN: 0x48, 24;
+    }
+}
+layout! {
+    /// What it gives.
+    query_tis_out: 0xb0 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        TIS_CONTEXT: 0x80, tisc;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x912, "CREATE_TIS", &create_tis_in::LAYOUT, &create_tis_out::LAYOUT, create),
+    command(0x913, "MODIFY_TIS", &modify_tis_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command(0x914, "DESTROY_TIS", &destroy_tis_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command(0x915, "QUERY_TIS", &query_tis_in::LAYOUT, &query_tis_out::LAYOUT, query),
+];
+
+/// What the capabilities say that no TIS has here.
+const ABSENT: [(Field, &str); 5] = [
+    (tisc::STRICT_LAG_TX_PORT_AFFINITY, "link aggregation groups"),
+    (tisc::LAG_TX_PORT_AFFINITY, "link aggregation groups"),
+    (tisc::TLS_EN, "TLS offloads"),
+    // The PD is that of the keys of TLS.
+    (tisc::PD, "TLS offloads"),
+    (tisc::UNDERLAY_QPN, "enhanced IPoIB"),
+];
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let view = call.input.part(create_tis_in::CTX);
+    check_absent(view, &ABSENT)?;
+    let transport_domain = view.get32(tisc::TRANSPORT_DOMAIN);
+    let tisn = call.device.nic().create_tis(TisContext { transport_domain })?;
+    call.created(Object::Tis, tisn);
+    call.state.contexts.add(Object::Tis, tisn, view.0);
+    call.output.set(create_tis_out::TISN, tisn.into());
+    Ok(())
+}
+
+fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    let tisn = call.input.get32(modify_tis_in::TISN);
+    call.check_owner(Object::Tis, tisn)?;
+    call.device.nic().tis(tisn)?;
+    let mask = call.input.part(modify_tis_in::BITMASK);
+    if mask.flag(modify_tis_bitmask::LAG_TX_PORT_AFFINITY) || mask.flag(modify_tis_bitmask::STRICT_LAG_TX_PORT_AFFINITY)
+    {
+        return Err(Refusal::parameter("link aggregation groups are not a capability of this device"));
+    }
+    if mask.flag(modify_tis_bitmask::PRIO) {
+        // There is one way out, so that priorities change no order.
+        let prio = call.input.part(modify_tis_in::CTX).get(tisc::PRIO);
+        ViewMut(call.state.contexts.get_mut(Object::Tis, tisn)).set(tisc::PRIO, prio);
+    }
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let tisn = call.input.get32(destroy_tis_in::TISN);
+    call.check_owner(Object::Tis, tisn)?;
+    call.device.nic().destroy_tis(tisn)?;
+    call.destroyed(Object::Tis, tisn);
+    call.state.contexts.remove(Object::Tis, tisn);
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let tisn = call.input.get32(query_tis_in::TISN);
+    call.check_owner(Object::Tis, tisn)?;
+    call.device.nic().tis(tisn)?;
+    let context = call.state.contexts.get(Object::Tis, tisn);
+    call.output.put(query_tis_out::TIS_CONTEXT.at, &context);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Counters of the port's Ethernet traffic.
+
+use super::flow_counter::traffic_counter;
+use super::work_queue::{check_absent, check_op_mod};
+use crate::firmware::call::{Call, Command, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+use crate::nic::{PortCounters, Traffic};
+
+layout! {
+    /// `QUERY_VPORT_COUNTER`.
+    query_vport_counter_in: 0x20 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        PORT_NUM: 0x4c, 4;
+        VPORT_NUMBER: 0x50, 16;
+        CLEAR: 0xc0, 1;
+    }
+}
+layout! {
+    /// What it gives; what this device counts of it.
+    query_vport_counter_out: 0x210 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } parts {
+        RECEIVED_ETH_BROADCAST: 0x380, traffic_counter;
+        TRANSMITTED_ETH_BROADCAST: 0x400, traffic_counter;
+        RECEIVED_ETH_UNICAST: 0x480, traffic_counter;
+        TRANSMITTED_ETH_UNICAST: 0x500, traffic_counter;
+        RECEIVED_ETH_MULTICAST: 0x580, traffic_counter;
+        TRANSMITTED_ETH_MULTICAST: 0x600, traffic_counter;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] =
+    &[command(0x770, "QUERY_VPORT_COUNTER", &query_vport_counter_in::LAYOUT, &query_vport_counter_out::LAYOUT, query)];
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_op_mod(call)?;
+    // They are the whole port's, of all its users.
+    call.check_driver()?;
+    let absent = [
+        (query_vport_counter_in::OTHER_VPORT, "vports of other functions"),
+        (query_vport_counter_in::VPORT_NUMBER, "vports of other functions"),
+    ];
+    check_absent(call.input, &absent)?;
+    let port = call.input.get(query_vport_counter_in::PORT_NUM);
+    if port > 1 {
+        return Err(Refusal::parameter(format!("port_num {port}: Ethernet frames go by port 1")));
+    }
+    let nic = call.device.nic();
+    let (received, transmitted) = (nic.received, nic.transmitted);
+    if call.input.flag(query_vport_counter_in::CLEAR) {
+        (nic.received, nic.transmitted) = (PortCounters::default(), PortCounters::default());
+    }
+    for (part, Traffic { packets, octets }) in [
+        (query_vport_counter_out::RECEIVED_ETH_BROADCAST, received.broadcast),
+        (query_vport_counter_out::TRANSMITTED_ETH_BROADCAST, transmitted.broadcast),
+        (query_vport_counter_out::RECEIVED_ETH_UNICAST, received.unicast),
+        (query_vport_counter_out::TRANSMITTED_ETH_UNICAST, transmitted.unicast),
+        (query_vport_counter_out::RECEIVED_ETH_MULTICAST, received.multicast),
+        (query_vport_counter_out::TRANSMITTED_ETH_MULTICAST, transmitted.multicast),
+    ] {
+        let mut view = call.output.part(part);
+        view.set(traffic_counter::PACKETS, packets);
+        view.set(traffic_counter::OCTETS, octets);
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Work queues of Ethernet frames: their part of the contexts, and their states.
+
+use crate::context::QueueState;
+use crate::firmware::call::Call;
+use crate::firmware::layout::{Field, Layout, View, layout};
+use crate::firmware::placement::Placement;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// Work queue.
+    wq: 0xc0 bytes {
+        WQ_TYPE: 0x0, 4;
+        WQ_SIGNATURE: 0x4, 1;
+        END_PADDING_MODE: 0x5, 2;
+        CD_SLAVE: 0x7, 1;
+        HDS_SKIP_FIRST_SGE: 0x20, 1;
+        LOG2_HDS_BUF_SIZE: 0x21, 3;
+        PAGE_OFFSET: 0x2b, 5;
+        LWM: 0x30, 16;
+        PD: 0x48, 24;
+        UAR_PAGE: 0x68, 24;
+        DBR_ADDR: 0x80, 64;
+        HW_COUNTER: 0xc0, 32;
+        SW_COUNTER: 0xe0, 32;
+        LOG_WQ_STRIDE: 0x10c, 4;
+        LOG_WQ_PG_SZ: 0x113, 5;
+        LOG_WQ_SZ: 0x11b, 5;
+        DBR_UMEM_VALID: 0x120, 1;
+        WQ_UMEM_VALID: 0x121, 1;
+        LOG_HAIRPIN_NUM_PACKETS: 0x123, 5;
+        LOG_HAIRPIN_DATA_SZ: 0x12b, 5;
+        LOG_WQE_NUM_OF_STRIDES: 0x134, 4;
+        TWO_BYTE_SHIFT_EN: 0x138, 1;
+        LOG_WQE_STRIDE_SIZE: 0x13d, 3;
+        DBR_UMEM_ID: 0x140, 32;
+        WQ_UMEM_ID: 0x160, 32;
+        WQ_UMEM_OFFSET: 0x180, 64;
+    }
+}
+
+/// WQEs one after the other (`MLX5_WQ_TYPE_CYCLIC`).
+const CYCLIC: u64 = 1;
+
+/// What the capabilities say that no queue has here.
+const ABSENT: [(Field, &str); 11] = [
+    (wq::WQ_SIGNATURE, "signatures of WQEs"),
+    (wq::CD_SLAVE, "cross channel synchronization"),
+    (wq::HDS_SKIP_FIRST_SGE, "splitting of headers"),
+    (wq::LOG2_HDS_BUF_SIZE, "splitting of headers"),
+    (wq::LWM, "low watermarks"),
+    (wq::LOG_HAIRPIN_NUM_PACKETS, "hairpin"),
+    (wq::LOG_HAIRPIN_DATA_SZ, "hairpin"),
+    (wq::LOG_WQE_NUM_OF_STRIDES, "WQEs of several strides"),
+    (wq::TWO_BYTE_SHIFT_EN, "shifts of two bytes"),
+    (wq::LOG_WQE_STRIDE_SIZE, "WQEs of several strides"),
+    // Padding up to a cache line is permitted, and this device never writes any.
+    (Field { name: "", at: 0x5, width: 1 }, "this end padding mode"),
+];
+
+/// Refuses fields that stand for something which the device does not have.
+pub(super) fn check_absent(view: View<'_>, absent: &[(Field, &str)]) -> Result<(), Refusal> {
+    match absent.iter().find(|&&(field, _)| view.get(field) != 0) {
+        None => Ok(()),
+        Some((field, what)) => {
+            let reason = format!("{}: {what} are not a capability of this device", field.name);
+            Err(Refusal::parameter(reason))
+        }
+    }
+}
+
+/// Refuses `op_mod` other than 0.
+pub(super) fn check_op_mod(call: &Call<'_>) -> Result<(), Refusal> {
+    match call.op_mod {
+        0 => Ok(()),
+        other => Err(Refusal::parameter(format!("op_mod {other}, of which there is only 0"))),
+    }
+}
+
+/// Where a work queue lies.
+pub(super) struct Place {
+    /// Address of its ring.
+    pub(super) ring: u64,
+    /// Address of its doorbell record, of which the first word is receives', and the second sends'.
+    pub(super) record: u64,
+    /// log2 of its WQEs, and of the bytes of one.
+    pub(super) log_size: u8,
+    pub(super) log_stride: u8,
+}
+
+/// Takes the memory of a work queue, of which the record has `record_bytes`. Its ring's pages follow the mailbox `input`.
+pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_bytes: u64) -> Result<Place, Refusal> {
+    check_absent(view, &ABSENT)?;
+    if view.get(wq::WQ_TYPE) != CYCLIC {
+        let reason =
+            format!("wq_type {}: only cyclic queues (1) are a capability of this device", view.get(wq::WQ_TYPE));
+        return Err(Refusal::parameter(reason));
+    }
+    let (log_size, log_stride) = (view.get(wq::LOG_WQ_SZ), view.get(wq::LOG_WQ_STRIDE));
+    let valid = view.flag(wq::WQ_UMEM_VALID);
+    let ring = call.ring(Placement {
+        umem: valid.then(|| (view.get32(wq::WQ_UMEM_ID), view.get(wq::WQ_UMEM_OFFSET))),
+        pages: call.input.words(input),
+        log_page_size: view.get(wq::LOG_WQ_PG_SZ),
+        page_offset: view.get(wq::PAGE_OFFSET),
+        len: 1 << (log_size + log_stride),
+        written: false,
+    })?;
+    let umem = view.flag(wq::DBR_UMEM_VALID).then(|| view.get32(wq::DBR_UMEM_ID));
+    let record = call.record(umem, view.get(wq::DBR_ADDR), record_bytes)?;
+    Ok(Place { ring, record, log_size: log_size as u8, log_stride: log_stride as u8 })
+}
+
+/// The state that four bits say (`MLX5_SQC_STATE_*`, `MLX5_RQC_STATE_*`).
+pub(super) fn state(bits: u64) -> Result<QueueState, Refusal> {
+    match bits {
+        0 => Ok(QueueState::Reset),
+        1 => Ok(QueueState::Ready),
+        3 => Ok(QueueState::Error),
+        other => Err(Refusal::parameter(format!("state {other}: 0 (reset), 1 (ready) or 3 (error)"))),
+    }
+}
+
+/// The four bits of a state.
+pub(super) fn state_bits(state: QueueState) -> u64 {
+    match state {
+        QueueState::Reset => 0,
+        QueueState::Ready => 1,
+        QueueState::Error => 3,
+    }
+}
