@@ -48,7 +48,7 @@ pub(crate) struct Source {
     pub slid: u16,
     /// Source QPN.
     pub src_qpn: u32,
-    /// Service level.
+    /// Service level; on Ethernet, the kind of the packet's network header.
     pub sl: u8,
     /// Low bits of the LID the packet was sent to.
     pub dlid_path_bits: u8,

@@ -68,7 +68,7 @@ pub(super) fn receive(
             source: Some(Source {
                 slid: route.slid,
                 src_qpn: deth.src_qp,
-                sl: route.sl,
+                sl: route.grh.as_ref().and_then(roce_packet_type).unwrap_or(route.sl),
                 dlid_path_bits: (route.dlid ^ lid) as u8 & 0x7f,
                 grh: route.grh.is_some(),
                 pkey_index: qp.attr.pkey_index.unwrap_or(0),
@@ -87,10 +87,31 @@ fn network_header(grh: &Grh, payload_len: usize) -> [u8; GRH_BYTES] {
         return ip6_header(grh, transport_len, GRH_NEXT_HEADER);
     }
     let len = UDP_HEADER_BYTES + transport_len;
+    match ip4_addresses(grh) {
+        Some([source, destination]) => ip4_header(grh, len, source, destination),
+        None => ip6_header(grh, len, NEXT_HEADER_UDP),
+    }
+}
+
+/// Source and destination of a packet that has an IPv4 header, if it is RoCE v2's.
+fn ip4_addresses(grh: &Grh) -> Option<[[u8; 4]; 2]> {
     let ip4 = |gid: [u8; 16]| Ipv6Addr::from(gid).to_ipv4_mapped().map(|ip| ip.octets());
-    match (ip4(grh.sgid), ip4(grh.dgid)) {
-        (Some(source), Some(destination)) => ip4_header(grh, len, source, destination),
-        _ => ip6_header(grh, len, NEXT_HEADER_UDP),
+    Some([ip4(grh.sgid)?, ip4(grh.dgid)?])
+}
+
+/// What a CQE has in the place of the service level, which Ethernet has not: bit 3 if there is a UDP header, bits 2:0 the
+/// kind of the network header (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, which Linux' `handle_responder` reads; UCX's
+/// `uct_ud_iface_check_grh` needs them to find the addresses).
+fn roce_packet_type(grh: &Grh) -> Option<u8> {
+    const UDP: u8 = 1 << 3;
+    const HEADER_GRH: u8 = 0;
+    const HEADER_IP6: u8 = 1;
+    const HEADER_IP4: u8 = 2;
+    match grh.kind {
+        GidType::InfiniBand => None,
+        GidType::RoceV1 => Some(HEADER_GRH),
+        GidType::RoceV2 if ip4_addresses(grh).is_some() => Some(UDP | HEADER_IP4),
+        GidType::RoceV2 => Some(UDP | HEADER_IP6),
     }
 }
 
@@ -137,20 +158,25 @@ mod tests {
     fn grh_is_laid_out_as_the_specification_says() {
         let kind = GidType::RoceV1;
         let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0xab, flow_label: 0xc_def0, hop_limit: 64 };
+        assert_eq!(roce_packet_type(&grh), Some(0));
+        assert_eq!(roce_packet_type(&Grh { kind: GidType::InfiniBand, ..grh }), None);
         let bytes = network_header(&grh, 5);
         assert_eq!(bytes[..8], [0x6a, 0xbc, 0xde, 0xf0, 0, 32, 0x1b, 64]);
         assert_eq!((bytes[8], bytes[23], bytes[24], bytes[39]), (1, 1, 2, 2));
     }
+
     #[test]
     fn roce_v2_has_ip_headers() {
         let ip6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
         let kind = GidType::RoceV2;
         let grh = Grh { kind, sgid: ip6, dgid: ip6, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        assert_eq!(roce_packet_type(&grh), Some(0x9));
         assert_eq!(network_header(&grh, 5)[..8], [0x60, 0, 0, 0, 0, 40, 17, 64]);
         let ip4 = |last| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, last];
         let grh = Grh { sgid: ip4(1), dgid: ip4(2), traffic_class: 0x60, ..grh };
         // The checksum by hand: 4560 + 003c + 4000 + 4011 + c000 + 0201 + c000 + 0202 = 249b0, so 49b2, inverted.
         let expected = [0x45, 0x60, 0, 60, 0, 0, 0x40, 0, 64, 17, 0xb6, 0x4d, 192, 0, 2, 1, 192, 0, 2, 2];
         assert_eq!(network_header(&grh, 5)[20..], expected);
+        assert_eq!(roce_packet_type(&grh), Some(0xa));
     }
 }

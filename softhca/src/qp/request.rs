@@ -9,7 +9,7 @@ use crate::ethernet::{self, FRAME_BYTES};
 use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
-use crate::wqe::{Checksums, Payload, Remote, SendOp, SendWqe, UdAddress};
+use crate::wqe::{Checksums, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
@@ -186,11 +186,23 @@ impl Request {
             Payload::Segs(segs) => {
                 resources.gather(qp.context.pd, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
             }
-            Payload::Inline(bytes) => {
-                let start = offset as usize;
-                let part = bytes.get(start..start + out.len()).ok_or(Failure::BAD_WQE)?;
-                out.copy_from_slice(part);
-                Ok(())
+            Payload::Inline(bytes) => copy_inline(bytes, offset, out),
+            Payload::Mixed(parts) => {
+                let (mut skip, mut done) = (offset, 0);
+                for part in parts {
+                    let here = part.bytes().saturating_sub(skip).min((out.len() - done) as u64) as usize;
+                    let to = &mut out[done..done + here];
+                    match part {
+                        _ if here == 0 => {}
+                        Part::Seg(seg) => resources
+                            .gather(qp.context.pd, &[*seg], skip, to)
+                            .map_err(|_| Failure::SOURCE_PROTECTION)?,
+                        Part::Inline(bytes) => copy_inline(bytes, skip, to)?,
+                    }
+                    skip = skip.saturating_sub(part.bytes());
+                    done += here;
+                }
+                if done == out.len() { Ok(()) } else { Err(Failure::BAD_WQE) }
             }
         }
     }
@@ -217,7 +229,7 @@ impl Request {
             Payload::Segs(segs) => {
                 resources.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
             }
-            Payload::Inline(_) => Err(Failure::BAD_WQE),
+            Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
         }
     }
 
@@ -229,6 +241,14 @@ impl Request {
         };
         Some(AtomicEth { addr, rkey, swap_add, compare })
     }
+}
+
+/// The inline data from `offset` on.
+fn copy_inline(bytes: &[u8], offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    let start = offset as usize;
+    let part = bytes.get(start..start + out.len()).ok_or(Failure::BAD_WQE)?;
+    out.copy_from_slice(part);
+    Ok(())
 }
 
 fn is_atomic(operation: Operation) -> bool {

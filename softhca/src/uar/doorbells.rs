@@ -205,7 +205,8 @@ impl Doorbells {
         }
         // A scan of the registers does not show in which order they were stored to.
         let in_order = self.source == DoorbellSource::Calls;
-        if in_order && self.pages.get_mut(uar).is_some_and(|page| page.repeats_half(offset)) {
+        let doorbell = std::array::from_fn(|at| stored[at]);
+        if in_order && self.pages.get_mut(uar).is_some_and(|page| page.repeats_half(offset, doorbell)) {
             complaints.add(Complaint::SameHalf { uar, qpn, offset });
         }
         let record = match memory.load_be32(target.dbr.wrapping_add(4)) {

@@ -15,13 +15,11 @@ const AV_GRH: u32 = 1 << 30;
 /// Offsets in bytes into the vector.
 mod offset {
     pub(super) const QKEY: usize = 0;
-    pub(super) const RESERVED_KEY: usize = 4;
     pub(super) const DC_KEY: usize = 0;
     pub(super) const DQP: usize = 8;
     pub(super) const STAT_RATE_SL: usize = 12;
     pub(super) const FL_MLID: usize = 13;
     pub(super) const RLID: usize = 14;
-    pub(super) const RESERVED: usize = 16;
     pub(super) const RMAC: usize = 20;
     pub(super) const TCLASS: usize = 26;
     pub(super) const HOP_LIMIT: usize = 27;
@@ -30,10 +28,10 @@ mod offset {
     pub(super) const SHORT_BYTES: usize = 16;
 }
 
-/// Takes the address vector of a datagram.
+/// Takes the address vector of a datagram. Its reserved words may hold anything: UCX leaves there what the ring held before
+/// (`uct_ib_mlx5_set_dgram_seg`).
 pub(super) fn datagram(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
-    let (start, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
-    zero("address vector key", start + offset::RESERVED_KEY, be32(short, offset::RESERVED_KEY).into())?;
+    let (_, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
     Ok(UdAddress { qkey: be32(short, offset::QKEY), vector: vector(segs)? })
 }
 
@@ -63,7 +61,6 @@ fn vector(segs: &mut Segments<'_>) -> Result<AddressVector, WqeFault> {
     }
     *segs = before;
     let (_, long) = segs.take("extended address vector", EXTENDED_AV_BYTES)?;
-    zero("address vector reserved word", start + offset::RESERVED, be32(long, offset::RESERVED).into())?;
     let gid_fl = be32(long, offset::GRH_GID_FL);
     zero("address vector GRH bits", start + offset::GRH_GID_FL, (gid_fl & !AV_GRH & 0xf000_0000).into())?;
     address.dmac.copy_from_slice(&long[offset::RMAC..offset::RMAC + 6]);

@@ -44,8 +44,9 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
     let mut remote = Remote { addr: 0, rkey: 0 };
     if shape.remote {
-        let (at, seg) = segs.take("remote address", DATA_SEG_BYTES)?;
-        zero("remote address reserved word", at + 12, be32(seg, 12).into())?;
+        // Its last word is reserved and may hold anything: UCX leaves there what the ring held before
+        // (`uct_ib_mlx5_ep_set_rdma_seg`).
+        let (_, seg) = segs.take("remote address", DATA_SEG_BYTES)?;
         remote = Remote { addr: be64(seg, 0), rkey: be32(seg, 8) };
     }
     let (mut swap_add, mut compare) = (0, 0);

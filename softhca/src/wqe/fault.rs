@@ -117,18 +117,6 @@ pub enum WqeFault {
         /// Bytes left for data.
         room: usize,
     },
-    /// DS counts more than the inline segment takes. Several inline segments in a WQE are not supported.
-    #[error("byte {at} is past the inline data but DS goes on")]
-    AfterInline {
-        /// Offset of the segment.
-        at: usize,
-    },
-    /// Inline data after data segments; the device takes one or the other.
-    #[error("inline segment at byte {at} after data segments: not supported")]
-    MixedPayload {
-        /// Offset of the segment.
-        at: usize,
-    },
     /// Inline data where the device puts data (READ, atomics, receive).
     #[error("inline segment at byte {at}: the operation writes to its segments")]
     InlineResult {

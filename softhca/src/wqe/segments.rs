@@ -1,7 +1,7 @@
 //! Segments of WQEs: one after the other, and the data segment, which send and receive WQEs have in common.
 
 use super::fault::WqeFault;
-use super::send::{DataSeg, Payload};
+use super::send::{DataSeg, Part, Payload};
 
 /// Bytes of a DS, in which a WQE's size is counted; also the size of the control, remote address, atomic and data
 /// segments.
@@ -75,23 +75,28 @@ impl<'a> Segments<'a> {
         Ok((start, seg))
     }
 
-    /// Everything up to the end: data segments, or one inline segment.
+    /// Everything up to the end: data segments, each by reference or inline.
     pub(super) fn payload(&mut self, inline_permitted: bool) -> Result<Payload, WqeFault> {
-        let mut list = Vec::new();
+        let mut parts = Vec::new();
         while self.at < self.wqe.len() {
             let (start, bytes) = self.take("data", DATA_SEG_BYTES)?;
             match data_seg(bytes) {
-                Some(seg) => list.push(seg),
+                Some(seg) => parts.push(Part::Seg(seg)),
                 None if !inline_permitted => return Err(WqeFault::InlineResult { at: start }),
-                None if !list.is_empty() => return Err(WqeFault::MixedPayload { at: start }),
-                None => return self.inline(start),
+                None => parts.push(Part::Inline(self.inline(start)?.to_vec())),
             }
         }
-        Ok(Payload::Segs(list))
+        Ok(match &mut parts[..] {
+            [Part::Inline(bytes)] => Payload::Inline(std::mem::take(bytes)),
+            _ => match parts.iter().map(as_reference).collect() {
+                Some(segs) => Payload::Segs(segs),
+                None => Payload::Mixed(parts),
+            },
+        })
     }
 
-    /// The inline segment at `start`, which ends the WQE.
-    fn inline(&mut self, start: usize) -> Result<Payload, WqeFault> {
+    /// The data of the inline segment at `start`, which is padded to whole DSs.
+    fn inline(&mut self, start: usize) -> Result<&'a [u8], WqeFault> {
         let len = (be32(self.wqe, start) & !INLINE) as usize;
         let first = start + 4;
         let data = first.checked_add(len).and_then(|end| self.wqe.get(first..end)).ok_or(WqeFault::InlineTooLong {
@@ -100,9 +105,13 @@ impl<'a> Segments<'a> {
             room: self.wqe.len() - first,
         })?;
         self.at = (first + len).next_multiple_of(DATA_SEG_BYTES);
-        if self.at != self.wqe.len() {
-            return Err(WqeFault::AfterInline { at: self.at });
-        }
-        Ok(Payload::Inline(data.to_vec()))
+        Ok(data)
+    }
+}
+
+fn as_reference(part: &Part) -> Option<DataSeg> {
+    match part {
+        Part::Seg(seg) => Some(*seg),
+        Part::Inline(_) => None,
     }
 }

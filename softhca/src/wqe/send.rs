@@ -42,6 +42,28 @@ pub enum Payload {
     Segs(Vec<DataSeg>),
     /// The bytes themselves, copied out of the ring.
     Inline(Vec<u8>),
+    /// Both, or several pieces of inline data, one after the other: UCX sends its header inline and its user's data by
+    /// reference.
+    Mixed(Vec<Part>),
+}
+
+/// One data segment of a send WQE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// By reference.
+    Seg(DataSeg),
+    /// The bytes themselves.
+    Inline(Vec<u8>),
+}
+
+impl Part {
+    /// Bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Seg(seg) => u64::from(seg.len),
+            Self::Inline(bytes) => bytes.len() as u64,
+        }
+    }
 }
 
 impl Payload {
@@ -51,6 +73,7 @@ impl Payload {
         match self {
             Self::Segs(segs) => segs.iter().map(|s| u64::from(s.len)).sum(),
             Self::Inline(bytes) => bytes.len() as u64,
+            Self::Mixed(parts) => parts.iter().map(Part::bytes).sum(),
         }
     }
 

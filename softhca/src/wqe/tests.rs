@@ -165,9 +165,30 @@ fn lengths() {
     let expected = WqeFault::InlineTooLong { at: 16, len: 0x7fff_ffff, room: 12 };
     assert_eq!(fault(&wqe(0x0a, &[&inline]), Transport::Rc), expected);
     inline[..4].copy_from_slice(&[0x80, 0, 0, 1]);
-    assert_eq!(fault(&wqe(0x0a, &[&inline, &DATA]), Transport::Rc), WqeFault::AfterInline { at: 32 });
-    assert_eq!(fault(&wqe(0x0a, &[&DATA, &inline]), Transport::Rc), WqeFault::MixedPayload { at: 32 });
     assert_eq!(fault(&wqe(0x10, &[&RADDR, &inline]), Transport::Rc), WqeFault::InlineResult { at: 32 });
+}
+
+/// As UCX's `uct_rc_mlx5_txqp_dptr_post_iov` builds them: an inline segment with its own header, then its user's data.
+#[test]
+fn data_may_be_inline_in_part() {
+    let short = [0x80, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    let long: Vec<u8> = [0x80, 0, 0, 13].into_iter().chain(1..=28).collect();
+    let (two, thirteen) = (Part::Inline(vec![1, 2]), Part::Inline((1..=13).collect()));
+    let data = Part::Seg(DATA_SEG);
+    let cases: [(&[&[u8]], Vec<Part>); 4] = [
+        (&[&short, &DATA, &DATA], vec![two.clone(), data.clone(), data.clone()]),
+        (&[&DATA, &short], vec![data.clone(), two.clone()]),
+        (&[&long, &short], vec![thirteen.clone(), two.clone()]),
+        (&[&long, &DATA, &short], vec![thirteen, data, two]),
+    ];
+    for (segments, parts) in cases {
+        let found = fetch_at(0, &wqe(0x0a, segments), Transport::Rc).unwrap();
+        assert_eq!(found.payload, Payload::Mixed(parts));
+    }
+    let mut last = short;
+    last[3] = 13;
+    let expected = WqeFault::InlineTooLong { at: 32, len: 13, room: 12 };
+    assert_eq!(fault(&wqe(0x0a, &[&DATA, &last]), Transport::Rc), expected);
 }
 
 #[test]
@@ -203,9 +224,9 @@ fn the_control_segment_is_checked() {
 #[test]
 fn the_other_segments_are_checked() {
     let mut raddr = RADDR;
-    raddr[15] = 1;
-    let expected = WqeFault::Reserved { field: "remote address reserved word", at: 28, value: 1 };
-    assert_eq!(fault(&wqe(0x08, &[&raddr]), Transport::Rc), expected);
+    raddr[12..].fill(0x77);
+    let found = fetch_at(0, &wqe(0x08, &[&raddr]), Transport::Rc).unwrap();
+    assert_eq!(found.op, SendOp::Write(REMOTE), "a reserved word");
     let missing = |segment, needs, has| WqeFault::MissingSegment { segment, needs, has };
     assert_eq!(fault(&wqe(0x08, &[]), Transport::Rc), missing("remote address", 32, 16));
     assert_eq!(fault(&wqe(0x11, &[&RADDR]), Transport::Rc), missing("atomic", 48, 32));
@@ -260,11 +281,11 @@ fn address_vectors() {
     assert_eq!((grh_present, rlid, dest_qpn), (false, 0xabcd, 0x12_3456));
     assert_eq!(found.payload, Payload::Segs(vec![DATA_SEG]));
 
-    for (at, field) in [(4, "address vector key"), (16, "address vector reserved word")] {
-        let mut bad = long;
-        bad[at + 3] = 1;
-        let found = fault(&wqe(0x0a, &[&bad]), Transport::Ud);
-        assert_eq!(found, WqeFault::Reserved { field, at: 16 + at, value: 1 });
+    for at in [4, 16] {
+        let mut stale = long;
+        stale[at..at + 4].fill(0x77);
+        let again = fetch_at(0, &wqe(0x0a, &[&stale, &DATA]), Transport::Ud).unwrap();
+        assert_eq!(again, fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Ud).unwrap(), "a reserved word");
     }
 
     // A DCI's WQEs name a target, with a key of 64 bits, whatever they do there.

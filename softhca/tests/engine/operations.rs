@@ -48,6 +48,22 @@ fn immediate_solicited_and_inline_arrive() {
     assert_eq!(lab.a.poll_send().iter().map(|c| c.wqe_opcode).collect::<Vec<_>>(), [0x0b, 0x09, 0x08]);
 }
 
+/// Inline data before, between and after what is named by reference, cut into packets wherever it falls.
+#[test]
+fn data_inline_in_part_arrives_in_order() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let sent = lab.a.fill(0, 1000, 0x33);
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let head: Vec<u8> = (1..=77).collect();
+    let write = Wr::write(dst + 1, rkey).inline(&head).sge(src, 400, key).inline(b"between");
+    lab.a.post(&write.sge(src + 400, 600, key).inline(b"end"));
+    lab.run();
+    let expected = [&head[..], &sent[..400], b"between", &sent[400..], b"end"].concat();
+    assert_eq!(lab.b.memory.read(dst + 1, expected.len()), expected);
+    assert_eq!(lab.a.sent(Operation::Write).len(), expected.len().div_ceil(256));
+    assert_eq!(lab.a.poll_send().len(), 1);
+}
+
 #[test]
 fn write_and_read_move_a_megabyte() {
     for mtu in [256, 4096] {

@@ -52,3 +52,16 @@ fn a_port_takes_datagrams_of_the_versions_it_has_the_gid_for() {
         assert_eq!(lab.b.poll_recv().len(), usize::from(reached));
     }
 }
+
+/// Which header the receive buffer begins with, the CQE tells where InfiniBand's has the service level.
+#[test]
+fn the_cqe_of_a_datagram_tells_the_kind_of_its_header() {
+    for (kind, expected) in [(GidType::RoceV1, 0), (GidType::RoceV2, 0x9)] {
+        let mut lab = Lab::new(ethernet(Transport::Ud, &[kind]));
+        let (lid, gid, qpn) = lab.b.identity();
+        lab.b.post_recv(&[(lab.b.data, 100)]);
+        lab.a.post(&Wr::send().inline(b"hello").to(lid, qpn, QKEY, Some(gid)));
+        lab.settle();
+        assert_eq!(lab.b.poll_recv()[0].flags_rqpn >> 24 & 0xf, expected, "{kind:?}");
+    }
+}

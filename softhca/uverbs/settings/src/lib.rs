@@ -132,6 +132,8 @@ pub struct Settings {
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
     pub report: Option<PathBuf>,
+    /// Root of the tree that stands in for `/sys/class/infiniband` and what it links to.
+    pub sysfs: Option<PathBuf>,
     /// Log filter of the preloaded object.
     pub log: String,
 }
@@ -163,6 +165,7 @@ const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
+const SYSFS: &str = "SOFTHCA_SYSFS";
 const LOG: &str = "SOFTHCA_LOG";
 
 impl Settings {
@@ -186,8 +189,9 @@ impl Settings {
         ];
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
+        let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
         let words = words.into_iter().chain(faults).map(|(name, value)| (name, value.into()));
-        words.chain([(FABRIC, self.fabric.clone().into())]).chain(report).collect()
+        words.chain([(FABRIC, self.fabric.clone().into())]).chain(report).chain(sysfs).collect()
     }
 
     /// Reads them back through `variable`; `Ok(None)` if the process was not started by the launcher.
@@ -263,6 +267,7 @@ impl Settings {
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
+            sysfs: variable(SYSFS).map(Into::into),
             log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
         }))
     }
@@ -393,6 +398,7 @@ mod tests {
             faults: Some("drop=0.01".to_owned()),
             fabric: "/somewhere".into(),
             report: None,
+            sysfs: Some("/elsewhere".into()),
             log: "info".to_owned(),
         }
     }

@@ -94,6 +94,7 @@ mod tests {
             faults: None,
             fabric: "/nowhere".into(),
             report: None,
+            sysfs: None,
             log: String::new(),
         };
         for (device, port) in [(0, 1), (0, 2), (1, 1), (1, 2)] {

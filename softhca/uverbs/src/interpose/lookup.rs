@@ -1,59 +1,28 @@
 //! How a program looks for devices and opens them: paths, and the socket by which libibverbs asks the kernel.
 
 use super::answer::{answer, describe};
+use super::paths;
 use crate::context::device_file;
 use crate::launch::settings;
 use crate::process::{Errno, real};
 use crate::rdma_cm;
 use libc::{c_char, c_int, c_void, mode_t};
-use std::ffi::CStr;
-
-/// A character device that is everywhere, and what there is to say about ours but for their numbers.
-const STAND_IN: &CStr = c"/dev/null";
-
-/// The device that `path` names: `/dev/infiniband/uverbsN`.
-///
-/// # Safety
-/// `path` is null or a string that ends with a zero byte.
-unsafe fn named(path: *const c_char) -> Option<u32> {
-    if path.is_null() {
-        return None;
-    }
-    // SAFETY: passed on to the caller.
-    let path = unsafe { CStr::from_ptr(path) };
-    device_file::index(path.to_bytes())
-}
-
-/// Whether `path` names the connection manager's file.
-///
-/// # Safety
-/// `path` is null or a string that ends with a zero byte.
-unsafe fn names_manager(path: *const c_char) -> bool {
-    // SAFETY: passed on to the caller.
-    !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
-}
-
-/// `path`, or what stands in for it if it names a device of ours.
-///
-/// # Safety
-/// `path` is null or a string that ends with a zero byte.
-unsafe fn redirected(path: *const c_char) -> *const c_char {
-    // SAFETY: passed on to the caller.
-    if unsafe { named(path).is_some() || names_manager(path) } { STAND_IN.as_ptr() } else { path }
-}
 
 /// Opens the device that `path` names, or leaves it to `otherwise`.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
-unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce() -> c_int) -> c_int {
+unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce(*const c_char) -> c_int) -> c_int {
     // SAFETY: passed on to the caller.
-    if unsafe { names_manager(path) } {
+    if unsafe { paths::is_manager(path) } {
         return answer(rdma_cm::open(flags));
     }
     // SAFETY: passed on to the caller.
-    let Some(index) = (unsafe { named(path) }) else { return otherwise() };
-    answer(device_file::open(index, flags))
+    match unsafe { paths::device(path) } {
+        Some(index) => answer(device_file::open(index, flags)),
+        // SAFETY: passed on to the caller.
+        None => unsafe { paths::redirected(path, otherwise) },
+    }
 }
 
 /// Declares functions that open a file. Each is libc's function of that name.
@@ -69,7 +38,7 @@ macro_rules! opens {
                 $($before: $before_ty,)? path: *const c_char, flags: c_int $(, $after: $after_ty)?
             ) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
-                unsafe { open_with(path, flags, || real::$name($($before,)? path, flags $(, $after)?)) }
+                unsafe { open_with(path, flags, |path| real::$name($($before,)? path, flags $(, $after)?)) }
             }
         )*
     };
@@ -90,11 +59,11 @@ opens! {
 /// `path` is null or a string that ends with a zero byte.
 unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
     // SAFETY: passed on to the caller.
-    if unsafe { names_manager(path) } {
+    if unsafe { paths::is_manager(path) } {
         return Some(softhca_settings::MANAGER_NUMBER);
     }
     // SAFETY: passed on to the caller.
-    unsafe { named(path) }.map(softhca_settings::device_number)
+    unsafe { paths::device(path) }.map(softhca_settings::device_number)
 }
 
 /// Declares functions that say what is at a path.
@@ -108,7 +77,7 @@ macro_rules! stats {
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name($($before: $before_ty,)? path: *const c_char, out: *mut c_void) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
-                let result = unsafe { real::$name($($before,)? redirected(path), out) };
+                let result = unsafe { paths::redirected(path, |path| real::$name($($before,)? path, out)) };
                 // SAFETY: passed on to the caller; libc has written to `out`.
                 if result == 0 && let Some(number) = unsafe { number_at(path) } {
                     // SAFETY: libc has just filled it in.
@@ -134,7 +103,7 @@ stats! {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     // SAFETY: arguments are passed on from the caller.
-    unsafe { real::access(redirected(path), mode) }
+    unsafe { paths::redirected(path, |path| real::access(path, mode)) }
 }
 
 /// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.

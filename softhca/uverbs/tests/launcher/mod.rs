@@ -56,6 +56,25 @@ fn objects_are_preloaded_from_any_path() {
     refuses(command.env("TMPDIR", scratch), "set TMPDIR to a directory without");
 }
 
+/// Programs that look into sysfs themselves, whatever `SYSFS_PATH` says, find what libibverbs finds; and the device's card
+/// around it, in a PCI domain where no real one is.
+#[test]
+fn devices_are_where_the_kernel_has_them() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let read = |path: &str| {
+        let output = launcher(&preload(), directory.path(), &["cat", path]).output().expect("the launcher starts");
+        assert!(output.status.success(), "{path}: {}", words(&output));
+        words(&output)
+    };
+    assert_eq!(read("/sys/class/infiniband/mlx5_0/ports/1/state"), "4: ACTIVE\n");
+    assert_eq!(read("/sys/class/infiniband/mlx5_0/device/vendor"), "0x15b3\n");
+    assert_eq!(read("/sys/class/infiniband_verbs/uverbs0/ibdev"), "mlx5_0\n");
+    let script = "realpath $SYSFS_PATH/class/infiniband/mlx5_0; cat $SYSFS_PATH/class/infiniband/mlx5_0/../../vendor";
+    let output = launcher(&preload(), directory.path(), &["sh", "-c", script]).output().expect("the launcher starts");
+    let found = words(&output);
+    assert!(found.contains("/sys/devices/pcica00:00/ca00:01:00.0/infiniband/mlx5_0\n0x15b3\n"), "{found}");
+}
+
 /// As `cargo install` leaves it: with nothing beside it.
 #[test]
 fn a_launcher_by_itself_is_whole() {

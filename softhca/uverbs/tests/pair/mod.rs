@@ -89,13 +89,16 @@ impl Drop for Started {
 }
 
 /// Runs one program; its exit code, `None` after `patience`, and output.
+#[allow(dead_code, reason = "one of the tests runs programs with an environment only")]
 pub(crate) fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
     launch_on(&Device::new(options), command, patience)
 }
 
 /// Runs one program on `device`, likewise.
 pub(crate) fn launch_on(device: &Device, command: &[&str], patience: Duration) -> (Option<i32>, String) {
-    let mut started = Started::new(launcher(device.options, device.fabric.path(), command));
+    let mut launcher = launcher(device.options, device.fabric.path(), command);
+    launcher.envs(device.environment.iter().copied());
+    let mut started = Started::new(launcher);
     let status = started.wait(Instant::now() + patience);
     (status.and_then(|status| status.code()), started.output())
 }

@@ -194,6 +194,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     // Removed when it goes out of scope, also when an error ends this function.
     let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
     let report = scratch.path().join("report");
+    let sysfs = scratch.path().join("sys");
     let settings = Settings {
         devices: options.devices,
         ports: options.ports,
@@ -226,9 +227,9 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         faults: options.faults.clone(),
         fabric,
         report: Some(report.clone()),
+        sysfs: Some(sysfs.clone()),
         log: options.log.clone(),
     };
-    let sysfs = scratch.path().join("sys");
     sysfs::write(&settings, &sysfs)?;
     let mut env = settings.to_env();
     env.push(("SYSFS_PATH", sysfs.into()));

@@ -3,6 +3,7 @@
 use softhca_settings::{self as settings, Link, Settings};
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// Writes the tree to `root`, which is to be in `SYSFS_PATH`.
@@ -19,11 +20,24 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         put(&uverbs, "dev", &format!("{major}:{minor}"))?;
         put(&uverbs, "ibdev", &format!("mlx5_{device}"))?;
         put(&uverbs, "abi_version", "1")?;
-        write_device(settings, device, &class.join("infiniband").join(format!("mlx5_{device}")))?;
+        let at = format!("pci{PCI_DOMAIN}:00/{}/infiniband/mlx5_{device}", pci_function(device));
+        write_device(settings, device, &root.join("devices").join(&at))?;
+        let link = class.join("infiniband");
+        fs::create_dir_all(&link)?;
+        symlink(Path::new("../../devices").join(&at), link.join(format!("mlx5_{device}")))?;
     }
     Ok(())
 }
 
+/// A PCI domain that no real card is in: those that firmware tells of begin at 0, and Linux' own are longer.
+const PCI_DOMAIN: &str = "ca00";
+
+/// The name of a device's PCI function: each is a card of its own.
+fn pci_function(device: u32) -> String {
+    format!("{PCI_DOMAIN}:{:02x}:00.0", device + 1)
+}
+
+/// Writes the tree of a device and, above it, that of its PCI function.
 fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     let [major, minor, sub_minor] = settings.generation.firmware();
     let guid = quads(&settings::node_guid(device).to_be_bytes());
@@ -36,13 +50,17 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     put(at, "hw_rev", "0")?;
     put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
     let (vendor, id) = (settings::PCI_VENDOR_ID, settings.generation.device_id());
-    let pci = at.join("device");
+    let pci = at.join("../..");
+    symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
     put(&pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
     put(&pci, "vendor", &format!("{vendor:#06x}"))?;
     put(&pci, "device", &format!("{id:#06x}"))?;
     put(&pci, "subsystem_vendor", &format!("{vendor:#06x}"))?;
     put(&pci, "subsystem_device", "0x0007")?;
     put(&pci, "numa_node", "-1")?;
+    // PCIe 3.0 with 16 lanes.
+    put(&pci, "current_link_speed", "8.0 GT/s PCIe")?;
+    put(&pci, "current_link_width", "16")?;
     for port in 1..=settings.ports {
         write_port(settings, device, port, &at.join("ports").join(port.to_string()))?;
     }

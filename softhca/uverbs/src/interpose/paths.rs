@@ -1,0 +1,71 @@
+//! Which paths are ours, and what libc is asked for instead of them.
+
+use crate::context::device_file;
+use crate::launch::settings;
+use crate::rdma_cm;
+use libc::c_char;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+
+/// A character device that is everywhere, and what there is to say about ours but for their numbers.
+const STAND_IN: &CStr = c"/dev/null";
+
+/// Where the kernel tells of devices like ours. libibverbs can be told of another place (`SYSFS_PATH`); UCX, and others that
+/// look themselves, cannot.
+const KERNELS_TREE: &[u8] = b"/sys/";
+const KERNELS_DEVICES: &[u8] = b"/sys/class/infiniband";
+
+/// The device that `path` names: `/dev/infiniband/uverbsN`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn device(path: *const c_char) -> Option<u32> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    let path = unsafe { CStr::from_ptr(path) };
+    device_file::index(path.to_bytes())
+}
+
+/// Whether `path` names the connection manager's file.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
+    // SAFETY: passed on to the caller.
+    !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
+}
+
+/// Calls `ask` for `path`, or for what stands in for it: for a device of ours, or for what the kernel would tell of it.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const c_char) -> T) -> T {
+    // SAFETY: passed on to the caller.
+    if unsafe { device(path).is_some() || is_manager(path) } {
+        return ask(STAND_IN.as_ptr());
+    }
+    // SAFETY: passed on to the caller.
+    match unsafe { in_our_tree(path) } {
+        Some(ours) => ask(ours.as_ptr()),
+        None => ask(path),
+    }
+}
+
+/// What `path` is in the tree that the launcher has made, if it is where the kernel would tell of our devices.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+unsafe fn in_our_tree(path: *const c_char) -> Option<CString> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    if !path.starts_with(KERNELS_DEVICES) {
+        return None;
+    }
+    let root = settings()?.sysfs.as_deref()?.as_os_str().as_bytes();
+    CString::new([root, b"/", &path[KERNELS_TREE.len()..]].concat()).ok()
+}
