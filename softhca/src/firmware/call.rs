@@ -39,6 +39,8 @@ pub(crate) struct Command {
     pub(crate) input: &'static Layout,
     /// Its output, for which there must be room.
     pub(crate) output: &'static Layout,
+    /// It has modifiers, and looks at [`Call::op_mod`]. Of the others that must be 0.
+    pub(crate) has_modifiers: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 }
 
@@ -50,7 +52,14 @@ pub(crate) const fn command(
     output: &'static Layout,
     run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 ) -> Command {
-    Command { opcode, name, input, output, run }
+    Command { opcode, name, input, output, has_modifiers: false, run }
+}
+
+impl Command {
+    /// The same, with modifiers.
+    pub(crate) const fn with_modifiers(self) -> Self {
+        Self { has_modifiers: true, ..self }
+    }
 }
 
 /// A command that is being carried out.

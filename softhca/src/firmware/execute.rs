@@ -64,6 +64,9 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     let uid = Uid(header.get(general_obj_in_cmd_hdr::UID) as u16);
     let op_mod = header.get(general_obj_in_cmd_hdr::OP_MOD) as u16;
     state.owners.check_uid(uid)?;
+    if op_mod != 0 && !command.has_modifiers {
+        return Err(Refusal::parameter(format!("{name}: modifier {op_mod:#x}, and it has none")));
+    }
     let mut call = Call { state, device, uid, op_mod, input: header, output: ViewMut(output), taken: Vec::new() };
     finish(&mut call, command.run)
 }

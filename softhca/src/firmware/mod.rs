@@ -18,6 +18,8 @@ mod capabilities;
 mod commands;
 mod execute;
 mod holds;
+#[cfg(test)]
+mod hostile_tests;
 pub(crate) mod layout;
 mod objects;
 mod owners;

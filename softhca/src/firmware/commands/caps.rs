@@ -41,8 +41,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query),
-    command(0x109, "SET_HCA_CAP", &set_hca_cap_in::LAYOUT, &bare_out::LAYOUT, set),
+    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query).with_modifiers(),
+    command(0x109, "SET_HCA_CAP", &set_hca_cap_in::LAYOUT, &bare_out::LAYOUT, set).with_modifiers(),
 ];
 
 /// The set that the command's modifier names. `other` are its fields for another function, of which there are none.

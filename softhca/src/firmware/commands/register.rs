@@ -48,7 +48,7 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] =
-    &[command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, access)];
+    &[command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, access).with_modifiers()];
 
 const PMTU: u64 = 0x5003;
 const PTYS: u64 = 0x5004;

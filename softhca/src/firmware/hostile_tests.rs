@@ -1,0 +1,166 @@
+//! What no driver should send, to every command there is: it is refused, with the status that says why, and nothing changes.
+
+use super::call::{Command, general_obj_in_cmd_hdr};
+use super::commands;
+use super::layout::{Field, ViewMut};
+use super::status::Status;
+use super::test_bench::Bench;
+
+/// A mailbox of the command with zeros in all fields, and nothing in its list.
+fn zeros(command: &Command) -> Vec<u8> {
+    let mut input = vec![0; command.input.bytes];
+    ViewMut(&mut input).set(general_obj_in_cmd_hdr::OPCODE, command.opcode.into());
+    input
+}
+
+/// Carries it out where nothing has been made yet; what changes is told.
+fn fresh(input: &[u8], room: usize) -> Result<Vec<u8>, Status> {
+    let mut bench = Bench::new();
+    let before = format!("{:?}", bench.firmware);
+    let result = bench.execute(input, room);
+    if result.is_err() {
+        assert_eq!(format!("{:?}", bench.firmware), before, "{input:02x?} was refused, and changed something");
+    }
+    result
+}
+
+#[test]
+fn opcodes_are_those_of_one_command_each() {
+    let mut opcodes: Vec<_> = commands::all().map(|command| command.opcode).collect();
+    let count = opcodes.len();
+    opcodes.sort_unstable();
+    opcodes.dedup();
+    assert_eq!(opcodes.len(), count);
+    for opcode in (0..=0xffff_u16).filter(|opcode| opcodes.binary_search(opcode).is_err()) {
+        let [high, low] = opcode.to_be_bytes();
+        assert_eq!(Bench::new().execute(&[high, low, 0, 0, 0, 0, 0, 0], 8), Err(Status::BadOperation), "{opcode:#x}");
+        if opcode == 0x1000 {
+            // The rest is one arm of the same search.
+            break;
+        }
+    }
+}
+
+#[test]
+fn mailboxes_that_are_too_short_are_refused() {
+    for command in commands::all() {
+        let input = zeros(command);
+        for len in [8, input.len() - 4, input.len() - 1] {
+            let expected = Err(Status::BadInputLength);
+            assert_eq!(fresh(&input[..len.min(input.len() - 1)], command.output.bytes), expected, "{}", command.name);
+        }
+        for room in [0, 7, 8, command.output.bytes - 1] {
+            assert_eq!(fresh(&input, room), Err(Status::BadOutputLength), "{}: {room}", command.name);
+        }
+        let mut longer = input.clone();
+        longer.extend([0, 0, 0, 1]);
+        if command.input.element == 0 {
+            assert_eq!(fresh(&longer, command.output.bytes), Err(Status::BadInputLength), "{}", command.name);
+        }
+    }
+}
+
+#[test]
+fn every_reserved_bit_is_refused() {
+    for command in commands::all() {
+        let mut reserved = vec![0xff; command.input.bytes];
+        command.input.clear_named(&mut reserved);
+        general_obj_in_cmd_hdr::LAYOUT.clear_named(&mut reserved);
+        let mut bench = Bench::new();
+        let before = format!("{:?}", bench.firmware);
+        for bit in (0..reserved.len() * 8).filter(|bit| reserved[bit / 8] & 0x80 >> (bit % 8) != 0) {
+            let mut input = zeros(command);
+            input[bit / 8] |= 0x80 >> (bit % 8);
+            let status = bench.execute(&input, command.output.bytes);
+            assert_eq!(status, Err(Status::BadParameter), "{}: bit {bit:#x}", command.name);
+        }
+        assert_eq!(format!("{:?}", bench.firmware), before, "{}", command.name);
+    }
+}
+
+#[test]
+fn users_and_modifiers_that_are_not_there_are_refused() {
+    for command in commands::all() {
+        let mut input = zeros(command);
+        ViewMut(&mut input).set(general_obj_in_cmd_hdr::UID, 7);
+        assert_eq!(fresh(&input, command.output.bytes), Err(Status::BadResource), "{}", command.name);
+        for modifier in [4, 0x4000, 0xffff] {
+            let mut input = zeros(command);
+            ViewMut(&mut input).set(general_obj_in_cmd_hdr::OP_MOD, modifier);
+            match fresh(&input, command.output.bytes) {
+                Err(Status::BadParameter) => {}
+                // Which modifiers there are, it may look at after the objects.
+                Err(_) if command.has_modifiers => {}
+                // Sets of capabilities are named by the modifier.
+                result => panic!("{}: {modifier:#x}: {result:?}", command.name),
+            }
+        }
+    }
+}
+
+/// Commands that name no object and nothing else that could be wrong, or whose zeros mean the first.
+const WITHOUT_OBJECTS: &[&str] = &[
+    "ALLOC_PD",
+    "ALLOC_TRANSPORT_DOMAIN",
+    "ALLOC_UAR",
+    "ALLOC_XRCD",
+    "CREATE_UCTX",
+    "NOP",
+    "QUERY_ADAPTER",
+    "QUERY_HCA_CAP",
+    "QUERY_HCA_VPORT_CONTEXT",
+    "QUERY_HCA_VPORT_GID",
+    "QUERY_HCA_VPORT_PKEY",
+    "QUERY_ISSI",
+    "QUERY_LAG",
+    "QUERY_SPECIAL_CONTEXTS",
+    "QUERY_VPORT_STATE",
+];
+
+#[test]
+fn objects_that_are_not_there_are_refused() {
+    for command in commands::all().filter(|command| !WITHOUT_OBJECTS.contains(&command.name)) {
+        let room = command.output.bytes + 0x40;
+        assert!(fresh(&zeros(command), room).is_err(), "{}: nothing of it is there", command.name);
+        // Each number of the mailbox alone is wrong in all of its bits.
+        for field in fields(command) {
+            let mut input = zeros(command);
+            ViewMut(&mut input).set(field, u64::MAX);
+            assert!(fresh(&input, room).is_err(), "{}: {}", command.name, field.name);
+        }
+    }
+    for name in WITHOUT_OBJECTS {
+        let command = commands::all().find(|command| command.name == *name).expect("a command");
+        assert!(fresh(&zeros(command), command.output.bytes + 0x40).is_ok(), "{name}");
+    }
+}
+
+/// The numbers of a command's mailbox, but for those that all mailboxes have.
+fn fields(command: &Command) -> Vec<Field> {
+    let mut found = Vec::new();
+    collect(command.input, 0, &mut found);
+    found.retain(|field| field.at >= general_obj_in_cmd_hdr::LAYOUT.bytes * 8);
+    found
+}
+
+fn collect(layout: &super::layout::Layout, at: usize, found: &mut Vec<Field>) {
+    found.extend(layout.fields.iter().map(|field| Field { at: at + field.at, width: field.width.min(64), ..*field }));
+    for part in layout.parts {
+        collect(part.layout, at + part.at * 8, found);
+    }
+}
+
+/// Commands of the driver's own.
+const OF_THE_DRIVER: &[&str] = &["CREATE_UCTX", "DESTROY_UCTX", "SET_HCA_CAP", "SET_ISSI"];
+
+#[test]
+fn users_cannot_do_what_is_the_drivers() {
+    for name in OF_THE_DRIVER {
+        let command = commands::all().find(|command| command.name == *name).expect("a command");
+        let mut bench = Bench::new();
+        let user = bench.user();
+        let mut input = zeros(command);
+        ViewMut(&mut input).set(general_obj_in_cmd_hdr::UID, user.0.into());
+        assert_eq!(bench.execute(&input, command.output.bytes), Err(Status::BadOperation), "{name}");
+    }
+}
