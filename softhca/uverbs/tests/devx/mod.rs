@@ -39,3 +39,13 @@ fn queues_made_by_commands_work_as_others_do() {
     clean(&program, &[], "non-cached");
     clean(&program, STRICT, "non-cached");
 }
+
+/// Requests as no library makes them: the process goes on, and nothing stays.
+#[test]
+fn no_request_does_harm() {
+    let (_directory, program) = compiled("devx_hostile");
+    for (seed, options) in [("1", &[][..]), ("2", STRICT), ("3", &["--static-uars"])] {
+        let outcome = launch(options, &[&program, seed, "20000"], PATIENCE);
+        assert_eq!(outcome, (Some(0), String::new()), "{seed} {options:?}");
+    }
+}
