@@ -125,6 +125,22 @@ impl Device {
         Ok(())
     }
 
+    /// Says that another object uses a CQ, which cannot be destroyed until [`Self::release_cq`].
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub(crate) fn hold_cq(&mut self, cqn: u32) -> Result<(), Error> {
+        self.resources.cqs.find_mut(cqn)?.users += 1;
+        Ok(())
+    }
+
+    /// Ends what [`Self::hold_cq`] began.
+    pub(crate) fn release_cq(&mut self, cqn: u32) {
+        if let Some(cq) = self.resources.cqs.get_mut(cqn) {
+            cq.users -= 1;
+        }
+    }
+
     /// Destroys a CQ.
     ///
     /// # Errors

@@ -55,6 +55,7 @@ capability_set! {
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
     // 8 << n entries: paths name one by 8 bits.
     GID_TABLE_SIZE: 0x170, 16 = |_| 4;
     VPORT_COUNTERS: 0x181, 1 = |c| is_ethernet(c).into();
@@ -104,6 +105,10 @@ capability_set! {
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
     LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
+    // Receives of a QP may complete in any order, if its context asks for it.
+    DP_ORDERING_OOO_ALL_UD: 0x330, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    DP_ORDERING_OOO_ALL_UC: 0x331, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    DP_ORDERING_OOO_ALL_RC: 0x334, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     // Counters that one query reads.
     LOG_MAX_FLOW_COUNTER_BULK: 0x348, 8 = |c| if is_ethernet(c) { 10 } else { 0 };
     MODIFY_TIS: 0x360, 1 = |c| is_ethernet(c).into();
@@ -111,6 +116,8 @@ capability_set! {
     LOG_MAX_SQ: 0x36b, 5 = ethernet_queues;
     LOG_MAX_TIR: 0x373, 5 = ethernet_objects;
     LOG_MAX_TIS: 0x37b, 5 = ethernet_objects;
+    BASIC_CYCLIC_RCV_WQE: 0x380, 1 = |_| 1;
+    LOG_MAX_RMP: 0x383, 5 = |c| log2(c.limits.max_objects);
     LOG_MAX_RQT: 0x38b, 5 = ethernet_objects;
     LOG_MAX_RQT_SIZE: 0x393, 5 = |c| if is_ethernet(c) { log2(MAX_RQT.into()) } else { 0 };
     LOG_MAX_STRIDE_SZ_RQ: 0x3a3, 5 = |c| c.limits.max_rq_stride_log.into();
@@ -128,4 +135,6 @@ capability_set! {
     // log2 of the bytes that an atomic replaces.
     LOG_MAX_ATOMIC_SIZE_QP: 0x580, 8 = |_| 3;
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
+    // Of tag matching they have none.
+    LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
 }

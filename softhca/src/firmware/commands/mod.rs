@@ -29,6 +29,9 @@ mod roce_address;
 mod rq;
 mod rqt;
 mod sq;
+mod srq;
+#[cfg(test)]
+mod srq_tests;
 mod tir;
 mod tis;
 mod uar;
@@ -63,6 +66,7 @@ const ALL: &[&[Command]] = &[
     rq::COMMANDS,
     rqt::COMMANDS,
     sq::COMMANDS,
+    srq::COMMANDS,
     tir::COMMANDS,
     tis::COMMANDS,
     uar::COMMANDS,

@@ -9,5 +9,5 @@ mod umem;
 pub(super) use domain::Domain;
 pub(super) use ethernet::Contexts;
 pub(super) use mkey::MkeyRecord;
-pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, QPC_BYTES, QpRecord, Queues};
+pub(super) use queues::{CQC_BYTES, CqRecord, DCTC_BYTES, QPC_BYTES, QpRecord, Queues, SrqKind, SrqRecord};
 pub(super) use umem::{ADAPTER_PAGE_BYTES, Umem};

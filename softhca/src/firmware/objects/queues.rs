@@ -40,6 +40,30 @@ impl Default for QpRecord {
     }
 }
 
+/// Kinds of shared receive queues. All have their numbers from one space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SrqKind {
+    /// By its oldest commands.
+    Srq,
+    /// Receive memory pool.
+    Rmp,
+    /// Extended receive queue.
+    Xrq,
+}
+
+/// A shared receive queue.
+#[derive(Clone, Debug)]
+pub(crate) struct SrqRecord {
+    /// Which of its kinds.
+    pub(crate) kind: SrqKind,
+    /// The context as it was created, in the layout of its kind.
+    pub(crate) context: Vec<u8>,
+    /// CQ that it names.
+    pub(crate) cqn: Option<u32>,
+    /// XRC domain that it names.
+    pub(crate) xrcd: Option<u32>,
+}
+
 /// Queues that commands have made, by number. Those that were made on the device itself are not here, until a command
 /// modifies them.
 #[derive(Debug, Default)]
@@ -50,6 +74,8 @@ pub(crate) struct Queues {
     pub(crate) dcts: HashMap<u32, [u8; DCTC_BYTES]>,
     /// QPs.
     pub(crate) qps: HashMap<u32, QpRecord>,
+    /// Shared receive queues.
+    pub(crate) srqs: HashMap<u32, SrqRecord>,
 }
 
 impl Queues {

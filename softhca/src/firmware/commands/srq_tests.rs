@@ -1,0 +1,292 @@
+//! Shared receive queues of all kinds, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
+
+use crate::config::LinkLayer;
+use crate::error::Object;
+use crate::event::Event;
+use crate::firmware::pair_bench::{Node, Qp, SRQ_PAGES, SRQ_RECORD, connect, data_seg, mailbox, pair, settle, sparse};
+use crate::firmware::status::Status;
+use crate::memory::test_memory::BASE;
+
+/// WQEs of all queues here: 128 of 64 bytes, so that a queue takes both of its pages.
+const LOG_SIZE: u8 = 7;
+const LOG_STRIDE: u8 = 6;
+
+/// How a queue is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Srq,
+    RmpLinked,
+    RmpCyclic,
+    RmpBasic,
+    Xrq,
+}
+
+/// Opcodes of a kind's commands.
+#[derive(PartialEq)]
+struct Opcodes {
+    create: [u8; 2],
+    destroy: [u8; 2],
+    query: [u8; 2],
+    arm: [u8; 2],
+}
+use Kind::{RmpBasic, RmpCyclic, RmpLinked, Srq, Xrq};
+
+const ALL: [Kind; 5] = [Srq, RmpLinked, RmpCyclic, RmpBasic, Xrq];
+
+impl Kind {
+    fn opcodes(self) -> Opcodes {
+        match self {
+            Srq => Opcodes { create: [7, 0], destroy: [7, 1], query: [7, 2], arm: [7, 3] },
+            Xrq => Opcodes { create: [7, 0x17], destroy: [7, 0x18], query: [7, 0x19], arm: [7, 0x1a] },
+            _ => Opcodes { create: [9, 0x0c], destroy: [9, 0x0e], query: [9, 0x0f], arm: [9, 0x0d] },
+        }
+    }
+
+    /// Where its work queue begins in the mailboxes, and where its low watermark is.
+    fn places(self) -> (usize, usize) {
+        match self {
+            Srq => (0x10, 0x2c),
+            Xrq => (0x90, 0x96),
+            _ => (0x50, 0x56),
+        }
+    }
+
+    fn create(self, node: &Node) -> Vec<u8> {
+        let pages: Vec<u8> = SRQ_PAGES.iter().flat_map(|page| (BASE + page * 4096).to_be_bytes()).collect();
+        let opcode = self.opcodes().create;
+        let (at, _) = self.places();
+        let (pd, record) = (node.pd.to_be_bytes(), SRQ_RECORD.to_be_bytes());
+        if self == Srq {
+            // log_srq_size in the low bits of byte 0, log_rq_stride (less 4) in those of byte 4.
+            let (size, stride) = ([LOG_SIZE], [LOG_STRIDE - 4]);
+            let parts: [(usize, &[u8]); 6] =
+                [(0, &opcode), (at, &size), (at + 4, &stride), (at + 0x18, &pd), (at + 0x28, &record), (0x110, &pages)];
+            return mailbox(0x120, &parts);
+        }
+        let wq_type = [if matches!(self, RmpCyclic | RmpBasic) { 0x10 } else { 0 }];
+        let sizes = [0, LOG_STRIDE, 0, LOG_SIZE];
+        let end = if self == Xrq { 0x150 } else { 0x110 };
+        let parts: [(usize, &[u8]); 6] =
+            [(0, &opcode), (at, &wq_type), (at + 8, &pd), (at + 0x10, &record), (at + 0x20, &sizes), (end, &pages)];
+        let mut bytes = mailbox(end + 16, &parts);
+        match self {
+            Xrq => bytes[0x18..0x1c].copy_from_slice(&node.cqn.to_be_bytes()),
+            // Ready, and whether WQEs are basic.
+            _ => (bytes[0x21], bytes[0x24]) = (0x10, if self == RmpBasic { 0x80 } else { 0 }),
+        }
+        bytes
+    }
+
+    fn on(self, which: fn(Opcodes) -> [u8; 2], number: u32) -> Vec<u8> {
+        mailbox(16, &[(0, &which(self.opcodes())), (8, &number.to_be_bytes())])
+    }
+
+    fn query(self, node: &mut Node, number: u32) -> Result<Vec<u8>, Status> {
+        let input = self.on(|of| of.query, number);
+        node.bench.execute(&input, if self == Xrq { 0x150 } else { 0x110 })
+    }
+
+    fn destroy(self, node: &mut Node, number: u32) -> Status {
+        node.status(&self.on(|of| of.destroy, number))
+    }
+
+    /// Arms the limit: RMPs by a modification.
+    fn arm(self, number: u32, limit: u8) -> Vec<u8> {
+        let mut input = self.on(|of| of.arm, number);
+        match self {
+            Srq => input[7] = 1,
+            Xrq => {}
+            _ => {
+                input.resize(0x110, 0);
+                input[8] = 0x10;
+                input[0x17] = 1;
+                input[0x21] = 0x10;
+                input[0x57] = limit;
+                return input;
+            }
+        }
+        input[15] = limit;
+        input
+    }
+
+    /// Whether WQEs begin with a next segment, and whether the link in it counts.
+    fn segments(self) -> (bool, bool) {
+        (self != RmpBasic, !matches!(self, RmpCyclic | RmpBasic))
+    }
+}
+
+/// Fills the ring: each WQE is one buffer of 1000 bytes. Linked ones follow each other backwards from 0.
+fn fill(node: &Node, kind: Kind) {
+    let (segment, linked) = kind.segments();
+    for index in 0..128_u64 {
+        let next = if linked { (index + 127) % 128 } else { 0x5555 } as u16;
+        let mut wqe = vec![];
+        if segment {
+            wqe.extend([0, 0]);
+            wqe.extend(next.to_be_bytes());
+            wqe.extend([0; 12]);
+        }
+        wqe.extend(data_seg(BASE + 0x1000 + (index % 8) * 1024, 1000, node.key));
+        wqe.extend(data_seg(0, 0, 0x100));
+        node.write_in(SRQ_PAGES, index * 64, &wqe);
+    }
+}
+
+#[test]
+fn data_goes_to_the_wqes_of_each_kind_in_their_order() {
+    for kind in ALL {
+        let mut nodes = pair(LinkLayer::InfiniBand);
+        let [sender, receiver] = &mut nodes;
+        let number = receiver.number(&kind.create(receiver));
+        sender.create_qp(&Qp { st: 0, srqn: None });
+        receiver.create_qp(&Qp { st: 0, srqn: Some(number) });
+        fill(receiver, kind);
+        connect(&mut nodes);
+        let (_, linked) = kind.segments();
+        for round in 0..200_u16 {
+            let [sender, receiver] = &mut nodes;
+            receiver.write(SRQ_RECORD, &u32::from(round + 1).to_be_bytes());
+            sender.write(BASE, &[round as u8; 16]);
+            sender.post(0x0a, &data_seg(BASE, 16, sender.key), true);
+            settle(&mut nodes);
+            let [sender, receiver] = &mut nodes;
+            assert_eq!(sender.poll().map(|cqe| cqe[63] >> 4), Some(0));
+            let cqe = receiver.poll().unwrap_or_else(|| panic!("{kind:?}: message {round}"));
+            let counter = u16::from_be_bytes([cqe[60], cqe[61]]);
+            let index = if linked { (128 - round % 128) % 128 } else { round % 128 };
+            assert_eq!(counter, if linked { index } else { round }, "{kind:?}");
+            assert_eq!(receiver.read(BASE + 0x1000 + u64::from(index % 8) * 1024, 16), [round as u8; 16]);
+        }
+    }
+}
+
+#[test]
+fn fewer_wqes_than_the_limit_are_an_event_once() {
+    for kind in ALL {
+        let mut nodes = pair(LinkLayer::InfiniBand);
+        let [sender, receiver] = &mut nodes;
+        let number = receiver.number(&kind.create(receiver));
+        sender.create_qp(&Qp { st: 0, srqn: None });
+        receiver.create_qp(&Qp { st: 0, srqn: Some(number) });
+        fill(receiver, kind);
+        connect(&mut nodes);
+        let [_, receiver] = &mut nodes;
+        receiver.write(SRQ_RECORD, &4_u32.to_be_bytes());
+        assert_eq!(receiver.status(&kind.arm(number, 129)), Status::BadParameter, "more than the queue holds");
+        assert_eq!(receiver.status(&kind.arm(number, 3)), Status::Ok);
+        let (_, lwm) = kind.places();
+        let limit = |node: &mut Node| {
+            let context = kind.query(node, number).expect("a context");
+            u16::from_be_bytes([context[lwm], context[lwm + 1]])
+        };
+        assert_eq!(limit(receiver), 3, "{kind:?}");
+        for left in [3, 2, 1_u32] {
+            let [sender, _] = &mut nodes;
+            sender.post(0x0a, &data_seg(BASE, 16, sender.key), true);
+            settle(&mut nodes);
+            let [_, receiver] = &mut nodes;
+            let expected: &[Event] = if left == 2 { &[Event::SrqLimit { srqn: number }] } else { &[] };
+            let mut events = receiver.events();
+            events.retain(|event| !matches!(event, Event::Qp { .. }));
+            assert_eq!(events, expected, "{kind:?}: {left} left");
+            assert_eq!(limit(receiver), if left == 3 { 3 } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn a_pool_of_ucx_is_understood_and_reported() {
+    // What UCX 1.13 writes (src/uct/ib/rc/accel/rc_mlx5_devx.c, `uct_rc_mlx5_devx_init_rx`), from its own ib_mlx5_ifc.h: a cyclic queue
+    // of 16 WQEs of 32 bytes; the kernel adds that the UMEMs count.
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let user = node.bench.user();
+    node.bench.firmware.set_owner(Object::Pd, node.pd, user);
+    let umem = node.bench.umem(user, &[30, 28], 0, false);
+    let fixed = [(0x0, 0x09), (0x1, 0x0c), (0x21, 0x10), (0x50, 0x10), (0x71, 0x05), (0x73, 0x04), (0x74, 0xc0)];
+    let mut create = sparse(0x110, &fixed);
+    create[2..4].copy_from_slice(&user.0.to_be_bytes());
+    create[0x58..0x5c].copy_from_slice(&node.pd.to_be_bytes());
+    create[0x60..0x68].copy_from_slice(&0x1ffc_u64.to_be_bytes());
+    create[0x78..0x7c].copy_from_slice(&umem.to_be_bytes());
+    create[0x7c..0x80].copy_from_slice(&umem.to_be_bytes());
+    let number = node.number(&create);
+    let context = RmpCyclic.query(node, number).expect("a context");
+    assert_eq!(context[0x10..], create[0x10..]);
+    assert_eq!(node.bench.state().umems.get(umem).map(|umem| umem.users), Some(2));
+    let other = node.bench.user();
+    let mut destroy = RmpCyclic.on(|of| of.destroy, number);
+    destroy[2..4].copy_from_slice(&other.0.to_be_bytes());
+    assert_eq!(node.status(&destroy), Status::BadResource);
+    destroy[2..4].copy_from_slice(&user.0.to_be_bytes());
+    assert_eq!(node.status(&destroy), Status::Ok);
+    assert_eq!(node.bench.state().umems.get(umem).map(|umem| umem.users), Some(0));
+}
+
+#[test]
+fn a_queue_is_of_its_kind_and_stays_while_it_is_used() {
+    for kind in ALL {
+        let mut nodes = pair(LinkLayer::InfiniBand);
+        let [node, _] = &mut nodes;
+        let number = node.number(&kind.create(node));
+        for other in [Srq, RmpLinked, Xrq] {
+            if other.opcodes() != kind.opcodes() {
+                assert_eq!(other.query(node, number), Err(Status::BadResource), "{kind:?} as {other:?}");
+                assert_eq!(other.destroy(node, number), Status::BadResource);
+                assert_eq!(node.status(&other.arm(number, 1)), Status::BadResource);
+            }
+        }
+        node.create_qp(&Qp { st: 0, srqn: Some(number) });
+        assert_eq!(kind.destroy(node, number), Status::ResourceBusy);
+        let destroy = node.on_qp(1);
+        assert_eq!(node.status(&destroy), Status::Ok);
+        let free_pd = sparse(16, &[(0, 8), (1, 1), (11, node.pd as u8)]);
+        assert_eq!(node.status(&free_pd), Status::ResourceBusy);
+        let destroy_cq = sparse(16, &[(0, 4), (1, 1), (11, node.cqn as u8)]);
+        if kind == Xrq {
+            assert_eq!(node.status(&destroy_cq), Status::ResourceBusy);
+        }
+        assert_eq!(kind.destroy(node, number), Status::Ok);
+        assert_eq!(kind.destroy(node, number), Status::BadResource);
+        assert_eq!(kind.query(node, number), Err(Status::BadResource));
+        assert_eq!(node.status(&destroy_cq), Status::Ok);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let cases: [(Kind, usize, u8, Status); 14] = [
+        (Srq, 0x14, 0x82, Status::BadParameter),       // WQE signatures
+        (Srq, 0x14, 0x00, Status::BadParameter),       // WQEs of 16 bytes, which have no room for a link
+        (Srq, 0x2b, 0x77, Status::BadResource),        // PD
+        (Srq, 0x10, 0x08, Status::BadInputLength),     // too few pages
+        (Srq, 0x3f, 0x81, Status::BadParameter),       // a record that is not aligned
+        (RmpLinked, 0x21, 0x00, Status::BadParameter), // a pool that is not ready
+        (RmpLinked, 0x50, 0x20, Status::BadParameter), // several strides
+        (RmpLinked, 0x24, 0x80, Status::BadParameter), // a linked list without links
+        (RmpLinked, 0x71, 0x04, Status::BadParameter), // WQEs of 16 bytes
+        (RmpCyclic, 0x57, 0x81, Status::BadParameter), // a limit of 129 of 128
+        (RmpCyclic, 0x22, 0x01, Status::BadParameter), // a bit without a name
+        (Xrq, 0x12, 0x10, Status::BadParameter),       // tag matching
+        (Xrq, 0x1b, 0x77, Status::BadResource),        // CQ
+        (Xrq, 0x90, 0x30, Status::BadParameter),       // several strides
+    ];
+    for (kind, at, byte, status) in cases {
+        let mut input = kind.create(node);
+        input[at] = byte;
+        assert_eq!(node.status(&input), status, "{kind:?}, byte {at:#x}");
+    }
+    let number = node.number(&RmpCyclic.create(node));
+    assert_eq!(number, 1, "what was refused took no number");
+    let mut arm = RmpCyclic.arm(number, 1);
+    arm[8] = 0x30;
+    assert_eq!(node.status(&arm), Status::BadResourceState);
+    arm[8] = 0x10;
+    arm[0x21] = 0x30;
+    assert_eq!(node.status(&arm), Status::BadParameter);
+    let mut arm = Srq.arm(number, 1);
+    arm[7] = 3;
+    assert_eq!(node.status(&arm), Status::BadParameter);
+}
