@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use blueflame::verbs::{Device, Mtu, Path};
+use blueflame::verbs::{Device, Mtu, OpenOptions, Path};
 use clap::Args;
 
 use crate::Failure;
@@ -63,9 +63,17 @@ impl Setup {
     /// # Errors
     /// No such device, port, GID or MTU.
     pub fn open(&self) -> Result<(Device, Path), Failure> {
+        self.open_with(Device::options())
+    }
+
+    /// As [`open`](Self::open), in a particular way.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_with(&self, how: OpenOptions) -> Result<(Device, Path), Failure> {
         let device = match &self.ib_dev {
-            Some(name) => Device::open(name)?,
-            None => Device::open_first()?,
+            Some(name) => how.open(name)?,
+            None => how.open_first()?,
         };
         let mut path = device.path(self.ib_port, self.gid_index)?;
         if let Some(bytes) = self.mtu {

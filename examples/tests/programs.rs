@@ -6,6 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use blueflame::verbs::Device;
 use serde_json::Value;
 
 /// Runs a program with `args`, separated by spaces; it must succeed. What it prints.
@@ -30,26 +31,30 @@ impl Drop for Server {
 
 /// Runs the client of a program against a server of it, two processes; both must succeed. What the client prints.
 fn client(program: &str, args: &str) -> String {
+    pair(program, (program, "localhost"), args)
+}
+
+/// Runs a client, with its arguments before those of both, against a server; both must succeed. What the client prints.
+fn pair(server: &str, (client, first): (&str, &str), args: &str) -> String {
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a port").port();
     let port = format!("-p{free}");
     let args = || args.split_whitespace();
-    let server =
-        Command::new(program).arg(&port).args(args()).stdout(Stdio::null()).spawn().expect("the server starts");
-    let mut server = Server(server);
+    let started = Command::new(server).arg(&port).args(args()).stdout(Stdio::null()).spawn();
+    let mut running = Server(started.unwrap_or_else(|error| panic!("{server}: {error}")));
     for _ in 0..1000 {
         let Output { status, stdout, stderr } =
-            Command::new(program).args(["localhost", &port]).args(args()).output().expect("the client starts");
+            Command::new(client).arg(first).arg(&port).args(args()).output().expect("the client starts");
         let complained = String::from_utf8_lossy(&stderr);
         // The server may not listen yet.
         if complained.contains("connect to localhost") {
             thread::sleep(Duration::from_millis(10));
             continue;
         }
-        assert!(status.success(), "the client of {program}: {status}\n{complained}");
-        assert!(server.0.wait().expect("the server ends").success(), "the server of {program}");
+        assert!(status.success(), "the client {client} of {server}: {status}\n{complained}");
+        assert!(running.0.wait().expect("the server ends").success(), "the server {server} of {client}");
         return String::from_utf8(stdout).expect("UTF-8");
     }
-    panic!("the server of {program} does not listen");
+    panic!("the server {server} does not listen");
 }
 
 /// What it prints with `--json`.
@@ -66,6 +71,28 @@ fn rc_pingpong() {
         assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &300_000.into()));
         assert!(report["round_trip_us"]["p50"].as_f64().is_some_and(|us| us > 0.0), "{report}");
     }
+}
+
+/// The GID that the C tool has to be told of on Ethernet.
+fn gid_of_the_c_tool() -> String {
+    let path = Device::open_first().expect("a device").path(1, None).expect("a path");
+    path.sgid.map_or(String::new(), |entry| format!("-g {}", entry.index))
+}
+
+#[test]
+fn devx_pingpong() {
+    let (devx, verbs) = (env!("CARGO_BIN_EXE_devx_pingpong"), env!("CARGO_BIN_EXE_rc_pingpong"));
+    for peer in ["devx", "verbs"] {
+        let report = json(devx, &format!("--local -n 100 -s 3000 --peer {peer}"));
+        assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &300_000.into()));
+        assert_eq!(report["queues"], "DevX", "{report}");
+    }
+    // The peer cannot tell who has made the queues, nor can rdma-core's program.
+    let both = format!("-n 100 -s 3000 {}", gid_of_the_c_tool());
+    assert!(pair(devx, (verbs, "localhost"), &both).contains("queues by verbs: 200 messages"));
+    assert!(pair(verbs, (devx, "localhost"), &both).contains("queues by DevX: 200 messages"));
+    assert!(pair("ibv_rc_pingpong", (devx, "localhost"), &both).contains("300000 bytes verified"));
+    assert!(pair(devx, ("ibv_rc_pingpong", "localhost"), &format!("{both} -r 16")).contains("100 iters"));
 }
 
 #[test]

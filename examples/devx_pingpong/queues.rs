@@ -1,0 +1,68 @@
+//! Queues made by commands of the firmware.
+
+use std::time::Duration;
+
+use blueflame::db::ExclusiveRegister;
+use blueflame::queue::RecvQueue;
+use blueflame::queue::{Owned, SendQueue};
+use blueflame::transport;
+use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
+use blueflame_devx::Context;
+use blueflame_devx::memory::{Rings, ThreadRings};
+use blueflame_devx::object::{OwnedCq, Pd, Qp, QueuePair, Uar};
+use common::Failure;
+use common::pingpong::{Parts, PingPongOptions, Queues, SENDS, completions};
+
+/// A queue pair and a completion queue, both in one registered piece of memory.
+pub(crate) struct Devx {
+    cq: OwnedCq,
+    pair: QueuePair<transport::Rc>,
+    /// What the other side of the exchange has registered is of use to these queues, too.
+    _pd: Pd,
+}
+
+impl Devx {
+    /// Makes them, in INIT: CREATE_CQ, CREATE_QP, RST2INIT_QP.
+    pub(crate) fn new(
+        context: &Context,
+        pd: &ProtectionDomain,
+        path: &Path,
+        options: &PingPongOptions,
+    ) -> Result<Self, Failure> {
+        // Memory is registered by verbs; the queues name its keys, for which they must be of the same domain.
+        let pd = Pd::of_verbs(context, pd)?;
+        let rings = ThreadRings::new(&Rings::new(context)?);
+        let uar = Uar::new(context)?;
+        let cq = rings.completion_queue(uar.page(), completions(options)).build()?;
+        let pair = pd
+            .queue_pair::<transport::Rc>(&rings, cq.handle(), cq.handle())
+            .sends(SENDS)
+            .receives(options.rx_depth)
+            .build_on(uar)?;
+        pair.qp.to_init(path)?;
+        Ok(Self { cq, pair, _pd: pd })
+    }
+}
+
+impl Queues for Devx {
+    type Register = ExclusiveRegister;
+    const MADE_BY: &'static str = "DevX";
+
+    fn parts(&mut self) -> Parts<'_, ExclusiveRegister> {
+        let sq: &mut Owned<SendQueue<transport::Rc>, Qp> = &mut self.pair.sq;
+        let rq: &mut RecvQueue = self.pair.rq.as_mut().expect("made with receives");
+        Parts { cq: &mut self.cq, sq, rq }
+    }
+
+    fn endpoint(&self, path: &Path) -> Endpoint {
+        self.pair.qp.endpoint(path)
+    }
+
+    fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
+        Ok(self.pair.connect(path, local, remote)?)
+    }
+
+    fn wait_for_event(&self, _: Duration) -> Result<bool, Failure> {
+        Err("not without a channel".into())
+    }
+}
