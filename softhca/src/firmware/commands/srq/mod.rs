@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x700, "CREATE_SRQ", &create_srq_in::LAYOUT, &create_srq_out::LAYOUT, plain::create),
     command(0x701, "DESTROY_SRQ", &destroy_srq_in::LAYOUT, &bare_out::LAYOUT, plain::destroy),
     command(0x702, "QUERY_SRQ", &query_srq_in::LAYOUT, &query_srq_out::LAYOUT, plain::query),
-    command(0x703, "ARM_RQ", &arm_rq_in::LAYOUT, &bare_out::LAYOUT, plain::arm),
+    command(0x703, "ARM_RQ", &arm_rq_in::LAYOUT, &bare_out::LAYOUT, plain::arm).with_modifiers(),
     command(0x717, "CREATE_XRQ", &create_xrq_in::LAYOUT, &create_xrq_out::LAYOUT, xrq::create),
     command(0x718, "DESTROY_XRQ", &destroy_xrq_in::LAYOUT, &bare_out::LAYOUT, xrq::destroy),
     command(0x719, "QUERY_XRQ", &query_xrq_in::LAYOUT, &query_xrq_out::LAYOUT, xrq::query),
