@@ -1,32 +1,37 @@
-//! What memory each object lies in. It stays reachable as long as the object is there.
+//! What each object needs of the firmware: memory that it lies in, domains that it names. They stay as long as the object
+//! does.
 
 use crate::error::Object;
 use std::collections::HashMap;
 
-/// Memory that an object lies in.
+/// What an object needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// User memory of this number.
     Umem(u32),
     /// A page list of the mailbox, which the device reaches at this address.
     Pages(u64),
+    /// The transport domain of this number.
+    TransportDomain(u32),
+    /// The XRC domain of this number.
+    Xrcd(u32),
 }
 
-/// The memory of all objects.
+/// What all objects need.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
     by_object: HashMap<(Object, u32), Vec<Hold>>,
 }
 
 impl Holds {
-    /// An object lies in this memory, too.
+    /// An object needs these, too.
     pub(super) fn add(&mut self, kind: Object, number: u32, holds: Vec<Hold>) {
         if !holds.is_empty() {
             self.by_object.entry((kind, number)).or_default().extend(holds);
         }
     }
 
-    /// An object lies nowhere any more: the memory that it lay in.
+    /// An object needs nothing any more: what it needed.
     pub(super) fn remove(&mut self, kind: Object, number: u32) -> Vec<Hold> {
         self.by_object.remove(&(kind, number)).unwrap_or_default()
     }

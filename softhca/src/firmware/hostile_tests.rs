@@ -100,10 +100,13 @@ fn users_and_modifiers_that_are_not_there_are_refused() {
 
 /// Commands that name no object and nothing else that could be wrong, or whose zeros mean the first.
 const WITHOUT_OBJECTS: &[&str] = &[
+    "ALLOC_FLOW_COUNTER",
     "ALLOC_PD",
+    "ALLOC_Q_COUNTER",
     "ALLOC_TRANSPORT_DOMAIN",
     "ALLOC_UAR",
     "ALLOC_XRCD",
+    "CREATE_FLOW_TABLE",
     "CREATE_UCTX",
     "NOP",
     "QUERY_ADAPTER",
@@ -114,21 +117,28 @@ const WITHOUT_OBJECTS: &[&str] = &[
     "QUERY_ISSI",
     "QUERY_LAG",
     "QUERY_SPECIAL_CONTEXTS",
+    "QUERY_VPORT_COUNTER",
     "QUERY_VPORT_STATE",
 ];
 
 #[test]
 fn objects_that_are_not_there_are_refused() {
+    let mut accepted = Vec::new();
     for command in commands::all().filter(|command| !WITHOUT_OBJECTS.contains(&command.name)) {
         let room = command.output.bytes + 0x40;
-        assert!(fresh(&zeros(command), room).is_err(), "{}: nothing of it is there", command.name);
+        if fresh(&zeros(command), room).is_ok() {
+            accepted.push((command.name, "zeros"));
+        }
         // Each number of the mailbox alone is wrong in all of its bits.
         for field in fields(command) {
             let mut input = zeros(command);
             ViewMut(&mut input).set(field, u64::MAX);
-            assert!(fresh(&input, room).is_err(), "{}: {}", command.name, field.name);
+            if fresh(&input, room).is_ok() {
+                accepted.push((command.name, field.name));
+            }
         }
     }
+    assert_eq!(accepted, [], "nothing of it is there");
     for name in WITHOUT_OBJECTS {
         let command = commands::all().find(|command| command.name == *name).expect("a command");
         assert!(fresh(&zeros(command), command.output.bytes + 0x40).is_ok(), "{name}");

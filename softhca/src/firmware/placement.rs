@@ -5,9 +5,10 @@
 
 use super::call::Call;
 use super::holds::Hold;
-use super::objects::ADAPTER_PAGE_BYTES;
+use super::objects::{ADAPTER_PAGE_BYTES, Domain};
 use super::status::{Refusal, Status};
 use crate::error::Object;
+use crate::table::Table;
 
 /// Most bytes of a page, as log2 of 4096-byte units: the five bits that most contexts have for it.
 const MAX_LOG_PAGE_SIZE: u64 = 31;
@@ -116,6 +117,28 @@ impl Call<'_> {
         Ok(address + offset)
     }
 
+    /// Has the object that this command makes be of a transport domain.
+    ///
+    /// # Errors
+    /// `BAD_RES` if there is none of this number, or not the caller's.
+    pub(crate) fn in_transport_domain(&mut self, number: u32) -> Result<(), Refusal> {
+        self.check_owner(Object::TransportDomain, number)?;
+        self.state.transport_domains.find_mut(number)?.users += 1;
+        self.taken.push(Hold::TransportDomain(number));
+        Ok(())
+    }
+
+    /// Has the object that this command makes be of an XRC domain.
+    ///
+    /// # Errors
+    /// `BAD_RES` if there is none of this number, or not the caller's.
+    pub(crate) fn in_xrcd(&mut self, number: u32) -> Result<(), Refusal> {
+        self.check_owner(Object::Xrcd, number)?;
+        self.state.xrcds.find_mut(number)?.users += 1;
+        self.taken.push(Hold::Xrcd(number));
+        Ok(())
+    }
+
     /// Says that object `number` is there: it is the caller's, and what this command has taken is what it lies in.
     pub(crate) fn created(&mut self, kind: Object, number: u32) {
         self.state.owners.add(kind, number, self.uid);
@@ -139,7 +162,7 @@ impl Call<'_> {
         self.give_back(before);
     }
 
-    /// Ends the use of memory.
+    /// Ends the use of memory and domains.
     pub(super) fn give_back(&mut self, holds: Vec<Hold>) {
         for hold in holds {
             match hold {
@@ -149,8 +172,17 @@ impl Call<'_> {
                     }
                 }
                 Hold::Pages(address) => self.device.unmap_pages(address),
+                Hold::TransportDomain(number) => release(&mut self.state.transport_domains, number),
+                Hold::Xrcd(number) => release(&mut self.state.xrcds, number),
             }
         }
+    }
+}
+
+/// One object less is of the domain.
+fn release(domains: &mut Table<Domain>, number: u32) {
+    if let Some(domain) = domains.get_mut(number) {
+        domain.users -= 1;
     }
 }
 

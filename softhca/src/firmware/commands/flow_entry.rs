@@ -93,7 +93,7 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x936, "SET_FLOW_TABLE_ENTRY", &set_fte_in::LAYOUT, &bare_out::LAYOUT, set),
+    command(0x936, "SET_FLOW_TABLE_ENTRY", &set_fte_in::LAYOUT, &bare_out::LAYOUT, set).with_modifiers(),
     command(0x937, "QUERY_FLOW_TABLE_ENTRY", &query_fte_in::LAYOUT, &query_fte_out::LAYOUT, query),
     command(0x938, "DELETE_FLOW_TABLE_ENTRY", &delete_fte_in::LAYOUT, &bare_out::LAYOUT, delete),
 ];

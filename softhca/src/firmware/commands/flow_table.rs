@@ -106,7 +106,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x92f, "SET_FLOW_TABLE_ROOT", &set_flow_table_root_in::LAYOUT, &bare_out::LAYOUT, set_root),
+    command(0x92f, "SET_FLOW_TABLE_ROOT", &set_flow_table_root_in::LAYOUT, &bare_out::LAYOUT, set_root)
+        .with_modifiers(),
     command(0x930, "CREATE_FLOW_TABLE", &create_flow_table_in::LAYOUT, &create_flow_table_out::LAYOUT, create),
     command(0x931, "DESTROY_FLOW_TABLE", &destroy_flow_table_in::LAYOUT, &bare_out::LAYOUT, destroy),
     command(0x932, "QUERY_FLOW_TABLE", &query_flow_table_in::LAYOUT, &query_flow_table_out::LAYOUT, query),
@@ -136,7 +137,13 @@ const ROOT_NONE: u16 = 1;
 fn miss(call: &Call<'_>, view: View<'_>) -> Result<Miss, Refusal> {
     let to = view.get32(flow_table_context::TABLE_MISS_ID);
     match view.get(flow_table_context::TABLE_MISS_ACTION) {
-        MISS_DEFAULT => Ok(Miss::Default),
+        MISS_DEFAULT => {
+            // The other table does not count, and must not be said.
+            if to != 0 {
+                return Err(Refusal::parameter(format!("table_miss_id {to:#x} where misses do not go to a table")));
+            }
+            Ok(Miss::Default)
+        }
         MISS_FORWARD => {
             call.check_owner(Object::FlowTable, to)?;
             Ok(Miss::Table(to))

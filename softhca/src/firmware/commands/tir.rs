@@ -191,11 +191,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         other => return Err(Refusal::parameter(format!("disp_type {other}: 0 (direct) or 1 (by an RQT)"))),
     };
+    let transport_domain = view.get32(tirc::TRANSPORT_DOMAIN);
+    call.in_transport_domain(transport_domain)?;
     let (blocks_own_unicast, blocks_own_multicast) = blocks(view);
     let tirn = call.device.nic().create_tir(TirContext {
         dispatch,
         hash: hash(view)?,
-        transport_domain: view.get32(tirc::TRANSPORT_DOMAIN),
+        transport_domain,
         blocks_own_unicast,
         blocks_own_multicast,
     })?;

@@ -106,6 +106,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_tis_in::CTX);
     check_absent(view, &ABSENT)?;
     let transport_domain = view.get32(tisc::TRANSPORT_DOMAIN);
+    call.in_transport_domain(transport_domain)?;
     let tisn = call.device.nic().create_tis(TisContext { transport_domain })?;
     call.created(Object::Tis, tisn);
     call.state.contexts.add(Object::Tis, tisn, view.0);
