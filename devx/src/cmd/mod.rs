@@ -10,33 +10,57 @@
 //! | `domain` | protection, transport, XRC domains; doorbell pages |
 //! | `mkey` | memory keys |
 //! | `cq`, `qp` | completion queues, queue pairs |
+//! | `srq`, `dct`, `wq` | shared receive queues of all kinds, targets of dynamic connections, what work queues have in common |
+//! | `sq_rq`, `tis_tir` | queues of raw Ethernet, and the interfaces between them and the wire |
+//! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, what they match, counters |
+//! | `psv`, `general_object` | signatures, and objects of other kinds |
 //! | `adapter` | what the adapter is |
 
 mod adapter;
 mod cap_flow;
 mod cap_general;
 mod cap_sets;
+mod counter;
 mod cq;
+mod dct;
 mod domain;
+mod flow;
+mod flow_match;
+mod general_object;
 mod ids;
 mod mkey;
 mod opcode;
+mod psv;
 mod qp;
 mod query_hca_cap;
+mod sq_rq;
+mod srq;
 mod status;
+mod tis_tir;
+mod wq;
 
 pub use adapter::*;
 pub use cap_flow::*;
 pub use cap_general::*;
 pub use cap_sets::*;
+pub use counter::*;
 pub use cq::*;
+pub use dct::*;
 pub use domain::*;
+pub use flow::*;
+pub use flow_match::*;
+pub use general_object::*;
 pub use ids::*;
 pub use mkey::*;
 pub use opcode::Opcode;
+pub use psv::*;
 pub use qp::*;
 pub use query_hca_cap::*;
+pub use sq_rq::*;
+pub use srq::*;
 pub use status::Status;
+pub use tis_tir::*;
+pub use wq::*;
 
 /// All structures that this crate describes, a slice for each kind: for tests, and for tools that print mailboxes.
 pub const STRUCTURES: &[&[&crate::mailbox::Description]] = &[
@@ -44,9 +68,19 @@ pub const STRUCTURES: &[&[&crate::mailbox::Description]] = &[
     cap_flow::STRUCTURES,
     cap_general::STRUCTURES,
     cap_sets::STRUCTURES,
+    counter::STRUCTURES,
     cq::STRUCTURES,
+    dct::STRUCTURES,
     domain::STRUCTURES,
+    flow::STRUCTURES,
+    flow_match::STRUCTURES,
+    general_object::STRUCTURES,
     mkey::STRUCTURES,
+    psv::STRUCTURES,
     qp::STRUCTURES,
     query_hca_cap::STRUCTURES,
+    sq_rq::STRUCTURES,
+    srq::STRUCTURES,
+    tis_tir::STRUCTURES,
+    wq::STRUCTURES,
 ];
