@@ -258,7 +258,7 @@ fn answered(inbox: &[u8], outbox: &[u8], errno: c_int) -> Result<(), Error> {
 }
 
 /// What a command's mailboxes say of its failure: all of them begin alike (`mlx5_ifc_mbox_in_bits`, `mlx5_ifc_mbox_out_bits`).
-fn failure(inbox: &[u8], outbox: &[u8], errno: c_int) -> CommandError {
+pub(crate) fn failure(inbox: &[u8], outbox: &[u8], errno: c_int) -> CommandError {
     CommandError {
         opcode: Opcode(bits::get(inbox, 0, 16) as u16),
         status: Status(bits::get(outbox, 0, 8) as u8),

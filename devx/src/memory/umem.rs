@@ -87,6 +87,44 @@ impl Umem {
         self.len == 0
     }
 
+    /// Copies `data` into the memory, from byte `offset` on.
+    ///
+    /// The device may be writing there at the same time, if it was told to: then bytes are the one's or the other's.
+    ///
+    /// # Panics
+    /// If it does not fit.
+    #[track_caller]
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        assert!(
+            offset <= self.len && data.len() <= self.len - offset,
+            "{} bytes at {offset} of {}",
+            data.len(),
+            self.len
+        );
+        for (n, &byte) in data.iter().enumerate() {
+            // SAFETY: inside of the memory; volatile, as the device has it, too.
+            unsafe { self.start.add(offset + n).write_volatile(byte) };
+        }
+    }
+
+    /// Copies bytes from `offset` on out of the memory.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    #[track_caller]
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        assert!(
+            offset <= self.len && out.len() <= self.len - offset,
+            "{} bytes at {offset} of {}",
+            out.len(),
+            self.len
+        );
+        for (n, byte) in out.iter_mut().enumerate() {
+            // SAFETY: as above.
+            *byte = unsafe { self.start.add(offset + n).read_volatile() };
+        }
+    }
+
     /// Which pages it got; `None` for memory of the caller's.
     #[must_use]
     pub fn pages(&self) -> Option<Pages> {

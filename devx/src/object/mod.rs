@@ -3,12 +3,14 @@
 
 mod address;
 mod cq;
+mod mkey;
 mod pd;
 mod qp;
 mod shadow;
 mod uar;
 
 pub use cq::{Cq, CqBuilder, OwnedCq};
+pub use mkey::{Mkey, Piece};
 pub use pd::Pd;
 pub use qp::{ConnectError, DevxTransport, Qp, QpBuilder, QueuePair};
 pub use uar::{DoorbellPage, SharedUar, ThreadUar, Uar, UarKind};

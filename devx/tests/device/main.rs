@@ -5,4 +5,6 @@
 mod capabilities;
 mod end;
 mod errors;
+mod events;
+mod memory;
 mod messages;

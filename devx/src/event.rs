@@ -1,0 +1,174 @@
+//! Events of objects and of the device.
+
+use core::ptr::NonNull;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use blueflame::verbs::CallError;
+
+use crate::context::{Context, Object};
+use crate::error::Error;
+use crate::ffi;
+use crate::mailbox::names;
+use crate::memory::last;
+
+names! {
+    /// What happened (`MLX5_EVENT_TYPE_*` of Linux' `include/linux/mlx5/device.h`).
+    pub struct EventType(u16) {
+        /// A completion queue that was armed has a completion. Only of completion queues.
+        COMP = 0x0,
+        PATH_MIG = 0x1,
+        COMM_EST = 0x2,
+        SQ_DRAINED = 0x3,
+        CQ_ERROR = 0x4,
+        WQ_CATAS_ERROR = 0x5,
+        PATH_MIG_FAILED = 0x7,
+        INTERNAL_ERROR = 0x8,
+        PORT_CHANGE = 0x9,
+        WQ_INVAL_REQ_ERROR = 0x10,
+        WQ_ACCESS_ERROR = 0x11,
+        SRQ_CATAS_ERROR = 0x12,
+        SRQ_LAST_WQE = 0x13,
+        SRQ_RQ_LIMIT = 0x14,
+        GPIO_EVENT = 0x15,
+        PORT_MODULE_EVENT = 0x16,
+        TEMP_WARN_EVENT = 0x17,
+        XRQ_ERROR = 0x18,
+        DCT_DRAINED = 0x1c,
+        DCT_KEY_VIOLATION = 0x1d,
+        GENERAL_EVENT = 0x22,
+        MONITOR_COUNTER = 0x24,
+        PPS_EVENT = 0x25,
+        OBJECT_CHANGE = 0x27,
+    }
+}
+
+/// Where events arrive that were subscribed. To wait for one with others, poll its descriptor ([`AsFd`]).
+#[derive(Debug)]
+pub struct EventChannel {
+    raw: NonNull<ffi::Mlx5dvDevxEventChannel>,
+    with_data: bool,
+    context: Context,
+}
+
+// SAFETY: the channel is a file descriptor, which the kernel locks.
+unsafe impl Send for EventChannel {}
+// SAFETY: as above.
+unsafe impl Sync for EventChannel {}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The tag that was given when it was subscribed.
+    pub cookie: u64,
+    /// The entry of the event queue, 64 bytes (`mlx5_ifc_eqe_bits`); none if the channel is without data.
+    pub eqe: Vec<u8>,
+}
+
+impl Event {
+    /// What happened, if the channel has data.
+    #[must_use]
+    pub fn event_type(&self) -> Option<EventType> {
+        Some(EventType((*self.eqe.get(1)?).into()))
+    }
+
+    /// The number of the object that it happened to, 24 bits, where events of its type have it: the last word of their data.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        let word: [u8; 4] = self.eqe.get(0x38..0x3c)?.try_into().ok()?;
+        Some(u32::from_be_bytes(word) & 0xff_ffff)
+    }
+}
+
+/// Bytes of an entry of an event queue.
+const EQE_BYTES: usize = 64;
+
+impl EventChannel {
+    /// Makes a channel whose events have the device's own description.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn new(context: &Context) -> Result<Self, Error> {
+        Self::with_flags(context, 0)
+    }
+
+    /// Makes a channel whose events are tags alone: several of one subscription that nobody has read yet are one.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn without_data(context: &Context) -> Result<Self, Error> {
+        Self::with_flags(context, ffi::MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA)
+    }
+
+    fn with_flags(context: &Context, flags: u32) -> Result<Self, Error> {
+        // SAFETY: the context is open.
+        let raw = unsafe { ffi::mlx5dv_devx_create_event_channel(context.raw(), flags) };
+        let raw = NonNull::new(raw).ok_or_else(|| last("mlx5dv_devx_create_event_channel"))?;
+        Ok(Self { raw, with_data: flags == 0, context: context.clone() })
+    }
+
+    /// Has these events arrive here, with the tag `cookie`: of `object`, or of the device as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
+    pub fn subscribe(&self, object: Option<&Object>, events: &[EventType], cookie: u64) -> Result<(), Error> {
+        if object.is_some_and(|object| !object.context().is(&self.context)) {
+            return Err(Error::Foreign { object: "object", of: "device" });
+        }
+        let mut numbers: Vec<u16> = events.iter().map(|event| event.0).collect();
+        let Ok(bytes) = u16::try_from(size_of_val(&numbers[..])) else {
+            let value = numbers.len() as u64;
+            return Err(Error::OutOfRange { what: "events", value, min: 1, max: u64::from(u16::MAX / 2) });
+        };
+        let object = object.map_or(core::ptr::null_mut(), Object::as_raw);
+        // SAFETY: channel and object are alive; the list is as long as is said.
+        let errno = unsafe {
+            ffi::mlx5dv_devx_subscribe_devx_event(self.raw.as_ptr(), object, bytes, numbers.as_mut_ptr(), cookie)
+        };
+        match errno {
+            0 => Ok(()),
+            errno if errno < 0 => Err(last("mlx5dv_devx_subscribe_devx_event").into()),
+            errno => Err(CallError { call: "mlx5dv_devx_subscribe_devx_event", errno }.into()),
+        }
+    }
+
+    /// Takes an event; waits for one, unless the descriptor was made not to block: then `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: `EOVERFLOW` if events came faster than they were read, and some are lost.
+    pub fn read(&self) -> Result<Option<Event>, Error> {
+        // Words, as the header must be aligned.
+        let mut buffer = [0_u64; 1 + EQE_BYTES / 8];
+        // SAFETY: the channel is alive; the buffer is as long as is said.
+        let read =
+            unsafe { ffi::mlx5dv_devx_get_event(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), size_of_val(&buffer)) };
+        if read < 0 {
+            let error = last("mlx5dv_devx_get_event");
+            return if error.errno == libc::EAGAIN { Ok(None) } else { Err(error.into()) };
+        }
+        let bytes: Vec<u8> = buffer.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let end = (read as usize).clamp(8, bytes.len());
+        let eqe = if self.with_data { bytes[8..end].to_vec() } else { Vec::new() };
+        Ok(Some(Event { cookie: buffer[0], eqe }))
+    }
+}
+
+impl AsRawFd for EventChannel {
+    fn as_raw_fd(&self) -> RawFd {
+        // SAFETY: alive as long as `self`, and written once.
+        unsafe { self.raw.as_ref() }.fd
+    }
+}
+
+impl AsFd for EventChannel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: open as long as `self`.
+        unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
+    }
+}
+
+impl Drop for EventChannel {
+    fn drop(&mut self) {
+        // SAFETY: from `mlx5dv_devx_create_event_channel`, destroyed once.
+        unsafe { ffi::mlx5dv_devx_destroy_event_channel(self.raw.as_ptr()) };
+    }
+}

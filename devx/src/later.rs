@@ -1,0 +1,138 @@
+//! Questions whose answers come later.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use blueflame::verbs::CallError;
+
+use crate::context::{Context, Object, failure};
+use crate::error::Error;
+use crate::ffi;
+use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
+use crate::memory::last;
+
+/// Where answers arrive to questions that nobody waits for. To wait for one with others, poll its descriptor ([`AsFd`]).
+#[derive(Debug)]
+pub struct Answers {
+    raw: NonNull<ffi::Mlx5dvDevxCmdComp>,
+    /// Bytes of the longest answer that was asked for.
+    longest: AtomicUsize,
+    context: Context,
+}
+
+// SAFETY: it is a file descriptor, which the kernel locks.
+unsafe impl Send for Answers {}
+// SAFETY: as above.
+unsafe impl Sync for Answers {}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The tag that the question was given.
+    pub tag: u64,
+    outbox: Vec<u8>,
+}
+
+impl Answer {
+    /// The outbox of command `I`, which the question with this tag was.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the firmware refused it.
+    pub fn of<I: Command>(&self) -> Result<I::Out, Error> {
+        if bits::get(&self.outbox, 0, 8) != 0 {
+            return Err(failure(&I::OPCODE.to_be_bytes(), &self.outbox, libc::EREMOTEIO).into());
+        }
+        Ok(I::Out::copied(&self.outbox))
+    }
+}
+
+impl Answers {
+    /// Makes a place for answers.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn new(context: &Context) -> Result<Self, Error> {
+        // SAFETY: the context is open.
+        let raw = unsafe { ffi::mlx5dv_devx_create_cmd_comp(context.raw()) };
+        let raw = NonNull::new(raw).ok_or_else(|| last("mlx5dv_devx_create_cmd_comp"))?;
+        Ok(Self { raw, longest: AtomicUsize::new(0), context: context.clone() })
+    }
+
+    /// Asks `object`, and does not wait. The answer has the tag.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`], or [`Error::Call`]: the question was not sent.
+    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
+    where
+        I::Command: Queries,
+    {
+        if !object.context().is(&self.context) {
+            return Err(Error::Foreign { object: "object", of: "device" });
+        }
+        let (input, len) = (inbox.bytes(), <I::Command as Command>::Out::BYTES);
+        self.longest.fetch_max(len, Ordering::Relaxed);
+        // SAFETY: object and place are alive; the mailbox is as long as is said.
+        let errno = unsafe {
+            ffi::mlx5dv_devx_obj_query_async(
+                object.as_raw(),
+                input.as_ptr().cast(),
+                input.len(),
+                len,
+                tag,
+                self.raw.as_ptr(),
+            )
+        };
+        done("mlx5dv_devx_obj_query_async", errno)
+    }
+
+    /// Takes an answer; waits for one, unless the descriptor was made not to block: then `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn take(&self) -> Result<Option<Answer>, Error> {
+        // Words, as the header must be aligned.
+        let mut buffer = vec![0_u64; 1 + self.longest.load(Ordering::Relaxed).div_ceil(8)];
+        // SAFETY: the place is alive; the buffer is as long as is said.
+        let errno = unsafe {
+            ffi::mlx5dv_devx_get_async_cmd_comp(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len() * 8)
+        };
+        match done("mlx5dv_devx_get_async_cmd_comp", errno) {
+            Err(Error::Call(error)) if error.errno == libc::EAGAIN => Ok(None),
+            Err(error) => Err(error),
+            Ok(()) => {
+                let outbox = buffer[1..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+                Ok(Some(Answer { tag: buffer[0], outbox }))
+            }
+        }
+    }
+}
+
+fn done(call: &'static str, errno: i32) -> Result<(), Error> {
+    match errno {
+        0 => Ok(()),
+        errno if errno < 0 => Err(last(call).into()),
+        errno => Err(CallError { call, errno }.into()),
+    }
+}
+
+impl AsRawFd for Answers {
+    fn as_raw_fd(&self) -> RawFd {
+        // SAFETY: alive as long as `self`, and written once.
+        unsafe { self.raw.as_ref() }.fd
+    }
+}
+
+impl AsFd for Answers {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: open as long as `self`.
+        unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        // SAFETY: from `mlx5dv_devx_create_cmd_comp`, destroyed once.
+        unsafe { ffi::mlx5dv_devx_destroy_cmd_comp(self.raw.as_ptr()) };
+    }
+}

@@ -1,0 +1,64 @@
+//! Events that were subscribed, and answers that come later.
+
+use blueflame::cq::Notify;
+use blueflame::types::WrId;
+use blueflame::{transport, wqe};
+use blueflame_devx::cmd::{QpcState, QueryQpIn};
+use blueflame_devx::{Answers, EventChannel, EventType};
+
+use crate::end::{connected, ground};
+
+#[test]
+fn an_armed_completion_queue_sends_an_event() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    let channel = EventChannel::new(&ground.context).expect("a channel");
+    channel.subscribe(Some(a.cq.handle().object()), &[EventType::COMP], 0x1234).expect("subscribed");
+    a.cq.arm(Notify::Any);
+    a.post(&wqe::write(b.buffer.remote()).inline(b"x").signaled(WrId(1)));
+    let event = channel.read().expect("an event").expect("the channel blocks");
+    assert_eq!(event.cookie, 0x1234);
+    assert_eq!(event.event_type(), Some(EventType::COMP), "{event:?}");
+    assert_eq!(event.number(), Some(a.cq.cqn().get()), "{event:?}");
+    assert_eq!(a.completion().1, WrId(1));
+}
+
+#[test]
+fn an_event_without_data_is_its_tag() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    let channel = EventChannel::without_data(&ground.context).expect("a channel");
+    channel.subscribe(Some(a.cq.handle().object()), &[EventType::COMP], 7).expect("subscribed");
+    a.cq.arm(Notify::Any);
+    a.post(&wqe::write(b.buffer.remote()).inline(b"x").signaled(WrId(1)));
+    let event = channel.read().expect("an event").expect("the channel blocks");
+    assert_eq!((event.cookie, event.eqe.len(), event.event_type()), (7, 0, None));
+}
+
+#[test]
+fn events_that_there_are_not_are_refused() {
+    let ground = ground();
+    let (a, _b) = connected::<transport::Rc>(&ground);
+    let channel = EventChannel::new(&ground.context).expect("a channel");
+    assert!(channel.subscribe(Some(a.cq.handle().object()), &[EventType(0x77)], 0).is_err());
+}
+
+#[test]
+fn answers_come_later() {
+    let ground = ground();
+    let (a, b) = connected::<transport::Rc>(&ground);
+    let answers = Answers::new(&ground.context).expect("a place");
+    for (tag, end) in [(1, &a), (2, &b)] {
+        let mut inbox = QueryQpIn::new();
+        inbox.set_qpn(end.pair.qp.qpn());
+        answers.ask(end.pair.qp.object(), &inbox, tag).expect("sent");
+    }
+    let mut remote = [None; 2];
+    for _ in 0..2 {
+        let answer = answers.take().expect("an answer").expect("it blocks");
+        let out = answer.of::<QueryQpIn>().expect("QUERY_QP");
+        assert_eq!(out.qpc().state(), QpcState::RTS);
+        remote[answer.tag as usize - 1] = Some(out.qpc().remote_qpn());
+    }
+    assert_eq!(remote, [Some(b.pair.qp.qpn()), Some(a.pair.qp.qpn())]);
+}

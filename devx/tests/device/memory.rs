@@ -1,0 +1,93 @@
+//! Keys that commands make: of memory, and of pieces of keys.
+
+use std::sync::Arc;
+
+use blueflame::cq::Side;
+use blueflame::types::WrId;
+use blueflame::verbs::Access;
+use blueflame::{transport, wqe};
+use blueflame_devx::Error;
+use blueflame_devx::cmd::AccessMode;
+use blueflame_devx::memory::{Rings, Umem};
+use blueflame_devx::object::{Mkey, Pd, Piece};
+
+use crate::end::{connected, ground};
+
+#[test]
+fn a_key_of_memory_is_written_and_read() {
+    let ground = ground();
+    let (mut a, _b) = connected::<transport::Rc>(&ground);
+    let umem = Arc::new(Umem::new(&ground.context, 1 << 16).expect("memory"));
+    let key = Mkey::of_memory(&ground.pd, &umem, 100..9000, Access::ALL).expect("a key");
+    a.post(&wqe::write(key.remote()).inline(b"by key").signaled(WrId(1)));
+    assert_eq!(a.completion().1, WrId(1));
+    let mut bytes = [0; 6];
+    umem.read(100, &mut bytes);
+    assert_eq!(&bytes, b"by key");
+    let context = key.query().expect("QUERY_MKEY");
+    assert_eq!((context.start_addr(), context.len(), context.access_mode()), (key.start(), 8900, AccessMode::MTT));
+    assert_eq!(context.pd(), ground.pd.pdn());
+}
+
+#[test]
+fn pieces_of_keys_are_one_memory() {
+    let ground = ground();
+    let (mut a, _b) = connected::<transport::Rc>(&ground);
+    let umem = Arc::new(Umem::new(&ground.context, 1 << 16).expect("memory"));
+    let whole = Mkey::of_memory(&ground.pd, &umem, 0..1 << 16, Access::ALL).expect("a key");
+    let pieces =
+        [whole.piece(5000..5003), whole.piece(100..101), whole.piece(60000..60100)].map(|p| p.expect("inside"));
+    let scattered = Mkey::of_pieces(&ground.pd, &pieces, Access::ALL).expect("a key of pieces");
+    assert_eq!(scattered.len(), 104);
+    a.post(&wqe::write(scattered.remote()).inline(b"abcdef").signaled(WrId(1)));
+    assert_eq!(a.completion(), (Side::Requester, WrId(1), 0));
+    let at = |offset: usize| {
+        let mut bytes = [0; 3];
+        umem.read(offset, &mut bytes);
+        bytes
+    };
+    assert_eq!((at(5000), at(100), at(60000)), (*b"abc", *b"d\0\0", *b"ef\0"));
+
+    let equal: Vec<Piece> = [8192_u64, 0].map(|from| whole.piece(from..from + 4096).expect("inside")).into();
+    let equal = Mkey::of_equal_pieces(&ground.pd, &equal, Access::ALL).expect("a key of equal pieces");
+    drop(whole);
+    a.post(&wqe::write(equal.remote().at(4094)).inline(b"wxyz").signaled(WrId(2)));
+    assert_eq!(a.completion().1, WrId(2));
+    assert_eq!((&at(8192 + 4094)[..2], &at(0)[..2]), (&b"wx"[..], &b"yz"[..]));
+}
+
+#[test]
+fn what_is_no_memory_is_refused_before_it_is_sent() {
+    let ground = ground();
+    let umem = Arc::new(Umem::new(&ground.context, 4096).expect("memory"));
+    let past = umem.len() + 1;
+    let error = Mkey::of_memory(&ground.pd, &umem, 0..past, Access::ALL).expect_err("past the end");
+    assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
+    let error = Mkey::of_memory(&ground.pd, &umem, 0..1, Access::ON_DEMAND).expect_err("not by commands");
+    assert!(matches!(error, Error::Capability { name: "mkey.on_demand", .. }), "{error}");
+    assert!(matches!(Mkey::of_equal_pieces(&ground.pd, &[], Access::ALL), Err(Error::NotPowerOfTwo { .. })));
+}
+
+#[test]
+fn thousands_of_queues_are_one_registration() {
+    let ground = ground();
+    let pd = Pd::new(&ground.context).expect("ALLOC_PD");
+    assert_ne!(pd.pdn(), ground.pd.pdn());
+    let rings = Rings::builder(&ground.context).chunk_bytes(4 << 20).build().expect("memory");
+    let thread = blueflame_devx::memory::ThreadRings::new(&rings);
+    let uar = blueflame_devx::object::ThreadUar::new(&ground.context).expect("a register");
+    let cq = thread.completion_queue(uar.page(), 1024).build().expect("a completion queue");
+    let before = rings.in_use();
+    let pairs: Vec<_> = (0..200)
+        .map(|_| {
+            let builder = pd.queue_pair::<transport::Rc>(&thread, cq.handle(), cq.handle());
+            builder.sends(16).receives(16).build_in(&uar).expect("a queue pair")
+        })
+        .collect();
+    let used = rings.in_use();
+    assert_eq!(used.registrations, 1, "{used:?}");
+    // 16 WQEBBs, 16 receives of 16 bytes, and 8 bytes of record; records come by 64.
+    assert_eq!(used.taken - before.taken, 200 * (16 * 64 + 16 * 16) + 512 * 3, "{used:?}");
+    drop(pairs);
+    assert_eq!(rings.in_use().taken, before.taken + 512 * 3, "pages of records stay with the thread");
+}
