@@ -290,3 +290,42 @@ fn what_cannot_be_is_refused() {
     arm[7] = 3;
     assert_eq!(node.status(&arm), Status::BadParameter);
 }
+
+#[test]
+fn a_queue_of_an_xrc_domain_is_for_no_other_service() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let xrcd = node.number(&sparse(16, &[(0, 8), (1, 0x0e)]));
+    let mut create = Srq.create(node);
+    create[1] = 5;
+    create[0x15..0x18].copy_from_slice(&xrcd.to_be_bytes()[1..]);
+    create[0x19..0x1c].copy_from_slice(&node.cqn.to_be_bytes()[1..]);
+    for (at, byte, status) in [
+        (0x17, 9, Status::BadResource),     // no such domain
+        (0x1b, 9, Status::BadResource),     // no such CQ
+        (0x5c, 0x80, Status::BadParameter), // in user memory
+        (0x18, 0x01, Status::BadParameter), // its record in user memory
+    ] {
+        let mut input = create.clone();
+        input[at] = byte;
+        assert_eq!(node.status(&input), status, "byte {at:#x}");
+    }
+    let number = node.number(&create);
+    let on = |opcode: u8, number: u32| mailbox(16, &[(0, &[7, opcode]), (8, &number.to_be_bytes())]);
+    node.write(SRQ_RECORD, &5_u32.to_be_bytes());
+    let mut arm = on(8, number);
+    (arm[7], arm[15]) = (1, 2);
+    assert_eq!(node.status(&arm), Status::Ok);
+    let context = node.bench.execute(&on(7, number), 0x110).expect("a context");
+    let mut expected = create[0x10..0x50].to_vec();
+    (expected[0x1d], expected[0x1f]) = (2, 5);
+    assert_eq!(context[0x10..0x50], expected);
+    assert_eq!(node.status(&node.qp_mailbox(&Qp { st: 0, srqn: Some(number) })), Status::BadResource);
+    let free = |opcode: [u8; 2], number: u32| mailbox(16, &[(0, &opcode), (8, &number.to_be_bytes())]);
+    let cqn = node.cqn;
+    assert_eq!(node.status(&free([8, 0x0f], xrcd)), Status::ResourceBusy);
+    assert_eq!(node.status(&free([4, 1], cqn)), Status::ResourceBusy);
+    assert_eq!(node.status(&on(6, number)), Status::Ok);
+    assert_eq!(node.status(&free([8, 0x0f], xrcd)), Status::Ok);
+    assert_eq!(node.status(&free([4, 1], cqn)), Status::Ok);
+}

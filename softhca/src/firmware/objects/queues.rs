@@ -47,6 +47,8 @@ pub(crate) enum SrqKind {
     Srq,
     /// Receive memory pool.
     Rmp,
+    /// Of an XRC domain.
+    Xrc,
     /// Extended receive queue.
     Xrq,
 }

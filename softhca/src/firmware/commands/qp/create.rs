@@ -7,7 +7,7 @@ use crate::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqConte
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::layout::View;
-use crate::firmware::objects::{QPC_BYTES, QpRecord};
+use crate::firmware::objects::{QPC_BYTES, QpRecord, SrqKind};
 use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
 
@@ -116,6 +116,9 @@ fn queues(
         SHARED_RQ => {
             let srqn = view.get32(qpc::SRQN_RMPN_XRQN);
             call.check_owner(Object::Srq, srqn)?;
+            if call.state.queues.srqs.get(&srqn).is_some_and(|record| record.kind == SrqKind::Xrc) {
+                return Err(Refusal::resource(format!("SRQ {srqn:#x} is of an XRC domain, and the QP is not")));
+            }
             ReceiveSource::Shared { srqn }
         }
         NO_RQ => ReceiveSource::None,

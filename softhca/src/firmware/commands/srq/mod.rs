@@ -1,17 +1,19 @@
-//! Shared receive queues: SRQs, receive memory pools and extended receive queues. Their numbers are from one space, as the kernel
+//! Shared receive queues: SRQs, those of XRC domains, receive memory pools and extended receive queues. Their numbers are from one space, as the kernel
 //! expects (`drivers/infiniband/hw/mlx5/srq_cmd.c` has one table for all), so that events need not say which kind they mean.
 
 mod layouts;
 mod plain;
 mod ring;
 mod rmp;
+mod xrc;
 mod xrq;
 
 use crate::firmware::call::{Command, bare_out, command};
 use layouts::{
-    arm_rq_in, arm_xrq_in, create_rmp_in, create_rmp_out, create_srq_in, create_srq_out, create_xrq_in, create_xrq_out,
-    destroy_rmp_in, destroy_srq_in, destroy_xrq_in, modify_rmp_in, query_rmp_in, query_rmp_out, query_srq_in,
-    query_srq_out, query_xrq_in, query_xrq_out,
+    arm_rq_in, arm_xrc_srq_in, arm_xrq_in, create_rmp_in, create_rmp_out, create_srq_in, create_srq_out,
+    create_xrc_srq_in, create_xrc_srq_out, create_xrq_in, create_xrq_out, destroy_rmp_in, destroy_srq_in,
+    destroy_xrc_srq_in, destroy_xrq_in, modify_rmp_in, query_rmp_in, query_rmp_out, query_srq_in, query_srq_out,
+    query_xrc_srq_in, query_xrc_srq_out, query_xrq_in, query_xrq_out,
 };
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -19,6 +21,10 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x701, "DESTROY_SRQ", &destroy_srq_in::LAYOUT, &bare_out::LAYOUT, plain::destroy),
     command(0x702, "QUERY_SRQ", &query_srq_in::LAYOUT, &query_srq_out::LAYOUT, plain::query),
     command(0x703, "ARM_RQ", &arm_rq_in::LAYOUT, &bare_out::LAYOUT, plain::arm).with_modifiers(),
+    command(0x705, "CREATE_XRC_SRQ", &create_xrc_srq_in::LAYOUT, &create_xrc_srq_out::LAYOUT, xrc::create),
+    command(0x706, "DESTROY_XRC_SRQ", &destroy_xrc_srq_in::LAYOUT, &bare_out::LAYOUT, xrc::destroy),
+    command(0x707, "QUERY_XRC_SRQ", &query_xrc_srq_in::LAYOUT, &query_xrc_srq_out::LAYOUT, xrc::query),
+    command(0x708, "ARM_XRC_SRQ", &arm_xrc_srq_in::LAYOUT, &bare_out::LAYOUT, xrc::arm).with_modifiers(),
     command(0x717, "CREATE_XRQ", &create_xrq_in::LAYOUT, &create_xrq_out::LAYOUT, xrq::create),
     command(0x718, "DESTROY_XRQ", &destroy_xrq_in::LAYOUT, &bare_out::LAYOUT, xrq::destroy),
     command(0x719, "QUERY_XRQ", &query_xrq_in::LAYOUT, &query_xrq_out::LAYOUT, xrq::query),

@@ -48,6 +48,10 @@ impl New<'_> {
             call.check_owner(Object::Cq, cqn)?;
             call.device.query_cq(cqn)?;
         }
+        if let Some(xrcd) = self.xrcd {
+            call.check_owner(Object::Xrcd, xrcd)?;
+            call.state.xrcds.find(xrcd)?;
+        }
         let (umem, at) = self.record;
         if !at.is_multiple_of(RECORD_BYTES) {
             return Err(Refusal::parameter(format!("a doorbell record at {at:#x}: not a multiple of {RECORD_BYTES}")));
@@ -65,6 +69,9 @@ impl New<'_> {
         call.created(Object::Srq, srqn);
         if let Some(cqn) = self.cqn {
             call.device.hold_cq(cqn)?;
+        }
+        if let Some(domain) = self.xrcd.and_then(|xrcd| call.state.xrcds.get_mut(xrcd)) {
+            domain.users += 1;
         }
         let record = SrqRecord { kind: self.kind, context: self.context.0.to_vec(), cqn: self.cqn, xrcd: self.xrcd };
         call.state.queues.srqs.insert(srqn, record);
@@ -142,8 +149,12 @@ pub(super) fn destroy(call: &mut Call<'_>, kind: SrqKind) -> Result<(), Refusal>
     let number = number(call, &[kind])?;
     call.device.destroy_srq(number)?;
     call.destroyed(Object::Srq, number);
-    if let Some(SrqRecord { cqn: Some(cqn), .. }) = call.state.queues.srqs.remove(&number) {
+    let Some(SrqRecord { cqn, xrcd, .. }) = call.state.queues.srqs.remove(&number) else { return Ok(()) };
+    if let Some(cqn) = cqn {
         call.device.release_cq(cqn);
+    }
+    if let Some(domain) = xrcd.and_then(|xrcd| call.state.xrcds.get_mut(xrcd)) {
+        domain.users -= 1;
     }
     Ok(())
 }
