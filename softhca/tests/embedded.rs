@@ -9,7 +9,7 @@ use softhca::embedded::{
     ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, RecvOptions, RegisterOptions, connect, run_until_idle,
 };
 use softhca::error::Error;
-use softhca::event::Event;
+use softhca::event::{DctEvent, Event};
 use std::ptr::NonNull;
 
 /// One device with two RC QPs connected to each other and a CQ for each.
@@ -407,4 +407,44 @@ fn datagrams_carry_their_source() {
     assert_eq!(cqe[22..24], [0, 1], "source LID");
     assert_eq!(cqe[24..28], a.qpn.to_be_bytes(), "no GRH, service level 0, source QPN");
     assert_eq!(buf.to_vec(40, 8), b"datagram");
+}
+
+/// What N targets cost an initiator: a connection at a time, and of the queue nothing.
+#[test]
+fn one_initiator_writes_to_a_thousand_targets() {
+    const TARGETS: usize = 1000;
+    let (mut near, mut far) = EmbeddedDevice::pair().unwrap();
+    let options = ConnectOptions::default();
+    let cq = near.create_cq(CqOptions::new(2048)).unwrap();
+    let dci = near.create_qp(QpOptions::dci(cq.cqn)).unwrap();
+    near.activate_dci(dci.qpn, &options).unwrap();
+    let (srq, far_cq) = (far.create_srq(16, 1).unwrap(), far.create_cq(CqOptions::new(16)).unwrap());
+    let key = |at: usize| 0x1_0000_0000 + at as u64;
+    let targets: Vec<u32> =
+        (0..TARGETS).map(|at| far.create_dct(srq.srqn, far_cq.cqn, key(at), &options).unwrap()).collect();
+    let lid = far.endpoint(0).lid;
+    let words = far.buffer(8 * TARGETS).unwrap();
+    let (mut sender, mut poller) = (Sender::new(dci), Poller::new(cq));
+    for (at, dctn) in targets.iter().enumerate() {
+        let mut address = [0; 16];
+        address[..8].copy_from_slice(&key(at).to_be_bytes());
+        address[8..12].copy_from_slice(&dctn.to_be_bytes());
+        address[14..].copy_from_slice(&lid.to_be_bytes());
+        let place = raddr(words.addr() + 8 * at as u64, words.rkey());
+        sender.post(0x08, 0, &[&address, &place, &inline(&key(at).to_le_bytes())]);
+        if at % 32 == 31 || at + 1 == TARGETS {
+            assert!(run_until_idle(&mut [&mut near, &mut far]));
+        }
+    }
+    for _ in 0..TARGETS {
+        assert_eq!(poller.expect()[63] >> 4, 0);
+    }
+    assert_eq!(words.to_vec(0, 8 * TARGETS), (0..TARGETS).flat_map(|at| key(at).to_le_bytes()).collect::<Vec<_>>());
+    assert_eq!((near.complaints(), far.complaints()), (vec![], vec![]));
+    assert!(targets.iter().all(|&dctn| far.query_dct(dctn).unwrap().connections == 0));
+    let dctn = targets[0];
+    far.drain_dct(dctn).unwrap();
+    assert!(run_until_idle(&mut [&mut far]));
+    assert_eq!(far.next_event(), Some(Event::Dct { dctn, kind: DctEvent::Drained }));
+    far.destroy_dct(dctn).unwrap();
 }

@@ -7,6 +7,7 @@ use crate::context::DctContext;
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::qp::dct::{Dct, DctInfo};
+use std::time::Duration;
 
 impl Device {
     /// Creates a DCT, to which initiators can connect at once; returns its number.
@@ -54,6 +55,7 @@ impl Device {
     /// [`Error::NoSuch`].
     pub fn drain_dct(&mut self, number: u32) -> Result<(), Error> {
         self.dct_mut(number)?.drain();
+        self.busy_dcts.insert(number);
         Ok(())
     }
 
@@ -73,12 +75,25 @@ impl Device {
     pub fn destroy_dct(&mut self, number: u32) -> Result<(), Error> {
         self.dct_mut(number)?;
         if let Some(mut dct) = self.dcts.remove(&number) {
+            self.busy_dcts.remove(&number);
             dct.close_all(&mut self.resources);
             self.count_dct(dct.context(), |users| *users -= 1);
             self.qps.release(number);
         }
         self.resources.events.retain(|e| !matches!(*e, Event::Dct { dctn, .. } if dctn == number));
         Ok(())
+    }
+
+    /// Lets those that have something to do do a bounded amount of it. `true` if there was any.
+    pub(super) fn step_dcts(&mut self, now: Duration) -> bool {
+        let mut worked = false;
+        let Self { dcts, busy_dcts, resources, .. } = self;
+        busy_dcts.retain(|number| {
+            let Some(dct) = dcts.get_mut(number) else { return false };
+            worked |= dct.step(resources, now);
+            !dct.is_idle()
+        });
+        worked
     }
 
     fn dct(&self, number: u32) -> Result<&Dct, Error> {

@@ -29,7 +29,7 @@ use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::{Frame, Wire};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -51,6 +51,8 @@ pub struct Device {
     qps: Table<Qp>,
     /// Their numbers are none of QPs.
     dcts: BTreeMap<u32, Dct>,
+    /// Those that have something to do, or a timer: of thousands, most have not.
+    busy_dcts: BTreeSet<u32>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
     nic: Nic,
@@ -75,6 +77,7 @@ impl Device {
             pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
             dcts: BTreeMap::new(),
+            busy_dcts: BTreeSet::new(),
             wire,
             gsi: Gsi::default(),
             nic: Nic::default(),
@@ -223,9 +226,7 @@ impl Device {
         for (_, qp) in self.qps.iter_mut() {
             worked |= qp.step(&mut self.resources, now);
         }
-        for dct in self.dcts.values_mut() {
-            worked |= dct.step(&mut self.resources, now);
-        }
+        worked |= self.step_dcts(now);
         worked |= self.nic.step(&mut self.resources, &mut *self.wire);
         for qpn in std::mem::take(&mut self.resources.stranded) {
             if self.nic.strand(qpn, &mut self.resources) {
@@ -233,6 +234,7 @@ impl Device {
                 qp.strand(&mut self.resources);
             } else if let Some(dct) = self.dcts.get_mut(&qpn) {
                 dct.strand();
+                self.busy_dcts.insert(qpn);
             }
         }
         let Resources { cqs, memory, events, .. } = &mut self.resources;
@@ -255,7 +257,7 @@ impl Device {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let qps = self.qps.iter().filter_map(|(_, qp)| qp.deadline());
-        let qps = qps.chain(self.dcts.values().filter_map(Dct::deadline));
+        let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
         qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
     }
 
@@ -303,6 +305,7 @@ impl Device {
         };
         let qpn = packet.headers.bth.dest_qp;
         if let Some(dct) = self.dcts.get_mut(&qpn) {
+            self.busy_dcts.insert(qpn);
             return dct.receive(&mut self.resources, &frame.route, &packet, now);
         }
         match self.qps.get_mut(qpn) {

@@ -31,6 +31,7 @@
 mod connect;
 mod device;
 mod direct;
+mod dynamic;
 mod memory;
 mod parts;
 mod queues;

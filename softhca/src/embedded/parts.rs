@@ -102,6 +102,12 @@ impl QpOptions {
     pub fn rc(cqn: u32) -> Self {
         Self::new(Transport::Rc, cqn)
     }
+
+    /// [`Self::new`] for an initiator of dynamic connections, which receives nothing.
+    #[must_use]
+    pub fn dci(cqn: u32) -> Self {
+        Self { recv: RecvOptions::None, ..Self::new(Transport::Dc, cqn) }
+    }
 }
 
 /// A ring of WQEs.

@@ -294,6 +294,11 @@ impl Dct {
         worked
     }
 
+    /// Nothing will happen until a packet comes, or it is to be drained.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.connections.is_empty() && self.state != DctState::Draining
+    }
+
     fn longest_silence(&self) -> Duration {
         if self.state == DctState::Active { Duration::MAX } else { DRAIN_SILENCE }
     }

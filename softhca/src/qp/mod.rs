@@ -17,7 +17,7 @@
 mod acknowledge;
 mod datagram;
 mod dci;
-pub(crate) mod dct;
+pub mod dct;
 mod dct_connection;
 mod failure;
 mod modify;

@@ -3,7 +3,7 @@
 use crate::lab::*;
 use crate::net::{KEY, Net, Target};
 use proptest::prelude::*;
-use softhca::context::{QpState, Transport};
+use softhca::context::{DctState, QpState, Transport};
 use softhca::packet::{
     AcceptEth, Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ConnectEth, DcEth, Headers, Ieth, ImmDt,
     Opcode, Operation, Reth,
@@ -157,6 +157,49 @@ fn connecting_is_repeated_as_requests_are() {
     net.nodes[0].post(&nobody.of(Wr::send().inline(b"x")));
     assert_eq!(net.complete(0, 1)[0].syndrome, 0x15);
     assert_eq!((net.nodes[0].sent(Operation::Connect).len(), net.nodes[0].state()), (4, QpState::Err));
+}
+
+/// The link of the target's port is down for a while: what was sent then is repeated.
+#[test]
+fn a_cable_that_is_pulled_and_plugged_in_again_loses_nothing() {
+    let mut net = Net::new(2, Options { retry_cnt: 7, ..Options::default() });
+    let target = net.target(1);
+    let (data, key, at, own) = (net.nodes[1].data, net.nodes[1].key, net.nodes[0].data, net.nodes[0].key);
+    for round in 1..=4u64 {
+        net.nodes[1].device.set_port_up(1, false).unwrap();
+        net.nodes[0].post(&target.of(Wr::add(data, key, 1).sge(at, 8, own)));
+        net.run();
+        assert!(net.nodes[0].poll_send().is_empty());
+        net.nodes[1].device.set_port_up(1, true).unwrap();
+        assert_eq!(net.complete(0, 1)[0].opcode, REQ);
+        assert_eq!(net.nodes[1].memory.read(data, 8), round.to_ne_bytes());
+        // Every second time without a connection.
+        if round % 2 == 0 {
+            net.settle();
+        }
+    }
+}
+
+/// A target whose CQ takes no more CQEs can report nothing, so it serves nobody.
+#[test]
+fn a_target_whose_queue_overruns_serves_nobody() {
+    let mut net = Net::new(2, Options { rq_log: 3, ..Options::default() });
+    let target = net.target(1);
+    let data = net.nodes[1].data;
+    // Room for 32 CQEs, of which the host takes none.
+    for round in 0..5 {
+        for i in 0..7 {
+            net.nodes[1].post_recv(&[(data, 64)]);
+            net.nodes[0].post(&target.of(Wr::send().inline(&[round * 7 + i])));
+        }
+        net.run();
+    }
+    let info = net.nodes[1].device.query_dct(target.dctn).unwrap();
+    assert_eq!((info.state, info.connections), (DctState::Drained, 0));
+    net.nodes[0].poll_send();
+    net.nodes[1].post_recv(&[(data, 64)]);
+    net.nodes[0].post(&target.of(Wr::send().inline(b"more")));
+    assert_eq!(net.complete(0, 1)[0].syndrome, 0x15, "nobody answers");
 }
 
 /// More initiators than a target has room for: the others wait as for a receiver that is not ready.

@@ -80,3 +80,19 @@ fn what_is_malformed_fails_as_ever() {
     assert_eq!(found, [(REQ, 0), (REQ_ERR, 0x02), (REQ_ERR, 0x05)]);
     assert_eq!((lab.a.state(), lab.a.device.sends_completed()), (QpState::Err, 3));
 }
+
+#[test]
+fn an_initiator_needs_no_target() {
+    let mut lab = Lab::unconnected(Options { transport: Transport::Dc, sink: true, ..Options::default() });
+    for attr in [lab.a.init_attr(), lab.a.rtr_attr((0, [0; 16], 0)), lab.a.rts_attr()] {
+        lab.a.modify(attr);
+    }
+    let posted: Vec<_> = (0..5).map(|i| lab.a.post(&Wr::write(1, 2).inline(&[i]).at_dct(1, 7, 8, None))).collect();
+    // Malformed WQEs are found as always: no address vector.
+    lab.a.post(&Wr::send());
+    lab.run();
+    let found: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.wqe_counter)).collect();
+    assert_eq!(found[..5], posted.into_iter().map(|index| (REQ, index)).collect::<Vec<_>>());
+    assert_eq!(found[5].0, REQ_ERR);
+    nothing_else_happened(&mut lab);
+}
