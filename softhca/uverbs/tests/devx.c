@@ -3,6 +3,15 @@
  * argument names the part.
  */
 #include "devx.h"
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 /* Objects are made, keep what they need, and go. */
 static void objects(void)
@@ -265,6 +274,110 @@ static void users(void)
 	mlx5dv_devx_free_uar(uar);
 }
 
+/* Memory of a file, as a dma-buf is. */
+static void files(void)
+{
+	int file = memfd_create("memory", 0);
+	EXPECT(ftruncate(file, 8192) == 0);
+	struct mlx5dv_devx_umem_in in = { .addr = (void *)4096, .size = 4096, .access = IBV_ACCESS_LOCAL_WRITE,
+		.pgsz_bitmap = 1 << 12, .comp_mask = MLX5DV_UMEM_MASK_DMABUF, .dmabuf_fd = file };
+	struct mlx5dv_devx_umem *umem = NEED(mlx5dv_devx_umem_reg_ex(context, &in));
+	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
+	in.size = 8192;
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg_ex(context, &in)) == EINVAL);
+	in.dmabuf_fd = 1000;
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg_ex(context, &in)) == EBADF);
+	close(file);
+}
+
+/* What is registered counts as locked; to be run with a limit for everybody. */
+static void limited(void)
+{
+	struct rlimit limit = { .rlim_cur = 1 << 20, .rlim_max = 1 << 20 };
+	EXPECT(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+	char *large = NEED(aligned_alloc(4096, 2 << 20));
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, large, 2 << 20, 0)) == ENOMEM);
+	for (int i = 0; i < 3; i++) {
+		struct mlx5dv_devx_umem *most = NEED(mlx5dv_devx_umem_reg(context, large, 3 << 18, 0));
+		EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, large, 3 << 18, 0)) == ENOMEM);
+		EXPECT(mlx5dv_devx_umem_dereg(most) == 0);
+	}
+	free(large);
+}
+
+/* One request, with up to three attributes. */
+static int request(int device, uint16_t object, uint16_t method, unsigned count, const struct ib_uverbs_attr *attrs)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr header;
+		struct ib_uverbs_attr attrs[3];
+	} whole = { .header = { .length = sizeof(whole.header) + count * sizeof(*attrs), .object_id = object,
+		.method_id = method, .num_attrs = count, .driver_id = RDMA_DRIVER_MLX5 } };
+	memcpy(whole.attrs, attrs, count * sizeof(*attrs));
+	return ioctl(device, RDMA_VERBS_IOCTL, &whole) == 0 ? 0 : errno;
+}
+
+/* A context that is no user of the device, as older libraries ask for. */
+static void no_user(void)
+{
+	int device = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
+	struct mlx5_ib_alloc_ucontext_req_v2 wanted = { .total_num_bfregs = 16, .lib_caps = MLX5_LIB_CAP_DYN_UAR, .flags = 2 };
+	struct mlx5_ib_alloc_ucontext_resp answer;
+	struct ib_uverbs_attr setup[] = {
+		{ .attr_id = UVERBS_ATTR_UHW_IN, .len = sizeof(wanted), .data = (uintptr_t)&wanted },
+		{ .attr_id = UVERBS_ATTR_UHW_OUT, .len = sizeof(answer), .data = (uintptr_t)&answer },
+	};
+	/* Not with flags that there are none of. */
+	EXPECT(request(device, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, 2, setup) == EOPNOTSUPP);
+	wanted.flags = 0;
+	EXPECT(request(device, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, 2, setup) == 0);
+	uint8_t in[16] = {}, out[0x1010] = {};
+	struct ib_uverbs_attr create[] = {
+		{ .attr_id = MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE },
+		{ .attr_id = MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN, .len = sizeof(in), .data = (uintptr_t)in },
+		{ .attr_id = MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, .len = 16, .data = (uintptr_t)out },
+	};
+	struct ib_uverbs_attr other[] = {
+		{ .attr_id = MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, .len = sizeof(in), .data = (uintptr_t)in },
+		{ .attr_id = MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, .len = sizeof(out), .data = (uintptr_t)out },
+	};
+	set(in, OPCODE, ALLOC_PD);
+	EXPECT(request(device, MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE, 3, create) == EINVAL);
+	set(in, OPCODE, NOP);
+	EXPECT(request(device, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, 2, other) == EINVAL);
+	/* What everybody may ask. */
+	set(in, OPCODE, QUERY_HCA_CAP);
+	set(in, OP_MOD, 1);
+	EXPECT(request(device, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, 2, other) == 0);
+	EXPECT(get(out, STATUS) == OK && get(out, LOG_MAX_CQ) > 10);
+	EXPECT(request(device, MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE, 3, create) == EINVAL);
+	close(device);
+}
+
+/* A child has what its parent had open, and takes none of it away. */
+static void children(void)
+{
+	unsigned number;
+	struct mlx5dv_devx_obj *object = NEED(alloc_pd(context, &number));
+	struct mlx5dv_devx_event_channel *channel = NEED(mlx5dv_devx_create_event_channel(context, 0));
+	uint16_t port_change = PORT_CHANGE;
+	EXPECT(mlx5dv_devx_subscribe_devx_event(channel, NULL, sizeof(port_change), &port_change, 9) == 0);
+	pid_t child = fork();
+	if (child == 0) {
+		mlx5dv_devx_destroy_event_channel(channel);
+		close(context->cmd_fd);
+		_exit(0);
+	}
+	int status = 1;
+	EXPECT(waitpid(child, &status, 0) == child && status == 0);
+	int (*set_port)(int, int, int) = device_function("softhca_set_port");
+	EXPECT(set_port(0, 1, 0) == 0 && set_port(0, 1, 1) == 0);
+	union event event;
+	EXPECT(mlx5dv_devx_get_event(channel, &event.header, sizeof(event)) == sizeof(event) && event.header.cookie == 9);
+	mlx5dv_devx_destroy_event_channel(channel);
+	EXPECT(mlx5dv_devx_obj_destroy(object) == 0);
+}
+
 /* Numbers that mailboxes need. */
 static void numbers(void)
 {
@@ -300,11 +413,14 @@ int main(int argc, char **argv)
 	} parts[] = {
 		{ "objects", objects }, { "memories", memories }, { "numbers", numbers }, { "non-cached", non_cached },
 		{ "queries", queries }, { "verbs-objects", verbs_objects }, { "answers", answers },
-		{ "port-events", port_events }, { "users", users },
+		{ "port-events", port_events }, { "users", users }, { "files", files }, { "no-user", no_user },
+		{ "children", children }, { "limited", limited },
 	};
+	if (argc < 2)
+		return 2;
 	start();
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
+		if (strcmp(argv[1], parts[i].name) == 0)
 			parts[i].run();
 	return finish();
 }

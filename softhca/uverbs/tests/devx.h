@@ -26,6 +26,9 @@
 #define CQ_UMEM_OFFSET 0x280, 64
 #define CQ_UMEM_ID 0x2c0, 32
 
+/* Of what the device can do, after 16 bytes of other things. */
+#define LOG_MAX_CQ 0x80 + 0xdb, 5
+
 enum opcode {
 	QUERY_HCA_CAP = 0x100,
 	QUERY_ADAPTER = 0x101,

@@ -7,6 +7,7 @@
 enum { COMPLETION = 0x00, WQ_ACCESS_ERROR = 0x11, EQE_TYPE = 1, EQE_NUMBER = 32 + 24, REMOTE_ACCESS_ERROR = 0x13 };
 
 static unsigned domain;
+static struct mlx5dv_pd verbs_domain;
 static struct ibv_mr *mr;
 static char *source, *target;
 
@@ -98,11 +99,82 @@ static void errors(struct devx_qp *sender, struct devx_qp *receiver)
 	mlx5dv_devx_destroy_event_channel(channel);
 }
 
+/* Of the mailbox that makes a key: its context follows 16 bytes of other things, and then what it translates by. */
+enum { MKC = 0x80, CREATE_MKEY_BYTES = 0x110, KLM_BYTES = 16, MODE_MTT = 1, MODE_KSM = 3 };
+#define MKC_ACCESS_MODE MKC + 0x16, 2
+#define MKC_RIGHTS MKC + 0x12, 4
+#define MKC_QPN MKC + 0x20, 24
+#define MKC_VARIANT MKC + 0x38, 8
+#define MKC_PD MKC + 0x68, 24
+#define MKC_START_ADDR MKC + 0x80, 64
+#define MKC_LEN MKC + 0xc0, 64
+#define MKC_TRANSLATIONS MKC + 0x1a0, 32
+#define MKC_LOG_PAGE_SIZE MKC + 0x1db, 5
+#define TRANSLATIONS_ACTUAL 0x300, 32
+#define MKEY_UMEM_ID 0x320, 32
+#define MKEY_UMEM_OFFSET 0x340, 64
+
+static void fill_create_mkey(uint8_t *in, unsigned mode, char *start, uint64_t length)
+{
+	set(in, OPCODE, CREATE_MKEY);
+	set(in, MKC_ACCESS_MODE, mode);
+	/* Remote and local, writing and reading. */
+	set(in, MKC_RIGHTS, 0xf);
+	set(in, MKC_QPN, 0xffffff);
+	set(in, MKC_VARIANT, 0x5a);
+	set(in, MKC_PD, verbs_domain.pdn);
+	set(in, MKC_START_ADDR, (uintptr_t)start);
+	set(in, MKC_LEN, length);
+}
+
+/* Keys made by commands: of registered memory, and of pieces of other keys, here of two pages in the other order. */
+static void keys(struct devx_qp *sender)
+{
+	uint8_t in[CREATE_MKEY_BYTES + 2 * KLM_BYTES] = {}, out[16] = {};
+	struct mlx5dv_devx_umem *umem = NEED(mlx5dv_devx_umem_reg(context, target, 8192,
+								   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	fill_create_mkey(in, MODE_MTT, target + 4096, 4096);
+	set(in, MKEY_UMEM_ID, umem->umem_id);
+	set(in, MKEY_UMEM_OFFSET, 4096);
+	struct mlx5dv_devx_obj *direct = NEED(mlx5dv_devx_obj_create(context, in, CREATE_MKEY_BYTES, out, sizeof(out)));
+	uint32_t key = get(out, NUMBER) << 8 | 0x5a;
+	strcpy(source, "by a key of registered memory");
+	post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 64, target + 4096 + 100, key, 1);
+	EXPECT(opcode_of(poll_devx(sender->cq)) == MLX5_CQE_REQ && strcmp(target + 4096 + 100, source) == 0);
+	EXPECT(mlx5dv_devx_umem_dereg(umem) == EBUSY);
+
+	memset(in, 0, sizeof(in));
+	fill_create_mkey(in, MODE_KSM, NULL, 8192);
+	set(in, MKC_LOG_PAGE_SIZE, 12);
+	set(in, MKC_TRANSLATIONS, 2);
+	set(in, TRANSLATIONS_ACTUAL, 2);
+	for (int i = 0; i < 2; i++) {
+		set(in + CREATE_MKEY_BYTES + i * KLM_BYTES, 32, 32, mr->lkey);
+		set(in + CREATE_MKEY_BYTES + i * KLM_BYTES, 64, 64, (uintptr_t)target + (1 - i) * 4096);
+	}
+	struct mlx5dv_devx_obj *indirect = NEED(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)));
+	uint32_t other = get(out, NUMBER) << 8 | 0x5a;
+	strcpy(source, "two pieces");
+	post_devx(sender, MLX5_OPCODE_RDMA_WRITE, source, mr->lkey, 8, (char *)4092, other, 1);
+	EXPECT(opcode_of(poll_devx(sender->cq)) == MLX5_CQE_REQ);
+	EXPECT(memcmp(target + 8192 - 4, source, 4) == 0 && memcmp(target, source + 4, 4) == 0);
+	uint8_t query[16] = {}, found[CREATE_MKEY_BYTES + 2 * KLM_BYTES] = {};
+	set(query, OPCODE, QUERY_MKEY);
+	set(query, NUMBER, other >> 8);
+	EXPECT(mlx5dv_devx_obj_query(indirect, query, sizeof(query), found, sizeof(found)) == 0);
+	EXPECT(get(found, MKC_ACCESS_MODE) == MODE_KSM && get(found, MKC_LEN) == 8192);
+	EXPECT(mlx5dv_devx_obj_query(direct, query, sizeof(query), found, sizeof(found)) == EINVAL);
+	/* A mailbox that ends in the middle of the context. */
+	EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(context, in, 0x4f, out, sizeof(out))) == EINVAL);
+	EXPECT(mlx5dv_devx_obj_destroy(indirect) == 0);
+	EXPECT(mlx5dv_devx_obj_destroy(direct) == 0);
+	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
+}
+
 int main(int argc, char **argv)
 {
 	start();
 	struct mlx5dv_devx_obj *domain_object = NEED(alloc_pd(context, &domain));
-	struct mlx5dv_pd verbs_domain = {};
 	struct mlx5dv_obj of_pd = { .pd = { .in = pd, .out = &verbs_domain } };
 	EXPECT(mlx5dv_init_obj(&of_pd, MLX5DV_OBJ_PD) == 0);
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
@@ -122,6 +194,7 @@ int main(int argc, char **argv)
 	EXPECT(mlx5dv_devx_umem_dereg(one.umem) == EBUSY);
 	traffic(&one, &two);
 	completion_events(&one);
+	keys(&one);
 	errors(&one, &two);
 	destroy_devx_qp(&one);
 	destroy_devx_qp(&two);

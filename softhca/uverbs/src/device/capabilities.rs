@@ -64,7 +64,7 @@ impl Capabilities {
             (status == Status::Ok).then(|| output.split_off(BEFORE))
         };
         let Some(general) = query(GENERAL) else {
-            return Self { users: true, user_caps: 0, apu: false, vhca_tunnel: false, events: None };
+            return Self { users: false, user_caps: 0, apu: false, vhca_tunnel: false, events: None };
         };
         let masks = |bytes: Vec<u8>| {
             let word = |index: usize| field(index * 64, 64).get(&bytes);

@@ -13,7 +13,7 @@ use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::Mutex as DeviceMutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, PortConfig};
-use softhca::context::{DctState, Path};
+use softhca::context::Path;
 use softhca::device::Device;
 use softhca::error::{Error, Object};
 use softhca::firmware::Uid;
@@ -212,19 +212,6 @@ impl Hca {
     /// The object that is known here as `owner` is gone.
     pub(crate) fn unsubscribe(&self, owner: u64) {
         self.core.lock().subscriptions.forget(owner);
-    }
-
-    /// Waits until nobody is connected to DCT `number` any more, which has been asked to drain. A device that nothing moves on
-    /// never gets there.
-    pub(crate) fn wait_until_drained(&self, number: u32) {
-        let is_draining = || {
-            let core = self.core.lock();
-            let state = core.device.query_dct(number).map(|dct| dct.state);
-            !core.device.has_failed() && state == Ok(DctState::Draining)
-        };
-        while self.runner.is_some() && is_draining() {
-            std::thread::sleep(Duration::from_micros(100));
-        }
     }
 
     /// Whether the link of port `port`, from 1, is up.

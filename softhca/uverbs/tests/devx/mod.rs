@@ -15,11 +15,13 @@ fn clean(program: &str, options: &[&str], part: &str) {
 #[test]
 fn commands_are_answered_as_by_the_kernel() {
     let (_directory, program) = compiled("devx");
-    for part in ["objects", "memories", "numbers", "queries", "verbs-objects", "answers", "port-events", "users"] {
+    let parts = ["objects", "memories", "numbers", "queries", "verbs-objects", "answers", "port-events", "users"];
+    for part in parts.into_iter().chain(["files", "no-user", "children"]) {
         clean(&program, &[], part);
         clean(&program, STRICT, part);
         clean(&program, &["--static-uars"], part);
     }
+    clean(&program, &["--memlock", "everybody"], "limited");
     clean(&program, STRICT, "non-cached");
 }
 

@@ -57,7 +57,7 @@ impl Object for DevxObject {
             let mut drain = mailbox::command(DRAIN_DCT, UID.get(&self.destruction) as u16, HEADER_BYTES);
             DCTN.set(&mut drain, self.id.number.into());
             done(hca.execute(&drain, &mut [0; HEADER_BYTES]))?;
-            hca.wait_until_drained(self.id.number);
+            hca.drain_dct(self.id.number);
         }
         done(hca.execute(&self.destruction, &mut [0; HEADER_BYTES]))?;
         hca.unsubscribe(self.subscriber);
