@@ -15,6 +15,8 @@ use crate::cq::{CompletionQueue, PollMode, Publishing};
 ///
 /// Safe code can move the queue out through `&mut`, for example by `core::mem::swap` of two of them. Its object is then leaked
 /// when this value is dropped, for the queue may still be in use.
+// The queue is at the address of the whole, so that calls are compiled to the same instructions as on a queue by itself.
+#[repr(C)]
 pub struct Owned<Q, H> {
     queue: ManuallyDrop<Q>,
     handle: ManuallyDrop<H>,
