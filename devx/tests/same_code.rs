@@ -111,7 +111,16 @@ fn calls_on_queues_of_devx_are_compiled_to_what_those_of_verbs_are() {
     for (name, hot) in HOT {
         let text = devx[name].to_string();
         let (_, found) = text.split_once('\n').expect("a name");
-        let committed = committed(hot);
-        assert!(found.trim_end() == committed, "{name}\nby DevX:\n{found}\ncommitted as hot_{hot}:\n{committed}");
+        let (found, committed) = (without_symbols(found), without_symbols(&committed(hot)));
+        assert!(found == committed, "{name}\nmade by DevX:\n{found}\ncommitted as hot_{hot}:\n{committed}");
     }
+}
+
+/// A listing with the functions that it calls left out: their names differ with the way in which the crate was built.
+fn without_symbols(listing: &str) -> String {
+    let lines = listing.trim_end().lines().map(|line| match line.split_once("blueflame") {
+        Some((before, _)) => before.trim_end_matches(['<', ' ']),
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }

@@ -2,7 +2,6 @@
 use super::completion_queue::CompletionQueue;
 use super::mode::{PollMode, Publish};
 use super::view::{Cqe, CqeView};
-#[cfg(feature = "verbs")]
 use super::{parts::CqParts, ring::Ring};
 use crate::arch;
 use crate::types::{CqCi, Qpn};
