@@ -1,0 +1,17 @@
+//! The Ethernet side of the firmware: queues, RSS and rules made by mailboxes, and frames that go their ways between two
+//! devices. Mailboxes are composed by the names of Linux' `mlx5_ifc.h` from the table of facts (`devx/prm/mlx5_ifc.txt`), and
+//! by no layout of the firmware's own.
+
+#[path = "../engine/arena.rs"]
+#[allow(dead_code, reason = "not all that the memory of other tests can do is used here")]
+mod arena;
+mod frame;
+mod frames;
+mod hostile;
+mod linux;
+mod loopback;
+mod mailbox;
+mod node;
+mod refused;
+mod rss;
+mod states;

@@ -1,0 +1,280 @@
+//! What no queue and no rule can be, and what stays as long as something names it.
+
+use crate::mailbox::Mail;
+use crate::node::{Node, op, pair};
+use softhca::firmware::Status;
+
+/// Carries out variants of a command, each of which is refused; then the command itself.
+fn refused(node: &mut Node, mail: &Mail, output: &'static str, variants: &[(&str, u64)]) -> u64 {
+    for &(field, value) in variants {
+        let variant = mail.clone().set(field, value);
+        assert!(node.command(&variant, output, 0).is_err(), "{output} with {field} = {value:#x}");
+    }
+    let number = match output {
+        "create_sq_out" => "sqn",
+        "create_rq_out" => "rqn",
+        "create_tis_out" => "tisn",
+        "create_tir_out" => "tirn",
+        "create_flow_table_out" => "table_id",
+        _ => "group_id",
+    };
+    node.number(mail.clone(), output, number)
+}
+
+#[test]
+fn what_is_no_capability_is_refused() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let tis_mail = Mail::command("create_tis_in", op::CREATE_TIS).set("ctx.transport_domain", a.td);
+    let variants = [("ctx.tls_en", 1), ("ctx.underlay_qpn", 9), ("ctx.lag_tx_port_affinity", 1), ("ctx.pd", 1)];
+    let tis = refused(&mut a, &tis_mail, "create_tis_out", &[&variants[..], &[("ctx.transport_domain", 99)]].concat());
+
+    let (mail, _) = a.sq_mail(&cq, Some(tis));
+    let variants = [
+        ("ctx.rlky", 1),
+        ("ctx.cd_master", 1),
+        ("ctx.fre", 1),
+        ("ctx.allow_multi_pkt_send_wqe", 1),
+        ("ctx.min_wqe_inline_mode", 4),
+        ("ctx.state", 1),
+        ("ctx.reg_umr", 1),
+        ("ctx.allow_swp", 1),
+        ("ctx.hairpin", 1),
+        ("ctx.ts_format", 2),
+        ("ctx.cqn", 99),
+        ("ctx.packet_pacing_rate_limit_index", 1),
+        ("ctx.tis_lst_sz", 2),
+        ("ctx.tis_num_0", tis + 1),
+        ("ctx.wq.wq_type", 0),
+        ("ctx.wq.wq_type", 3),
+        ("ctx.wq.wq_signature", 1),
+        ("ctx.wq.cd_slave", 1),
+        ("ctx.wq.pd", 99),
+        ("ctx.wq.uar_page", 99),
+        ("ctx.wq.dbr_addr", 4),
+        ("ctx.wq.log_wq_stride", 5),
+        ("ctx.wq.log_wq_sz", 8),
+        ("ctx.wq.log_wq_sz", 31),
+        ("ctx.wq.wq_umem_valid", 1),
+        ("ctx.wq.dbr_umem_valid", 1),
+        ("op_mod", 1),
+        ("uid", 7),
+    ];
+    let sqn = refused(&mut a, &mail, "create_sq_out", &variants);
+
+    let (mail, _) = a.rq_mail(&cq, false);
+    let variants = [
+        ("ctx.rlky", 1),
+        ("ctx.delay_drop_en", 1),
+        ("ctx.scatter_fcs", 1),
+        ("ctx.mem_rq_type", 1),
+        ("ctx.state", 1),
+        ("ctx.hairpin", 1),
+        ("ctx.cqn", 99),
+        ("ctx.counter_set_id", 3),
+        ("ctx.wq.wq_type", 3),
+        ("ctx.wq.end_padding_mode", 3),
+        ("ctx.wq.lwm", 4),
+        ("ctx.wq.pd", 99),
+        ("ctx.wq.log_wq_stride", 3),
+        ("ctx.wq.log_wq_stride", 15),
+        ("ctx.wq.log_wqe_num_of_strides", 1),
+        ("ctx.wq.two_byte_shift_en", 1),
+    ];
+    let rqn = refused(&mut a, &mail, "create_rq_out", &variants);
+    // Numbers of QPs, SQs and RQs are one space, and none is the other.
+    assert_ne!(sqn, rqn);
+    assert!(a.modify_sq(rqn, 0, 1).is_err() && a.modify_rq(sqn, 0, 1).is_err());
+    let as_qp =
+        [sqn, rqn].map(|number| a.device.query_qp(number as u32).is_ok() || a.device.destroy_qp(number as u32).is_ok());
+    assert_eq!(as_qp, [false, false]);
+
+    let mail =
+        Mail::command("create_tir_in", op::CREATE_TIR).set("ctx.inline_rqn", rqn).set("ctx.transport_domain", a.td);
+    let variants = [
+        ("ctx.disp_type", 1),
+        ("ctx.disp_type", 2),
+        ("ctx.tls_en", 1),
+        ("ctx.lro_timeout_period_usecs", 1),
+        ("ctx.packet_merge_mask", 1),
+        ("ctx.lro_max_ip_payload_size", 1),
+        ("ctx.inline_rqn", sqn),
+        ("ctx.tunneled_offload_en", 1),
+        ("ctx.rx_hash_fn", 3),
+        ("ctx.rx_hash_field_selector_outer.selected_fields", 0x10),
+        ("ctx.rx_hash_field_selector_inner.selected_fields", 1),
+        ("ctx.transport_domain", 99),
+    ];
+    refused(&mut a, &mail, "create_tir_out", &variants);
+}
+
+#[test]
+fn rules_that_cannot_be_are_refused() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let rq = a.rq(&cq, false, 0);
+    let tir = a.tir(rq.number);
+    let mail = Mail::command("create_flow_table_in", op::CREATE_FLOW_TABLE)
+        .set("flow_table_context.level", 3)
+        .set("flow_table_context.log_size", 4);
+    let variants = [
+        ("table_type", 2),
+        ("table_type", 4),
+        ("other_vport", 1),
+        ("vport_number", 1),
+        ("flow_table_context.reformat_en", 1),
+        ("flow_table_context.decap_en", 1),
+        ("flow_table_context.sw_owner", 1),
+        ("flow_table_context.termination_table", 1),
+        ("flow_table_context.table_miss_action", 1),
+        ("flow_table_context.table_miss_action", 2),
+        ("flow_table_context.level", 65),
+        ("flow_table_context.log_size", 21),
+    ];
+    let table = refused(&mut a, &mail, "create_flow_table_out", &variants);
+    let mail = Mail::command("create_flow_group_in", op::CREATE_FLOW_GROUP)
+        .set("table_id", table)
+        .set("end_flow_index", 7)
+        .set("match_criteria_enable", 1)
+        .set("match_criteria.outer_headers.ethertype", 0xffff);
+    let variants = [
+        ("table_id", table + 1),
+        ("table_type", 1),
+        ("group_type", 1),
+        ("match_definer_id", 1),
+        ("end_flow_index", 16),
+        ("start_flow_index", 8),
+        ("match_criteria_enable", 0),
+        ("match_criteria_enable", 5),
+        ("match_criteria.misc_parameters.gre_protocol", 1),
+        ("match_criteria.misc_parameters.outer_second_vid", 1),
+        ("match_criteria.inner_headers.ethertype", 1),
+    ];
+    let group = refused(&mut a, &mail, "create_flow_group_out", &variants);
+    assert!(a.command(&mail, "create_flow_group_out", 0).is_err(), "the indices are taken");
+    let mail = Node::rule(0, (table, group, 2), &[("outer_headers.ethertype", 0x800)], 4, &[(2, tir)], &[]);
+    for (field, value) in [
+        ("flow_index", 8),
+        ("ignore_flow_level", 1),
+        ("op_mod", 1),
+        ("op_mod", 2),
+        ("flow_context.group_id", group + 1),
+        ("flow_context.action", 0),
+        ("flow_context.action", 1),
+        ("flow_context.action", 2),
+        ("flow_context.action", 6),
+        ("flow_context.action", 8),
+        ("flow_context.action", 0xc),
+        ("flow_context.action", 0x40),
+        ("flow_context.push_vlan.vid", 1),
+        ("flow_context.extended_destination", 1),
+        ("flow_context.flow_source", 1),
+        ("flow_context.modify_header_id", 1),
+        ("flow_context.packet_reformat_id", 1),
+        ("flow_context.destination_list_size", 0),
+        ("flow_context.destination_list_size", 2),
+        ("flow_context.flow_counter_list_size", 1),
+    ] {
+        assert!(a.bare(&mail.clone().set(field, value)).is_err(), "{field} = {value:#x}");
+    }
+    for to in [(2, tir + 1), (1, table), (1, table + 1), (0, 0), (6, 1), (8, 0)] {
+        let rule = Node::rule(0, (table, group, 2), &[], 4, &[to], &[]);
+        assert!(a.bare(&rule).is_err(), "{to:?}");
+    }
+    a.bare(&mail).unwrap();
+}
+
+#[test]
+fn objects_stay_while_others_name_them_and_say_what_they_are() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let tis = a.tis();
+    let sq = a.sq(&cq, Some(tis));
+    let rq = a.rq(&cq, true, 0);
+    let list = (rq.number as u32).to_be_bytes();
+    let mail = Mail::command("create_rqt_in", op::CREATE_RQT)
+        .set("rqt_context.rqt_max_size", 1)
+        .set("rqt_context.rqt_actual_size", 1)
+        .followed_by(&list);
+    let rqt = a.number(mail, "create_rqt_out", "rqtn");
+    let mail = Mail::command("create_tir_in", op::CREATE_TIR)
+        .set("ctx.disp_type", 1)
+        .set("ctx.indirect_table", rqt)
+        .set("ctx.transport_domain", a.td);
+    let tir = a.number(mail, "create_tir_out", "tirn");
+    let counter = a.number(
+        Mail::command("alloc_flow_counter_in", op::ALLOC_FLOW_COUNTER),
+        "alloc_flow_counter_out",
+        "flow_counter_id",
+    );
+    let (low, high) = (a.table(0, 1), a.table(0, 2));
+    let mail = Mail::command("modify_flow_table_in", op::MODIFY_FLOW_TABLE)
+        .set("table_id", low)
+        .set("modify_field_select", 1)
+        .set("flow_table_context.table_miss_action", 1)
+        .set("flow_table_context.table_miss_id", high);
+    a.bare(&mail).unwrap();
+    assert!(a.bare(&mail.clone().set("flow_table_context.table_miss_id", low)).is_err(), "a way that does not go up");
+    let mask = [("outer_headers.ip_protocol", 0xff), ("misc_parameters.outer_second_vid", 0xfff)];
+    let group = a.group(0, low, [2, 5], &mask);
+    let value = [("outer_headers.ip_protocol", 17), ("outer_headers.frag", 1), ("misc_parameters.outer_second_vid", 7)];
+    let to = [(2, tir), (1, high), (2, tir)];
+    let rule = Node::rule(0, (low, group, 3), &value, 0xc, &to, &[counter]);
+    a.bare(&rule.set("flow_context.flow_tag", 0x1234)).unwrap();
+    a.root(0, low);
+
+    let query = Mail::command("query_fte_in", op::QUERY_FTE).set("table_id", low).set("flow_index", 3);
+    let found = a.command(&query, "query_fte_out", 32).unwrap();
+    for (field, value) in [
+        ("group_id", group),
+        ("flow_tag", 0x1234),
+        ("action", 0xc),
+        ("destination_list_size", 3),
+        ("flow_counter_list_size", 1),
+        ("match_value.outer_headers.ip_protocol", 17),
+        ("match_value.outer_headers.frag", 0),
+        ("match_value.misc_parameters.outer_second_vid", 7),
+    ] {
+        assert_eq!(found.get(&format!("flow_context.{field}")), value, "{field}");
+    }
+    let listed: Vec<u64> = found.bytes[0x340..]
+        .chunks(8)
+        .map(|word| u64::from_be_bytes(word.try_into().expect("8 bytes")) >> 32)
+        .collect();
+    assert_eq!(listed, [2 << 24 | tir, 1 << 24 | high, 2 << 24 | tir, counter]);
+    let query = Mail::command("query_flow_group_in", op::QUERY_FLOW_GROUP).set("table_id", low).set("group_id", group);
+    let found = a.command(&query, "query_flow_group_out", 0).unwrap();
+    let fields = ["start_flow_index", "end_flow_index", "match_criteria_enable"].map(|field| found.get(field));
+    assert_eq!((fields, found.get("match_criteria.outer_headers.ip_protocol")), ([2, 5, 3], 0xff));
+    let query = Mail::command("query_flow_table_in", op::QUERY_FLOW_TABLE).set("table_id", low);
+    let found = a.command(&query, "query_flow_table_out", 0).unwrap();
+    let context = ["level", "log_size", "table_miss_action", "table_miss_id"];
+    assert_eq!(context.map(|field| found.get(&format!("flow_table_context.{field}"))), [1, 4, 1, high]);
+    let query = Mail::command("query_tis_in", op::QUERY_TIS).set("tisn", tis);
+    let prio = Mail::command("modify_tis_in", op::MODIFY_TIS).set("tisn", tis).set("bitmask.prio", 1);
+    a.bare(&prio.set("ctx.prio", 5)).unwrap();
+    let found = a.command(&query, "query_tis_out", 0).unwrap();
+    assert_eq!((found.get("tis_context.transport_domain"), found.get("tis_context.prio")), (a.td, 5));
+
+    let destroy = |name, opcode, field: &str, number| Mail::command(name, opcode).set(field, number);
+    let of_tis = destroy("destroy_tis_in", op::DESTROY_TIS, "tisn", tis);
+    let of_sq = destroy("destroy_sq_in", op::DESTROY_SQ, "sqn", sq.number);
+    let of_rq = destroy("destroy_rq_in", op::DESTROY_RQ, "rqn", rq.number);
+    let of_rqt = destroy("destroy_rqt_in", op::DESTROY_RQT, "rqtn", rqt);
+    let of_tir = destroy("destroy_tir_in", op::DESTROY_TIR, "tirn", tir);
+    let of_counter = destroy("dealloc_flow_counter_in", op::DEALLOC_FLOW_COUNTER, "flow_counter_id", counter);
+    let of_domain = destroy("dealloc_transport_domain_in", op::DEALLOC_TRANSPORT_DOMAIN, "transport_domain", a.td);
+    let of_high = destroy("destroy_flow_table_in", op::DESTROY_FLOW_TABLE, "table_id", high);
+    let of_low = destroy("destroy_flow_table_in", op::DESTROY_FLOW_TABLE, "table_id", low);
+    let of_group = destroy("destroy_flow_group_in", op::DESTROY_FLOW_GROUP, "table_id", low).set("group_id", group);
+    let of_rule = destroy("delete_fte_in", op::DELETE_FTE, "table_id", low).set("flow_index", 3);
+    let all = [of_rule, of_group, of_low, of_high, of_counter, of_tir, of_rqt, of_rq, of_sq, of_tis, of_domain];
+    // At first all are in use but the rule and the send queue; each is free when those before it are gone.
+    for mail in all[1..].iter().filter(|mail| mail.get("opcode") != op::DESTROY_SQ) {
+        assert_eq!(a.bare(mail), Err(Status::ResourceBusy), "{mail:?}");
+    }
+    for (at, mail) in all.iter().enumerate() {
+        a.bare(mail).unwrap_or_else(|status| panic!("{at}: {mail:?}: {status:?}"));
+        assert!(a.bare(mail).is_err(), "{mail:?} again");
+    }
+}
