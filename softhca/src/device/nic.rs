@@ -148,6 +148,11 @@ impl Device {
         Ok(number as u8)
     }
 
+    /// Refuses a Q counter that is not there.
+    pub(crate) fn find_q_counter(&self, number: u8) -> Result<(), Error> {
+        self.resources.q_counters.find(number.into()).map(drop)
+    }
+
     /// What a Q counter has counted; it begins anew if `clear` says so.
     pub(crate) fn query_q_counter(&mut self, number: u8, clear: bool) -> Result<QCounter, Error> {
         let counter = self.resources.q_counters.find_mut(number.into())?;
@@ -177,7 +182,7 @@ impl Device {
         self.count_q_counter(context.counter, users);
     }
 
-    fn count_q_counter(&mut self, number: u8, users: i32) {
+    pub(super) fn count_q_counter(&mut self, number: u8, users: i32) {
         if let Some(counter) = self.resources.q_counters.get_mut(number.into()) {
             counter.users = counter.users.saturating_add_signed(users);
         }

@@ -64,8 +64,30 @@ impl Device {
     /// [`Error::NoSuch`], [`Error::BadTransition`], [`Error::MissingAttr`], [`Error::UnexpectedAttr`],
     /// [`Error::BadValue`].
     pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
-        self.find_qp(qpn)?;
-        self.qps.find_mut(qpn)?.modify(&mut self.resources, attr)
+        let before = self.find_qp(qpn)?.counter();
+        let qp = self.qps.find_mut(qpn)?;
+        qp.modify(&mut self.resources, attr)?;
+        // Reset ends the counting.
+        let after = qp.counter();
+        if after != before {
+            self.count_q_counter(before, -1);
+        }
+        Ok(())
+    }
+
+    /// Has Q counter `counter` count what happens to a QP, until it is reset; 0 for none.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`] QP or counter.
+    pub(crate) fn set_qp_counter(&mut self, qpn: u32, counter: u8) -> Result<(), Error> {
+        let before = self.find_qp(qpn)?.counter();
+        if counter != 0 {
+            self.resources.q_counters.find(counter.into())?;
+        }
+        self.count_q_counter(counter, 1);
+        self.count_q_counter(before, -1);
+        self.qps.find_mut(qpn)?.set_counter(counter);
+        Ok(())
     }
 
     /// State and attributes of a QP.
@@ -97,6 +119,7 @@ impl Device {
         if let Some(mut qp) = self.qps.remove(qpn) {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
+            self.count_q_counter(qp.counter(), -1);
         }
         self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
     }

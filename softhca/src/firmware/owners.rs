@@ -12,6 +12,10 @@ pub struct Uid(pub u16);
 /// The driver itself.
 pub const DRIVER: Uid = Uid(0);
 
+/// Whose objects everybody may use: a driver makes those that its users share with this number, which no user has (Linux
+/// `MLX5_SHARED_RESOURCE_UID`).
+const SHARED: Uid = Uid(0xffff);
+
 /// Users, and who has made what.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
@@ -23,7 +27,7 @@ pub(super) struct Owners {
 impl Owners {
     /// Refuses a number that no user has.
     pub(super) fn check_uid(&self, uid: Uid) -> Result<(), Refusal> {
-        if uid == DRIVER || self.users.contains(&uid) {
+        if uid == DRIVER || uid == SHARED || self.users.contains(&uid) {
             return Ok(());
         }
         Err(Refusal::resource(format!("no user {}", uid.0)))
@@ -69,7 +73,7 @@ impl Owners {
     /// Refuses an object that belongs to another user, or to the driver.
     pub(super) fn check(&self, kind: Object, number: u32, uid: Uid) -> Result<(), Refusal> {
         let owner = self.by_object.get(&(kind, number)).copied().unwrap_or(DRIVER);
-        if uid == DRIVER || owner == uid {
+        if uid == DRIVER || owner == uid || owner == SHARED {
             return Ok(());
         }
         Err(Refusal::resource(format!("{kind} {number:#x} is not of user {}", uid.0)))

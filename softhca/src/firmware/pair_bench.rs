@@ -3,7 +3,7 @@
 
 use super::test_bench::{Bench, MEMORY_BYTES};
 use super::{Firmware, Status};
-use crate::config::{DeviceConfig, LinkLayer, PortConfig};
+use crate::config::{DeviceConfig, Generation, LinkLayer, PortConfig};
 use crate::context::{Access, MkeyContext};
 use crate::device::Device;
 use crate::event::Event;
@@ -72,8 +72,13 @@ pub(crate) struct Qp {
 
 /// Two nodes.
 pub(crate) fn pair(link: LinkLayer) -> [Node; 2] {
+    pair_of(link, Generation::default())
+}
+
+/// Two nodes of a generation.
+pub(crate) fn pair_of(link: LinkLayer, generation: Generation) -> [Node; 2] {
     let fabric = Fabric::new();
-    [1, 2].map(|lid| Node::new(&fabric, lid, link))
+    [1, 2].map(|lid| Node::new(&fabric, lid, link, generation))
 }
 
 /// Both devices work until neither has anything to do.
@@ -91,15 +96,19 @@ pub(crate) fn settle(nodes: &mut [Node; 2]) {
 }
 
 impl Node {
-    fn new(fabric: &Fabric, lid: u8, link: LinkLayer) -> Self {
+    fn new(fabric: &Fabric, lid: u8, link: LinkLayer, generation: Generation) -> Self {
         let port = match link {
             LinkLayer::InfiniBand => PortConfig::infiniband(lid.into()),
             LinkLayer::Ethernet => PortConfig { active_mtu: 4096, ..PortConfig::ethernet(lid.into()) },
         };
         let gids = port.gids.clone();
         let gid = gids[0].raw;
-        let config =
-            DeviceConfig { qpn_first: 0x100 * u32::from(lid), qpn_count: 0x100, ..DeviceConfig::with_port(port) };
+        let config = DeviceConfig {
+            generation,
+            qpn_first: 0x100 * u32::from(lid),
+            qpn_count: 0x100,
+            ..DeviceConfig::with_port(port)
+        };
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
         let lids = if link == LinkLayer::InfiniBand { vec![lid.into()] } else { vec![] };
         let wire = fabric.attach(Address { qpns, lids, gids }).expect("a wire");

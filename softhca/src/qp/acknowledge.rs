@@ -61,6 +61,7 @@ impl Requester {
         if self.gone_back || self.is_back() {
             return Ok(());
         }
+        resources.count(qp.counter, |counter| &mut counter.implied_nak_seq_err);
         self.try_again(qp, resources)?;
         self.gone_back = true;
         Ok(())
@@ -77,6 +78,7 @@ impl Requester {
         if self.retry.is_waiting() {
             return Ok(());
         }
+        resources.count(qp.counter, |counter| &mut counter.rnr_nak_retry_err);
         if !self.retry.not_ready(&qp.attr, code, now) {
             return Err(self.fail_front(qp, resources, Failure::RNR_RETRY));
         }
@@ -88,6 +90,9 @@ impl Requester {
     pub(super) fn refused(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode) -> Result<(), Broken> {
         if let Some(failure) = Failure::of_nak(code) {
             return Err(self.fail_front(qp, resources, failure));
+        }
+        if code == NakCode::PSN_SEQUENCE {
+            resources.count(qp.counter, |counter| &mut counter.packet_seq_err);
         }
         // A second copy of the NAK finds the queue already back, or waiting for the responder to be ready.
         if code == NakCode::PSN_SEQUENCE && !self.is_back() { self.try_again(qp, resources) } else { Ok(()) }

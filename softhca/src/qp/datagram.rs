@@ -37,6 +37,9 @@ pub(super) fn receive(
     }
     let byte_cnt = GRH_BYTES + packet.payload.len();
     let taken = receives.take(qp, resources).and_then(|taken| {
+        if !taken {
+            resources.count_out_of_buffer(qp.counter);
+        }
         if !taken || receives.capacity() < byte_cnt as u64 || packet.payload.len() > qp.mtu as usize {
             return Ok(false);
         }

@@ -239,6 +239,7 @@ impl Dct {
             role: Role::Qp,
             context,
             state: QpState::Rtr,
+            counter: 0,
             attr,
             route: Some(route),
             dc_peer: Some(peer),

@@ -103,6 +103,7 @@ impl Qp {
             role,
             context,
             state: QpState::Reset,
+            counter: 0,
             attr: QpAttr::default(),
             route: None,
             dc_peer: None,
@@ -163,6 +164,16 @@ impl Qp {
     /// What it was created from.
     pub(crate) fn context(&self) -> &QpContext {
         &self.core.context
+    }
+
+    /// The Q counter that counts what happens to it; 0 if none does.
+    pub(crate) fn counter(&self) -> u8 {
+        self.core.counter
+    }
+
+    /// From now on Q counter `counter` counts what happens to it; 0 for none.
+    pub(crate) fn set_counter(&mut self, counter: u8) {
+        self.core.counter = counter;
     }
 
     /// State.

@@ -36,6 +36,8 @@ pub(super) struct QpCore {
     pub(super) context: QpContext,
     /// State.
     pub(super) state: QpState,
+    /// Q counter that counts what happens to it; 0 if none does.
+    pub(super) counter: u8,
     /// Attributes set so far; PSNs as they were set.
     pub(super) attr: QpAttr,
     /// Way to the peer of a connected QP.

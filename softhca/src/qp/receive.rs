@@ -174,6 +174,7 @@ impl Receives {
     pub(super) fn fail(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) {
         self.inline = None;
         let Some(wqe) = self.current.take() else { return };
+        resources.count_receive_error(qp.counter, failure.syndrome);
         resources.complete(
             qp.context.recv_cqn,
             &Completion::Error {

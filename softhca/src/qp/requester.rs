@@ -358,6 +358,7 @@ impl Requester {
             return Ok(true);
         }
         if self.retry.is_lost(now) {
+            resources.count(qp.counter, |counter| &mut counter.local_ack_timeout_err);
             self.try_again(qp, resources)?;
             return Ok(true);
         }
@@ -393,6 +394,7 @@ impl Requester {
 
 fn complete_in_error(qp: &QpCore, resources: &mut Resources, wqe_counter: u16, opcode: u8, failure: Failure) {
     resources.sends_completed += 1;
+    resources.count_request_error(qp.counter, failure.syndrome);
     resources.complete(
         qp.context.send_cqn,
         &Completion::Error {

@@ -102,6 +102,7 @@ impl Responder {
         match psn.after(self.expected) {
             0 => {}
             1..HALF => {
+                resources.count(qp.counter, |counter| &mut counter.out_of_sequence);
                 if !self.asked_again {
                     self.asked_again = true;
                     self.replies.conclude(Verdict::Again(AethSyndrome::Nak(NakCode::PSN_SEQUENCE)));
@@ -109,6 +110,7 @@ impl Responder {
                 return Ok(());
             }
             _ => {
+                resources.count(qp.counter, |counter| &mut counter.duplicate_request);
                 if let Err(refusal) = self.duplicate(qp, resources, packet, psn) {
                     self.refuse(qp, receives, resources, refusal, psn);
                 }
@@ -163,8 +165,14 @@ impl Responder {
     fn nak(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode, psn: Psn) {
         log::debug!("QP {:#x}: refuses PSN {psn:?} with NAK code {}", qp.qpn, code.0);
         match code {
-            NakCode::INVALID_REQUEST => qp.raise(resources, QpEvent::RequestError),
-            NakCode::REMOTE_ACCESS => qp.raise(resources, QpEvent::AccessError),
+            NakCode::INVALID_REQUEST => {
+                resources.count(qp.counter, |counter| &mut counter.resp_remote_invalid_request);
+                qp.raise(resources, QpEvent::RequestError);
+            }
+            NakCode::REMOTE_ACCESS => {
+                resources.count(qp.counter, |counter| &mut counter.resp_remote_access_errors);
+                qp.raise(resources, QpEvent::AccessError);
+            }
             // The receive WQE's CQE tells.
             _ => {}
         }
@@ -243,6 +251,14 @@ impl Responder {
         };
         if continues == place.begins() || !len_fits {
             return Err(INVALID);
+        }
+        match opcode.operation() {
+            Operation::Write if place.begins() => resources.count(qp.counter, |counter| &mut counter.rx_write_requests),
+            Operation::ReadRequest => resources.count(qp.counter, |counter| &mut counter.rx_read_requests),
+            Operation::CompareSwap | Operation::FetchAdd => {
+                resources.count(qp.counter, |counter| &mut counter.rx_atomic_requests);
+            }
+            _ => {}
         }
         match opcode.operation() {
             Operation::Send => self.send(qp, receives, resources, packet)?,
@@ -395,7 +411,10 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
             }
         },
         Ok(true) => Ok(()),
-        Ok(false) => Err(Refusal::NotReady),
+        Ok(false) => {
+            resources.count_out_of_buffer(qp.counter);
+            Err(Refusal::NotReady)
+        }
         Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),
     }
 }

@@ -1,8 +1,11 @@
 //! More general capabilities (`MLX5_CAP_GENERAL_2`).
 
 use super::row::capability_set;
+use crate::config::Generation;
 
 capability_set! {
-    /// More general capabilities. None of them is there yet.
+    /// More general capabilities.
     cmd_hca_cap_2: 0x100 bytes, set 0x20, if |_| true;
+    // What a QP asks for of the order of its receives is what it gets, whatever its service level.
+    DP_ORDERING_FORCE: 0x88, 1 = |c| (c.generation >= Generation::ConnectX7).into();
 }

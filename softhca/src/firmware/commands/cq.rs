@@ -166,6 +166,8 @@ pub(crate) fn eqn(record: &CqRecord) -> u32 {
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (cqc::APU_CQ, "application processors"),
+        (cqc::SCQE_BREAK_MODERATION_EN, "events past the moderation"),
+        (cqc::CQ_PERIOD_MODE, "periods that begin with a CQE"),
         (cqc::CQE_COMP_EN, "compressed CQEs"),
         (cqc::MINI_CQE_RES_FORMAT, "compressed CQEs"),
         (cqc::CQE_COMPRESSION_LAYOUT, "compressed CQEs"),

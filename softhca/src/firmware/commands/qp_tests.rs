@@ -1,8 +1,8 @@
 //! Queue pairs, by mailboxes: their states, what is asked for of them, and the data that passes.
 
-use crate::config::LinkLayer;
+use crate::config::{Generation, LinkLayer};
 use crate::event::{Event, QpEvent};
-use crate::firmware::pair_bench::{Node, Qp, connect, data_seg, pair, settle, sparse};
+use crate::firmware::pair_bench::{Node, Qp, connect, data_seg, pair, pair_of, settle, sparse};
 use crate::firmware::status::Status;
 use crate::memory::test_memory::BASE;
 
@@ -455,7 +455,8 @@ fn options_of_connection_establishment_are_given_back() {
 fn receives_in_any_order_are_asked_for_by_the_context() {
     // QPC.dp_ordering_1 is bit 0x49c; UCX sets it from init to RTR, Linux from reset to init.
     for at_init in [true, false] {
-        let mut nodes = qps(LinkLayer::InfiniBand, RC);
+        let mut nodes = pair_of(LinkLayer::InfiniBand, Generation::ConnectX7);
+        nodes.iter_mut().for_each(|node| node.create_qp(&Qp { st: RC, srqn: None }));
         let [node, peer] = &mut nodes;
         let (mut init, mut rtr) = (node.rst2init(), node.init2rtr(peer));
         let asking = if at_init { &mut init } else { &mut rtr };
@@ -465,6 +466,54 @@ fn receives_in_any_order_are_asked_for_by_the_context() {
         assert_eq!(query(node)[0xab], 0x08);
         assert_eq!(node.bench.device.query_qp(node.qpn).expect("a QP").attr.out_of_order, Some(true));
     }
+}
+
+#[test]
+fn an_older_device_has_an_order() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let [node, _] = &mut nodes;
+    let mut init = node.rst2init();
+    init[0xab] |= 0x08;
+    assert_eq!(node.status(&init), Status::BadParameter);
+}
+
+#[test]
+fn a_counter_of_all_users_counts_for_a_qp() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let [node, peer] = &mut nodes;
+    // ALLOC_Q_COUNTER on behalf of nobody in particular, as Linux' mlx5_ib does it.
+    let output = node.bench.execute(&sparse(16, &[(0, 7), (1, 0x71), (2, 0xff), (3, 0xff)]), 16).expect("a counter");
+    let counter = output[11];
+    let user = node.bench.user();
+    node.bench.firmware.set_owner(crate::error::Object::Qp, node.qpn, user);
+    let mut init = node.rst2init();
+    init[2..4].copy_from_slice(&user.0.to_be_bytes());
+    init[0x24] = counter + 1;
+    assert_eq!(node.status(&init), Status::BadResource);
+    assert_eq!(state(node), 0);
+    init[0x24] = counter;
+    assert_eq!(node.status(&init), Status::Ok);
+    assert_eq!(query(node)[0x24], counter);
+    assert_eq!(node.status(&node.init2rtr(peer)), Status::Ok);
+    assert_eq!(node.status(&node.rtr2rts()), Status::Ok);
+    for input in [peer.rst2init(), peer.init2rtr(node), peer.rtr2rts()] {
+        assert_eq!(peer.status(&input), Status::Ok);
+    }
+    // A WRITE, and a SEND for which there is no receive.
+    let mut remote = (BASE + 0x3000).to_be_bytes().to_vec();
+    remote.extend(node.key.to_be_bytes());
+    remote.extend([0; 4]);
+    remote.extend(data_seg(BASE + 0x200, 64, peer.key));
+    peer.post(0x08, &remote, true);
+    peer.post(0x0a, &data_seg(BASE, 16, peer.key), true);
+    settle(&mut nodes);
+    let [node, _] = &mut nodes;
+    let counts = node.bench.execute(&sparse(0x20, &[(0, 7), (1, 0x73), (0x1f, counter)]), 0x100).expect("counts");
+    assert_eq!((counts[0x13], counts[0x33]), (1, 1), "WRITEs, and no buffer");
+    let free = sparse(16, &[(0, 7), (1, 0x72), (0xb, counter)]);
+    assert_eq!(node.status(&free), Status::ResourceBusy);
+    assert_eq!(node.status(&node.on_qp(0xa)), Status::Ok);
+    assert_eq!(node.status(&free), Status::Ok, "reset ends the counting");
 }
 
 #[test]

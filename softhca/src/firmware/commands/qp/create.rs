@@ -62,6 +62,7 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
         (qpc::WQ_SIGNATURE, "WQE signatures"),
         (qpc::BLOCK_LB_MC, "blocking of multicast loopback"),
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
+        (qpc::END_PADDING_MODE, "padding of received data"),
         (qpc::DRAIN_SIGERR, "signature pipelining"),
         (qpc::RLKY, "the reserved key"),
         (qpc::ULP_STATELESS_OFFLOAD_MODE, "stateless offloads of IPoIB"),
@@ -75,7 +76,6 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let at_most = [
         ("ts_format (timestamps run freely)", qpc::TS_FORMAT, 1),
         ("req_e2e_credit_mode", qpc::REQ_E2E_CREDIT_MODE, 1),
-        ("end_padding_mode", qpc::END_PADDING_MODE, 1),
     ];
     if let Some((what, field, most)) = at_most.into_iter().find(|&(_, field, most)| view.get(field) > most) {
         return Err(Refusal::parameter(format!("{what} {}: at most {most}", view.get(field))));

@@ -7,7 +7,7 @@ use super::path;
 use super::service::{
     INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
 };
-use crate::config::PortConfig;
+use crate::config::{Generation, PortConfig};
 use crate::context::{Access, QpAttr, QpState};
 use crate::error::{Error, Object};
 use crate::firmware::call::Call;
@@ -95,7 +95,11 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
     let ordering = before.map_or(0, |record| ordering(View(&record.qpc))) | ordering(view);
     let attr = Taken { service, transition, mask, view, info: &info, ordering, ports: &call.device.config().ports };
     let attr = attr.attributes()?;
+    let counter = counter(call, view, transition, mask)?;
     call.device.modify_qp(qpn, &attr).map_err(refusal)?;
+    if let Some(counter) = counter {
+        call.device.set_qp_counter(qpn, counter)?;
+    }
 
     let ece = call.input.get32(init2rtr_qp_in::ECE);
     let record = call.state.queues.qps.entry(qpn).or_default();
@@ -118,6 +122,22 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+/// The Q counter that a transition gives the QP, if it does.
+fn counter(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -> Result<Option<u8>, Refusal> {
+    if transition != RST2INIT && mask & optional::COUNTER_SET_ID == 0 {
+        return Ok(None);
+    }
+    let number = view.get(qpc::COUNTER_SET_ID) as u8;
+    if number != 0 {
+        call.check_owner(Object::QCounter, number.into())?;
+        call.device.find_q_counter(number)?;
+    }
+    Ok(Some(number))
+}
+
+/// Receives may complete in any order.
+const IN_ANY_ORDER: u64 = 2;
 
 /// How messages may be placed and complete (UCX `uct_ib_mlx5_devx_set_qpc_dp_ordering`): 0 in order, 1 WRITEs and READs in any
 /// order, 2 receives as well.
@@ -161,7 +181,9 @@ fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -> 
         return parameter("the reserved key", 1);
     }
     let ordering = ordering(view);
-    if matches!(transition, RST2INIT | INIT2RTR) && ordering > 2 {
+    let most = if call.device.config().generation >= Generation::ConnectX7 { IN_ANY_ORDER } else { 0 };
+    let forced = view.flag(qpc::DP_ORDERING_FORCE) && most == 0;
+    if matches!(transition, RST2INIT | INIT2RTR) && (ordering > most || forced) {
         return parameter("dp_ordering", ordering);
     }
     let log_msg_max = view.get(qpc::LOG_MSG_MAX);
