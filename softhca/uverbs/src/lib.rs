@@ -36,6 +36,10 @@
 //! a debugger does (`process_vm_readv`), so it must be permitted to, and the other one must still be there. Atomics in such a
 //! region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
 //!
+//! Programs can send the device's commands themselves, as mailboxes (`mlx5dv_devx_*`): `commands::devx` is what the kernel's driver
+//! does before and after, and `softhca::firmware` carries them out. Each context is a user of the device, and verbs' objects are
+//! its, too.
+//!
 //! What cannot be taken over: devices opened before a fork (the child has no device thread). The child can close them, or start
 //! another program: they stay the parent's. Nor is a program kept from closing a descriptor of the object's own by its number, or
 //! from giving the number to another file (`dup2`). Ranges of descriptors that it closes spare them.

@@ -378,6 +378,29 @@ static void children(void)
 	EXPECT(mlx5dv_devx_obj_destroy(object) == 0);
 }
 
+/* A device that has failed takes no commands, and lets objects go. */
+static void failed(void)
+{
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct devx_cq cq = make_cq(uar, 4);
+	struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(context));
+	unsigned number;
+	uint8_t in[16] = {}, out[CREATE_CQ_BYTES] = {};
+	int (*fail)(int) = device_function("softhca_fail");
+	EXPECT(fail(0) == 0);
+	EXPECT(ERRNO_OF(alloc_pd(context, &number)) == ENXIO);
+	set(in, OPCODE, QUERY_CQ);
+	set(in, NUMBER, cq.number);
+	EXPECT(mlx5dv_devx_obj_query(cq.object, in, sizeof(in), out, sizeof(out)) == ENXIO);
+	EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), sizeof(out), 1, file) == ENXIO);
+	set(in, OPCODE, QUERY_HCA_CAP);
+	EXPECT(mlx5dv_devx_general_cmd(context, in, sizeof(in), out, sizeof(out)) == ENXIO);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, sizeof(memory), 0)) == EIO);
+	destroy_cq(&cq);
+	mlx5dv_devx_destroy_cmd_comp(file);
+	mlx5dv_devx_free_uar(uar);
+}
+
 /* Numbers that mailboxes need. */
 static void numbers(void)
 {
@@ -414,7 +437,7 @@ int main(int argc, char **argv)
 		{ "objects", objects }, { "memories", memories }, { "numbers", numbers }, { "non-cached", non_cached },
 		{ "queries", queries }, { "verbs-objects", verbs_objects }, { "answers", answers },
 		{ "port-events", port_events }, { "users", users }, { "files", files }, { "no-user", no_user },
-		{ "children", children }, { "limited", limited },
+		{ "children", children }, { "limited", limited }, { "failed", failed },
 	};
 	if (argc < 2)
 		return 2;

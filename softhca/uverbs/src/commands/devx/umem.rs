@@ -102,6 +102,10 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
         return Err(Errno::EINVAL);
     }
     let hca = &context.hca;
+    if hca.has_failed() {
+        // As `mlx5_internal_err_ret_value` has it.
+        return Err(Errno::EIO);
+    }
     let (memory, address) = match request.optional_handle(0x1006) {
         Some(fd) => {
             let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, address, length)?;
