@@ -95,6 +95,6 @@ impl Connection {
 
     /// Ends it: a message of which a part is missing will not be completed, so its receive WQE fails.
     pub(super) fn close(mut self, resources: &mut Resources) {
-        self.receives.fail(&self.core, resources, Failure::ABANDONED);
+        self.receives.fail(&self.core, resources, Failure::OUT_OF_SEQUENCE);
     }
 }

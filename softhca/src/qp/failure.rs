@@ -49,10 +49,9 @@ impl Failure {
     pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
     /// The receive from an SRQ met a page that was not there. These two are a ConnectX's own vendor syndromes.
     pub(crate) const PAGE_FAULT: Self = Self::new(Syndrome::RemoteAborted, 0x93);
-    /// The receive from an SRQ was begun for a packet out of sequence.
+    /// The receive from an SRQ was begun for a packet out of sequence; or, of a DCT, for a message of which the rest never came.
+    /// UCX takes the WQE back and goes on.
     pub(crate) const OUT_OF_SEQUENCE: Self = Self::new(Syndrome::RemoteAborted, 0x99);
-    /// DCT: the initiator is gone, and the rest of its message has not come.
-    pub(crate) const ABANDONED: Self = Self::new(Syndrome::RemoteAborted, 0x83);
     /// No answer after `retry_cnt` retries.
     pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);
     /// RNR NAK after `rnr_retry` retries.

@@ -308,6 +308,7 @@ impl Qp {
     /// A completion could not be reported.
     pub(crate) fn strand(&mut self, resources: &mut Resources) {
         if !matches!(self.core.state, QpState::Reset | QpState::Err) {
+            self.leave_target(resources);
             self.enter_error();
             self.core.raise(resources, QpEvent::Fatal);
         }

@@ -4,6 +4,7 @@ use crate::lab::*;
 use crate::net::{KEY, Net, Target};
 use proptest::prelude::*;
 use softhca::context::{DctState, QpState, Transport};
+use softhca::event::QpEvent;
 use softhca::packet::{
     AcceptEth, Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ConnectEth, DcEth, Headers, Ieth, ImmDt,
     Opcode, Operation, Reth,
@@ -200,6 +201,23 @@ fn a_target_whose_queue_overruns_serves_nobody() {
     net.nodes[1].post_recv(&[(data, 64)]);
     net.nodes[0].post(&target.of(Wr::send().inline(b"more")));
     assert_eq!(net.complete(0, 1)[0].syndrome, 0x15, "nobody answers");
+}
+
+/// An initiator whose CQ overruns is in error, and its target does not wait for it.
+#[test]
+fn an_initiator_whose_queue_overruns_leaves() {
+    let mut net = Net::new(2, Options { sq_log: 3, ..Options::default() });
+    let target = net.target(1);
+    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    // Room for 16 CQEs, of which the host takes none.
+    for round in 0..5 {
+        for _ in 0..4 {
+            net.nodes[0].post(&target.of(Wr::write(data, key).inline(&[round])));
+        }
+        net.run();
+    }
+    assert_eq!((net.nodes[0].state(), net.connections(1, target)), (QpState::Err, 0));
+    assert_eq!(net.nodes[0].events, [QpEvent::Fatal]);
 }
 
 /// More initiators than a target has room for: the others wait as for a receiver that is not ready.
