@@ -15,8 +15,10 @@
 //! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, what they match, counters |
 //! | `psv`, `general_object` | signatures, and objects of other kinds |
 //! | `adapter` | what the adapter is |
+//! | `all` | lists of all structures and commands |
 
 mod adapter;
+mod all;
 mod cap_flow;
 mod cap_general;
 mod cap_sets;
@@ -40,6 +42,7 @@ mod tis_tir;
 mod wq;
 
 pub use adapter::*;
+pub use all::{COMMANDS, STRUCTURES};
 pub use cap_flow::*;
 pub use cap_general::*;
 pub use cap_sets::*;
@@ -61,26 +64,3 @@ pub use srq::*;
 pub use status::Status;
 pub use tis_tir::*;
 pub use wq::*;
-
-/// All structures that this crate describes, a slice for each kind: for tests, and for tools that print mailboxes.
-pub const STRUCTURES: &[&[&crate::mailbox::Description]] = &[
-    adapter::STRUCTURES,
-    cap_flow::STRUCTURES,
-    cap_general::STRUCTURES,
-    cap_sets::STRUCTURES,
-    counter::STRUCTURES,
-    cq::STRUCTURES,
-    dct::STRUCTURES,
-    domain::STRUCTURES,
-    flow::STRUCTURES,
-    flow_match::STRUCTURES,
-    general_object::STRUCTURES,
-    mkey::STRUCTURES,
-    psv::STRUCTURES,
-    qp::STRUCTURES,
-    query_hca_cap::STRUCTURES,
-    sq_rq::STRUCTURES,
-    srq::STRUCTURES,
-    tis_tir::STRUCTURES,
-    wq::STRUCTURES,
-];

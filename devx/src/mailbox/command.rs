@@ -1,6 +1,6 @@
 //! Commands: which answer belongs to which mailbox, and how it may be sent.
 
-use super::{Element, List, Structure};
+use super::{Description, Element, List, Structure};
 
 /// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode.
 pub trait Command: Structure {
@@ -65,9 +65,43 @@ pub trait Modifies: Command {}
 /// A command that asks an object: `mlx5dv_devx_obj_query` sends it.
 pub trait Queries: Command {}
 
+/// How a command is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// As one that [`Executes`].
+    Executes,
+    /// As one that [`Creates`].
+    Creates,
+    /// As one that [`Modifies`].
+    Modifies,
+    /// As one that [`Queries`].
+    Queries,
+}
+
+/// A command, as data.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandInfo {
+    /// `MLX5_CMD_OP_*`.
+    pub opcode: u16,
+    /// What is sent.
+    pub input: &'static Description,
+    /// What is answered.
+    pub output: &'static Description,
+    /// How it is sent.
+    pub how: How,
+}
+
 /// Says of inboxes their outboxes, their opcodes, and how they are sent.
 macro_rules! commands {
-    ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {$(
+    ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {
+        /// The commands of this file.
+        pub(super) const COMMANDS: &[$crate::mailbox::CommandInfo] = &[$($crate::mailbox::CommandInfo {
+            opcode: Opcode::$opcode.0,
+            input: <$In as $crate::mailbox::Structure>::DESCRIPTION,
+            output: <$Out as $crate::mailbox::Structure>::DESCRIPTION,
+            how: $crate::mailbox::How::$how,
+        }),*];
+        $(
         impl $crate::mailbox::Command for $In {
             type Out = $Out;
             const OPCODE: u16 = Opcode::$opcode.0;

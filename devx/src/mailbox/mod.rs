@@ -29,7 +29,7 @@ mod structure;
 mod value;
 
 pub(crate) use command::commands;
-pub use command::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries};
+pub use command::{Command, CommandInfo, Creates, Executes, How, Inbox, Modifies, Outbox, Queries};
 pub use describe::{Bytes, Description, Field, Part};
 pub use list::{Element, List};
 pub use structure::Structure;
