@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame_fuzz_targets::encode::Encode;
-use blueflame_fuzz_targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, firmware, queue_ops, wqe_build};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -58,4 +58,9 @@ fn queue_ops() {
 #[test]
 fn device_fetch() {
     check("device_fetch", &seeds::device_fetch(), device_fetch::run);
+}
+
+#[test]
+fn firmware() {
+    check("firmware", &seeds::firmware(), firmware::run);
 }

@@ -6,7 +6,7 @@ use blueflame::{Qpn, transport};
 use blueflame_testkit::{ConnectOptions, Device, End, Shape, run_until_idle};
 use softhca::embedded::{CqOptions, QpOptions};
 
-use blueflame_fuzz_targets::{cqe_parse, device_fetch, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, firmware, queue_ops, wqe_build};
 use blueflame_testkit::request::{Data, Kind, Wr};
 
 /// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
@@ -313,5 +313,62 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         ("raw_packet", input(3, one(0x0a, 3))),
         ("sink", Input { doorbells: 0xc2, ..input(0, one(0x0a, 3)) }),
         ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),
+    ]
+}
+
+/// Good commands in the order in which drivers give them, and some that are not.
+pub(crate) fn firmware() -> Vec<(&'static str, firmware::Input)> {
+    use firmware::{Action, Change, Input, Word};
+    let good = |which, number| Action::Good { which, uid: 0, number, changes: vec![] };
+    let ready = [(1, 0), (2, 0), (6, 0), (7, 1), (8, 0), (10, 2), (11, 2), (12, 2)];
+    let ready: Vec<Action> = ready.into_iter().map(|(which, number)| good(which, number)).collect();
+    // A WRITE of 8 bytes, of the key that is first made, from the queue pair to itself.
+    let mut wqe = [0; 64];
+    wqe[3] = 8;
+    wqe[6..8].copy_from_slice(&[2, 3]);
+    wqe[11] = 8;
+    wqe[16 + 9..16 + 11].copy_from_slice(&[0x18, 0]);
+    wqe[32 + 3] = 8;
+    wqe[32 + 5..32 + 7].copy_from_slice(&[0, 0x18]);
+    let mut record = [0; 64];
+    record[7] = 1;
+    let mut write = ready.clone();
+    write.extend([
+        Action::Store { at: 14 * 4096 + 1024, bytes: wqe },
+        Action::Store { at: 20 * 4096 + 64, bytes: record },
+        Action::Doorbell { uar: 1, offset: 0x800, bytes: wqe[..8].try_into().expect("8 bytes") },
+        Action::Wait { time: 100 },
+    ]);
+    let mut torn_down = ready.clone();
+    torn_down.extend([(9, 0x18), (13, 2), (15, 2), (16, 2), (17, 1), (18, 0x18), (21, 1)].map(|(w, n)| good(w, n)));
+    let of_users = vec![
+        good(0, 0),
+        good(0, 0),
+        Action::Good { which: 5, uid: 1, number: 0, changes: vec![] },
+        Action::Good { which: 19, uid: 2, number: 1, changes: vec![] },
+        Action::Good { which: 19, uid: 1, number: 1, changes: vec![] },
+    ];
+    let changed = vec![
+        good(1, 0),
+        Action::Good { which: 5, uid: 0, number: 0, changes: vec![Change { at: 0x2f, value: 0x80 }] },
+        Action::Command {
+            which: 3,
+            uid: 0,
+            modifier: 1,
+            words: vec![Word { at: 0, value: 0x100 }, Word { at: 8, value: u32::MAX }],
+            list: vec![1, 2],
+            room: 3,
+        },
+        Action::Raw { bytes: vec![1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], room: 0x1010 },
+        Action::Raw { bytes: vec![8], room: 3 },
+        Action::Packet { bytes: vec![4, 0, 0xff, 0xff, 0, 0, 0, 2, 0x80, 0, 0, 0, 1, 2, 3, 4] },
+    ];
+    let input = |actions| Input { ethernet: false, actions };
+    vec![
+        ("write", input(write)),
+        ("torn_down", input(torn_down)),
+        ("of_users", input(of_users)),
+        ("changed", input(changed.clone())),
+        ("ethernet", Input { ethernet: true, actions: changed }),
     ]
 }

@@ -4,8 +4,6 @@
 //! Whatever they do, the device writes only where it may ([`super::guard`]), completes only what was posted, each WQE once
 //! and in order, and flushes all of it when a QP is in error ([`super::ledger`]).
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
@@ -14,11 +12,12 @@ use softhca::context::{
     SqContext, SrqContext, SrqOrder, Transport,
 };
 use softhca::device::Device;
-use softhca::wire::{Frame, Grh, Route, Wire};
+use softhca::wire::{Frame, Grh, Route};
 
 use super::guard::Guarded;
 use super::ledger::Ledger;
 use super::memory::BASE;
+use super::network::Network;
 
 /// Bytes of host memory.
 const HOST: usize = 1 << 16;
@@ -115,31 +114,6 @@ impl Input {
 impl QpInput {
     fn transport(&self) -> Transport {
         TRANSPORTS[usize::from(self.transport) % TRANSPORTS.len()]
-    }
-}
-
-/// Packets go where the device sends them: back to itself. The network may add its own.
-#[derive(Clone, Default)]
-struct Network(Arc<Mutex<VecDeque<Frame>>>);
-
-impl Network {
-    fn push(&self, frame: Frame) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(frame);
-    }
-}
-
-impl Wire for Network {
-    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
-        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if frames.len() >= 64 {
-            return Err(frame);
-        }
-        frames.push_back(frame);
-        Ok(())
-    }
-
-    fn recv(&mut self) -> Option<Frame> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
 

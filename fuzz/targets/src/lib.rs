@@ -4,8 +4,10 @@
 pub mod encode;
 pub mod cqe_parse;
 pub mod device_fetch;
+pub mod firmware;
 pub mod guard;
 pub mod ledger;
 pub mod memory;
+pub mod network;
 pub mod queue_ops;
 pub mod wqe_build;

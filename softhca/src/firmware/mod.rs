@@ -41,6 +41,29 @@ use crate::error::Object;
 use state::State;
 use std::collections::BTreeMap;
 
+/// What a command is: for tables of them, and for whoever tries all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandInfo {
+    /// Its number.
+    pub opcode: u16,
+    /// Name in the PRM, without `MLX5_CMD_OP_`.
+    pub name: &'static str,
+    /// Bytes that its input has at least; a list may follow.
+    pub input_bytes: usize,
+    /// Bytes that its output has at least; a list may follow.
+    pub output_bytes: usize,
+}
+
+/// All commands.
+pub fn commands() -> impl Iterator<Item = CommandInfo> {
+    commands::all().map(|command| CommandInfo {
+        opcode: command.opcode,
+        name: command.name,
+        input_bytes: command.input.bytes,
+        output_bytes: command.output.bytes,
+    })
+}
+
 /// The firmware of one device.
 #[derive(Debug)]
 pub struct Firmware {
