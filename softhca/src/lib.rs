@@ -93,7 +93,6 @@ pub mod error;
 pub mod ethernet;
 pub mod event;
 pub mod faults;
-#[allow(dead_code, reason = "commands that are being written use it")]
 pub mod firmware;
 pub mod gsi;
 pub mod memory;

@@ -13,8 +13,6 @@ pub(super) enum Hold {
     Pages(u64),
     /// The transport domain of this number.
     TransportDomain(u32),
-    /// The XRC domain of this number.
-    Xrcd(u32),
 }
 
 /// What all objects need.

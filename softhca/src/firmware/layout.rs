@@ -16,6 +16,7 @@ pub(crate) struct Field {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     /// Name, in capitals.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with Linux' header"))]
     pub(crate) name: &'static str,
     /// First byte.
     pub(crate) at: usize,

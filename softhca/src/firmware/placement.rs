@@ -5,10 +5,9 @@
 
 use super::call::Call;
 use super::holds::Hold;
-use super::objects::{ADAPTER_PAGE_BYTES, Domain};
+use super::objects::ADAPTER_PAGE_BYTES;
 use super::status::{Refusal, Status};
 use crate::error::Object;
-use crate::table::Table;
 
 /// Most bytes of a page, as log2 of 4096-byte units: the five bits that most contexts have for it.
 const MAX_LOG_PAGE_SIZE: u64 = 31;
@@ -128,17 +127,6 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Has the object that this command makes be of an XRC domain.
-    ///
-    /// # Errors
-    /// `BAD_RES` if there is none of this number, or not the caller's.
-    pub(crate) fn in_xrcd(&mut self, number: u32) -> Result<(), Refusal> {
-        self.check_owner(Object::Xrcd, number)?;
-        self.state.xrcds.find_mut(number)?.users += 1;
-        self.taken.push(Hold::Xrcd(number));
-        Ok(())
-    }
-
     /// Says that object `number` is there: it is the caller's, and what this command has taken is what it lies in.
     pub(crate) fn created(&mut self, kind: Object, number: u32) {
         self.state.owners.add(kind, number, self.uid);
@@ -172,17 +160,13 @@ impl Call<'_> {
                     }
                 }
                 Hold::Pages(address) => self.device.unmap_pages(address),
-                Hold::TransportDomain(number) => release(&mut self.state.transport_domains, number),
-                Hold::Xrcd(number) => release(&mut self.state.xrcds, number),
+                Hold::TransportDomain(number) => {
+                    if let Some(domain) = self.state.transport_domains.get_mut(number) {
+                        domain.users -= 1;
+                    }
+                }
             }
         }
-    }
-}
-
-/// One object less is of the domain.
-fn release(domains: &mut Table<Domain>, number: u32) {
-    if let Some(domain) = domains.get_mut(number) {
-        domain.users -= 1;
     }
 }
 
