@@ -23,6 +23,8 @@ mod pd;
 mod q_counter;
 mod qp;
 #[cfg(test)]
+mod qp_state_tests;
+#[cfg(test)]
 mod qp_tests;
 mod register;
 mod roce_address;
