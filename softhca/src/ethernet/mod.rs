@@ -12,4 +12,4 @@ pub(crate) use checksums::{fill_checksums, least_inline};
 pub(crate) use frame_log::Egress;
 pub use frame_log::{FRAMES_KEPT, FrameLog, SentFrame};
 pub(crate) use headers::{Headers, L4};
-pub(crate) use protocols::{FRAME_BYTES, SERVICE_VLAN};
+pub(crate) use protocols::{FRAME_BYTES, MAX_FRAME, SERVICE_VLAN};

@@ -5,6 +5,8 @@
 //! and receiver; the sender makes it for its first frame. Rings are sealed memory without a name, and are handed over
 //! by sockets in the directory: see `memory` and `slot`.
 //!
+//! Ethernet frames go to all other instances, over the same rings, and are lost where there is no room.
+//!
 //! Peers may die, stop, scribble on the shared memory, or change the files of the fabric at any moment. A dead peer's
 //! frames are still received; frames to it vanish. A peer that stops reading holds its senders up for
 //! [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
@@ -34,7 +36,7 @@ use std::{
 use thiserror::Error;
 
 use self::{
-    ring::{Reader, Writer},
+    ring::{Reader, Record, Writer},
     slot::{Connection, Control, Directory, OwnSlot, Received},
 };
 use super::address::Address;
@@ -52,6 +54,11 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 const LOOK_FRAMES: u32 = 256;
 /// Most frames that wait from the device to itself.
 const LOOPBACK_FRAMES: usize = 1024;
+
+/// How often a sender of Ethernet frames looks who else is on the fabric.
+const NEIGHBOUR_INTERVAL: Duration = Duration::from_millis(50);
+/// Most Ethernet frames that wait for the device. Past it, frames are lost.
+const ETHERNET_FRAMES: usize = 1024;
 
 /// Why a fabric cannot be joined.
 #[derive(Debug, Error)]
@@ -133,6 +140,11 @@ pub struct ShmWire {
     /// By slot.
     peers: Vec<Option<Peer>>,
     loopback: VecDeque<Frame>,
+    /// Ethernet frames that have arrived.
+    ethernet: VecDeque<Vec<u8>>,
+    /// Slots that Ethernet frames go to, and when they were last looked for.
+    neighbours: Vec<u32>,
+    neighbours_looked: Option<Instant>,
     inbound: Vec<Inbound>,
     /// Senders that have connected and not handed their rings over.
     arriving: Vec<Connection>,
@@ -187,6 +199,9 @@ impl ShmWire {
             patience: HEAD_OF_QUEUE_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             loopback: VecDeque::new(),
+            ethernet: VecDeque::new(),
+            neighbours: Vec::new(),
+            neighbours_looked: None,
             inbound: Vec::new(),
             arriving: Vec::new(),
             turn: 0,
@@ -261,15 +276,32 @@ impl ShmWire {
         }
     }
 
-    /// The next frame of any ring, each in turn.
+    /// Looks who else is on the fabric, if it is time to.
+    fn look_for_neighbours(&mut self) {
+        let now = Instant::now();
+        if self.neighbours_looked.is_some_and(|looked| now - looked < NEIGHBOUR_INTERVAL) {
+            return;
+        }
+        self.neighbours_looked = Some(now);
+        let own = self.slot.number;
+        match self.directory.slots() {
+            Ok(slots) => self.neighbours = slots.into_iter().filter(|&slot| slot != own).collect(),
+            Err(error) => log::warn!("fabric at {}: {error}", self.path.display()),
+        }
+    }
+
+    /// The next packet of any ring, each in turn. Ethernet frames on the way to it are kept.
     fn next_inbound(&mut self) -> Option<Frame> {
         let mut tries = self.inbound.len();
         while tries > 0 {
             tries -= 1;
             self.turn = if self.turn + 1 < self.inbound.len() { self.turn + 1 } else { 0 };
             match self.inbound[self.turn].reader.pop() {
-                Ok(Some(frame)) => return Some(frame),
-                Ok(None) => {}
+                Ok(Some(Record::Packet(frame))) => return Some(frame),
+                Ok(Some(Record::Ethernet(frame))) if self.ethernet.len() < ETHERNET_FRAMES => {
+                    self.ethernet.push_back(frame);
+                }
+                Ok(_) => {}
                 Err(corrupt) => {
                     self.inbound.swap_remove(self.turn);
                     log::error!("a sender's ring is given up: {corrupt}");
@@ -321,6 +353,25 @@ impl Wire for ShmWire {
             Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
         }
         Ok(())
+    }
+
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        self.look_for_neighbours();
+        for slot in std::mem::take(&mut self.neighbours) {
+            match self.peer(slot) {
+                Ok(Some(peer)) => {
+                    peer.send_ethernet(frame);
+                    self.neighbours.push(slot);
+                }
+                Ok(None) => {}
+                Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
+            }
+        }
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        // Those behind packets come when these are received.
+        self.ethernet.pop_front()
     }
 
     fn recv(&mut self) -> Option<Frame> {
@@ -377,6 +428,23 @@ impl Peer {
             Received::Nothing => {}
         }
         true
+    }
+
+    /// Sends an Ethernet frame, which is lost if there is no room.
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        let Some(writer) = &mut self.writer else { return };
+        match writer.push_ethernet(frame) {
+            Ok(true) => {
+                if let Some((_, notify)) = &self.control {
+                    notify.wake();
+                }
+            }
+            Ok(false) => {}
+            Err(corrupt) => {
+                log::error!("a receiver's ring is given up: {corrupt}");
+                self.writer = None;
+            }
+        }
     }
 
     fn send(&mut self, frame: Frame, patience: Duration) -> Result<(), Frame> {

@@ -8,6 +8,7 @@
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
 //! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
 //!         source GID, destination GID, packet; padded to 8 bytes; wraps anywhere
+//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 38 bytes of 0, frame; padded and wraps in the same way
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
 //!
@@ -29,6 +30,7 @@ use thiserror::Error;
 use super::memory::Shared;
 use crate::{
     config::GidType,
+    ethernet::MAX_FRAME,
     packet::{MAX_HEADERS, MAX_PAYLOAD},
     wire::frame::{Frame, Grh, Route},
 };
@@ -48,6 +50,19 @@ const RECORDS: usize = 4096;
 const RECORD_HEADER: usize = 48;
 /// The longest packet a ring carries, in bytes.
 const MAX_PACKET: usize = MAX_HEADERS + MAX_PAYLOAD;
+
+/// What the byte of the GID type says of an Ethernet frame.
+const ETHERNET: u8 = 0xff;
+const GID_TYPE_AT: usize = 9;
+
+/// What a ring carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Record {
+    /// A packet of the transport.
+    Packet(Frame),
+    /// An Ethernet frame.
+    Ethernet(Vec<u8>),
+}
 
 /// The other side has written what no peer of this version writes. The ring must not be used any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -109,7 +124,23 @@ impl Writer {
             log::warn!("packet of {} bytes dropped: the limit is {MAX_PACKET}", frame.packet.len());
             return Ok(true);
         }
-        let need = (RECORD_HEADER + frame.packet.len()).next_multiple_of(8) as u32;
+        self.push_record(&record_header(frame), &frame.packet)
+    }
+
+    /// Appends an Ethernet frame, as [`Self::push`] does.
+    pub(super) fn push_ethernet(&mut self, frame: &[u8]) -> Result<bool, Corrupt> {
+        if frame.len() > MAX_FRAME {
+            log::warn!("frame of {} bytes dropped: the limit is {MAX_FRAME}", frame.len());
+            return Ok(true);
+        }
+        let mut header = [0; RECORD_HEADER];
+        header[..4].copy_from_slice(&(frame.len() as u32).to_ne_bytes());
+        header[GID_TYPE_AT] = ETHERNET;
+        self.push_record(&header, frame)
+    }
+
+    fn push_record(&mut self, header: &[u8; RECORD_HEADER], bytes: &[u8]) -> Result<bool, Corrupt> {
+        let need = (RECORD_HEADER + bytes.len()).next_multiple_of(8) as u32;
         if CAPACITY - self.tail.wrapping_sub(self.head) < need {
             // Acquire: the reader has finished with the bytes before its index.
             let head = self.shared.word(HEAD_AT).load(Ordering::Acquire);
@@ -122,8 +153,8 @@ impl Writer {
                 return Ok(false);
             }
         }
-        self.write(self.tail, &record_header(frame));
-        self.write(self.tail.wrapping_add(RECORD_HEADER as u32), &frame.packet);
+        self.write(self.tail, header);
+        self.write(self.tail.wrapping_add(RECORD_HEADER as u32), bytes);
         self.tail = self.tail.wrapping_add(need);
         self.shared.word(TAIL_AT).store(self.tail, Ordering::Release);
         Ok(true)
@@ -163,8 +194,8 @@ impl Reader {
         self.head == self.tail && self.shared.word(TAIL_AT).load(Ordering::Relaxed) == self.head
     }
 
-    /// Takes the next frame out, if there is one.
-    pub(super) fn pop(&mut self) -> Result<Option<Frame>, Corrupt> {
+    /// Takes the next record out, if there is one.
+    pub(super) fn pop(&mut self) -> Result<Option<Record>, Corrupt> {
         if self.head == self.tail {
             // Acquire: the records before the writer's index are complete.
             let tail = self.shared.word(TAIL_AT).load(Ordering::Acquire);
@@ -185,7 +216,9 @@ impl Reader {
         // From here on the length is private: the writer cannot change it after the check.
         let (len, route) = read_record_header(&header);
         let need = (RECORD_HEADER as u32).saturating_add(len).checked_next_multiple_of(8).unwrap_or(u32::MAX);
-        if len as usize > MAX_PACKET || need > available {
+        let ethernet = header[GID_TYPE_AT] == ETHERNET;
+        let limit = if ethernet { MAX_FRAME } else { MAX_PACKET };
+        if len as usize > limit || need > available {
             return Err(Corrupt::Length { len, available });
         }
         let len = len as usize;
@@ -195,7 +228,7 @@ impl Reader {
         unsafe { packet.set_len(len) };
         self.head = self.head.wrapping_add(need);
         self.shared.word(HEAD_AT).store(self.head, Ordering::Release);
-        Ok(Some(Frame { route, packet }))
+        Ok(Some(if ethernet { Record::Ethernet(packet) } else { Record::Packet(Frame { route, packet }) }))
     }
 
     fn read(&self, index: u32, out: &mut [MaybeUninit<u8>]) {
@@ -228,7 +261,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
     bytes[6..8].copy_from_slice(&route.dlid.to_ne_bytes());
     bytes[8] = route.sl;
     if let Some(grh) = &route.grh {
-        bytes[9] = gid_type_code(grh.kind);
+        bytes[GID_TYPE_AT] = gid_type_code(grh.kind);
         bytes[10] = grh.traffic_class;
         bytes[11] = grh.hop_limit;
         bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
@@ -242,7 +275,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
 fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
     let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let grh = gid_type(bytes[9]).map(|kind| Grh {
+    let grh = gid_type(bytes[GID_TYPE_AT]).map(|kind| Grh {
         kind,
         sgid: array16(16),
         dgid: array16(32),
@@ -281,7 +314,7 @@ mod tests {
             }
             for _ in 0..(pushed - popped).min(101) {
                 let expected = numbered(1, 2, (popped * 37 % 4097) as usize, popped);
-                assert_eq!(reader.pop().unwrap(), Some(expected), "frame {popped}");
+                assert_eq!(reader.pop().unwrap(), Some(Record::Packet(expected)), "frame {popped}");
                 popped += 1;
             }
         }
@@ -296,8 +329,24 @@ mod tests {
             let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
             let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
             assert!(writer.push(&sent).unwrap());
-            assert_eq!(reader.pop().unwrap(), Some(sent));
+            assert_eq!(reader.pop().unwrap(), Some(Record::Packet(sent)));
         }
+    }
+
+    #[test]
+    fn ethernet_frames_go_between_packets() {
+        let (mut writer, mut reader) = ring();
+        for round in 0..1000 {
+            let whole = vec![round as u8; (round * 97) % (MAX_FRAME + 1)];
+            assert!(writer.push_ethernet(&whole).unwrap());
+            assert!(writer.push(&frame(1, 2, 4096)).unwrap());
+            assert_eq!(reader.pop(), Ok(Some(Record::Ethernet(whole))));
+            assert_eq!(reader.pop(), Ok(Some(Record::Packet(frame(1, 2, 4096)))));
+        }
+        assert!(writer.push_ethernet(&[0; MAX_FRAME + 1]).unwrap(), "too long: lost");
+        assert_eq!(reader.pop(), Ok(None));
+        while writer.push_ethernet(&[0; MAX_FRAME]).unwrap() {}
+        assert_eq!(reader.pop(), Ok(Some(Record::Ethernet(vec![0; MAX_FRAME]))));
     }
 
     #[test]
@@ -335,8 +384,12 @@ mod tests {
                 reader.shared.write(RECORDS + at as usize % 1024 * 4, &word.to_ne_bytes());
             }
             let mut frames = 0;
-            while let Ok(Some(frame)) = reader.pop() {
-                prop_assert!(frame.packet.len() <= MAX_PACKET);
+            while let Ok(Some(record)) = reader.pop() {
+                let (len, limit) = match record {
+                    Record::Packet(frame) => (frame.packet.len(), MAX_PACKET),
+                    Record::Ethernet(frame) => (frame.len(), MAX_FRAME),
+                };
+                prop_assert!(len <= limit);
                 frames += 1;
                 prop_assert!(frames <= CAPACITY as usize / RECORD_HEADER);
             }

@@ -18,7 +18,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, FlockOperation, Mode, OFlags, flock, open, openat, unlinkat},
+    fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, open, openat, unlinkat},
     io::Errno,
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -41,7 +41,7 @@ const RESERVED_QPNS: u32 = 0x40;
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
 /// What is said with a descriptor: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca2";
+const MESSAGE: [u8; 8] = *b"softhca3";
 
 /// The QPNs of a slot, reserved ones first.
 pub(super) fn qpns(slot: u32) -> Range<u32> {
@@ -90,6 +90,19 @@ impl Directory {
         // The owner's lock is exclusive; one that we get goes with the file.
         let is_taken = flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
         is_taken.then(|| generation(&file))
+    }
+
+    /// The slots that have an owner, or had one that was killed.
+    pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut slots = Vec::new();
+        for entry in Dir::new(openat(&self.0, ".", flags, Mode::empty())?)? {
+            let entry = entry?;
+            let number = entry.file_name().to_bytes().strip_prefix(b"slot-").and_then(|n| n.strip_suffix(b".socket"));
+            let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<u32>().ok());
+            slots.extend(number.filter(|&slot| slot < SLOTS));
+        }
+        Ok(slots)
     }
 
     /// A connection to the owner of a slot; `None` if nobody is there.

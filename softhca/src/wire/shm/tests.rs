@@ -51,6 +51,47 @@ fn lives_are_told_apart() {
 }
 
 #[test]
+fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let mut wires: Vec<_> = (0..3).map(|_| join(directory.path())).collect();
+    let frames: Vec<Vec<u8>> = (0..40).map(|number: u8| vec![number; 60 + usize::from(number) * 200]).collect();
+    for (number, frame) in frames.iter().enumerate() {
+        wires[1].send_ethernet(frame);
+        wires[1].send(numbered(LID, 0x40, 8, number as u32)).unwrap();
+    }
+    for number in 0..frames.len() {
+        assert_eq!(recv_within(&mut wires[0], PATIENCE), Some(numbered(LID, 0x40, 8, number as u32)));
+    }
+    // One who gets no packets takes frames out all the same.
+    assert_eq!(recv_within(&mut wires[2], Duration::from_millis(50)), None);
+    for wire in [0, 2] {
+        let found: Vec<_> = std::iter::from_fn(|| wires[wire].recv_ethernet()).collect();
+        assert_eq!(found, frames);
+    }
+    assert_eq!((wires[1].recv(), wires[1].recv_ethernet()), (None, None));
+    // Of one who takes nothing out, frames are lost; of one who has left, there is no trace.
+    wires.pop();
+    for _ in 0..1000 {
+        wires[1].send_ethernet(&[7; 9000]);
+    }
+    while wires[0].recv().is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
+    let found = std::iter::from_fn(|| wires[0].recv_ethernet()).count();
+    assert!((100..1000).contains(&found), "{found}");
+    // The next one in its place is found, as soon as it is seen that the other is gone.
+    wires.push(join(directory.path()));
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        wires[1].send_ethernet(&[8; 60]);
+        assert_eq!(recv_within(&mut wires[2], Duration::from_millis(5)), None);
+        if let Some(frame) = wires[2].recv_ethernet() {
+            return assert_eq!(frame, [8; 60]);
+        }
+    }
+    panic!("no frame reaches the next one");
+}
+
+#[test]
 fn frames_pass_between_instances_and_to_oneself() {
     let directory = tempfile::tempdir().unwrap();
     let (mut a, mut b) = (join(directory.path()), join(directory.path()));
