@@ -412,3 +412,26 @@ fn a_bad_address_fails_the_request() {
     assert_eq!(net.nodes[0].poll_send()[0].syndrome, 0x02);
     assert!(net.nodes[0].tap.lock().unwrap().log.is_empty());
 }
+
+/// A target has one of its port's addresses, and takes no packets that were sent to another.
+#[test]
+fn a_target_has_an_address() {
+    let gid_types = vec![GidType::RoceV1, GidType::RoceV2];
+    for own in [0, 1] {
+        let options = Options { link: LinkLayer::Ethernet, gid_types: gid_types.clone(), ..Options::default() };
+        let mut net = Net::new(2, options);
+        let target = net.target_of(1, DctContext { sgid_index: own, ..net.context(1) });
+        let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+        for from in [0, 1u32] {
+            let mut wr = target.of(Wr::write(data, key).inline(&[1 + from as u8]));
+            wr.body[28..32].copy_from_slice(&(1u32 << 30 | from << 20).to_be_bytes());
+            net.nodes[0].post(&wr);
+            let reached = from == u32::from(own);
+            assert_eq!(net.complete(0, 1)[0].syndrome, if reached { 0 } else { 0x15 }, "{from} to {own}");
+            if !reached {
+                net.revive(0);
+            }
+        }
+        assert_eq!(net.nodes[1].memory.read(data, 1), [1 + own]);
+    }
+}

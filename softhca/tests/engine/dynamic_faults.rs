@@ -248,6 +248,28 @@ fn a_target_that_is_full_lets_others_wait() {
     assert_eq!(net.connections(1, target), 1);
 }
 
+#[test]
+fn other_partitions_are_not_let_in() {
+    let mut net = Net::new(2, Options::default());
+    let target = net.target(1);
+    let mut stranger = net.stranger();
+    for (pkey, connections) in [(0x1234, 0), (0x8001, 0), (0x7fff, 1), (0xffff, 2)] {
+        let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 31 };
+        let mut packet = handshake(target.dctn, DcEth { source: pkey, connection: 5 }, Some(connect));
+        packet[2..4].copy_from_slice(&(pkey as u16).to_be_bytes());
+        stranger.send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None }, packet }).unwrap();
+        net.run();
+        assert_eq!(net.connections(1, target), connections, "P_Key {pkey:#x}");
+    }
+    // One that names another's connection does not end it.
+    for (source, left) in [(0x1111, 2), (0xffff, 1)] {
+        let packet = handshake(target.dctn, DcEth { source, connection: 2 }, None);
+        stranger.send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None }, packet }).unwrap();
+        net.run();
+        assert_eq!(net.connections(1, target), left);
+    }
+}
+
 fn handshake(dctn: u32, dc: DcEth, connect: Option<ConnectEth>) -> Vec<u8> {
     let operation = if connect.is_some() { 0xd8 } else { 0xda };
     let mut headers = Headers::new(Bth {
