@@ -3,7 +3,15 @@
 use blueflame::types::{Cqn, Srqn};
 
 use super::{Opcode, Pdn, Rmpn, Status, Wq, Xrcdn, Xrqn};
-use crate::mailbox::{commands, structures};
+use crate::mailbox::{commands, names, structures};
+
+names! {
+    /// The state of a receive memory pool (`rmpc.state`).
+    pub struct RmpState(u8) {
+        RDY = 0x1,
+        ERR = 0x3,
+    }
+}
 
 structures! {
     /// Context of a shared receive queue.
@@ -49,7 +57,7 @@ structures! {
 
     /// Context of a receive memory pool.
     pub struct Rmpc: "rmpc", 0x780 {
-        state: 0x8, 4, u8;
+        state: 0x8, 4, RmpState;
         basic_cyclic_rcv_wqe: 0x20, 1, bool;
     }
     parts {
@@ -203,7 +211,7 @@ structures! {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
-        rmp_state: 0x40, 4, u8;
+        rmp_state: 0x40, 4, RmpState;
         rmpn: 0x48, 24, Rmpn;
     }
     parts {

@@ -60,7 +60,10 @@ pub struct RingsUse {
 }
 
 /// Rings begin at multiples of a send WQEBB, which is also the unit of `page_offset` in pages of 4096 bytes.
-pub(crate) const RING_ALIGN: usize = 64;
+pub(super) const RING_ALIGN: usize = 64;
+
+/// Bytes of the pages in which contexts count (`MLX5_ADAPTER_PAGE_SHIFT`).
+pub(super) const PAGE: usize = 4096;
 
 impl Rings {
     /// Begins to say how memory is registered. By default in chunks of 2 MiB.
@@ -177,7 +180,6 @@ impl Space {
     /// Where it begins, as contexts of queues say it: the offset of its page of 4096 bytes, and from there in units of 64 bytes
     /// (`*_umem_offset` and `page_offset`, with a `log_page_size` of 0).
     pub(crate) fn page(&self) -> (u64, u8) {
-        const PAGE: usize = 4096;
         ((self.offset / PAGE * PAGE) as u64, (self.offset % PAGE / 64) as u8)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::record::{Record, Records};
-use super::rings::{RING_ALIGN, Rings, Space};
+use super::rings::{PAGE, RING_ALIGN, Rings, Space};
 use crate::error::Error;
 
 /// The rings and doorbell records of one thread's queues. Make one for each thread that posts and polls.
@@ -32,6 +32,11 @@ impl ThreadRings {
     /// Memory for a ring.
     pub(crate) fn ring(&self, bytes: usize) -> Result<Space, Error> {
         self.rings.take(bytes, RING_ALIGN)
+    }
+
+    /// Memory for the ring of a work queue (`wq`), whose context has no room for each offset in a page.
+    pub(crate) fn paged_ring(&self, bytes: usize) -> Result<Space, Error> {
+        self.rings.take(bytes, PAGE)
     }
 
     /// A doorbell record, both words zero.

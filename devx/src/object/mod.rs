@@ -3,14 +3,26 @@
 
 mod address;
 mod cq;
+mod dct;
+mod eth;
+mod flow;
 mod mkey;
 mod pd;
 mod qp;
 mod shadow;
+mod shared;
+mod simple;
+mod srq;
 mod uar;
 
 pub use cq::{Cq, CqBuilder, OwnedCq};
+pub use dct::Dct;
+pub use eth::{DevxInlineMode, OwnedRq, OwnedSq, Rq, Rqt, Rss, Sq, Tir, Tis};
+pub use flow::{Destination, FlowGroup, FlowRule, FlowTable, MatchCriteria};
 pub use mkey::{Mkey, Piece};
 pub use pd::Pd;
-pub use qp::{ConnectError, DevxTransport, Qp, QpBuilder, QueuePair};
+pub use qp::{ConnectError, DevxTransport, Qp, QpBuilder, QueuePair, RawQp, RawQpBuilder};
+pub use shared::SharedReceives;
+pub use simple::{FlowCounter, Psv, QCounter, TransportDomain, Xrcd};
+pub use srq::{OwnedSrq, Srq};
 pub use uar::{DoorbellPage, SharedUar, ThreadUar, Uar, UarKind};

@@ -8,3 +8,4 @@ mod errors;
 mod events;
 mod memory;
 mod messages;
+mod objects;

@@ -8,6 +8,7 @@ use blueflame::types::{Qpn, Wqebbs};
 use super::super::cq::Cq;
 use super::super::pd::Pd;
 use super::super::shadow::Shadow;
+use super::super::shared::SharedReceives;
 use super::super::uar::DoorbellPage;
 use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
 use crate::context::Object;
@@ -28,6 +29,8 @@ pub(super) struct Handle {
     pub(super) service: ServiceType,
     /// What the send queue may have outstanding once it is ready to send.
     pub(super) window: Wqebbs,
+    /// How many receives may be posted at a time.
+    pub(super) receives: u32,
     /// Addresses of the rings that the queues over it have.
     pub(super) sq_ring: usize,
     pub(super) rq_ring: usize,
@@ -38,6 +41,7 @@ pub(super) struct Handle {
     pub(super) _page: DoorbellPage,
     pub(super) send_cq: Cq,
     pub(super) recv_cq: Cq,
+    pub(super) _shared: Option<SharedReceives>,
     pub(super) _pd: Pd,
 }
 

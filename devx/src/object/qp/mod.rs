@@ -3,10 +3,14 @@
 mod builder;
 mod handle;
 mod pair;
+mod plan;
+mod raw;
+mod service;
 mod states;
 mod transport;
 
 pub use builder::QpBuilder;
 pub use handle::Qp;
 pub use pair::{ConnectError, QueuePair};
+pub use raw::{RawQp, RawQpBuilder};
 pub use transport::DevxTransport;

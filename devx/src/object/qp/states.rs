@@ -25,10 +25,10 @@ mod optional {
 }
 
 /// After how many packets, as log2, the peer is asked for an acknowledgement (Linux `MLX5_IB_ACK_REQ_FREQ`).
-const LOG_ACK_REQ_FREQ: u8 = 8;
+pub(super) const LOG_ACK_REQ_FREQ: u8 = 8;
 
 /// Atomics of 8 bytes as InfiniBand has them (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
-const ATOMIC_MODE_IB_COMP: u8 = 1;
+pub(super) const ATOMIC_MODE_IB_COMP: u8 = 1;
 
 impl Qp {
     /// RESET to INIT: receives may be posted from here on.
@@ -149,14 +149,14 @@ impl Qp {
         Ok(optional::RRE | optional::RAE | optional::RWE)
     }
 
-    fn check(&self, path: &Path) -> Result<(), Error> {
+    pub(super) fn check(&self, path: &Path) -> Result<(), Error> {
         path.check()?;
         let ports = self.object().context().general()?.num_ports();
         in_range("port", path.port.number, 1..=ports.into())
     }
 
     /// Sends a command that changes the state.
-    fn transition<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
+    pub(super) fn transition<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
     where
         I::Command: Modifies,
     {
@@ -172,7 +172,7 @@ impl Qp {
 }
 
 /// log2 of a number of requests, rounded up; 0 for none.
-fn log_of(requests: u8) -> u8 {
+pub(super) fn log_of(requests: u8) -> u8 {
     requests.max(1).next_power_of_two().trailing_zeros() as u8
 }
 

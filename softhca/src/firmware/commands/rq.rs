@@ -124,7 +124,10 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
     call.check_owner(Object::Pd, pd)?;
     call.check_owner(Object::Cq, cqn)?;
-    call.check_owner(Object::QCounter, counter.into())?;
+    // 0 is no set of counters.
+    if counter != 0 {
+        call.check_owner(Object::QCounter, counter.into())?;
+    }
     let place = take(call, queue, &create_rq_in::LAYOUT, RECORD_BYTES)?;
     let rqn = call.device.create_rq(ReceiveQueueContext {
         pd,
@@ -155,7 +158,7 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let to = state(view.get(rqc::STATE))?;
     let strips_vlan = (mask & MODIFY_VSD != 0).then(|| !view.flag(rqc::VSD));
     let counter = (mask & MODIFY_COUNTER != 0).then(|| view.get(rqc::COUNTER_SET_ID) as u8);
-    if let Some(counter) = counter {
+    if let Some(counter) = counter.filter(|&counter| counter != 0) {
         call.check_owner(Object::QCounter, counter.into())?;
     }
     Ok(call.device.modify_rq(rqn, (from, to), strips_vlan, counter)?)

@@ -1,0 +1,91 @@
+//! Targets of dynamic connections.
+
+use blueflame::verbs::{Access, Path};
+
+use super::cq::Cq;
+use super::pd::Pd;
+use super::shared::SharedReceives;
+use crate::caps::has;
+use crate::check::in_range;
+use crate::cmd::{CreateDctIn, Dctc, Dctn, PathMtu, QueryDctIn};
+use crate::context::Object;
+use crate::error::Error;
+
+/// A target of dynamically connected queue pairs (DCT): initiators everywhere send to its number, if they know its key. Fields are
+/// dropped from first to last: the object goes before what it stands on.
+#[derive(Debug)]
+pub struct Dct {
+    object: Object,
+    dctn: Dctn,
+    _shared: SharedReceives,
+    _cq: Cq,
+    _pd: Pd,
+}
+
+impl Pd {
+    /// Makes a target that takes receives from `shared`, completes them on `cq`, and permits what `path` says (its access, RNR timer,
+    /// MTU) to initiators that know `access_key`.
+    ///
+    /// # Errors
+    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::Foreign`], [`Error::Command`].
+    pub fn dct(&self, cq: &Cq, shared: &SharedReceives, path: &Path, access_key: u64) -> Result<Dct, Error> {
+        let context = self.context();
+        for (object, other) in [("completion queue", cq.object().context()), ("shared receives", shared.context())] {
+            if !context.is(other) {
+                return Err(Error::Foreign { object, of: "device" });
+            }
+        }
+        path.check()?;
+        let general = context.general()?;
+        has("cmd_hca_cap.dct", general.dct())?;
+        in_range("port", path.port.number, 1..=general.num_ports().into())?;
+        let allows = |right: Access| path.access.bits() & right.bits() & !Access::LOCAL_WRITE.bits() != 0;
+        let mut inbox = CreateDctIn::new();
+        let target = inbox.dct_context_entry_mut();
+        target
+            .set_pd(self.pdn())
+            .set_cqn(cq.cqn())
+            .set_srqn_xrqn(shared.number().get())
+            .set_rre(allows(Access::REMOTE_READ))
+            .set_rwe(allows(Access::REMOTE_WRITE))
+            .set_min_rnr_nak(path.min_rnr_timer)
+            .set_dc_access_key(access_key)
+            .set_mtu(PathMtu(path.mtu as u8).0)
+            .set_port(path.port.number)
+            .set_pkey_index(path.pkey_index)
+            .set_my_addr_index(path.sgid.map_or(0, |entry| entry.index))
+            .set_hop_limit(path.hop_limit)
+            .set_tclass(path.traffic_class);
+        if general.atomic() && allows(Access::REMOTE_ATOMIC) {
+            /// As that of queue pairs: 8 bytes, as InfiniBand has them.
+            const ATOMIC_MODE_IB_COMP: u8 = 1;
+            target.set_rae(true).set_atomic_mode(ATOMIC_MODE_IB_COMP);
+        }
+        let (object, out) = context.create(&inbox)?;
+        Ok(Dct { object, dctn: out.dctn(), _shared: shared.clone(), _cq: cq.clone(), _pd: self.clone() })
+    }
+}
+
+impl Dct {
+    /// The number that initiators send to.
+    #[must_use]
+    pub fn dctn(&self) -> Dctn {
+        self.dctn
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Dctc, Error> {
+        let mut inbox = QueryDctIn::new();
+        inbox.set_dctn(self.dctn);
+        Ok(self.object.query(&inbox)?.dct_context_entry().clone())
+    }
+}

@@ -1,0 +1,457 @@
+//! Send and receive queues of raw Ethernet, and the interfaces by which frames leave and arrive.
+
+use std::sync::Arc;
+
+use blueflame::db::ExclusiveRegister;
+use blueflame::db::RegisterParts;
+use blueflame::queue::{Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, RawPacket};
+use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
+
+use super::cq::Cq;
+use super::pd::Pd;
+use super::shadow::Shadow;
+use super::simple::TransportDomain;
+use super::uar::{DoorbellPage, Uar};
+use crate::caps::at_least;
+use crate::check::in_range;
+use crate::cmd::{
+    CreateRqIn, CreateRqtIn, CreateSqIn, CreateTirIn, CreateTisIn, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn,
+    QuerySqIn, QueueState, RqNum, Rqc, Rqn, Rqtn, RxHashFunction, Sqc, Sqn, TirDispatch, Tirn, Tisn, Wq, WqType,
+};
+use crate::context::Object;
+use crate::error::Error;
+use crate::mailbox::{List, Structure};
+use crate::memory::{Record, Space, ThreadRings};
+
+/// A transport interface of sends: what send queues send by. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tis {
+    object: Arc<Object>,
+    tisn: Tisn,
+    domain: TransportDomain,
+}
+
+impl Tis {
+    /// Makes an interface of priority `prio`, 0 to 7 (CREATE_TIS).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Command`].
+    pub fn new(domain: &TransportDomain, prio: u8) -> Result<Self, Error> {
+        in_range("priority", prio, 0..=7)?;
+        let mut inbox = CreateTisIn::new();
+        // The field's highest three bits are the priority (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`,
+        // `MLX5_SET(tisc, tisc, prio, tc << 1)`).
+        inbox.ctx_mut().set_transport_domain(domain.tdn()).set_prio(prio << 1);
+        let (object, out) = domain.context().create(&inbox)?;
+        Ok(Self { object: Arc::new(object), tisn: out.tisn(), domain: domain.clone() })
+    }
+
+    /// What commands call it.
+    #[must_use]
+    pub fn tisn(&self) -> Tisn {
+        self.tisn
+    }
+
+    /// The object: for commands.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Its domain.
+    #[must_use]
+    pub fn domain(&self) -> &TransportDomain {
+        &self.domain
+    }
+}
+
+/// What a frame needs inline, as contexts say it.
+pub trait DevxInlineMode: InlineMode {
+    /// `sqc.min_wqe_inline_mode`.
+    const MODE: MinInlineMode;
+}
+
+impl DevxInlineMode for InlineNone {
+    const MODE: MinInlineMode = MinInlineMode::NONE;
+}
+impl DevxInlineMode for InlineL2 {
+    const MODE: MinInlineMode = MinInlineMode::L2;
+}
+impl DevxInlineMode for InlineIp {
+    const MODE: MinInlineMode = MinInlineMode::IP;
+}
+impl DevxInlineMode for InlineTcpUdp {
+    const MODE: MinInlineMode = MinInlineMode::TCP_UDP;
+}
+
+/// Handle of a send queue that is no queue pair's. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Sq {
+    handle: Arc<SqHandle>,
+}
+
+/// Fields are dropped from first to last: the object goes before what it stands on.
+#[derive(Debug)]
+struct SqHandle {
+    object: Object,
+    sqn: Sqn,
+    _shadow: Shadow<WqeRecord>,
+    _ring: Space,
+    _record: Record,
+    _page: DoorbellPage,
+    _tis: Tis,
+    _cq: Cq,
+    _pd: Pd,
+}
+
+/// A send queue of frames.
+pub type OwnedSq<M> = Owned<SendQueue<RawPacket<M>, ExclusiveRegister>, Sq>;
+
+/// What one request may have at most, behind its control and Ethernet segments.
+const MAX_INLINE: u32 = 512;
+const MAX_SGE: u32 = 16;
+
+/// Bytes of such a request: its segments, and headers inline.
+const LARGEST: u16 = 640;
+
+/// Fills in what work queues have in common.
+fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stride: u32) {
+    let (offset, _) = ring.page();
+    wq.set_wq_type(WqType::CYCLIC)
+        .set_pd(pd.pdn())
+        .set_log_wq_stride(stride.trailing_zeros() as u8)
+        .set_log_wq_sz(entries.trailing_zeros() as u8)
+        .set_wq_umem_valid(true)
+        .set_wq_umem_id(ring.umem())
+        .set_wq_umem_offset(offset)
+        .set_dbr_umem_valid(true)
+        .set_dbr_umem_id(record.umem())
+        .set_dbr_addr(record.offset());
+}
+
+/// Refuses parts of two devices.
+fn same_device(pd: &Pd, rings: &ThreadRings, cq: &Cq) -> Result<(), Error> {
+    for (object, other) in [("memory of rings", rings.rings().context()), ("completion queue", cq.object().context())] {
+        if !pd.context().is(other) {
+            return Err(Error::Foreign { object, of: "device" });
+        }
+    }
+    Ok(())
+}
+
+impl Pd {
+    /// Makes a send queue of frames, of `wqebbs` WQEBBs (rounded up to a power of two), that leave by `tis`. It is ready to send.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
+    pub fn send_queue<M: DevxInlineMode>(
+        &self,
+        rings: &ThreadRings,
+        cq: &Cq,
+        tis: &Tis,
+        uar: Uar,
+        wqebbs: u32,
+    ) -> Result<OwnedSq<M>, Error> {
+        same_device(self, rings, cq)?;
+        in_range("WQEBBs of a send queue", wqebbs, 1..=1 << 15)?;
+        let wqebbs = wqebbs.next_power_of_two();
+        let context = self.context();
+        let general = context.general()?;
+        at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
+        at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
+        let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
+        let record = rings.record()?;
+        let mut inbox = CreateSqIn::new();
+        let sqc = inbox.ctx_mut();
+        sqc.set_min_wqe_inline_mode(M::MODE)
+            .set_flush_in_error_en(true)
+            .set_state(QueueState::RST)
+            .set_cqn(cq.cqn())
+            .set_tis_lst_sz(1)
+            .set_tis_num_0(tis.tisn());
+        place(sqc.wq_mut(), self, &ring, &record, wqebbs, WQEBB_BYTES as u32);
+        sqc.wq_mut().set_uar_page(uar.page().id());
+        let (object, out) = context.create(&inbox)?;
+        let mut ready = ModifySqIn::new();
+        ready.set_sqn(out.sqn()).set_sq_state(QueueState::RST);
+        ready.ctx_mut().set_state(QueueState::RDY);
+        object.modify(&ready)?;
+
+        let shadow = Shadow::new(wqebbs);
+        let parts = SqParts {
+            ring: ring.start(),
+            wqebbs,
+            dbrec: record.start(),
+            qpn: Qpn::truncate(out.sqn().get()),
+            max_inline: MAX_INLINE,
+            max_sge: MAX_SGE,
+            signal_all: false,
+            pi: SqPi(0),
+            shadow: shadow.start(),
+        };
+        let register: RegisterParts = uar.parts();
+        let page = uar.page().clone();
+        // SAFETY: mapped as long as the page; the register is this queue's, as `uar` was taken.
+        let register = unsafe { ExclusiveRegister::from_parts(register) }
+            .map_err(|error| Error::Parts { object: "doorbell register", why: error.to_string() })?;
+        let handle = SqHandle {
+            object,
+            sqn: out.sqn(),
+            _shadow: shadow,
+            _ring: ring,
+            _record: record,
+            _page: page,
+            _tis: tis.clone(),
+            _cq: cq.clone(),
+            _pd: self.clone(),
+        };
+        let bad = |why: String| Error::Parts { object: "send queue", why };
+        // SAFETY: the device was told of this ring and record; they, and the shadow, live in the handle, which goes after the queue.
+        let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
+        queue.set_window(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
+        // SAFETY: the handle keeps the object; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Sq { handle: Arc::new(handle) }, SendQueue::ring_addr) })
+    }
+
+    /// Makes a receive queue of `receives` (rounded up to a power of two) of `sge` scatter entries each. It is ready to receive what a
+    /// [`Tir`] sends there.
+    ///
+    /// # Errors
+    /// As [`send_queue`](Self::send_queue).
+    pub fn recv_queue(&self, rings: &ThreadRings, cq: &Cq, receives: u32, sge: u32) -> Result<OwnedRq, Error> {
+        same_device(self, rings, cq)?;
+        in_range("requests of a receive queue", receives, 1..=1 << 15)?;
+        in_range("scatter entries", sge, 1..=128)?;
+        let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
+        let context = self.context();
+        let general = context.general()?;
+        at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqes.trailing_zeros())?;
+        at_least("cmd_hca_cap.max_wqe_sz_rq", general.max_wqe_sz_rq(), stride)?;
+        let ring = rings.paged_ring(wqes as usize * stride as usize)?;
+        let record = rings.record()?;
+        let mut inbox = CreateRqIn::new();
+        let rqc = inbox.ctx_mut();
+        rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(cq.cqn());
+        place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
+        let (object, out) = context.create(&inbox)?;
+        let mut ready = ModifyRqIn::new();
+        ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
+        ready.ctx_mut().set_state(QueueState::RDY);
+        object.modify(&ready)?;
+
+        let shadow = Shadow::new(RqParts::shadow_words(wqes));
+        let parts = RqParts {
+            buf: ring.start(),
+            wqe_cnt: wqes,
+            stride,
+            dbrec: record.start(),
+            qpn: Qpn::truncate(out.rqn().get()),
+            head: 0,
+            shadow: shadow.start(),
+        };
+        let handle = RqHandle {
+            object,
+            rqn: out.rqn(),
+            _shadow: shadow,
+            _ring: ring,
+            _record: record,
+            _cq: cq.clone(),
+            _pd: self.clone(),
+        };
+        // SAFETY: as for the send queue.
+        let mut queue = unsafe { RecvQueue::from_parts(parts) }
+            .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
+        queue.set_window(receives);
+        // SAFETY: as for the send queue.
+        Ok(unsafe { Owned::new(queue, Rq { handle: Arc::new(handle) }, RecvQueue::ring_addr) })
+    }
+}
+
+impl Sq {
+    /// The number that completions carry.
+    #[must_use]
+    pub fn sqn(&self) -> Sqn {
+        self.handle.sqn
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.handle.object
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Sqc, Error> {
+        let mut inbox = QuerySqIn::new();
+        inbox.set_sqn(self.sqn());
+        Ok(self.object().query(&inbox)?.sq_context().clone())
+    }
+}
+
+/// Handle of a receive queue that is no queue pair's. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Rq {
+    handle: Arc<RqHandle>,
+}
+
+/// As [`SqHandle`].
+#[derive(Debug)]
+struct RqHandle {
+    object: Object,
+    rqn: Rqn,
+    _shadow: Shadow<u64>,
+    _ring: Space,
+    _record: Record,
+    _cq: Cq,
+    _pd: Pd,
+}
+
+/// A receive queue of frames.
+pub type OwnedRq = Owned<RecvQueue, Rq>;
+
+impl Rq {
+    /// The number that completions carry.
+    #[must_use]
+    pub fn rqn(&self) -> Rqn {
+        self.handle.rqn
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.handle.object
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Rqc, Error> {
+        let mut inbox = QueryRqIn::new();
+        inbox.set_rqn(self.rqn());
+        Ok(self.object().query(&inbox)?.rq_context().clone())
+    }
+}
+
+/// A table of receive queues, over which packets are spread. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Rqt {
+    object: Arc<Object>,
+    rqtn: Rqtn,
+    _queues: Vec<Rq>,
+}
+
+impl Rqt {
+    /// Makes a table of these queues; one may be there several times.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] without queues, [`Error::Capability`], [`Error::Command`].
+    pub fn new(queues: &[Rq]) -> Result<Self, Error> {
+        in_range("queues of a table", queues.len() as u64, 1..=1 << 15)?;
+        let context = queues[0].object().context();
+        let needed = queues.len().next_power_of_two().trailing_zeros();
+        at_least("cmd_hca_cap.log_max_rqt_size", context.general()?.log_max_rqt_size(), needed)?;
+        let mut inbox = List::<CreateRqtIn, RqNum>::new(&CreateRqtIn::new());
+        let size = queues.len() as u16;
+        inbox.rqt_context_mut().set_rqt_max_size(size).set_rqt_actual_size(size);
+        for queue in queues {
+            inbox.push(RqNum::zeroed().set_rq_num(queue.rqn()));
+        }
+        let (object, out) = context.create(&inbox)?;
+        Ok(Self { object: Arc::new(object), rqtn: out.rqtn(), _queues: queues.to_vec() })
+    }
+
+    /// What commands call it.
+    #[must_use]
+    pub fn rqtn(&self) -> Rqtn {
+        self.rqtn
+    }
+
+    /// The object: for commands.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+}
+
+/// What of packets decides to which queue they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rss {
+    /// The key of the Toeplitz hash.
+    pub key: [u8; 40],
+    /// Which fields are hashed: bit 0 source, 1 destination IP address, 2 source, 3 destination port (Linux
+    /// `include/linux/mlx5/mlx5_ifc.h`, `MLX5_HASH_FIELD_SEL_*`).
+    pub fields: u32,
+    /// IPv6 in place of IPv4.
+    pub ipv6: bool,
+    /// UDP in place of TCP; with ports only.
+    pub udp: bool,
+}
+
+/// A transport interface of receives: where rules send frames.
+#[derive(Debug)]
+pub struct Tir {
+    object: Object,
+    tirn: Tirn,
+    _under: TirUnder,
+    _domain: TransportDomain,
+}
+
+#[derive(Debug)]
+enum TirUnder {
+    Queue { _rq: Rq },
+    Table { _rqt: Rqt },
+}
+
+impl Tir {
+    /// All packets go to one queue.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn direct(domain: &TransportDomain, rq: &Rq) -> Result<Self, Error> {
+        let mut inbox = CreateTirIn::new();
+        inbox.ctx_mut().set_disp_type(TirDispatch::DIRECT).set_inline_rqn(rq.rqn()).set_transport_domain(domain.tdn());
+        Self::make(domain, &inbox, TirUnder::Queue { _rq: rq.clone() })
+    }
+
+    /// Packets are spread over the queues of a table.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Command`].
+    pub fn spread(domain: &TransportDomain, rqt: &Rqt, rss: &Rss) -> Result<Self, Error> {
+        in_range("fields to hash", rss.fields, 1..=0xf)?;
+        let mut inbox = CreateTirIn::new();
+        let tirc = inbox.ctx_mut();
+        tirc.set_disp_type(TirDispatch::INDIRECT)
+            .set_indirect_table(rqt.rqtn())
+            .set_transport_domain(domain.tdn())
+            .set_rx_hash_fn(RxHashFunction::TOEPLITZ);
+        *tirc.rx_hash_toeplitz_key_mut() = rss.key;
+        tirc.rx_hash_field_selector_outer_mut()
+            .set_l3_prot_type(rss.ipv6)
+            .set_l4_prot_type(rss.udp)
+            .set_selected_fields(rss.fields);
+        Self::make(domain, &inbox, TirUnder::Table { _rqt: rqt.clone() })
+    }
+
+    fn make(domain: &TransportDomain, inbox: &CreateTirIn, under: TirUnder) -> Result<Self, Error> {
+        let (object, out) = domain.context().create(inbox)?;
+        Ok(Self { object, tirn: out.tirn(), _under: under, _domain: domain.clone() })
+    }
+
+    /// What rules call it.
+    #[must_use]
+    pub fn tirn(&self) -> Tirn {
+        self.tirn
+    }
+
+    /// The object: for commands, events, and rules that libmlx5 makes (`mlx5dv_create_flow`, `MLX5DV_FLOW_ACTION_DEST_DEVX`).
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+}

@@ -1,0 +1,290 @@
+//! What a queue pair is to be like, and CREATE_QP, for any service. Knows no queue over its rings.
+
+use std::sync::Arc;
+
+use blueflame::queue::{RqParts, SqParts};
+use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
+
+use super::super::cq::Cq;
+use super::super::pd::Pd;
+use super::super::shadow::Shadow;
+use super::super::shared::SharedReceives;
+use super::super::uar::DoorbellPage;
+use super::handle::{Handle, Qp};
+use crate::caps::{at_least, has};
+use crate::check::in_range;
+use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
+use crate::context::Object;
+use crate::error::Error;
+use crate::memory::{Record, Space, ThreadRings};
+
+/// What a queue pair is to be like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) pd: &'a Pd,
+    pub(super) rings: &'a ThreadRings,
+    pub(super) send_cq: &'a Cq,
+    pub(super) recv_cq: &'a Cq,
+    pub(super) shared: Option<&'a SharedReceives>,
+    pub(super) service: ServiceType,
+    pub(super) sends: u32,
+    pub(super) receives: u32,
+    pub(super) send_sge: u32,
+    pub(super) recv_sge: u32,
+    pub(super) inline: u32,
+    pub(super) user_index: u32,
+}
+
+/// A queue pair, and its raw parts, over which there is no queue yet.
+pub(super) struct Made {
+    pub(super) qp: Qp,
+    pub(super) sq: SqParts,
+    pub(super) rq: Option<RqParts>,
+}
+
+const OBJECT: &str = "queue pair";
+
+/// The user index of queues that nobody has given one: what Linux gives its own (`MLX5_IB_DEFAULT_UIDX`).
+const NO_USER_INDEX: u32 = 0xff_ffff;
+
+/// Queue pairs that are made for one with a number of which nothing is left.
+const TRIES: usize = 16;
+
+/// DS of the remote address, and of an address vector.
+const REMOTE_DS: usize = 1;
+const ADDRESS_DS: usize = 3;
+
+/// How large the rings of a queue pair are: receive WQEs first, the send ring behind.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Outstanding at most.
+    window: Wqebbs,
+    /// WQEBBs of the largest request.
+    largest: Wqebbs,
+    /// WQEBBs of the send ring.
+    wqebbs: u32,
+    /// WQEs of the receive ring; 0 without one.
+    wqes: u32,
+    /// Bytes of each.
+    stride: u32,
+}
+
+impl Shape {
+    fn recv_bytes(&self) -> usize {
+        self.wqes as usize * self.stride as usize
+    }
+
+    fn bytes(&self) -> usize {
+        self.recv_bytes() + self.wqebbs as usize * WQEBB_BYTES
+    }
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        pd: &'a Pd,
+        rings: &'a ThreadRings,
+        send_cq: &'a Cq,
+        recv_cq: &'a Cq,
+        service: ServiceType,
+    ) -> Self {
+        Self {
+            pd,
+            rings,
+            send_cq,
+            recv_cq,
+            shared: None,
+            service,
+            sends: 128,
+            receives: 128,
+            send_sge: 1,
+            recv_sge: 1,
+            inline: 0,
+            user_index: NO_USER_INDEX,
+        }
+    }
+
+    /// DS of a request between its control segment and its payload.
+    fn operand_ds(&self) -> usize {
+        match self.service {
+            ServiceType::UD => ADDRESS_DS,
+            ServiceType::DCI => ADDRESS_DS + REMOTE_DS,
+            _ => REMOTE_DS,
+        }
+    }
+
+    /// How large the rings become.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`].
+    fn shape(&self) -> Result<Shape, Error> {
+        in_range("gather entries", self.send_sge, 0..=61)?;
+        in_range("bytes inline", self.inline, 0..=960)?;
+        in_range("requests of a send queue", self.sends, 1..=1 << 15)?;
+        in_range("requests of a receive queue", self.receives, 0..=1 << 15)?;
+        in_range("scatter entries", self.recv_sge, 1..=128)?;
+        in_range("user index", self.user_index, 0..=0xff_ffff)?;
+        let inline = (self.inline as usize + size_of::<u32>()).div_ceil(DS_BYTES);
+        let payload = if self.inline == 0 { 0 } else { inline };
+        // Control segment and operands.
+        let ds = 1 + self.operand_ds() + payload.max(self.send_sge as usize);
+        in_range("DS of a request", ds as u64, 0..=Ds::MAX.into())?;
+        let largest = Ds(ds as u8).wqebbs();
+        let window = Wqebbs(self.sends as u16).max(largest);
+        let stride = DS_BYTES as u32 * self.recv_sge.next_power_of_two();
+        // The send ring begins behind the receive ring, at a WQEBB.
+        let least = (WQEBB_BYTES as u32 / stride).max(1);
+        let wqes =
+            if self.receives == 0 || self.shared.is_some() { 0 } else { self.receives.next_power_of_two().max(least) };
+        let shape = Shape { window, largest, wqebbs: u32::from(window.0).next_power_of_two(), wqes, stride };
+        self.check(&shape)?;
+        Ok(shape)
+    }
+
+    /// Whether the device can do it.
+    fn check(&self, shape: &Shape) -> Result<(), Error> {
+        let general = self.pd.context().general()?;
+        match self.service {
+            ServiceType::RC => has("cmd_hca_cap.rc", general.rc())?,
+            ServiceType::UC => has("cmd_hca_cap.uc", general.uc())?,
+            ServiceType::UD => has("cmd_hca_cap.ud", general.ud())?,
+            ServiceType::XRC => has("cmd_hca_cap.xrc", general.xrc())?,
+            ServiceType::DCI => has("cmd_hca_cap.dct", general.dct())?,
+            _ => {}
+        }
+        let longest = shape.wqebbs.max(shape.wqes).trailing_zeros();
+        at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), longest)?;
+        let bytes = shape.largest.0 * WQEBB_BYTES as u16;
+        at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), bytes)?;
+        if shape.wqes != 0 {
+            at_least("cmd_hca_cap.max_wqe_sz_rq", general.max_wqe_sz_rq(), shape.stride)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the queue pair, with the doorbell register of `page`.
+    pub(super) fn make(&self, page: &DoorbellPage) -> Result<Made, Error> {
+        let context = self.pd.context();
+        for (object, other) in [
+            ("doorbell page", page.context()),
+            ("memory of rings", self.rings.rings().context()),
+            ("completion queue of sends", self.send_cq.object().context()),
+            ("completion queue of receives", self.recv_cq.object().context()),
+            ("shared receive queue", self.shared.map_or(context, SharedReceives::context)),
+        ] {
+            if !context.is(other) {
+                return Err(Error::Foreign { object, of: "device" });
+            }
+        }
+        let shape = self.shape()?;
+        let ring = self.rings.ring(shape.bytes())?;
+        let record = self.rings.record()?;
+        let inbox = self.inbox(&shape, &ring, &record, page);
+        let (object, out) = self.create(&inbox)?;
+        Ok(self.finish(object, out.qpn(), &shape, (ring, record, page)))
+    }
+
+    /// CREATE_QP.
+    fn inbox(&self, shape: &Shape, ring: &Space, record: &Record, page: &DoorbellPage) -> CreateQpIn {
+        let mut inbox = CreateQpIn::new();
+        let (offset, page_offset) = ring.page();
+        inbox.set_wq_umem_valid(true).set_wq_umem_id(ring.umem()).set_wq_umem_offset(offset);
+        let qpc = inbox.qpc_mut();
+        qpc.set_st(self.service)
+            .set_pm_state(PathMigration::MIGRATED)
+            .set_pd(self.pd.pdn())
+            .set_uar_page(page.id())
+            .set_user_index(self.user_index)
+            .set_cqn_snd(self.send_cq.cqn())
+            .set_cqn_rcv(self.recv_cq.cqn())
+            .set_log_sq_size(shape.wqebbs.trailing_zeros() as u8)
+            .set_page_offset(page_offset)
+            .set_dbr_umem_valid(true)
+            .set_dbr_umem_id(record.umem())
+            .set_dbr_addr(record.offset());
+        if let Some(shared) = self.shared {
+            qpc.set_rq_type(RqType::SRQ_RMP_XRC_SRQ_XRQ).set_srqn_rmpn_xrqn(shared.number());
+        } else if shape.wqes == 0 {
+            qpc.set_rq_type(RqType::ZERO_SIZE);
+        } else {
+            qpc.set_rq_type(RqType::REGULAR)
+                .set_log_rq_size(shape.wqes.trailing_zeros() as u8)
+                .set_log_rq_stride((shape.stride / DS_BYTES as u32).trailing_zeros() as u8);
+        }
+        inbox
+    }
+
+    /// Makes queue pairs until one has a number of which no completions are left in the completion queues: they would pass for its own.
+    fn create(&self, inbox: &CreateQpIn) -> Result<(Object, CreateQpOut), Error> {
+        let cqs = [self.send_cq, self.recv_cq];
+        // As a rule both are one, and need looking at once.
+        let cqs = &cqs[..if cqs[0].is(cqs[1]) { 1 } else { 2 }];
+        let mut unfit = Vec::new();
+        loop {
+            let (object, out) = self.pd.context().create(inbox)?;
+            let Some(cq) = cqs.iter().find(|cq| cq.holds(out.qpn())) else {
+                return Ok((object, out));
+            };
+            unfit.push(object);
+            if unfit.len() == TRIES {
+                let why = format!(
+                    "completions of an earlier one with its number {:#x} lie unpolled in completion queue {:#x}",
+                    out.qpn().get(),
+                    cq.cqn().get()
+                );
+                return Err(Error::Parts { object: OBJECT, why });
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        object: Object,
+        qpn: Qpn,
+        shape: &Shape,
+        (ring, record, page): (Space, Record, &DoorbellPage),
+    ) -> Made {
+        let room = shape.largest.0 as usize * WQEBB_BYTES - (1 + self.operand_ds()) * DS_BYTES;
+        let sq_shadow = Shadow::new(shape.wqebbs);
+        let sq = SqParts {
+            // SAFETY: the send ring lies behind the receive ring, in the same space.
+            ring: unsafe { ring.start().add(shape.recv_bytes()) },
+            wqebbs: shape.wqebbs,
+            dbrec: record.start(),
+            qpn,
+            max_inline: room.saturating_sub(size_of::<u32>()) as u32,
+            max_sge: (room / DS_BYTES) as u32,
+            signal_all: false,
+            pi: SqPi(0),
+            shadow: sq_shadow.start(),
+        };
+        let rq_shadow = (shape.wqes != 0).then(|| Shadow::new(RqParts::shadow_words(shape.wqes)));
+        let rq = rq_shadow.as_ref().map(|shadow| RqParts {
+            buf: ring.start(),
+            wqe_cnt: shape.wqes,
+            stride: shape.stride,
+            dbrec: record.start(),
+            qpn,
+            head: 0,
+            shadow: shadow.start(),
+        });
+        let handle = Handle {
+            object,
+            qpn,
+            service: self.service,
+            window: shape.window,
+            receives: self.receives,
+            sq_ring: sq.ring.addr().get(),
+            rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),
+            _sq_shadow: sq_shadow,
+            _rq_shadow: rq_shadow,
+            _ring: ring,
+            _record: record,
+            _page: page.clone(),
+            send_cq: self.send_cq.clone(),
+            recv_cq: self.recv_cq.clone(),
+            _shared: self.shared.cloned(),
+            _pd: self.pd.clone(),
+        };
+        Made { qp: Qp { handle: Arc::new(handle) }, sq, rq }
+    }
+}

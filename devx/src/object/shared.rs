@@ -1,0 +1,51 @@
+//! Receives that many queue pairs share.
+
+use blueflame::types::Srqn;
+use blueflame::verbs;
+
+use super::srq::Srq;
+use crate::context::Context;
+
+/// Where queue pairs and targets take receives from, if not from queues of their own. Cheap to clone; kept alive by all that take from
+/// it.
+#[derive(Clone, Debug)]
+pub struct SharedReceives {
+    number: Srqn,
+    context: Context,
+    _under: Under,
+}
+
+#[derive(Clone, Debug)]
+enum Under {
+    Made { _srq: Srq },
+    Verbs { _srq: verbs::Srq },
+}
+
+impl SharedReceives {
+    /// The shared receive queue that verbs has made.
+    ///
+    /// `context` must be of the device that it was made on; another would be refused by the firmware, or be a queue of somebody else's
+    /// with the same number that this program may use, too.
+    #[must_use]
+    pub fn of_verbs(context: &Context, srq: &verbs::Srq) -> Self {
+        Self { number: srq.srqn(), context: context.clone(), _under: Under::Verbs { _srq: srq.clone() } }
+    }
+
+    /// The number that contexts have for it.
+    #[must_use]
+    pub fn number(&self) -> Srqn {
+        self.number
+    }
+
+    /// The device it is of.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl From<&Srq> for SharedReceives {
+    fn from(srq: &Srq) -> Self {
+        Self { number: srq.srqn(), context: srq.object().context().clone(), _under: Under::Made { _srq: srq.clone() } }
+    }
+}

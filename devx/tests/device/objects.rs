@@ -1,0 +1,150 @@
+//! Objects beside connected queue pairs: datagrams, dynamic connections, Ethernet queues, flow rules, counters.
+
+use std::sync::Arc;
+
+use blueflame::transport::InlineL2;
+use blueflame::types::WrId;
+use blueflame::wqe;
+use blueflame_devx::cmd::{FlowTableType, FteMatchParam, QpcState, QueueState, RqType, ServiceType};
+use blueflame_devx::mailbox::Structure;
+use blueflame_devx::object::{
+    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, Psv, QCounter, Rqt, Rss, SharedReceives,
+    Tir, Tis, TransportDomain, Uar,
+};
+use blueflame_devx::{Error, cmd};
+
+use crate::end::{Ground, ground};
+
+#[test]
+fn a_datagram_queue_pair_goes_to_rts() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, cq.handle(), cq.handle());
+    let raw = builder.sends(16).receives(16).build_on(uar).expect("a queue pair");
+    raw.qp.start_datagrams(&ground.path, 0x1111_1111).expect("RTS");
+    let context = raw.qp.query().expect("QUERY_QP");
+    assert_eq!((context.state(), context.st(), context.q_key()), (QpcState::RTS, ServiceType::UD, 0x1111_1111));
+    assert_eq!((raw.sq.wqebbs, raw.rq.map(|rq| rq.wqe_cnt)), (16, Some(16)));
+    assert!(matches!(raw.qp.start_initiator(&ground.path), Err(Error::Foreign { .. })));
+}
+
+#[test]
+fn an_initiator_and_a_target_are_made() {
+    let ground = ground();
+    let general = ground.context.general().expect("capabilities");
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let srq = ground.verbs_pd.shared_recv_queue(16, 1).expect("a shared receive queue of verbs");
+    let shared = SharedReceives::of_verbs(&ground.context, srq.handle());
+    let made = ground.pd.dct(cq.handle(), &shared, &ground.path, 0x5566);
+    if !general.dct() {
+        assert!(matches!(made, Err(Error::Capability { name: "cmd_hca_cap.dct", .. })), "{made:?}");
+        return;
+    }
+    let dct = made.expect("a target");
+    let context = dct.query().expect("QUERY_DCT");
+    assert_eq!((context.dc_access_key(), context.cqn()), (0x5566, cq.cqn()));
+    let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, cq.handle(), cq.handle());
+    let raw = builder.sends(16).receives(0).build_on(uar).expect("an initiator");
+    raw.qp.start_initiator(&ground.path).expect("RTS");
+    assert_eq!(raw.qp.state().expect("QUERY_QP"), QpcState::RTS);
+    assert_eq!(raw.rq.map(|rq| rq.wqe_cnt), None);
+}
+
+#[test]
+fn a_queue_pair_takes_receives_from_a_shared_queue() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a shared receive queue");
+    assert_eq!(srq.capacity(), 31);
+    let shared = SharedReceives::from(srq.handle());
+    let builder = ground.pd.queue_pair::<blueflame::transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let pair = builder.shared_receives(&shared).build_on(uar).expect("a queue pair");
+    assert!(pair.rq.is_none());
+    let context = pair.qp.query().expect("QUERY_QP");
+    assert_eq!((context.rq_type(), context.srqn_rmpn_xrqn()), (RqType::SRQ_RMP_XRC_SRQ_XRQ, srq.srqn()));
+    srq.handle().arm(4).expect("MODIFY_RMP");
+    assert_eq!(srq.handle().query().expect("QUERY_RMP").wq().lwm(), 4);
+}
+
+/// Whether the device speaks Ethernet: queues of frames need it.
+fn ethernet(ground: &Ground) -> bool {
+    let general = ground.context.general().expect("capabilities");
+    general.eth_net_offloads()
+}
+
+#[test]
+fn frames_leave_by_a_send_queue() {
+    let ground = ground();
+    let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
+    if !ethernet(&ground) {
+        return;
+    }
+    let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let mut cq = cq;
+    let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, cq.handle(), &tis, uar, 16).expect("a send queue");
+    assert_eq!(sq.handle().query().expect("QUERY_SQ").state(), QueueState::RDY);
+    let frame: [u8; 64] = std::array::from_fn(|n| n as u8);
+    let headers: &[u8; 18] = frame.first_chunk().expect("64 bytes");
+    sq.post(&wqe::frame().inline_headers(headers).inline(&frame[18..]).signaled(WrId(9))).expect("room");
+    let mut done = None;
+    while done.is_none() {
+        cq.poll_with(1, |cqe| done = Some((sq.retire(&cqe).map(|done| done.wr_id), cqe.check().is_ok())));
+    }
+    assert_eq!(done, Some((Ok(WrId(9)), true)));
+}
+
+#[test]
+fn rules_send_to_queues_and_count() {
+    let ground = ground();
+    if !ethernet(&ground) {
+        return;
+    }
+    let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let queues = [(); 2].map(|()| ground.pd.recv_queue(&ground.rings, cq.handle(), 16, 1).expect("a receive queue"));
+    assert_eq!(queues[0].handle().query().expect("QUERY_RQ").state(), QueueState::RDY);
+    let rqt = Rqt::new(&[queues[0].handle().clone(), queues[1].handle().clone()]).expect("CREATE_RQT");
+    let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
+    let spread = Arc::new(Tir::spread(&domain, &rqt, &rss).expect("CREATE_TIR"));
+    let direct = Arc::new(Tir::direct(&domain, queues[0].handle()).expect("CREATE_TIR"));
+    let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4).expect("CREATE_FLOW_TABLE");
+    let mut mask = FteMatchParam::zeroed();
+    mask.outer_headers_mut().set_ethertype(0xffff);
+    let criteria = MatchCriteria { outer_headers: true, ..MatchCriteria::default() };
+    let group = FlowGroup::new(&table, 0, 7, criteria, &mask).expect("CREATE_FLOW_GROUP");
+    let counter = Arc::new(FlowCounter::new(&ground.context).expect("ALLOC_FLOW_COUNTER"));
+    let mut value = FteMatchParam::zeroed();
+    value.outer_headers_mut().set_ethertype(0x0800);
+    let to = [Destination::Tir(&spread)];
+    let first = FlowRule::new(&group, 0, &value, &to, Some(&counter)).expect("a rule that counts");
+    value.outer_headers_mut().set_ethertype(0x88b5);
+    let second = FlowRule::new(&group, 1, &value, &[Destination::Tir(&direct)], None).expect("a rule");
+    value.outer_headers_mut().set_ethertype(0x88b6);
+    let third = FlowRule::new(&group, 2, &value, &[], None).expect("a rule that drops");
+    let outside = FlowRule::new(&group, 8, &value, &[], None);
+    assert!(matches!(outside, Err(Error::OutOfRange { .. })), "{outside:?}");
+    let counted = counter.read(false).expect("QUERY_FLOW_COUNTER");
+    assert_eq!((counted.packets(), counted.octets()), (0, 0));
+    // What rules stand on goes first here, and is destroyed last all the same.
+    drop((table, group, counter, spread, direct, rqt, queues));
+    drop((first, second, third));
+}
+
+#[test]
+fn counters_and_signature_values() {
+    let ground = ground();
+    let counters = QCounter::new(&ground.context).expect("ALLOC_Q_COUNTER");
+    let all = counters.read(true).expect("QUERY_Q_COUNTER");
+    assert_eq!(all.out_of_buffer(), 0);
+    match Psv::new(&ground.pd) {
+        Ok(psv) => assert_ne!(psv.index(), 0),
+        Err(Error::Command(error)) => assert_eq!(error.status, cmd::Status::BAD_OP_ERR, "{error}"),
+        Err(error) => panic!("{error}"),
+    }
+}
