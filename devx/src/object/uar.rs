@@ -83,6 +83,20 @@ impl DoorbellPage {
 
 /// A doorbell register, not used yet: one queue may have it alone ([`QpBuilder::build_on`](super::QpBuilder::build_on)), the queues
 /// of a thread ([`ThreadUar`]), or any queues, with a lock ([`SharedUar`]).
+///
+/// Two queues cannot have one each to themselves:
+///
+/// ```compile_fail,E0382
+/// # use blueflame::transport;
+/// # use blueflame_devx::Error;
+/// # use blueflame_devx::memory::ThreadRings;
+/// # use blueflame_devx::object::{Cq, Pd, Uar};
+/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &Cq, uar: Uar) -> Result<(), Error> {
+/// let first = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_on(uar)?;
+/// let second = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_on(uar)?; // moved
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Uar {
     page: DoorbellPage,
@@ -166,7 +180,19 @@ impl Uar {
     }
 }
 
-/// A register that the queues of one thread ring in turn, with no lock.
+/// A register that the queues of one thread ring in turn, with no lock. So those queues stay on the thread:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::transport;
+/// # use blueflame_devx::Error;
+/// # use blueflame_devx::memory::ThreadRings;
+/// # use blueflame_devx::object::{Cq, Pd, ThreadUar};
+/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &Cq, uar: &ThreadUar) -> Result<(), Error> {
+/// let pair = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_in(uar)?;
+/// std::thread::spawn(move || drop(pair)); // not `Send`
+/// # Ok(())
+/// # }
+/// ```
 pub struct ThreadUar<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     page: DoorbellPage,
     register: Rc<ThreadRegister<F, C>>,
