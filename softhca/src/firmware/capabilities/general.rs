@@ -12,6 +12,8 @@ use crate::steering::MAX_COUNTERS;
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
 /// `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
 const LOG_MAX_MSG: u32 = 30;
+/// log2 of the QPs that a device has at least, over all processes that share it; as on a ConnectX-5.
+const LOG_MAX_QP: u64 = 18;
 /// Bytes of the longest receive WQE that is announced, as on a ConnectX-5.
 const MAX_RQ_WQE: u32 = 512;
 /// How long the device takes to acknowledge: 4.096 us times two to the power of this.
@@ -33,8 +35,8 @@ capability_set! {
     HCA_CAP_2: 0x20, 1 = |_| 1;
     LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
-    // QPNs are below this, which libmlx5's table of QPs is for.
-    LOG_MAX_QP: 0x9b, 5 = |c| log2(c.qpn_first + c.qpn_count - 1) + 1;
+    // QPNs are below this, which libmlx5's table of QPs is for. Of all processes together: each has a part of the numbers.
+    LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
     LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects);
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();

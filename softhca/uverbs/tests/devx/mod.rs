@@ -31,6 +31,16 @@ fn commands_are_refused_when_a_program_asks_for_it() {
     assert_eq!(launch(&[], &[&program], PATIENCE), (Some(0), String::new()));
 }
 
+/// Commands and verbs say the same of the device and its ports.
+#[test]
+fn commands_know_the_device_as_verbs_do() {
+    let (_directory, program) = compiled("devx_identity");
+    for generation in ["connectx5", "connectx6dx", "connectx7"] {
+        clean(&program, &["--generation", generation], "infiniband");
+        clean(&program, &["--generation", generation, "--link", "ethernet"], "ethernet");
+    }
+}
+
 /// Queues made by commands, driven by hand.
 #[test]
 fn queues_made_by_commands_work_as_others_do() {
