@@ -2,7 +2,7 @@
  * Commands of the device, sent as mailboxes through mlx5dv_devx_*: what is asked of the kernel driver, and what it answers. The
  * argument names the part.
  */
-#include "devx.h"
+#include "devx_qp.h"
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -115,6 +115,7 @@ static void verbs_objects(void)
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 15, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
 	struct mlx5dv_cq raw = raw_cq(cq);
+	enum { QUERY_RMP = 0x90f };
 	uint8_t in[16] = {}, out[0x210] = {};
 	set(in, OPCODE, QUERY_CQ);
 	set(in, NUMBER, raw.cqn);
@@ -124,6 +125,26 @@ static void verbs_objects(void)
 	EXPECT(mlx5dv_devx_cq_query(cq, in, sizeof(in), out, sizeof(out)) == EINVAL);
 	set(in, OPCODE, QUERY_QP);
 	EXPECT(mlx5dv_devx_cq_query(cq, in, sizeof(in), out, sizeof(out)) == EINVAL);
+	set(in, NUMBER, qp->qp_num);
+	EXPECT(mlx5dv_devx_qp_query(qp, in, sizeof(in), out, sizeof(out)) == 0);
+	EXPECT(get(out, QPC_STATE) == STATE_RST && get(out, QPC_CQN_SND) == raw.cqn);
+	to_init(qp);
+	EXPECT(mlx5dv_devx_qp_query(qp, in, sizeof(in), out, sizeof(out)) == 0 && get(out, QPC_STATE) == STATE_INIT);
+	/* And changed: verbs see it. */
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	set(in, OPCODE, TO_ERR);
+	EXPECT(mlx5dv_devx_qp_modify(qp, in, sizeof(in), out, sizeof(out)) == 0);
+	EXPECT(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_ERR);
+	/* A shared receive queue is an RMP. */
+	struct ibv_srq *srq = NEED(ibv_create_srq(pd, &(struct ibv_srq_init_attr){ .attr = { .max_wr = 16, .max_sge = 1 } }));
+	struct mlx5dv_srq raw_srq = { .comp_mask = MLX5DV_SRQ_MASK_SRQN };
+	struct mlx5dv_obj of_srq = { .srq = { .in = srq, .out = &raw_srq } };
+	EXPECT(mlx5dv_init_obj(&of_srq, MLX5DV_OBJ_SRQ) == 0);
+	set(in, OPCODE, QUERY_RMP);
+	set(in, NUMBER, raw_srq.srqn);
+	EXPECT(mlx5dv_devx_srq_query(srq, in, sizeof(in), out, sizeof(out)) == 0 && get(out, STATUS) == OK);
+	EXPECT(ibv_destroy_srq(srq) == 0);
 	EXPECT(ibv_destroy_qp(qp) == 0);
 	EXPECT(ibv_destroy_cq(cq) == 0);
 }

@@ -3,11 +3,13 @@
 
 use super::record_file::RecordFile;
 use crate::process::Errno;
+use crate::process::fds::Own;
 use softhca::error::Object;
 use softhca::event::{EQE_BYTES, Event};
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Which events: their number, the kind of object, and which one.
@@ -45,7 +47,10 @@ pub(crate) enum Receiver {
 }
 
 /// A file that counts events, which the program has made.
-pub(crate) struct EventFd(std::fs::File);
+pub(crate) struct EventFd {
+    _own: Own,
+    file: File,
+}
 
 impl EventFd {
     /// The program's descriptor `fd`, held on to: `EBADF` if it is none, `EINVAL` if it is another file's.
@@ -56,10 +61,10 @@ impl EventFd {
             return Err(Errno::EBADF);
         }
         // SAFETY: a descriptor that the call has just made, so nobody else has it.
-        let own = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(own) };
+        let own = unsafe { OwnedFd::from_raw_fd(own) };
         let link = std::fs::read_link(format!("/proc/self/fd/{}", own.as_raw_fd()));
         if link.is_ok_and(|link| link.as_os_str() == "anon_inode:[eventfd]") {
-            Ok(Self(own.into()))
+            Ok(Self { _own: Own::new(&own), file: own.into() })
         } else {
             Err(Errno::EINVAL)
         }
@@ -67,10 +72,10 @@ impl EventFd {
 
     fn signal(&self) {
         // The program decides how high it may count, and whether writing blocks.
-        let mut ready = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        let mut ready = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         // SAFETY: one entry, a local.
         if unsafe { libc::poll(&mut ready, 1, 0) } == 1 {
-            let _ = (&self.0).write(&1_u64.to_ne_bytes());
+            let _ = (&self.file).write(&1_u64.to_ne_bytes());
         }
     }
 }
@@ -146,5 +151,58 @@ impl Subscriptions {
                 Receiver::Redirected(eventfd) => eventfd.signal(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record_file::{RecordKind, Taken};
+    use super::*;
+    use softhca::event::{DctEvent, QpEvent};
+
+    /// What has come, by the numbers that the program knows it by, and the kinds of queues.
+    fn read(file: &RecordFile) -> Vec<(u64, u8)> {
+        let mut all = Vec::new();
+        let mut record = [0_u8; 8 + EQE_BYTES];
+        while let Ok(Taken::Bytes(_)) = file.take(record.as_mut_ptr() as u64, record.len()) {
+            let (cookie, entry) = record.split_at(8);
+            all.push((u64::from_ne_bytes(cookie.try_into().unwrap()), entry[QUEUE_KIND]));
+        }
+        all
+    }
+
+    #[test]
+    fn events_go_to_whoever_has_asked_for_that_object_of_that_kind() {
+        let (file, _program) = RecordFile::new(RecordKind::Events).unwrap();
+        let mut subscriptions = Subscriptions::default();
+        let mut ask = |event, kind, object, cookie| {
+            subscriptions.add(Topic { event, kind, object }, cookie, &file, Receiver::Record(cookie));
+        };
+        ask(0x14, queue_kind::RECEIVE, Some(7), 1);
+        ask(0x14, queue_kind::OTHER, Some(7), 2);
+        ask(0x14, queue_kind::RECEIVE, Some(8), 3);
+        ask(0x13, queue_kind::OTHER, Some(7), 4);
+        ask(0x1c, queue_kind::DC_TARGET, Some(7), 5);
+        ask(0x09, queue_kind::OTHER, None, 6);
+        ask(0x00, queue_kind::OTHER, Some(7), 7);
+        let raised = |event| {
+            subscriptions.deliver(&event);
+            read(&file)
+        };
+        // Both an RMP and an SRQ of another kind can have the number.
+        assert_eq!(raised(Event::SrqLimit { srqn: 7 }), [(2, 0), (1, 1)]);
+        assert_eq!(raised(Event::Qp { qpn: 7, kind: QpEvent::LastWqeReached }), [(4, 0)]);
+        assert_eq!(raised(Event::Qp { qpn: 7, kind: QpEvent::Fatal }), []);
+        assert_eq!(raised(Event::Qp { qpn: 8, kind: QpEvent::LastWqeReached }), []);
+        assert_eq!(raised(Event::Dct { dctn: 7, kind: DctEvent::Drained }), [(5, 0)]);
+        assert_eq!(raised(Event::Port { port: 1, up: false }), [(6, 0)]);
+        assert_eq!(raised(Event::Completion { cqn: 7 }), [(7, 0)]);
+        subscriptions.forget(7);
+        subscriptions.deliver(&Event::Completion { cqn: 7 });
+        assert_eq!(read(&file), []);
+        file.end();
+        let (other, _program) = RecordFile::new(RecordKind::Events).unwrap();
+        subscriptions.add(Topic { event: 9, kind: queue_kind::OTHER, object: None }, 0, &other, Receiver::Record(1));
+        assert_eq!(subscriptions.by_topic.len(), 1, "what nobody can read is forgotten");
     }
 }
