@@ -2,8 +2,10 @@
 
 mod completion;
 mod cqe;
+mod moderation;
 mod queue;
 
 pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, Source, Syndrome};
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
+pub(crate) use moderation::Moderation;
 pub(crate) use queue::{Cq, CqFailure};

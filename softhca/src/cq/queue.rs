@@ -2,6 +2,7 @@
 
 use super::completion::Completion;
 use super::cqe::Encoded;
+use super::moderation::{Gathered, Moderation};
 use crate::context::CqContext;
 use crate::error::Error;
 use crate::event::Event;
@@ -53,6 +54,9 @@ pub(crate) struct Cq {
     missed: Option<Missed>,
     /// CQEs written when the last event was raised, 24 bits.
     notified: u32,
+    moderation: Moderation,
+    /// CQEs that the arming asks for, and that wait for more.
+    gathered: Gathered,
     /// Arm word last seen in the record.
     arm_word: u32,
     /// It takes no more CQEs.
@@ -70,6 +74,8 @@ impl Cq {
             armed: CqArming::Fired,
             missed: None,
             notified: 0,
+            moderation: Moderation::default(),
+            gathered: Gathered::default(),
             arm_word: ARM_POISON,
             failure: None,
             users: 0,
@@ -137,7 +143,12 @@ impl Cq {
             CqArming::Solicited => c.is_solicited(),
             CqArming::Any => true,
         };
-        wakes.then(|| self.fire(cqn))
+        (wakes && self.gathered.add(self.moderation, now)).then(|| self.fire(cqn))
+    }
+
+    /// How events are held back from now on.
+    pub(crate) fn set_moderation(&mut self, moderation: Moderation) {
+        self.moderation = moderation;
     }
 
     /// The arm word has reached the device.
@@ -167,11 +178,15 @@ impl Cq {
         Ok(())
     }
 
-    /// The event for CQEs that were written before the CQ was armed, if it is due.
+    /// The event that waits for time to pass, if it is due: for CQEs that might have become more ([`Moderation`]), or for those
+    /// that were written before the CQ was armed.
     ///
     /// CQEs that the host has consumed meanwhile raise no event: a program that arms and then polls would be woken for
     /// nothing. On a real device an event takes longer to reach the program than such a poll takes.
     pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
+        if self.gathered.due().is_some_and(|due| now >= due) {
+            return Some(self.fire(cqn));
+        }
         let Missed { end, due } = self.missed?;
         let consumed = |consumer: u32| consumer.wrapping_sub(end) & INDEX_MASK < 1 << self.context.log_size;
         if memory.load_be32(self.context.dbr).is_ok_and(consumed) {
@@ -183,7 +198,7 @@ impl Cq {
 
     /// When the event for CQEs that are written already is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.missed.map(|missed| missed.due)
+        self.missed.map(|missed| missed.due).into_iter().chain(self.gathered.due()).min()
     }
 
     /// Writes the CQE that ends the old ring, and goes on in the ring of `context`.
@@ -242,6 +257,7 @@ impl Cq {
     fn fire(&mut self, cqn: u32) -> Event {
         self.armed = CqArming::Fired;
         self.missed = None;
+        self.gathered = Gathered::default();
         self.notified = self.producer;
         Event::Completion { cqn }
     }
@@ -360,6 +376,31 @@ mod tests {
         assert_eq!(arm(&mut cq, &memory, 1), Ok(None), "the CQE before index 1 was consumed");
         assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }));
         assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
+    }
+
+    #[test]
+    fn an_event_waits_for_more_or_for_its_time() {
+        let (mut cq, memory) = setup(true);
+        let fired = Some(Event::Completion { cqn: CQN });
+        let second = Duration::from_secs(1);
+        cq.set_moderation(Moderation { count: 3, period: second });
+        assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+        let written: Vec<_> = (0..4).map(|i| write(&mut cq, &memory, &completion(i))).collect();
+        assert_eq!(written, [None, None, fired, None], "the third, and then it is not armed");
+        assert_eq!(arm(&mut cq, &memory, 4), Ok(None));
+        assert_eq!(write(&mut cq, &memory, &completion(4)), None);
+        assert_eq!(cq.deadline(), Some(second));
+        assert_eq!(cq.due_event(CQN, &memory, second / 2), None);
+        assert_eq!(cq.due_event(CQN, &memory, second), fired);
+        assert_eq!((cq.due_event(CQN, &memory, second), cq.deadline()), (None, None));
+        cq.set_moderation(Moderation { count: 2, period: Duration::ZERO });
+        assert_eq!(arm(&mut cq, &memory, 5), Ok(None));
+        assert_eq!((write(&mut cq, &memory, &completion(5)), cq.deadline()), (None, None), "without end");
+        assert_eq!(write(&mut cq, &memory, &completion(6)), fired);
+        cq.set_moderation(Moderation { count: 0, period: second });
+        assert_eq!(arm(&mut cq, &memory, 7), Ok(None));
+        assert_eq!(write(&mut cq, &memory, &completion(7)), None);
+        assert_eq!(cq.due_event(CQN, &memory, second), fired);
     }
 
     #[test]

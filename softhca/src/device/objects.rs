@@ -4,13 +4,14 @@ use super::check::{self, value};
 use super::{Device, Pd};
 use crate::config::DoorbellSource;
 use crate::context::{CqContext, SrqContext, SrqOrder};
-use crate::cq::Cq;
+use crate::cq::{Cq, Moderation};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::query::{CqInfo, SrqInfo};
 use crate::recv::Srq;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
+use std::time::Duration;
 
 impl Device {
     /// Allocates a UAR page; returns its index.
@@ -114,6 +115,16 @@ impl Device {
     /// [`Error::NoSuch`].
     pub fn query_cq(&self, cqn: u32) -> Result<CqInfo, Error> {
         Ok(self.resources.cqs.find(cqn)?.info(&*self.resources.memory))
+    }
+
+    /// Holds events of an armed CQ back until it has got `count` CQEs, or until `period` has passed since the first of them. 0
+    /// is no limit; if there is neither, each CQE raises its event at once, as in a new CQ.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn moderate_cq(&mut self, cqn: u32, count: u16, period: Duration) -> Result<(), Error> {
+        self.resources.cqs.find_mut(cqn)?.set_moderation(Moderation { count, period });
+        Ok(())
     }
 
     /// Says whether a CQ overwrites CQEs that have not been consumed ([`CqContext::ignore_overrun`]).

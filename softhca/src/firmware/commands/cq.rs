@@ -8,6 +8,7 @@ use crate::firmware::objects::{CQC_BYTES, CqRecord};
 use crate::firmware::placement::Placement;
 use crate::firmware::status::{Refusal, Status};
 use crate::query::{CqArming, CqFault};
+use std::time::Duration;
 
 layout! {
     /// CQ context.
@@ -153,6 +154,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut given = [0; CQC_BYTES];
     given.copy_from_slice(&view.0[..CQC_BYTES]);
     call.state.queues.cqs.insert(cqn, CqRecord { cqc: given, made: true });
+    moderate(call, cqn, view)?;
     call.output.set(create_cq_out::CQN, cqn.into());
     Ok(())
 }
@@ -285,7 +287,14 @@ fn modify_fields(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {
     for (_, field) in fields.into_iter().filter(|(bit, _)| select & bit != 0) {
         ViewMut(&mut record.cqc).set(field, view.get(field));
     }
-    Ok(())
+    let changed = record.cqc;
+    moderate(call, cqn, View(&changed))
+}
+
+/// Holds events back as a context says; its periods are in microseconds.
+fn moderate(call: &mut Call<'_>, cqn: u32, view: View<'_>) -> Result<(), Refusal> {
+    let period = Duration::from_micros(view.get(cqc::CQ_PERIOD));
+    Ok(call.device.moderate_cq(cqn, view.get(cqc::CQ_MAX_COUNT) as u16, period)?)
 }
 
 fn resize(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {

@@ -288,6 +288,29 @@ fn indexes_have_a_status_of_their_own() {
 }
 
 #[test]
+fn what_no_command_has_made_is_reported_too() {
+    // As libmlx5 asks for a QP of verbs (`mlx5_query_qp_data_in_order`).
+    let mut nodes = qps(LinkLayer::Ethernet, RC);
+    connect(&mut nodes);
+    let [node, _] = &mut nodes;
+    let made = query(node);
+    let qpn = node.qpn;
+    node.bench.firmware.forget_owner(crate::error::Object::Qp, qpn);
+    let mut found = query(node);
+    assert_eq!(found[0xb8..0xc0], made[0xb8..0xc0], "its record");
+    // What only the mailboxes have said is gone: migration, and the longest message.
+    (found[0x1a], found[0x20]) = (0x18, found[0x20] | 30);
+    assert_eq!(found, made);
+    let cqn = node.cqn;
+    let on_cq = sparse(16, &[(0, 4), (1, 2), (11, cqn as u8)]);
+    let made = node.bench.execute(&on_cq, 0x110).expect("a context");
+    node.bench.firmware.forget_owner(crate::error::Object::Cq, cqn);
+    let mut found = node.bench.execute(&on_cq, 0x110).expect("a context");
+    found[0x27] = made[0x27];
+    assert_eq!(found, made, "all but the event queue");
+}
+
+#[test]
 fn reset_brings_back_what_was_created() {
     let mut nodes = qps(LinkLayer::InfiniBand, RC);
     let fresh = query(&mut nodes[0]);
@@ -387,4 +410,26 @@ fn draining_ends_with_an_event() {
     settle(&mut nodes);
     let [node, _] = &mut nodes;
     assert_eq!(node.events(), [Event::Qp { qpn: node.qpn, kind: QpEvent::SqDrained }]);
+}
+
+#[test]
+fn events_wait_for_as_many_completions_as_the_queue_was_told() {
+    let mut nodes = qps(LinkLayer::InfiniBand, UC);
+    connect(&mut nodes);
+    let [node, _] = &mut nodes;
+    // MODIFY_CQ: the count (2), which is 3; then the driver arms it at its consumer index.
+    let mut modify = sparse(0x110, &[(0, 4), (1, 3), (0xf, 2), (0x23, 3)]);
+    modify[8..12].copy_from_slice(&node.cqn.to_be_bytes());
+    assert_eq!(node.status(&modify), Status::Ok);
+    let mut doorbell = [0; 8];
+    doorbell[4..].copy_from_slice(&node.cqn.to_be_bytes());
+    node.bench.device.doorbell(node.uar, 0x20, &doorbell);
+    for sent in 1..=4 {
+        let [node, _] = &mut nodes;
+        node.post(0x0a, &data_seg(BASE, 16, node.key), true);
+        settle(&mut nodes);
+        let [node, _] = &mut nodes;
+        let expected: &[Event] = if sent == 3 { &[Event::Completion { cqn: node.cqn }] } else { &[] };
+        assert_eq!(node.events(), expected, "{sent} sent");
+    }
 }
