@@ -73,6 +73,37 @@ fn layouts_are_those_of_linux() {
     assert!(count >= 2);
 }
 
+/// The rows of the page about the firmware are its commands, each with a proof that the page knows.
+#[test]
+fn the_book_has_all_commands_and_their_proofs() {
+    let page = include_str!("../../../docs/firmware.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(" | ").collect()).collect();
+    let words: Vec<&str> = rows.iter().filter(|row| row.len() == 3).map(|row| row[0]).collect();
+    let found: Vec<String> = rows
+        .iter()
+        .filter(|row| row.len() == 5 && row[0].starts_with("0x"))
+        .map(|row| {
+            let known = row[4].split(", ").all(|word| words.contains(&word));
+            assert!(known, "{}: {:?} is not one of {words:?}", row[1], row[4]);
+            row[..4].join(" | ")
+        })
+        .collect();
+    let mut all: Vec<&super::call::Command> = commands::all().collect();
+    all.sort_by_key(|command| command.opcode);
+    let all: Vec<String> = all
+        .iter()
+        .map(|command| {
+            let (input, output) = (command.input.bytes, command.output.bytes);
+            format!("{:#05x} | {} | {input:#x} | {output:#x}", command.opcode, command.name)
+        })
+        .collect();
+    for row in &all {
+        assert!(found.contains(row), "docs/firmware.md has no row: | {row} | ... |");
+    }
+    assert_eq!(found, all);
+}
+
 #[test]
 fn what_is_no_command_is_refused_with_a_status_and_changes_nothing() {
     let (mut firmware, mut device) = (Firmware::new(), device());
