@@ -22,4 +22,4 @@ pub(crate) use context::{
     TisContext,
 };
 pub(crate) use counters::{PortCounters, Traffic};
-pub(crate) use objects::{MAX_OBJECTS, MAX_RQT, Nic};
+pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};

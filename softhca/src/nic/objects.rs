@@ -6,6 +6,7 @@ use super::looped::Looped;
 use super::receive_queue::ReceiveQueue;
 use crate::context::QueueState;
 use crate::error::{Error, Object};
+use crate::ethernet::{FRAME_BYTES, MAX_FRAME};
 use crate::resources::Resources;
 use crate::steering::{Destination, Direction, Entry, Steering};
 use crate::table::Table;
@@ -13,6 +14,10 @@ use std::collections::BTreeMap;
 
 /// Most objects of a kind.
 pub(crate) const MAX_OBJECTS: u32 = 1 << 16;
+/// Bytes of a frame check sequence, which frames have on a cable and nowhere here.
+const FCS: usize = 4;
+/// Bytes of the longest frame with its check sequence.
+pub(crate) const MAX_MTU: u16 = (MAX_FRAME + FCS) as u16;
 /// Largest RQT.
 pub(crate) const MAX_RQT: u16 = 1 << 11;
 
@@ -38,6 +43,9 @@ pub(crate) struct Nic {
     pub(crate) loops_unicast: bool,
     pub(crate) loops_multicast: bool,
     pub(super) looped: Vec<Looped>,
+    /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the sequence
+    /// into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
+    pub(crate) mtu: u16,
     /// What has arrived and left.
     pub(crate) received: PortCounters,
     pub(crate) transmitted: PortCounters,
@@ -55,6 +63,7 @@ impl Default for Nic {
             loops_unicast: true,
             loops_multicast: true,
             looped: Vec::new(),
+            mtu: MAX_MTU,
             received: PortCounters::default(),
             transmitted: PortCounters::default(),
         }
@@ -237,6 +246,11 @@ impl Nic {
         let removed = self.steering.remove_entry(direction, table, index)?;
         self.count_tirs(&removed.destinations, -1);
         Ok(())
+    }
+
+    /// Whether a frame of so many bytes is received.
+    pub(super) fn takes(&self, bytes: usize) -> bool {
+        FRAME_BYTES.contains(&(bytes as u64)) && bytes + FCS <= usize::from(self.mtu)
     }
 
     /// The transport domain of a send queue, if it has one.

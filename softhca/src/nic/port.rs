@@ -4,7 +4,7 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
-use crate::ethernet::{FRAME_BYTES, Headers};
+use crate::ethernet::Headers;
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
 use crate::wire::Wire;
@@ -59,8 +59,8 @@ impl Nic {
 
     /// A frame arrives; `own` is the transport domain of the send queue of this device that has sent it.
     fn receive(&mut self, resources: &mut Resources, frame: &[u8], own: Option<u32>) {
-        let Some(headers) = Headers::of(frame).filter(|_| FRAME_BYTES.contains(&(frame.len() as u64))) else {
-            return log::debug!("{} bytes from the wire are no frame", frame.len());
+        let Some(headers) = Headers::of(frame).filter(|_| self.takes(frame.len())) else {
+            return log::debug!("{} bytes from the wire are no frame, or one that is too long", frame.len());
         };
         self.received.add(&headers, frame.len() as u64);
         let decision = self.steering.decide(Direction::Receive, &Key::of(&headers, 0), frame.len() as u64);

@@ -2,7 +2,7 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{Node, op, run};
+use crate::node::{Node, op, pair, run};
 use softhca::wire::in_process::Fabric;
 
 #[test]
@@ -42,4 +42,69 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
             }
         }
     }
+}
+
+/// What changes these fields of the port.
+fn port(fields: &[(&str, u64)]) -> Mail {
+    fields.iter().fold(
+        Mail::command("modify_nic_vport_context_in", op::MODIFY_NIC_VPORT_CONTEXT),
+        |mail, (field, value)| {
+            mail.set(&format!("field_select.{field}"), 1).set(&format!("nic_vport_context.{field}"), *value)
+        },
+    )
+}
+
+#[test]
+fn a_port_keeps_its_own_frames_out_when_it_is_told_to() {
+    let mut a = Node::new(&Fabric::new(), 1);
+    let (mut cq, send_cq) = (a.cq(), a.cq());
+    let rq = a.rq(&cq, false, 16);
+    let tis = a.tis();
+    let mut sq = a.sq(&send_cq, Some(tis));
+    let tir = a.tir(rq.number);
+    a.take_all(tir);
+    let packet = ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30);
+    for (unicast, multicast) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0)] {
+        let fields = [("disable_uc_local_lb", unicast), ("disable_mc_local_lb", multicast)];
+        let mail = port(&fields);
+        // As Linux does it before it makes anything else: 512 bytes, and these bits.
+        assert_eq!((mail.bytes.len(), mail.get("field_select")), (512, 0xc00));
+        a.bare(&mail).unwrap();
+        a.send(&mut sq, 0, &frame(mac(1), &[], &packet));
+        a.send(&mut sq, 0, &frame([0xff; 6], &[], &packet));
+        run(&mut [&mut a]);
+        assert_eq!(a.poll_all(&mut cq).len() as u64, 2 - unicast - multicast);
+        let query = Mail::command("query_nic_vport_context_in", op::QUERY_NIC_VPORT_CONTEXT);
+        let found = a.command(&query, "query_nic_vport_context_out", 0).unwrap();
+        for (field, value) in fields {
+            assert_eq!(found.get(&format!("nic_vport_context.{field}")), value);
+        }
+    }
+    // There is RoCE, and no list of addresses.
+    a.bare(&port(&[("roce_en", 1)])).unwrap();
+    assert!(a.bare(&port(&[("roce_en", 0)])).is_err());
+    for field in ["promisc", "addresses_list", "node_guid", "min_inline"] {
+        let mail = port(&[]).set(&format!("field_select.{field}"), 1);
+        assert!(a.bare(&mail).is_err(), "{field}");
+    }
+}
+
+#[test]
+fn frames_that_are_longer_than_the_port_takes_are_lost() {
+    let (mut a, mut b) = pair();
+    let (mut cq, send_cq) = (b.cq(), a.cq());
+    let rq = b.rq(&cq, false, 16);
+    let tir = b.tir(rq.number);
+    b.take_all(tir);
+    let tis = a.tis();
+    let mut sq = a.sq(&send_cq, Some(tis));
+    let whole = frame(mac(2), &[], &ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 100));
+    let len = whole.len() as u64;
+    for (mtu, arrives) in [(len + 4, 1), (len + 3, 0), (9220, 1)] {
+        b.bare(&port(&[("mtu", mtu)])).unwrap();
+        a.send(&mut sq, 0, &whole);
+        run(&mut [&mut a, &mut b]);
+        assert_eq!(b.poll_all(&mut cq).len(), arrives, "{mtu}");
+    }
+    assert!(b.bare(&port(&[("mtu", 9221)])).is_err() && b.bare(&port(&[("mtu", 0)])).is_err());
 }

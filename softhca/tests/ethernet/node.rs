@@ -26,6 +26,8 @@ pub(crate) const BUFFER: u64 = 2048;
 /// Opcodes (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_CMD_OP_*`).
 pub(crate) mod op {
     pub(crate) const CREATE_CQ: u64 = 0x400;
+    pub(crate) const QUERY_NIC_VPORT_CONTEXT: u64 = 0x754;
+    pub(crate) const MODIFY_NIC_VPORT_CONTEXT: u64 = 0x755;
     pub(crate) const QUERY_VPORT_COUNTER: u64 = 0x770;
     pub(crate) const ALLOC_Q_COUNTER: u64 = 0x771;
     pub(crate) const DEALLOC_Q_COUNTER: u64 = 0x772;

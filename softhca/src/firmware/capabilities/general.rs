@@ -126,6 +126,8 @@ capability_set! {
     LOG_MIN_STRIDE_SZ_RQ: 0x3ab, 5 = |_| 4;
     LOG_MAX_STRIDE_SZ_SQ: 0x3b3, 5 = |_| 6;
     LOG_MIN_STRIDE_SZ_SQ: 0x3bb, 5 = |_| 6;
+    DISABLE_LOCAL_LB_UC: 0x3e1, 1 = |c| is_ethernet(c).into();
+    DISABLE_LOCAL_LB_MC: 0x3e2, 1 = |c| is_ethernet(c).into();
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
     // CQE timestamps count nanoseconds.

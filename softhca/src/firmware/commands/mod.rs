@@ -19,6 +19,7 @@ mod match_param;
 mod mkey;
 #[cfg(test)]
 mod mkey_tests;
+mod nic_vport;
 mod pd;
 mod q_counter;
 mod qp;
@@ -60,6 +61,7 @@ const ALL: &[&[Command]] = &[
     flow_group::COMMANDS,
     flow_table::COMMANDS,
     mkey::COMMANDS,
+    nic_vport::COMMANDS,
     pd::COMMANDS,
     q_counter::COMMANDS,
     qp::COMMANDS,

@@ -103,6 +103,8 @@ layout! {
 layout! {
     /// A function's Ethernet port.
     nic_vport_context: 0x100 bytes {
+        DISABLE_MC_LOCAL_LB: 0x1d, 1;
+        DISABLE_UC_LOCAL_LB: 0x1e, 1;
         ROCE_EN: 0x1f, 1;
         MTU: 0x130, 16;
         SYSTEM_IMAGE_GUID: 0x140, 64;
@@ -173,8 +175,6 @@ const PHYSICAL_DISABLED: u64 = 3;
 const PHYSICAL_LINK_UP: u64 = 5;
 /// The index that stands for all entries of a table.
 const ALL: usize = 0xffff;
-/// Bytes of a frame's payload: the longest frame, less its header with a tag.
-const NIC_MTU: u64 = 9216 - 18;
 
 /// Refuses what is for another function's port. `fields` are those that name one.
 fn own_only(call: &Call<'_>, fields: [Field; 2]) -> Result<(), Refusal> {
@@ -275,9 +275,13 @@ fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::parameter(format!("list {list}; there are those of unicast, multicast and VLANs")));
     }
     let node_guid = call.device.config().node_guid;
+    let nic = call.device.nic();
+    let (mtu, unicast, multicast) = (nic.mtu, nic.loops_unicast, nic.loops_multicast);
     let mut context = call.output.part(query_nic_vport_context_out::NIC_VPORT_CONTEXT);
+    context.set(nic_vport_context::DISABLE_MC_LOCAL_LB, (!multicast).into());
+    context.set(nic_vport_context::DISABLE_UC_LOCAL_LB, (!unicast).into());
     context.set(nic_vport_context::ROCE_EN, 1);
-    context.set(nic_vport_context::MTU, NIC_MTU);
+    context.set(nic_vport_context::MTU, mtu.into());
     context.set(nic_vport_context::SYSTEM_IMAGE_GUID, node_guid);
     context.set(nic_vport_context::PORT_GUID, port.guid);
     context.set(nic_vport_context::NODE_GUID, node_guid);
