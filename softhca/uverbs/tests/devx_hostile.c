@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 	struct mlx5dv_obj of_pd = { .pd = { .in = pd, .out = &of_verbs } };
 	EXPECT(mlx5dv_init_obj(&of_pd, MLX5DV_OBJ_PD) == 0);
 	struct ibv_mr *mr = register_memory(pd);
-	struct devx_qp qp = make_devx_qp(uar, of_verbs.pdn, &cq);
+	struct devx_qp qp = make_devx_qp(uar, of_verbs.pdn, &cq, 0);
 	connect_devx_qp(&qp, qp.number);
 	strcpy(memory, "as before");
 	post_devx(&qp, MLX5_OPCODE_RDMA_WRITE, memory, mr->lkey, 64, memory + 64, mr->rkey, 1);

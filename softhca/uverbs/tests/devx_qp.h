@@ -30,6 +30,8 @@ enum { QPC = 0xc0, PATH = QPC + 0xc0, CREATE_QP_BYTES = 0x110, MODIFY_QP_BYTES =
 #define QPC_NEXT_RCV_PSN QPC + 0x4a8, 24
 #define QPC_CQN_RCV QPC + 0x4e8, 24
 #define QPC_DBR_ADDR QPC + 0x500, 64
+#define QPC_RQ_TYPE QPC + 0x565, 3
+#define QPC_RMPN QPC + 0x568, 24
 #define QPC_DBR_UMEM_ID QPC + 0x720, 32
 #define PATH_PKEY_INDEX PATH + 0x10, 16
 #define PATH_RLID PATH + 0x30, 16
@@ -61,7 +63,8 @@ struct devx_qp {
 
 enum { WQEBB = 64, RQ_STRIDE = 64, RECORD_RECEIVE = 0, RECORD_SEND = 1, REGISTER_HALF = 256 };
 
-static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned domain, struct devx_cq *cq)
+/* With receives of its own, or from receive memory pool `rmp`, if that is not 0. */
+static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned domain, struct devx_cq *cq, unsigned rmp)
 {
 	struct devx_qp qp = { .uar = uar, .cq = cq, .log_rq = 3, .log_sq = 4, .memory = NEED(aligned_alloc(4096, 3 * 4096)) };
 	memset(qp.memory, 0, 3 * 4096);
@@ -74,9 +77,14 @@ static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned 
 	set(in, OPCODE, CREATE_QP);
 	set(in, QPC_PM_STATE, 3);
 	set(in, QPC_PD, domain);
-	set(in, QPC_LOG_RQ_SIZE, qp.log_rq);
-	/* In 16 bytes. */
-	set(in, QPC_LOG_RQ_STRIDE, 2);
+	if (rmp) {
+		set(in, QPC_RQ_TYPE, 1);
+		set(in, QPC_RMPN, rmp);
+	} else {
+		set(in, QPC_LOG_RQ_SIZE, qp.log_rq);
+		/* In 16 bytes. */
+		set(in, QPC_LOG_RQ_STRIDE, 2);
+	}
 	set(in, QPC_LOG_SQ_SIZE, qp.log_sq);
 	set(in, QPC_UAR_PAGE, uar->page_id);
 	set(in, QPC_USER_INDEX, 0xffffff);
@@ -85,7 +93,7 @@ static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned 
 	set(in, QPC_DBR_UMEM_ID, qp.umem->umem_id);
 	set(in, QPC_DBR_ADDR, (char *)qp.record - qp.memory);
 	set(in, WQ_UMEM_ID, qp.umem->umem_id);
-	set(in, WQ_UMEM_OFFSET, qp.rq - qp.memory);
+	set(in, WQ_UMEM_OFFSET, (rmp ? qp.sq : qp.rq) - qp.memory);
 	qp.object = NEED(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)));
 	qp.number = get(out, NUMBER);
 	return qp;

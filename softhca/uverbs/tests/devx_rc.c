@@ -171,6 +171,82 @@ static void keys(struct devx_qp *sender)
 	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
 }
 
+/* Of the mailboxes that make and change a receive memory pool: its context begins here, and its work queue's after 48 bytes. */
+enum { RMPC = 0x100, WQ = RMPC + 0x180, RMP_BYTES = 0x110, CREATE_RMP = 0x90c, MODIFY_RMP = 0x90d, CYCLIC = 1, RMP_READY = 1 };
+#define RMPC_STATE RMPC + 8, 4
+#define WQ_TYPE WQ + 0, 4
+#define WQ_LIMIT WQ + 0x30, 16
+#define WQ_PD WQ + 0x48, 24
+#define WQ_DBR_ADDR WQ + 0x80, 64
+#define WQ_LOG_STRIDE WQ + 0x10c, 4
+#define WQ_LOG_SIZE WQ + 0x11b, 5
+#define WQ_DBR_UMEM_ID WQ + 0x140, 32
+#define WQ_WQ_UMEM_ID WQ + 0x160, 32
+#define RMP_STATE_BEFORE 0x40, 4
+#define RMP_CHANGES_LIMIT 0xbf, 1
+
+/* Receives that QPs share: events when few are left, and when the last one of a QP in error is taken. */
+static void pool(struct mlx5dv_devx_uar *uar, struct devx_cq *cq)
+{
+	enum { LIMIT_EVENT = 0x14, LAST_WQE = 0x13, WQES = 8, STRIDE = 32, RECORD = 4096 - 64 };
+	char *ring = NEED(aligned_alloc(4096, 4096));
+	memset(ring, 0, 4096);
+	struct mlx5dv_devx_umem *umem = NEED(mlx5dv_devx_umem_reg(context, ring, 4096, 0));
+	uint8_t in[RMP_BYTES] = {}, out[16] = {};
+	set(in, OPCODE, CREATE_RMP);
+	set(in, RMPC_STATE, RMP_READY);
+	set(in, WQ_TYPE, CYCLIC);
+	set(in, WQ_PD, verbs_domain.pdn);
+	set(in, WQ_DBR_ADDR, RECORD);
+	set(in, WQ_LOG_STRIDE, 5);
+	set(in, WQ_LOG_SIZE, 3);
+	set(in, WQ_DBR_UMEM_ID, umem->umem_id);
+	set(in, WQ_WQ_UMEM_ID, umem->umem_id);
+	struct mlx5dv_devx_obj *rmp = NEED(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)));
+	unsigned number = get(out, NUMBER);
+	/* A segment that could link WQEs, then the buffer. */
+	for (unsigned i = 0; i < WQES; i++)
+		mlx5dv_set_data_seg((struct mlx5_wqe_data_seg *)(ring + i * STRIDE + 16), 64, mr->lkey, (uintptr_t)target);
+	*(volatile __be32 *)(ring + RECORD) = htobe32(WQES);
+	struct devx_qp qp = make_devx_qp(uar, verbs_domain.pdn, cq, number);
+	connect_devx_qp(&qp, qp.number);
+
+	struct mlx5dv_devx_event_channel *channel =
+		NEED(mlx5dv_devx_create_event_channel(context, MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA));
+	uint16_t limit = LIMIT_EVENT, last = LAST_WQE;
+	EXPECT(mlx5dv_devx_subscribe_devx_event(channel, rmp, sizeof(limit), &limit, 5) == 0);
+	EXPECT(mlx5dv_devx_subscribe_devx_event(channel, qp.object, sizeof(last), &last, 6) == 0);
+	memset(in, 0, sizeof(in));
+	set(in, OPCODE, MODIFY_RMP);
+	set(in, NUMBER, number);
+	set(in, RMP_STATE_BEFORE, RMP_READY);
+	set(in, RMP_CHANGES_LIMIT, 1);
+	set(in, RMPC_STATE, RMP_READY);
+	set(in, WQ_LIMIT, WQES - 1);
+	EXPECT(mlx5dv_devx_obj_modify(rmp, in, sizeof(in), out, sizeof(out)) == 0);
+	strcpy(source, "to a pool");
+	for (unsigned i = 0; i < 2; i++) {
+		post_devx(&qp, MLX5_OPCODE_SEND, source, mr->lkey, 64, NULL, 0, 1);
+		unsigned first = opcode_of(poll_devx(cq)), second = opcode_of(poll_devx(cq));
+		EXPECT((first == MLX5_CQE_RESP_SEND && second == MLX5_CQE_REQ) ||
+		       (second == MLX5_CQE_RESP_SEND && first == MLX5_CQE_REQ));
+		EXPECT(strcmp(target, source) == 0);
+		struct pollfd waits = { .fd = channel->fd, .events = POLLIN };
+		EXPECT(i == 1 || poll(&waits, 1, 0) == 0);
+	}
+	uint64_t cookie = 0;
+	EXPECT(mlx5dv_devx_get_event(channel, (void *)&cookie, sizeof(cookie)) == sizeof(cookie) && cookie == 5);
+	uint8_t to_error[16] = {};
+	change_devx_qp(&qp, TO_ERR, to_error, sizeof(to_error));
+	EXPECT(mlx5dv_devx_get_event(channel, (void *)&cookie, sizeof(cookie)) == sizeof(cookie) && cookie == 6);
+	EXPECT(mlx5dv_devx_obj_destroy(rmp) == EBUSY);
+	destroy_devx_qp(&qp);
+	EXPECT(mlx5dv_devx_obj_destroy(rmp) == 0);
+	mlx5dv_devx_destroy_event_channel(channel);
+	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
+	free(ring);
+}
+
 int main(int argc, char **argv)
 {
 	start();
@@ -184,7 +260,7 @@ int main(int argc, char **argv)
 	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, non_cached ? MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC : 0));
 	struct mlx5dv_devx_uar *other = NEED(mlx5dv_devx_alloc_uar(context, 0));
 	struct devx_cq cq = make_cq(uar, 3), other_cq = make_cq(other, 3);
-	struct devx_qp one = make_devx_qp(uar, verbs_domain.pdn, &cq), two = make_devx_qp(other, verbs_domain.pdn, &other_cq);
+	struct devx_qp one = make_devx_qp(uar, verbs_domain.pdn, &cq, 0), two = make_devx_qp(other, verbs_domain.pdn, &other_cq, 0);
 	EXPECT(state_of(&one) == STATE_RST);
 	connect_devx_qp(&one, two.number);
 	connect_devx_qp(&two, one.number);
@@ -198,6 +274,7 @@ int main(int argc, char **argv)
 	errors(&one, &two);
 	destroy_devx_qp(&one);
 	destroy_devx_qp(&two);
+	pool(uar, &cq);
 	destroy_cq(&cq);
 	destroy_cq(&other_cq);
 	mlx5dv_devx_free_uar(uar);
