@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame_fuzz_targets::encode::Encode;
-use blueflame_fuzz_targets::{cqe_parse, device_fetch, firmware, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -63,4 +63,9 @@ fn device_fetch() {
 #[test]
 fn firmware() {
     check("firmware", &seeds::firmware(), firmware::run);
+}
+
+#[test]
+fn devx_outbox() {
+    check("devx_outbox", &seeds::devx_outbox(), devx_outbox::run);
 }

@@ -6,7 +6,7 @@ use blueflame::{Qpn, transport};
 use blueflame_testkit::{ConnectOptions, Device, End, Shape, run_until_idle};
 use softhca::embedded::{CqOptions, QpOptions};
 
-use blueflame_fuzz_targets::{cqe_parse, device_fetch, firmware, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
 use blueflame_testkit::request::{Data, Kind, Wr};
 
 /// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
@@ -370,5 +370,18 @@ pub(crate) fn firmware() -> Vec<(&'static str, firmware::Input)> {
         ("of_users", input(of_users)),
         ("changed", input(changed.clone())),
         ("ethernet", Input { ethernet: true, actions: changed }),
+    ]
+}
+
+pub(crate) fn devx_outbox() -> Vec<(&'static str, devx_outbox::Input)> {
+    let input = |structure, bytes| devx_outbox::Input { structure, bytes };
+    let mut failed = vec![0; 16];
+    (failed[0], failed[7]) = (3, 0x55);
+    vec![
+        ("empty", input(0, Vec::new())),
+        ("failed", input(1, failed)),
+        ("all_ones", input(2, vec![0xff; 4112])),
+        ("counting", input(3, (0..4112_u32).map(|n| n as u8).collect())),
+        ("short", input(4, vec![0xa5; 37])),
     ]
 }

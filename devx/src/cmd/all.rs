@@ -37,6 +37,7 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     dct::COMMANDS,
     domain::COMMANDS,
     flow::COMMANDS,
+    general_object::COMMANDS,
     mkey::COMMANDS,
     psv::COMMANDS,
     qp::COMMANDS,

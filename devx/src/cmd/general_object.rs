@@ -1,7 +1,7 @@
 //! General objects: one kind of command for many kinds of objects.
 
 use super::{Opcode, Pdn, Status};
-use crate::mailbox::{names, structures};
+use crate::mailbox::{commands, names, structures};
 
 names! {
     /// A kind of general object (`MLX5_OBJ_TYPE_*` of rdma-core's `providers/mlx5/mlx5_ifc.h`, `MLX5_GENERAL_OBJECT_TYPES_*` of Linux').
@@ -27,8 +27,30 @@ names! {
 }
 
 structures! {
-    /// What each command about a general object begins with.
-    pub struct GeneralObjInCmdHdr: "general_obj_in_cmd_hdr", 0x80 {
+    /// Makes a general object; its body follows.
+    pub struct CreateGeneralObjectIn: "general_obj_in_cmd_hdr", 0x80 {
+        opcode: 0x0, 16, Opcode;
+        uid: 0x10, 16, u16;
+        vhca_tunnel_id: 0x20, 16, u16;
+        obj_type: 0x30, 16, ObjectType;
+        obj_id: 0x40, 32, u32;
+        alias_object: 0x60, 1, bool;
+        log_obj_range: 0x63, 5, u8;
+    }
+
+    /// Changes a general object; its body follows.
+    pub struct ModifyGeneralObjectIn: "general_obj_in_cmd_hdr", 0x80 {
+        opcode: 0x0, 16, Opcode;
+        uid: 0x10, 16, u16;
+        vhca_tunnel_id: 0x20, 16, u16;
+        obj_type: 0x30, 16, ObjectType;
+        obj_id: 0x40, 32, u32;
+        alias_object: 0x60, 1, bool;
+        log_obj_range: 0x63, 5, u8;
+    }
+
+    /// Asks for a general object.
+    pub struct QueryGeneralObjectIn: "general_obj_in_cmd_hdr", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
         vhca_tunnel_id: 0x20, 16, u16;
@@ -102,4 +124,10 @@ structures! {
     arrays {
         flow_meter_parameters: 0x200, 2, FlowMeterParameters;
     }
+}
+
+commands! {
+    CreateGeneralObjectIn => GeneralObjOutCmdHdr, CREATE_GENERAL_OBJECT, Creates;
+    ModifyGeneralObjectIn => GeneralObjOutCmdHdr, MODIFY_GENERAL_OBJECT, Modifies;
+    QueryGeneralObjectIn => GeneralObjOutCmdHdr, QUERY_GENERAL_OBJECT, Queries;
 }

@@ -7,7 +7,7 @@ use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn, Qpn};
 
 use super::uar::DoorbellPage;
-use crate::caps::{at_least, has};
+use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{Cqc, CqeSize, CreateCqIn, QueryCqIn};
 use crate::context::{Context, Object};

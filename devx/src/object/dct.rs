@@ -5,7 +5,7 @@ use blueflame::verbs::{Access, Path};
 use super::cq::Cq;
 use super::pd::Pd;
 use super::shared::SharedReceives;
-use crate::caps::has;
+use crate::ask::has;
 use crate::check::in_range;
 use crate::cmd::{CreateDctIn, Dctc, Dctn, PathMtu, QueryDctIn};
 use crate::context::Object;

@@ -13,7 +13,7 @@ use super::pd::Pd;
 use super::shadow::Shadow;
 use super::simple::TransportDomain;
 use super::uar::{DoorbellPage, Uar};
-use crate::caps::at_least;
+use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
     CreateRqIn, CreateRqtIn, CreateSqIn, CreateTirIn, CreateTisIn, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn,

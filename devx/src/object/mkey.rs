@@ -8,7 +8,7 @@ use blueflame::verbs::Access;
 use blueflame::{Lkey, Remote, Rkey, Sge};
 
 use super::pd::Pd;
-use crate::caps::{at_least, has};
+use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut, Klm, Mkc, QueryMkeyIn};
 use crate::context::Object;

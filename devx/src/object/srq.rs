@@ -10,7 +10,7 @@ use blueflame::types::Srqn;
 
 use super::pd::Pd;
 use super::shadow::Shadow;
-use crate::caps::at_least;
+use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{CreateRmpIn, ModifyRmpIn, QueryRmpIn, RmpState, Rmpc, Rmpn, WqType};
 use crate::context::Object;

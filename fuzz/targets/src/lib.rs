@@ -4,6 +4,7 @@
 pub mod encode;
 pub mod cqe_parse;
 pub mod device_fetch;
+pub mod devx_outbox;
 pub mod firmware;
 pub mod guard;
 pub mod ledger;

@@ -11,7 +11,7 @@ use super::super::shadow::Shadow;
 use super::super::shared::SharedReceives;
 use super::super::uar::DoorbellPage;
 use super::handle::{Handle, Qp};
-use crate::caps::{at_least, has};
+use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
 use crate::context::Object;

@@ -1,0 +1,64 @@
+//! What the device can do, asked before anything is made.
+
+use crate::caps::{CapMode, Capabilities, Caps};
+use crate::cmd::{CapabilitySelector, CmdHcaCap, QueryHcaCapIn};
+use crate::context::Context;
+use crate::error::Error;
+
+impl Context {
+    /// A set of capabilities. The firmware is asked once for each set and mode, when it is first needed.
+    ///
+    /// ```no_run
+    /// use blueflame_devx::{CapMode, Context, Error, cmd};
+    ///
+    /// # fn f(context: &Context) -> Result<(), Error> {
+    /// let general = context.capabilities::<cmd::CmdHcaCap>(CapMode::Current)?;
+    /// println!("{} queue pairs at most", 1_u32 << general.log_max_qp());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Command`]: a set that the device does not have (the general ones say which there are) is refused.
+    pub fn capabilities<T: Capabilities>(&self, mode: CapMode) -> Result<Caps<T>, Error> {
+        let selector = CapabilitySelector { set: T::SET, current: mode == CapMode::Current };
+        if let Some(answer) = self.told().get(selector) {
+            return Ok(Caps::of(answer));
+        }
+        let mut inbox = QueryHcaCapIn::new();
+        inbox.set_op_mod(selector);
+        let answer = self.told().keep(selector, self.execute(&inbox)?);
+        Ok(Caps::of(answer))
+    }
+
+    /// The general capabilities in force.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn general(&self) -> Result<Caps<CmdHcaCap>, Error> {
+        self.capabilities(CapMode::Current)
+    }
+}
+
+/// Refuses what the device cannot do: `found`, which is capability `name`, must be at least `needed`.
+pub(crate) fn at_least(name: &'static str, found: impl Into<u64>, needed: impl Into<u64>) -> Result<(), Error> {
+    let (found, needed) = (found.into(), needed.into());
+    if found < needed { Err(Error::Capability { name, needed, found }) } else { Ok(()) }
+}
+
+/// Refuses what the device cannot do at all.
+pub(crate) fn has(name: &'static str, found: bool) -> Result<(), Error> {
+    at_least(name, found, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_capability() {
+        let error = at_least("cmd_hca_cap.log_max_qp_sz", 15_u8, 16_u8).expect_err("more than there is");
+        assert_eq!(error.to_string(), "the device's cmd_hca_cap.log_max_qp_sz is 15, but 16 is needed");
+        assert_eq!(at_least("x", 16_u8, 16_u8), Ok(()));
+    }
+}

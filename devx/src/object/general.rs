@@ -1,0 +1,91 @@
+//! General objects: kinds that have no commands of their own.
+
+use core::marker::PhantomData;
+
+use crate::cmd::{
+    CreateGeneralObjectIn, EncryptionKeyObj, FlowMeterAsoObj, GeneralObjOutCmdHdr, MatchDefiner, ModifyGeneralObjectIn,
+    ModifyHeaderArg, ObjectType, QueryGeneralObjectIn, ReservedQpn,
+};
+use crate::context::{Context, Object};
+use crate::error::Error;
+use crate::mailbox::{List, Structure};
+
+/// What a kind of general object consists of, behind the header that all have.
+pub trait GeneralBody: Structure {
+    /// The kind.
+    const TYPE: ObjectType;
+}
+
+impl GeneralBody for EncryptionKeyObj {
+    const TYPE: ObjectType = ObjectType::ENCRYPTION_KEY;
+}
+impl GeneralBody for MatchDefiner {
+    const TYPE: ObjectType = ObjectType::MATCH_DEFINER;
+}
+impl GeneralBody for ModifyHeaderArg {
+    const TYPE: ObjectType = ObjectType::HEADER_MODIFY_ARGUMENT;
+}
+impl GeneralBody for ReservedQpn {
+    const TYPE: ObjectType = ObjectType::RESERVED_QPN;
+}
+impl GeneralBody for FlowMeterAsoObj {
+    const TYPE: ObjectType = ObjectType::FLOW_METER_ASO;
+}
+
+/// A general object. Destroyed when dropped; what its body names (a protection domain) must be kept by the caller, else the device
+/// refuses to destroy that.
+#[derive(Debug)]
+pub struct GeneralObject<B> {
+    object: Object,
+    id: u32,
+    body: PhantomData<B>,
+}
+
+impl<B: GeneralBody> GeneralObject<B> {
+    /// Makes an object (CREATE_GENERAL_OBJECT). Looks first whether the device has the kind (`general_obj_types`).
+    ///
+    /// # Errors
+    /// [`Error::Capability`], [`Error::Command`].
+    pub fn new(context: &Context, body: &B) -> Result<Self, Error> {
+        let known = context.general()?.general_obj_types();
+        let found = 1_u64.checked_shl(B::TYPE.0.into()).is_some_and(|bit| known & bit != 0);
+        crate::ask::has("cmd_hca_cap.general_obj_types", found)?;
+        let mut inbox = List::<_, B>::new(CreateGeneralObjectIn::new().set_obj_type(B::TYPE));
+        inbox.push(body);
+        let (object, out) = context.create(&inbox)?;
+        Ok(Self { object, id: out.obj_id(), body: PhantomData })
+    }
+
+    /// What commands and requests call it.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Asks the device for the body.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<B, Error> {
+        let mut inbox = QueryGeneralObjectIn::new();
+        inbox.set_obj_type(B::TYPE).set_obj_id(self.id);
+        let out = self.object.query_into(&inbox, List::<GeneralObjOutCmdHdr, B>::zeroed(1))?;
+        out.iter().next().ok_or(Error::Parts { object: "general object", why: "an answer without it".into() })
+    }
+
+    /// Changes the body: what its `modify_field_select` names.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn modify(&self, body: &B) -> Result<(), Error> {
+        let mut inbox = List::<_, B>::new(ModifyGeneralObjectIn::new().set_obj_type(B::TYPE).set_obj_id(self.id));
+        inbox.push(body);
+        self.object.modify(&inbox).map(drop)
+    }
+}
