@@ -1,6 +1,7 @@
 //! UCX's programs, unmodified, on the software device. UCX has a driver of its own for mlx5, beside its plain use of verbs: its
-//! transports `rc_mlx5` and `ud_mlx5` get a queue's rings and registers from `mlx5dv` and do the rest themselves. What they
-//! prove is that another encoder than libmlx5's has its WQEs executed, its doorbells heard and its CQEs understood.
+//! transports `rc_mlx5`, `dc_mlx5` and `ud_mlx5` know rings, doorbells and completions themselves. With DevX it does not even ask
+//! libmlx5 for queues: it gives the device's firmware the commands that make them. What runs here proves that mailboxes, WQEs,
+//! doorbells and CQEs are understood as another driver than libmlx5 means them.
 //!
 //! To know what memory comes and goes, UCX puts code of its own in the place of libc's `mmap`, and then asks the kernel
 //! itself: its registers must be there all the same.
@@ -8,120 +9,138 @@
 mod pair;
 
 use pair::{Device, launch_on, pair};
+use std::io::Write;
 use std::time::Duration;
 
-const ITERATIONS: &str = "300";
+/// Environment: where UCX has its objects from. With "y", it is an error if it cannot have them by DevX.
+type Variable = (&'static str, &'static str);
+const BY_VERBS: Variable = ("UCX_IB_MLX5_DEVX", "n");
+const BY_DEVX: Variable = ("UCX_IB_MLX5_DEVX", "y");
 
-/// Environment: objects by verbs, the protocol layer over these transports; `_v` and `_x` stand for all that one needs, such as a
-/// UD queue pair for setting up RC ones.
-const OVER_RC_VERBS: &[(&str, &str)] = &[BY_VERBS, ("UCX_TLS", "rc_v,self")];
-const OVER_UD_VERBS: &[(&str, &str)] = &[BY_VERBS, ("UCX_TLS", "ud_v,self")];
-const OVER_RC: &[(&str, &str)] = &[BY_VERBS, ("UCX_TLS", "rc_x,self")];
-const OVER_UD: &[(&str, &str)] = &[BY_VERBS, ("UCX_TLS", "ud_x,self")];
-const BY_VERBS: (&str, &str) = ("UCX_IB_MLX5_DEVX", "n");
+/// Transports of the protocol layer. `_v` and `_x` stand for all that one needs, such as a UD queue pair for setting up RC
+/// ones.
+const RC_VERBS: Variable = ("UCX_TLS", "rc_v,self");
+const UD_VERBS: Variable = ("UCX_TLS", "ud_v,self");
+const RC: Variable = ("UCX_TLS", "rc_x,self");
+const DC: Variable = ("UCX_TLS", "dc_x,self");
+const UD: Variable = ("UCX_TLS", "ud_x,self");
+
+const ETHERNET: &[&str] = &["--link", "ethernet"];
 
 /// Tests of the protocol layer.
-const PROTOCOLS: &[&[&str]] = &[
-    &["-t", "tag_lat"],
-    &["-t", "tag_bw"],
-    &["-t", "tag_bw", "-s", "100000"],
-    &["-t", "stream_bw"],
-    &["-t", "ucp_put_lat"],
-    &["-t", "ucp_fadd"],
+const PROTOCOLS: &[&str] =
+    &["tag_lat", "tag_bw", "tag_bw -s 30000", "stream_bw", "ucp_put_lat", "ucp_fadd", "tag_lat -s 3000"];
+
+/// Those that only UCX's own driver is put to.
+const MORE_PROTOCOLS: &[&str] = &[
+    "tag_sync_lat",
+    "tag_bw -D iov,iov -s 100,2000,30",
+    "ucp_am_bw -s 3000",
+    "ucp_put_bw -s 30000",
+    "ucp_get -s 30000",
+    "ucp_cswap",
 ];
 
-/// Those that only UCX's own driver is put to: every way of sending that the protocol layer has.
-const MORE_PROTOCOLS: &[&[&str]] = &[
-    &["-t", "tag_lat", "-s", "3000"],
-    &["-t", "tag_sync_lat"],
-    &["-t", "tag_lat", "-E", "sleep", "-I"],
-    &["-t", "tag_lat", "-e"],
-    &["-t", "tag_bw", "-D", "iov,iov", "-s", "100,2000,30"],
-    &["-t", "tag_lat", "-T", "2", "-M", "multi"],
-    &["-t", "ucp_am_bw", "-s", "3000"],
-    &["-t", "ucp_put_bw", "-s", "100000"],
-    &["-t", "ucp_get", "-s", "100000"],
-    &["-t", "ucp_cswap"],
+/// Tests of the transport layer, with messages in each form that UCX sends them in: inline, copied, by reference with an
+/// inline header.
+const CONNECTED_TESTS: &[&str] = &[
+    "am_lat",
+    "am_lat -D shortiov",
+    "am_bw -D bcopy -s 2000",
+    "am_bw -D zcopy -s 4000",
+    "put_lat",
+    "put_bw",
+    "put_bw -D bcopy -s 2000",
+    "put_bw -D zcopy -s 30000",
+    "get -D bcopy -s 8",
+    "get -D zcopy -s 8192",
+    "add_lat",
+    "add_mr",
+    "fadd",
+    "cswap",
 ];
+const UD_TESTS: &[&str] = &["am_lat", "am_bw -D bcopy -s 2000", "am_bw -D zcopy", "am_bw -D zcopy -s 1500"];
+const RC_VERBS_TESTS: &[&str] = &["am_lat", "am_bw -D zcopy -s 4000", "put_bw -D bcopy -s 2000", "add_lat", "fadd"];
 
-/// Tests of the transport layer: of RC, with messages in each of the forms that UCX sends them in: inline, copied, by
-/// reference with an inline header.
-const RC_TESTS: &[&[&str]] = &[
-    &["-t", "am_lat"],
-    &["-t", "am_lat", "-D", "shortiov"],
-    &["-t", "am_bw", "-D", "bcopy", "-s", "2000"],
-    &["-t", "am_bw", "-D", "zcopy", "-s", "4000"],
-    &["-t", "put_lat"],
-    &["-t", "put_bw"],
-    &["-t", "put_bw", "-D", "bcopy", "-s", "2000"],
-    &["-t", "put_bw", "-D", "zcopy", "-s", "100000"],
-    &["-t", "get", "-D", "bcopy", "-s", "8"],
-    &["-t", "get", "-D", "zcopy", "-s", "8192"],
-    &["-t", "add_lat"],
-    &["-t", "add_mr"],
-    &["-t", "fadd"],
-    &["-t", "cswap"],
-];
-
-/// Of UD.
-const UD_TESTS: &[&[&str]] = &[
-    &["-t", "am_lat"],
-    &["-t", "am_bw", "-D", "bcopy", "-s", "2000"],
-    &["-t", "am_bw", "-D", "zcopy"],
-    &["-t", "am_bw", "-D", "zcopy", "-s", "1500"],
-];
-
-/// Both ends come through a test, and the client tells what it has measured.
-fn measured(device: &Device, arguments: &[&str]) {
-    let arguments = [&["-n", ITERATIONS, "-w", "10"], arguments].concat();
-    let [_, client] = pair(device, "ucx_perftest", &arguments);
-    let figures = client.lines().find_map(|line| line.strip_prefix("Final:"));
-    let iterations = figures.and_then(|figures| figures.split_whitespace().next());
-    assert!(iterations.is_some_and(|n| n != "0"), "{arguments:?}:\n{client}");
+/// Both ends come through `tests`, one after the other, and the client tells what it has measured in each. What both printed.
+fn run(device: &Device, tests: &[&str], arguments: &[&str]) -> [String; 2] {
+    let mut batch = tempfile::NamedTempFile::new().expect("a file for the tests");
+    for (number, test) in tests.iter().enumerate() {
+        writeln!(batch, "{number} -t {test}").expect("the tests are written");
+    }
+    let file = batch.path().to_str().expect("a path of letters");
+    let arguments = [&["-b", file, "-n", "100", "-w", "5"], arguments].concat();
+    let outputs = pair(device, "ucx_perftest", &arguments);
+    let figures = outputs[1].lines().filter_map(|line| line.strip_prefix("Final:"));
+    let measured = figures.filter(|line| line.split_whitespace().next().is_some_and(|iterations| iterations != "0"));
+    assert_eq!(measured.count(), tests.len(), "{:?} {tests:?}:\n{}", device.environment, outputs[1]);
+    outputs
 }
 
-/// The tests of a transport, by name.
-fn transport_tests(device: &Device, transport: &str, tests: &[&[&str]]) {
-    tests.iter().for_each(|test| measured(device, &[&["-x", transport, "-d", "mlx5_0:1"], *test].concat()));
+/// The tests of the transport layer, over the transport of this name.
+fn run_transport(device: &Device, transport: &str, tests: &[&str]) -> [String; 2] {
+    run(device, tests, &["-x", transport, "-d", "mlx5_0:1"])
 }
 
 #[test]
 fn its_transports_find_the_device() {
-    for options in [&[][..], &["--strict"], &["--static-uars"], &["--link", "ethernet"]] {
-        let device = Device { environment: &[BY_VERBS], ..Device::new(options) };
-        let (code, output) = launch_on(&device, &["ucx_info", "-d"], Duration::from_secs(60));
-        assert_eq!(code, Some(0), "{options:?}\n{output}");
-        for transport in ["rc_verbs", "ud_verbs", "rc_mlx5", "ud_mlx5"] {
-            assert!(output.contains(&format!("Transport: {transport}")), "{options:?}: no {transport} in\n{output}");
+    for (objects, dc) in [(BY_VERBS, false), (BY_DEVX, true)] {
+        for options in [&[][..], &["--strict"], &["--static-uars"], ETHERNET] {
+            let device = Device { environment: &[objects], ..Device::new(options) };
+            let (code, output) = launch_on(&device, &["ucx_info", "-d"], Duration::from_secs(60));
+            assert_eq!(code, Some(0), "{options:?}\n{output}");
+            let transports = ["rc_verbs", "ud_verbs", "rc_mlx5", "ud_mlx5"].into_iter().chain(dc.then_some("dc_mlx5"));
+            for transport in transports {
+                assert!(
+                    output.contains(&format!("Transport: {transport}")),
+                    "{options:?}: no {transport} in\n{output}"
+                );
+            }
+            assert!(!output.contains("ERROR"), "{options:?}\n{output}");
         }
-        assert!(!output.contains("ERROR"), "{options:?}\n{output}");
     }
 }
 
 #[test]
-fn its_protocols_run_over_plain_verbs() {
-    for environment in [OVER_RC_VERBS, OVER_UD_VERBS] {
+fn its_protocols_run() {
+    for environment in [&[BY_VERBS, RC_VERBS][..], &[BY_VERBS, UD_VERBS]] {
         let device = Device { environment, ..Device::new(&[]) };
-        PROTOCOLS.iter().for_each(|arguments| measured(&device, arguments));
+        run(&device, PROTOCOLS, &[]);
+    }
+    let all = [PROTOCOLS, MORE_PROTOCOLS].concat();
+    for environment in [[BY_VERBS, RC], [BY_VERBS, UD], [BY_DEVX, RC], [BY_DEVX, DC], [BY_DEVX, UD]] {
+        for (options, tests) in [(&[][..], &all[..]), (ETHERNET, PROTOCOLS)] {
+            let device = Device { environment: &environment, ..Device::new(options) };
+            run(&device, tests, &[]);
+        }
+    }
+}
+
+/// It arms its CQs, and waits for the events of both in one channel.
+#[test]
+fn it_sleeps_until_there_are_completions() {
+    for environment in [[BY_VERBS, RC], [BY_DEVX, RC], [BY_DEVX, DC]] {
+        let device = Device { environment: &environment, ..Device::new(&[]) };
+        run(&device, &["tag_lat -E sleep", "tag_bw -E sleep"], &["-I"]);
     }
 }
 
 #[test]
-fn its_protocols_run_over_its_own_driver() {
-    for environment in [OVER_RC, OVER_UD] {
-        let device = Device { environment, ..Device::new(&[]) };
-        PROTOCOLS.iter().chain(MORE_PROTOCOLS).for_each(|arguments| measured(&device, arguments));
-        let device = Device { environment, ..Device::new(&["--link", "ethernet"]) };
-        PROTOCOLS.iter().for_each(|arguments| measured(&device, arguments));
+fn its_protocols_run_in_several_threads() {
+    for environment in [[BY_VERBS, RC], [BY_DEVX, RC], [BY_DEVX, DC]] {
+        let device = Device { environment: &environment, ..Device::new(&[]) };
+        run(&device, &["tag_lat", "tag_bw -s 3000"], &["-T", "2", "-M", "multi"]);
     }
 }
 
 #[test]
 fn its_doorbells_are_seen_whatever_maps_the_registers() {
     for options in [&["--strict"][..], &["--strict", "--static-uars"], &["--strict", "--link", "ethernet"]] {
-        for environment in [OVER_RC_VERBS, OVER_UD_VERBS, OVER_RC, OVER_UD] {
-            let device = Device { environment, ..Device::new(options) };
-            measured(&device, &["-t", "tag_lat"]);
+        for environment in
+            [[BY_VERBS, RC_VERBS], [BY_VERBS, UD_VERBS], [BY_VERBS, RC], [BY_DEVX, RC], [BY_DEVX, UD], [BY_DEVX, DC]]
+        {
+            let device = Device { environment: &environment, ..Device::new(options) };
+            run(&device, &["tag_lat"], &[]);
         }
     }
 }
@@ -129,11 +148,72 @@ fn its_doorbells_are_seen_whatever_maps_the_registers() {
 #[test]
 fn its_transport_tests_run() {
     let device = Device { environment: &[BY_VERBS], ..Device::new(&[]) };
-    transport_tests(&device, "rc_verbs", &[RC_TESTS[0], RC_TESTS[3], RC_TESTS[6], RC_TESTS[9], RC_TESTS[10]]);
-    transport_tests(&device, "ud_verbs", &UD_TESTS[..3]);
-    for options in [&[][..], &["--link", "ethernet"]] {
-        let device = Device { environment: &[BY_VERBS], ..Device::new(options) };
-        transport_tests(&device, "rc_mlx5", RC_TESTS);
-        transport_tests(&device, "ud_mlx5", UD_TESTS);
+    run_transport(&device, "rc_verbs", RC_VERBS_TESTS);
+    run_transport(&device, "ud_verbs", &UD_TESTS[..3]);
+    for options in [&[][..], ETHERNET] {
+        let by_verbs = Device { environment: &[BY_VERBS], ..Device::new(options) };
+        run_transport(&by_verbs, "rc_mlx5", CONNECTED_TESTS);
+        run_transport(&by_verbs, "ud_mlx5", UD_TESTS);
+        let by_devx = Device { environment: &[BY_DEVX], ..Device::new(options) };
+        run_transport(&by_devx, "rc_mlx5", CONNECTED_TESTS);
+        run_transport(&by_devx, "dc_mlx5", CONNECTED_TESTS);
     }
+}
+
+/// UCX's own timeout is a second: one that costs less, and still leaves a busy machine's device half a second to answer.
+#[test]
+fn lost_packets_are_sent_again() {
+    let faults = ["--faults", "drop=10,dup=5,reorder=5,seed=4"];
+    let patience =
+        [("UCX_RC_MLX5_TIMEOUT", "67ms"), ("UCX_DC_MLX5_TIMEOUT", "67ms"), ("UCX_WARN_UNUSED_ENV_VARS", "n")];
+    let environment = [&patience[..], &[BY_DEVX]].concat();
+    let device = Device { environment: &environment, ..Device::new(&faults) };
+    for transport in ["rc_mlx5", "dc_mlx5"] {
+        run_transport(&device, transport, &["am_lat", "put_bw -D zcopy -s 30000", "fadd"]);
+    }
+}
+
+/// By DevX, no queue that is used is libmlx5's: each is made by the firmware's commands, and so is the memory key for atomics.
+/// libmlx5 would have to know a queue to write a WQE into it: the WQEs are UCX's.
+#[test]
+fn by_devx_it_makes_all_queues_itself() {
+    let options = ["--log", "warn,softhca::firmware=debug,softhca_uverbs::commands=trace"];
+    let tests = ["am_lat", "put_bw", "add_lat"];
+    let device = Device { environment: &[BY_DEVX], ..Device::new(&options) };
+    for output in run_transport(&device, "rc_mlx5", &tests) {
+        assert_eq!(used_by_verbs(&output), 0, "{output}");
+        for command in [
+            "CREATE_RMP",
+            "CREATE_QP",
+            "RST2INIT_QP",
+            "INIT2RTR_QP",
+            "RTR2RTS_QP",
+            "2ERR_QP",
+            "DESTROY_QP",
+            "DESTROY_RMP",
+        ] {
+            assert_eq!(commands(&output, command), tests.len(), "{command} in {output}");
+        }
+        assert!(commands(&output, "CREATE_MKEY") > 0, "{output}");
+        assert_eq!(commands(&output, "CREATE_MKEY"), commands(&output, "DESTROY_MKEY"), "{output}");
+        assert_eq!(commands(&output, "CREATE_UMEM"), commands(&output, "DESTROY_UMEM"), "{output}");
+    }
+    let device = Device { environment: &[BY_VERBS], ..Device::new(&options) };
+    for output in run_transport(&device, "rc_mlx5", &tests) {
+        assert!(used_by_verbs(&output) >= tests.len(), "{output}");
+        assert_eq!(commands(&output, "CREATE_QP"), 0, "{output}");
+    }
+}
+
+/// How often a program has given this command to the firmware, by its log.
+fn commands(log: &str, command: &str) -> usize {
+    log.matches(&format!("softhca::firmware::execute] {command} for user")).count()
+}
+
+/// Queue pairs that a program has had made by verbs and has used: to learn what there can be, UCX makes some that it destroys
+/// with the next command.
+fn used_by_verbs(log: &str) -> usize {
+    let created = log.split("QP_CREATE: done").skip(1);
+    let used = created.filter(|rest| !rest.lines().nth(1).is_some_and(|next| next.contains("QP_DESTROY: done")));
+    used.count()
 }

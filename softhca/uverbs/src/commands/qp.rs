@@ -166,7 +166,12 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
     let scatter_res = scatter && !matches!(transport, Transport::Ud | Transport::Dc) && !raw;
 
-    let register = Register::choose(context.static_uars.get(), &driver)?;
+    let mut register = Register::choose(context.static_uars.get(), &driver);
+    if register.is_err() {
+        mapping::add_unseen(context)?;
+        register = Register::choose(context.static_uars.get(), &driver);
+    }
+    let register = register?;
     mapping::watch_unseen(context);
     let pinned = [
         Pinned::new(hca, driver.buf_addr, rings_bytes)?,

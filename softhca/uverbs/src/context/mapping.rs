@@ -53,6 +53,21 @@ pub(crate) fn map(
     context.hca.map_uar(page, &context.file, (address, protection, flags))
 }
 
+/// Adds the pages to `context` that the program has mapped without our help: with an older kernel's pages, it is by mapping that
+/// a program asks for more. To be called when it names one that we have not seen it ask for.
+pub(crate) fn add_unseen(context: &Context) -> Result<(), Errno> {
+    let Some(uars) = context.static_uars.get() else { return Ok(()) };
+    for (_, at) in mappings(context) {
+        if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at)
+            && let Ok(index) = u32::try_from(index)
+            && uars.added(index).is_none()
+        {
+            uars.add_page((&context.hca, context.user()), &context.file, index)?;
+        }
+    }
+    Ok(())
+}
+
 /// Has strict mode watch the pages of `context` that were mapped without our help. To be called when a queue is made:
 /// nothing that was stored before can have been a doorbell.
 pub(crate) fn watch_unseen(context: &Context) {

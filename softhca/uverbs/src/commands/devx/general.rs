@@ -3,7 +3,7 @@
 use super::mailboxes::Mailboxes;
 use crate::abi::mailbox::{OPCODE, VHCA_TUNNEL_ID};
 use crate::commands::request::Request;
-use crate::context::Context;
+use crate::context::{Context, mapping};
 use crate::device::Hca;
 use crate::device::limits::{COMP_VECTORS, FIRST_EQN};
 use crate::process::Errno;
@@ -50,6 +50,9 @@ pub(crate) fn other(context: &Arc<Context>, request: &Request) -> Result<(), Err
 pub(crate) fn query_uar(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let register: u32 = request.input(0x1000)?;
     let uars = context.static_uars.get().ok_or(Errno::EINVAL)?;
+    if uars.page_of_added(register).is_none() {
+        mapping::add_unseen(context)?;
+    }
     request.put(0x1001, &uars.page_of_added(register).ok_or(Errno::EINVAL)?)
 }
 
