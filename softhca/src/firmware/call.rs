@@ -2,7 +2,7 @@
 
 use super::holds::Hold;
 use super::layout::{Layout, View, ViewMut, layout};
-use super::owners::{DRIVER, Uid};
+use super::owners::{DRIVER, RAW_TX, Uid};
 use super::state::State;
 use super::status::{Refusal, Status};
 use crate::device::Device;
@@ -83,6 +83,11 @@ impl Call<'_> {
             return Ok(());
         }
         Err(Refusal::new(Status::BadOperation, format!("user {} does what only the driver may", self.uid.0)))
+    }
+
+    /// Refuses a user who may not send Ethernet frames of its own making.
+    pub(crate) fn check_raw_tx(&self) -> Result<(), Refusal> {
+        self.state.owners.check_cap(self.uid, RAW_TX)
     }
 
     /// Refuses an object that is not of the caller.

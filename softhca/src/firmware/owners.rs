@@ -3,7 +3,7 @@
 
 use super::status::{Refusal, Status};
 use crate::error::Object;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// A user's number; 0 is the driver itself, which may name everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,10 +16,14 @@ pub const DRIVER: Uid = Uid(0);
 /// `MLX5_SHARED_RESOURCE_UID`).
 const SHARED: Uid = Uid(0xffff);
 
+/// A user may send Ethernet frames of its own making (`MLX5_UCTX_CAP_RAW_TX`).
+pub(crate) const RAW_TX: u32 = 1;
+
 /// Users, and who has made what.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    users: BTreeSet<Uid>,
+    /// By number: what each may do, besides what all may ([`RAW_TX`]).
+    users: BTreeMap<Uid, u32>,
     /// Objects that are not the driver's.
     by_object: HashMap<(Object, u32), Uid>,
 }
@@ -27,17 +31,27 @@ pub(super) struct Owners {
 impl Owners {
     /// Refuses a number that no user has.
     pub(super) fn check_uid(&self, uid: Uid) -> Result<(), Refusal> {
-        if uid == DRIVER || uid == SHARED || self.users.contains(&uid) {
+        if uid == DRIVER || uid == SHARED || self.users.contains_key(&uid) {
             return Ok(());
         }
         Err(Refusal::resource(format!("no user {}", uid.0)))
     }
 
-    /// A number for a new user.
-    pub(super) fn add_user(&mut self) -> Option<Uid> {
-        let uid = (1..u16::MAX).map(Uid).find(|uid| !self.users.contains(uid))?;
-        self.users.insert(uid);
+    /// A number for a new user, who may do this besides what all may.
+    pub(super) fn add_user(&mut self, caps: u32) -> Option<Uid> {
+        let uid = (1..u16::MAX).map(Uid).find(|uid| !self.users.contains_key(uid))?;
+        self.users.insert(uid, caps);
         Some(uid)
+    }
+
+    /// Refuses a user who may not do this.
+    pub(super) fn check_cap(&self, uid: Uid, cap: u32) -> Result<(), Refusal> {
+        match self.users.get(&uid) {
+            Some(caps) if caps & cap != cap => {
+                Err(Refusal::new(Status::BadOperation, format!("user {} was not given {cap:#x}", uid.0)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Says whose a new object is.
@@ -53,7 +67,7 @@ impl Owners {
         if objects != 0 {
             return Err(Refusal::new(Status::ResourceBusy, format!("user {} has {objects} objects", uid.0)));
         }
-        if self.users.remove(&uid) { Ok(()) } else { Err(Refusal::resource(format!("no user {}", uid.0))) }
+        if self.users.remove(&uid).is_some() { Ok(()) } else { Err(Refusal::resource(format!("no user {}", uid.0))) }
     }
 
     /// Forgets an object.

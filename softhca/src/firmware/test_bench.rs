@@ -75,7 +75,7 @@ impl Bench {
 
     /// A new user.
     pub(crate) fn user(&mut self) -> Uid {
-        self.firmware.state.owners.add_user().expect("a user")
+        self.firmware.state.owners.add_user(0).expect("a user")
     }
 
     /// User memory of the pages at `pages`, which are numbers of 4096-byte pages of host memory; made as a driver does it.

@@ -3,6 +3,7 @@
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::{DeviceConfig, Generation};
 use crate::device::MAX_PIECES_LOG;
+use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::nic::{MAX_OBJECTS, MAX_RQT};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
@@ -27,6 +28,11 @@ fn ethernet_queues(config: &DeviceConfig) -> u64 {
 /// log2 of the other objects of the Ethernet side.
 fn ethernet_objects(config: &DeviceConfig) -> u64 {
     if is_ethernet(config) { log2(MAX_OBJECTS) } else { 0 }
+}
+
+/// What users of the device may be given (`MLX5_UCTX_CAP_*`). There are no resources that would be the device's own.
+pub(crate) fn user_caps(config: &DeviceConfig) -> u32 {
+    if is_ethernet(config) { RAW_TX } else { 0 }
 }
 
 capability_set! {
@@ -141,4 +147,5 @@ capability_set! {
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
     // Of tag matching they have none.
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
+    UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
 }

@@ -11,6 +11,7 @@ mod general_2;
 mod roce;
 mod row;
 
+pub(crate) use general::user_caps;
 pub(crate) use row::Set;
 
 /// Bytes of the longest set, which mailboxes have room for (`hca_cap_union`).

@@ -120,6 +120,30 @@ fn registers_are_read() {
 }
 
 #[test]
+fn users_are_given_what_there_is() {
+    let create = |caps: u8| {
+        let mut input = vec![0; 0x40];
+        (input[0], input[1], input[0x13]) = (0x0a, 0x04, caps);
+        input
+    };
+    let mut infiniband = Bench::new();
+    assert_eq!(infiniband.execute(&create(1), 16), Err(Status::BadParameter), "no frames on InfiniBand");
+    let mut ethernet = ethernet();
+    assert_eq!(ethernet.execute(&create(2), 16), Err(Status::BadParameter), "no resources of the device's own");
+    let mut user = |caps| ethernet.execute(&create(caps), 16).map(|output| Uid(output[0xb].into())).expect("a user");
+    let users = [user(0), user(1)];
+    // CREATE_SQ says first who may not, and to the other that there is no CQ 0.
+    let mut sq = vec![0; 0x110];
+    (sq[0], sq[1]) = (9, 4);
+    let status = users.map(|uid| {
+        sq[3] = uid.0 as u8;
+        ethernet.execute(&sq, 16).map(drop)
+    });
+    assert_eq!(status[0], Err(Status::BadOperation));
+    assert!(status[1].is_err() && status[1] != status[0], "{status:?}");
+}
+
+#[test]
 fn domains_and_pages_have_numbers_and_owners() {
     for (alloc, dealloc) in [(0x802, 0x803), (0x80e, 0x80f), (0x816, 0x817), (0x800, 0x801)] {
         let mut bench = Bench::new();

@@ -125,6 +125,7 @@ const REAL_TIME: u64 = 2;
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_op_mod(call)?;
+    call.check_raw_tx()?;
     let view = call.input.part(create_sq_in::CTX);
     check_absent(view, &ABSENT)?;
     check_created(view.get(sqc::STATE), view.get(sqc::TS_FORMAT))?;

@@ -1,6 +1,7 @@
 //! Users of the device: each has a number, which commands on its behalf carry.
 
 use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::capabilities::user_caps;
 use crate::firmware::layout::layout;
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::{Refusal, Status};
@@ -37,9 +38,6 @@ layout! {
     }
 }
 
-/// Raw Ethernet packets, and resources that are the device's own (`MLX5_UCTX_CAP_*`).
-const KNOWN_CAPS: u32 = 3;
-
 pub(super) const COMMANDS: &[Command] = &[
     command(0xa04, "CREATE_UCTX", &create_uctx_in::LAYOUT, &create_uctx_out::LAYOUT, create),
     command(0xa06, "DESTROY_UCTX", &destroy_uctx_in::LAYOUT, &bare_out::LAYOUT, destroy),
@@ -48,10 +46,11 @@ pub(super) const COMMANDS: &[Command] = &[
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.check_driver()?;
     let caps = call.input.part(create_uctx_in::UCTX).get32(uctx::CAP);
-    if caps & !KNOWN_CAPS != 0 {
-        return Err(Refusal::parameter(format!("capabilities {caps:#x}, of which only {KNOWN_CAPS:#x} exist")));
+    let known = user_caps(call.device.config());
+    if caps & !known != 0 {
+        return Err(Refusal::parameter(format!("capabilities {caps:#x}, of which only {known:#x} exist")));
     }
-    let uid = call.state.owners.add_user();
+    let uid = call.state.owners.add_user(caps);
     let uid = uid.ok_or_else(|| Refusal::new(Status::NoResources, "no numbers for users are left"))?;
     call.output.set(create_uctx_out::UID, uid.0.into());
     Ok(())
