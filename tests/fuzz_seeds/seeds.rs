@@ -293,6 +293,25 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         Action::Doorbell { uar: 0, offset: 0x800, bytes: [0, 0, 0, 0x0a, 0, 0, 2, 2] },
         Action::Doorbell { uar: 1, offset: 0x808, bytes: [1; 8] },
     ];
+    // A SEND and a WRITE to a target, which has two WQEs in its SRQ: a link, and a segment of 64 bytes with the first key. Then
+    // packets to the target that nobody has sent.
+    let mut shared = [0; 64];
+    for (at, next) in [(0, 1), (32, 2)] {
+        shared[at + 3] = next;
+        shared[at + 16..at + 32].copy_from_slice(&[0, 0, 0, 64, 0, 0, 0x18, 1, 0, 0, 0, 0, 0, 0x10, 0x80, 0]);
+    }
+    let mut dynamic = vec![Action::Store { at: 0x2000, bytes: shared }, Action::Record { qp: 2, word: 0, value: 2 }];
+    for (index, opcode, ds) in [(0, 0x0a, 3), (1, 0x08, 4)] {
+        let mut rest = rest;
+        rest[18] = 0;
+        dynamic.push(Action::Wqe { qp: 0, slot: index, opcode, ds, flags: 8, rest });
+        dynamic.extend([Action::Ring { qp: 0, index: index.into(), ds }, Action::Wait { time: 100 }]);
+    }
+    let dynamic = input(4, dynamic);
+    let to_target = |opcode, payload| Action::Request { qp: 2, opcode, psn: 0x20, flags: 0, headers: [1; 28], payload };
+    let dynamic_packets = [0xd8, 0xd8, 0xca, 0xcc, 0xd3, 0xc4, 0xda, 0xd9]
+        .map(|opcode| to_target(opcode, u8::from(opcode == 0xca)))
+        .to_vec();
     vec![
         ("send", input(0, send)),
         ("write", input(0, one(0x08, 3))),
@@ -311,6 +330,8 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         ("read_only", input(0, answers(0x80, 16))),
         ("other_pd", input(0, answers(0xc0, 16))),
         ("raw_packet", input(3, one(0x0a, 3))),
+        ("dynamic", dynamic),
+        ("dynamic_packets", input(4, dynamic_packets)),
         ("sink", Input { doorbells: 0xc2, ..input(0, one(0x0a, 3)) }),
         ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),
     ]

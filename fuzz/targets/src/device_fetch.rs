@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Generation, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
     SqContext, SrqContext, SrqOrder, Transport,
 };
 use softhca::device::Device;
-use softhca::wire::{Frame, Grh, Route};
 
+use super::dynamic;
 use super::guard::Guarded;
 use super::ledger::Ledger;
 use super::memory::BASE;
@@ -41,7 +41,7 @@ const REGIONS: usize = 4;
 /// Opcode of the last CQE in a ring that a CQ has left (`MLX5_CQE_RESIZE_CQ`).
 const RESIZE_CQ: u8 = 5;
 
-const TRANSPORTS: [Transport; 4] = [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket];
+const TRANSPORTS: [Transport; 5] = [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket, Transport::Dc];
 
 input_enum! {
     /// What the host or the network does.
@@ -74,7 +74,7 @@ input_enum! {
 input_struct! {
     /// A QP with its CQ.
     QpInput {
-        /// RC, UC, UD, raw packets.
+        /// RC, UC, UD, raw packets, initiators of dynamic connections.
         transport: u8,
         /// Moves the rings away from where they would be.
         shift: u8,
@@ -105,9 +105,8 @@ input_struct! {
 }
 
 impl Input {
-    /// Raw packets are there on Ethernet only.
-    fn is_ethernet(&self) -> bool {
-        [&self.first, &self.second].iter().any(|qp| qp.transport() == Transport::RawPacket)
+    fn has(&self, transport: Transport) -> bool {
+        [&self.first, &self.second].iter().any(|qp| qp.transport() == transport)
     }
 }
 
@@ -134,6 +133,8 @@ struct Lab {
     /// CQs, with the part of memory where their rings are.
     cqs: Vec<(u32, u64)>,
     uars: Vec<u32>,
+    /// What initiators can connect to, if there are any.
+    dctn: Option<u32>,
     /// PD of the queues.
     pd: u32,
     /// By region: everything, local writes, remote reads; and everything in another PD.
@@ -168,7 +169,11 @@ impl Lab {
             qpn_first: 2,
             qpn_count: 16,
             reuse_qpns: false,
-            ports: vec![if input.is_ethernet() { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) }],
+            ports: vec![if input.has(Transport::RawPacket) {
+                PortConfig::ethernet(1)
+            } else {
+                PortConfig::infiniband(1)
+            }],
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             srq_faults: SrqFaults::default(),
@@ -177,7 +182,8 @@ impl Lab {
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
         let (qps, cqs, uars) = (Vec::new(), Vec::new(), Vec::new());
         let (ledger, keys) = (Ledger::default(), Vec::new());
-        let mut lab = Self { device, host, ledger, network, now: Duration::ZERO, qps, cqs, uars, pd: 0, keys };
+        let mut lab =
+            Self { device, host, ledger, network, now: Duration::ZERO, qps, cqs, uars, dctn: None, pd: 0, keys };
         lab.pd = lab.device.alloc_pd().expect("a PD");
         let pd = lab.pd;
         let other = lab.device.alloc_pd().expect("a PD");
@@ -198,6 +204,10 @@ impl Lab {
         }
         for (n, qp) in [&input.first, &input.second].into_iter().enumerate() {
             lab.create(n, qp, srqn, input.qps[n]);
+        }
+        if let (true, Some(srqn), Some(&(cqn, _))) = (input.has(Transport::Dc), srqn, lab.cqs.first()) {
+            lab.dctn = lab.device.create_dct(dynamic::target(pd, srqn, cqn, all)).ok();
+            lab.dctn.into_iter().for_each(|dctn| lab.ledger.add_dct(dctn, cqn));
         }
         for (n, qp) in [&input.first, &input.second].into_iter().enumerate() {
             lab.connect(n, qp, all);
@@ -237,9 +247,11 @@ impl Lab {
                 log_size: qp.log_sq,
                 inline_headers: INLINE_HEADERS[uidx as usize % INLINE_HEADERS.len()],
             }),
-            rq: srqn
-                .filter(|_| qp.flags & 4 != 0)
-                .map_or(ReceiveSource::Own(rq), |srqn| ReceiveSource::Shared { srqn }),
+            rq: match srqn.filter(|_| qp.flags & 4 != 0) {
+                _ if qp.transport() == Transport::Dc => ReceiveSource::None,
+                Some(srqn) => ReceiveSource::Shared { srqn },
+                None => ReceiveSource::Own(rq),
+            },
             dbr: record(n),
             uar,
             uidx: uidx.into(),
@@ -261,7 +273,8 @@ impl Lab {
         let path = Path { dlid: port.lid, sl: 0, src_path_bits: 0, grh, dmac: [0; 6] };
         let transport = qp.transport();
         let (rc, ud, raw) = (transport == Transport::Rc, transport == Transport::Ud, transport == Transport::RawPacket);
-        let connected = !ud && !raw;
+        let dc = transport == Transport::Dc;
+        let connected = !ud && !raw && !dc;
         let none = QpAttr::default();
         let steps = [
             QpAttr {
@@ -276,7 +289,7 @@ impl Lab {
             QpAttr {
                 state: Some(QpState::Rtr),
                 path: connected.then_some(path),
-                path_mtu: connected.then_some(256),
+                path_mtu: (connected || dc).then_some(256),
                 dest_qpn: connected.then_some(peer),
                 rq_psn: connected.then_some(0xff_fffe),
                 max_dest_rd_atomic: rc.then_some(4),
@@ -286,10 +299,10 @@ impl Lab {
             QpAttr {
                 state: Some(QpState::Rts),
                 sq_psn: (!raw).then_some(0xff_fffe),
-                max_rd_atomic: rc.then_some(4),
-                timeout: rc.then_some(10),
-                retry_cnt: rc.then_some(2),
-                rnr_retry: rc.then_some(2),
+                max_rd_atomic: (rc || dc).then_some(4),
+                timeout: (rc || dc).then_some(10),
+                retry_cnt: (rc || dc).then_some(2),
+                rnr_retry: (rc || dc).then_some(2),
                 ..none
             },
         ];
@@ -333,19 +346,22 @@ impl Lab {
                 first[4..].copy_from_slice(&(qpn << 8 | u32::from(*ds)).to_be_bytes());
                 self.device.doorbell(uar, 0x800, &first);
             }
-            Action::Packet { bytes } => self.packet(bytes.clone(), 0),
+            Action::Packet { bytes } => self.network.push(bytes.clone(), false),
             Action::Request { qp, opcode, psn, flags, headers, payload } => {
-                let Some(qpn) = pick(&self.qps, *qp).copied() else { return };
+                let receivers = [&self.qps[..], self.dctn.as_slice()].concat();
+                let Some(qpn) = pick(&receivers, *qp).copied() else { return };
                 let mut packet = vec![*opcode, *flags, 0xff, 0xff];
                 packet.extend(qpn.to_be_bytes());
                 let ack_request = u32::from(psn & 0x20) << 26;
                 let psn = 0xff_fffe_u32.wrapping_add(u32::from(psn & 0x1f)) & 0xff_ffff;
                 packet.extend((ack_request | psn).to_be_bytes());
                 let mut headers = *headers;
-                self.refer_to_window(&mut headers);
+                let source = self.qps.first().filter(|_| self.dctn.is_some());
+                let at = dynamic::refer_to_connection(*opcode, &mut headers, source);
+                self.refer_to_window(&mut headers[at..]);
                 packet.extend(headers);
                 packet.resize(packet.len() + usize::from(*payload) * 4, 0x5a);
-                self.packet(packet, *flags);
+                self.network.push(packet, flags & 1 != 0);
             }
             Action::Wait { time } => self.now += Duration::from_micros(100) * u32::from(*time),
             Action::Modify { qp, state } => {
@@ -379,7 +395,8 @@ impl Lab {
     /// Makes most addresses and keys of a WQE good ones, since those found by chance never are.
     fn refer_to_data(&self, wqe: &mut [u8], opcode: u8, transport: Transport) {
         let remote = matches!(opcode, 0x08 | 0x09 | 0x10..=0x12);
-        for at in [16, 32, 48] {
+        let first = dynamic::refer_to_target(wqe, self.dctn.filter(|_| transport == Transport::Dc));
+        for at in (first..64).step_by(16) {
             let keep = wqe[at + 3] & 0xc0 == 0xc0;
             if keep {
                 continue;
@@ -391,7 +408,7 @@ impl Lab {
                 wqe[at + 4] &= 0xc0;
                 wqe[at + 5..at + 13].fill(0);
                 wqe[at + 13] &= 0x1f;
-            } else if remote && at == 16 {
+            } else if remote && at == first {
                 wqe[at..at + 8].copy_from_slice(&addr.to_be_bytes());
                 wqe[at + 8..at + 12].copy_from_slice(&key.to_be_bytes());
                 wqe[at + 12..at + 16].fill(0);
@@ -409,7 +426,7 @@ impl Lab {
     }
 
     /// The same for a packet's RETH.
-    fn refer_to_window(&self, headers: &mut [u8; 28]) {
+    fn refer_to_window(&self, headers: &mut [u8]) {
         if headers[0] & 0xc0 != 0xc0 {
             let (addr, key) = self.place(headers[7]);
             headers[..8].copy_from_slice(&addr.to_be_bytes());
@@ -433,13 +450,6 @@ impl Lab {
             permitting.map(|context| context.addr..context.addr + context.len).collect()
         };
         self.host.permit(regions(|access| access.local_write), regions(|access| access.remote_atomic));
-    }
-
-    fn packet(&self, packet: Vec<u8>, flags: u8) {
-        let kind = GidType::RoceV2;
-        let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0, flow_label: 0, hop_limit: 1 };
-        let route = Route { slid: 1, dlid: 1, sl: 0, grh: (flags & 1 != 0).then_some(grh) };
-        self.network.push(Frame { route, packet });
     }
 
     /// Lets the device work, for a bounded time: with a peer that is itself there can be no end to it. `true` if it came

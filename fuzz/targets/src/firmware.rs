@@ -9,7 +9,6 @@ use std::time::Duration;
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
 use softhca::device::Device;
 use softhca::firmware::{CommandInfo, Firmware, Status, commands};
-use softhca::wire::{Frame, Route};
 
 use super::memory::{Arena, BASE};
 use super::network::Network;
@@ -242,10 +241,7 @@ impl Lab {
             Action::Doorbell { uar, offset, bytes } => {
                 self.device.doorbell(u32::from(*uar), usize::from(*offset) % 4096, bytes);
             }
-            Action::Packet { bytes } => {
-                let route = Route { slid: 1, dlid: 1, sl: 0, grh: None };
-                self.network.push(Frame { route, packet: bytes.clone() });
-            }
+            Action::Packet { bytes } => self.network.push(bytes.clone(), false),
             Action::Wait { time } => self.now += Duration::from_micros(100 * u64::from(*time)),
         }
     }

@@ -8,6 +8,7 @@ use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
 use softhca::qp::QpInfo;
 
+use super::dynamic;
 use super::guard::{Cqe, Guarded};
 
 /// Offsets in bytes into a CQE (`struct mlx5_cqe64`, `struct mlx5_err_cqe`).
@@ -161,6 +162,8 @@ impl Queue {
 #[derive(Default)]
 pub struct Ledger {
     queues: Vec<Queue>,
+    /// The target of dynamic connections, and its CQ.
+    dct: Option<(u32, u32)>,
     srq: Option<SrqContext>,
     shared: Receives,
     /// Receives of the SRQ that QPs may have taken with them when they were reset or destroyed.
@@ -173,6 +176,10 @@ pub struct Ledger {
 impl Ledger {
     pub fn add_qp(&mut self, qpn: u32) {
         self.queues.push(Queue::new(qpn));
+    }
+
+    pub fn add_dct(&mut self, dctn: u32, cqn: u32) {
+        self.dct = Some((dctn, cqn));
     }
 
     pub fn add_srq(&mut self, srq: SrqContext) {
@@ -193,7 +200,10 @@ impl Ledger {
         }
         if let Some(srq) = &self.srq {
             let producer = device.host_memory().load_be32(srq.dbr).expect("the record") as u16;
-            self.shared.announce(producer, (1 << srq.rq.log_size) + self.queues.len() as u32 + self.shared_lost);
+            let connections =
+                self.dct.and_then(|(dctn, _)| device.query_dct(dctn).ok()).map_or(0, |dct| dct.connections);
+            let at_hand = self.queues.len() as u32 + connections as u32;
+            self.shared.announce(producer, (1 << srq.rq.log_size) + at_hand + self.shared_lost);
         }
         for cqe in memory.take_cqes() {
             self.complete(&cqe, device);
@@ -234,6 +244,14 @@ impl Ledger {
             |at: usize| u32::from_be_bytes([cqe.bytes[at], cqe.bytes[at + 1], cqe.bytes[at + 2], cqe.bytes[at + 3]]);
         let (qpn, opcode) = (word(offset::OPCODE_QPN) & 0xff_ffff, cqe.bytes[offset::OP_OWN] >> 4);
         let counter = (word(offset::WQE_COUNTER) >> 16) as u16;
+        if let Some((dctn, cqn)) = self.dct.filter(|(dctn, _)| *dctn == qpn) {
+            assert_eq!((cqe.cqn, word(offset::UIDX) & 0xff_ffff), (cqn, dynamic::UIDX), "of DCT {dctn:#x}");
+            assert!(
+                matches!(opcode, opcode::RESP_WR_IMM..=opcode::RESP_SEND_INV | opcode::RESP_ERR),
+                "DCT {dctn:#x} has a CQE with opcode {opcode}"
+            );
+            return self.shared.complete(dctn);
+        }
         let queue = self.queues.iter_mut().find(|queue| queue.qpn == qpn);
         let Some(queue) = queue else { panic!("a CQE of QP {qpn:#x}, which does not exist") };
         let context = device.qp_context(qpn).expect("a QP");

@@ -5,6 +5,7 @@ pub mod encode;
 pub mod cqe_parse;
 pub mod device_fetch;
 pub mod devx_outbox;
+pub mod dynamic;
 pub mod firmware;
 pub mod guard;
 pub mod ledger;

@@ -3,15 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use softhca::wire::{Frame, Wire};
+use softhca::config::GidType;
+use softhca::wire::{Frame, Grh, Route, Wire};
 
 /// Packets go where the device sends them: back to itself. The network may add its own.
 #[derive(Clone, Default)]
 pub struct Network(Arc<Mutex<VecDeque<Frame>>>);
 
 impl Network {
-    /// A frame arrives.
-    pub fn push(&self, frame: Frame) {
+    /// A packet from LID 1 to LID 1 arrives, with or without a GRH.
+    pub fn push(&self, packet: Vec<u8>, global: bool) {
+        let kind = GidType::RoceV2;
+        let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0, flow_label: 0, hop_limit: 1 };
+        let frame = Frame { route: Route { slid: 1, dlid: 1, sl: 0, grh: global.then_some(grh) }, packet };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(frame);
     }
 }
