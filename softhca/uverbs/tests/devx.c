@@ -3,6 +3,7 @@
  * argument names the part.
  */
 #include "devx_qp.h"
+#include <pthread.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -338,6 +339,81 @@ static int request(int device, uint16_t object, uint16_t method, unsigned count,
 	return ioctl(device, RDMA_VERBS_IOCTL, &whole) == 0 ? 0 : errno;
 }
 
+/* What one of several threads does all the time: objects, memory, answers and events come and go. */
+static void *churn(void *uar)
+{
+	for (int i = 0; i < 100; i++) {
+		struct devx_cq cq = make_cq(uar, 3);
+		struct mlx5dv_devx_event_channel *channel = NEED(mlx5dv_devx_create_event_channel(context, i % 2));
+		struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(context));
+		uint16_t port_change = PORT_CHANGE, completion = 0;
+		EXPECT(mlx5dv_devx_subscribe_devx_event(channel, NULL, sizeof(port_change), &port_change, i) == 0);
+		EXPECT(mlx5dv_devx_subscribe_devx_event(channel, cq.object, sizeof(completion), &completion, i) == 0);
+		uint8_t in[16] = {};
+		set(in, OPCODE, QUERY_CQ);
+		set(in, NUMBER, cq.number);
+		union {
+			struct mlx5dv_devx_async_cmd_hdr header;
+			uint8_t bytes[8 + CREATE_CQ_BYTES];
+		} answer;
+		EXPECT(mlx5dv_devx_obj_query_async(cq.object, in, sizeof(in), CREATE_CQ_BYTES, i, file) == 0);
+		EXPECT(mlx5dv_devx_get_async_cmd_comp(file, &answer.header, sizeof(answer)) == 0);
+		EXPECT(answer.header.wr_id == (uint64_t)i && get(answer.header.out_data, CQC_LOG_CQ_SIZE) == 3);
+		if (i % 2)
+			mlx5dv_devx_destroy_event_channel(channel);
+		destroy_cq(&cq);
+		if (i % 2 == 0)
+			mlx5dv_devx_destroy_event_channel(channel);
+		mlx5dv_devx_destroy_cmd_comp(file);
+	}
+	return NULL;
+}
+
+/* Waits for an event that never comes. */
+static void *wait_in_vain(void *channel)
+{
+	union event event;
+	EXPECT(mlx5dv_devx_get_event(channel, &event.header, sizeof(event)) == -1 && errno == EIO);
+	return NULL;
+}
+
+/* Whoever waits is woken when the context closes. */
+static void closing(void)
+{
+	struct ibv_context *other = open_first();
+	struct mlx5dv_devx_event_channel *channel = NEED(mlx5dv_devx_create_event_channel(other, 0));
+	pthread_t waiting[2];
+	for (int i = 0; i < 2; i++)
+		EXPECT(pthread_create(&waiting[i], NULL, wait_in_vain, channel) == 0);
+	usleep(20000);
+	EXPECT(ibv_close_device(other) == 0);
+	for (int i = 0; i < 2; i++)
+		EXPECT(pthread_join(waiting[i], NULL) == 0);
+	struct pollfd waits = { .fd = channel->fd, .events = POLLIN };
+	EXPECT(poll(&waits, 1, 0) == 1);
+	/* libmlx5 looks into the context that is gone to free it. */
+	close(channel->fd);
+}
+
+/* Threads share a context, while a port goes down and up. */
+static void threads(void)
+{
+	int (*set_port)(int, int, int) = device_function("softhca_set_port");
+	ssize_t (*objects_of)(int, char *, size_t) = device_function("softhca_objects");
+	char before[512], after[512];
+	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	EXPECT(objects_of(0, before, sizeof(before)) > 0);
+	pthread_t all[4];
+	for (int i = 0; i < 4; i++)
+		EXPECT(pthread_create(&all[i], NULL, churn, uar) == 0);
+	for (int i = 0; i < 200; i++)
+		EXPECT(set_port(0, 1, i % 2) == 0);
+	for (int i = 0; i < 4; i++)
+		EXPECT(pthread_join(all[i], NULL) == 0);
+	EXPECT(objects_of(0, after, sizeof(after)) > 0 && strcmp(before, after) == 0);
+	mlx5dv_devx_free_uar(uar);
+}
+
 /* A context that is no user of the device, as older libraries ask for. */
 static void no_user(void)
 {
@@ -458,7 +534,7 @@ int main(int argc, char **argv)
 		{ "objects", objects }, { "memories", memories }, { "numbers", numbers }, { "non-cached", non_cached },
 		{ "queries", queries }, { "verbs-objects", verbs_objects }, { "answers", answers },
 		{ "port-events", port_events }, { "users", users }, { "files", files }, { "no-user", no_user },
-		{ "children", children }, { "limited", limited }, { "failed", failed },
+		{ "children", children }, { "limited", limited }, { "threads", threads }, { "closing", closing }, { "failed", failed },
 	};
 	if (argc < 2)
 		return 2;

@@ -16,7 +16,7 @@ fn clean(program: &str, options: &[&str], part: &str) {
 fn commands_are_answered_as_by_the_kernel() {
     let (_directory, program) = compiled("devx");
     let parts = ["objects", "memories", "numbers", "queries", "verbs-objects", "answers", "port-events", "users"];
-    for part in parts.into_iter().chain(["files", "no-user", "children", "failed"]) {
+    for part in parts.into_iter().chain(["files", "no-user", "children", "threads", "closing", "failed"]) {
         clean(&program, &[], part);
         clean(&program, STRICT, part);
         clean(&program, &["--static-uars"], part);
