@@ -82,8 +82,20 @@ pub(crate) fn command(opcode: u16, uid: u16, bytes: usize) -> Vec<u8> {
 }
 
 #[cfg(test)]
+pub(crate) mod linux;
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_all_mailboxes_have_is_where_linux_has_it() {
+        use linux::known;
+        let header = |name: &str| known(&format!("general_obj_in_cmd_hdr.{name}"));
+        assert_eq!([OPCODE, UID, VHCA_TUNNEL_ID, OP_MOD], ["opcode", "uid", "vhca_tunnel_id", "obj_type"].map(header));
+        let output = |name: &str| known(&format!("general_obj_out_cmd_hdr.{name}"));
+        assert_eq!([STATUS, SYNDROME], ["status", "syndrome"].map(output));
+    }
 
     #[test]
     fn fields_keep_to_their_bits_and_to_the_mailbox() {

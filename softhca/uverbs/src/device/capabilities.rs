@@ -83,6 +83,16 @@ impl Capabilities {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::mailbox::linux::known;
+
+    #[test]
+    fn capabilities_are_where_linux_has_them() {
+        let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
+        let names = ["event_cap", "log_max_uctx", "apu", "uctx_cap", "vhca_tunnel_commands"];
+        assert_eq!([EVENT_CAP, LOG_MAX_UCTX, APU, UCTX_CAP, VHCA_TUNNEL_COMMANDS], names.map(general));
+        assert_eq!(known("query_hca_cap_out.capability").at, BEFORE * 8);
+        assert_eq!(known("device_event_cap.user_unaffiliated_events").at, 4 * 64);
+    }
 
     #[test]
     fn a_mask_has_a_bit_for_each_event() {

@@ -59,3 +59,15 @@ impl Hca {
         *self.common_user.get_or_init(|| self.create_user_with(0).ok())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::{bytes, known};
+
+    #[test]
+    fn users_are_where_linux_has_them() {
+        assert_eq!((CAP, CREATE_BYTES), (known("create_uctx_in.uctx.cap"), bytes("create_uctx_in")));
+        assert_eq!([NUMBER; 2], ["create_uctx_out.uid", "destroy_uctx_in.uid"].map(known));
+    }
+}

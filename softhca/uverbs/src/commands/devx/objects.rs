@@ -154,3 +154,23 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
     let _object = meant(context, request, &mailboxes.input, Use::Query)?;
     mailboxes.execute(context, request)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::known;
+
+    #[test]
+    fn what_the_kernel_looks_at_is_where_linux_has_it() {
+        let key = |name: &str| known(&format!("create_mkey_in.memory_key_mkey_entry.{name}"));
+        assert_eq!([ACCESS_MODE_4_2, ACCESS_MODE_1_0], ["access_mode_4_2", "access_mode_1_0"].map(key));
+        assert_eq!(MKEY_IN_UMEM, known("create_mkey_in.mkey_umem_valid"));
+        let entry = known("create_mkey_in.memory_key_mkey_entry");
+        assert_eq!(MKEY_BYTES * 8, entry.at + entry.width);
+        let cq = |name: &str| known(&format!("create_cq_in.cq_context.{name}"));
+        assert_eq!([EQN, APU_CQ], ["c_eqn_or_apu_element", "apu_cq"].map(cq));
+        let counter = |name: &str| known(&format!("alloc_flow_counter_in.{name}"));
+        assert_eq!([BULK_LOG, BULK], ["flow_counter_bulk_log_size", "flow_counter_bulk"].map(counter));
+        assert_eq!(DCTN, known("drain_dct_in.dctn"));
+    }
+}

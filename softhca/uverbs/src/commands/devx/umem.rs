@@ -144,6 +144,7 @@ pub(crate) fn deregister(context: &Arc<Context>, request: &Request) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::mailbox::linux::{bytes, known};
 
     #[test]
     fn pages_are_as_large_as_they_may_be_but_not_larger_than_the_memory() {
@@ -156,6 +157,21 @@ mod tests {
         assert_eq!(best_page_size(1 << 30, 1 << 30, 1 << 21), None);
         assert_eq!(best_page_size(0xfff, 1 << 30, 1 << 21), None);
         assert_eq!(best_page_size(all, 0, u64::MAX), None);
+    }
+
+    #[test]
+    fn memory_is_described_where_linux_has_it() {
+        let names = ["log_page_size", "page_offset", "num_of_mtt"];
+        assert_eq!(
+            [LOG_PAGE_SIZE, PAGE_OFFSET, NUM_OF_MTT],
+            names.map(|name| known(&format!("create_umem_in.umem.{name}")))
+        );
+        assert_eq!((CREATE_BYTES, MTT_BYTES), (bytes("create_umem_in"), bytes("mtt")));
+        assert_eq!([NUMBER; 2], ["create_umem_out.umem_id", "destroy_umem_in.umem_id"].map(known));
+        assert_eq!(
+            [MTT_WRITE, MTT_READ].map(u64::ilog2),
+            ["mtt.wr_en", "mtt.rd_en"].map(|bit| 63 - known(bit).at as u32)
+        );
     }
 
     #[test]
