@@ -1,4 +1,105 @@
 //! Objects of mlx5 NICs made by firmware commands (DevX) instead of verbs, for the data path of [`blueflame`].
+//!
+//! With verbs a library says where rings, doorbell records and registers lie. A firmware command says it itself: so here many
+//! queues share one registration of huge pages, the records of a thread's queues are packed, and one register serves as many
+//! queues as you like. Before anything is made, the capabilities say whether it can be; if the firmware refuses a command, the
+//! error has its status and syndrome. The data path is the same code: these objects hand over the same raw parts as verbs.
+//!
+//! # A queue pair
+//!
+//! ```no_run
+//! use std::net::TcpStream;
+//!
+//! use blueflame::verbs::{Access, Pool};
+//! use blueflame::{Remote, WrId, transport, wqe};
+//! use blueflame_devx::Context;
+//! use blueflame_devx::memory::{Rings, ThreadRings};
+//! use blueflame_devx::object::{Pd, Uar};
+//!
+//! fn exchange(mut stream: TcpStream) -> Result<(), Box<dyn std::error::Error>> {
+//!     let context = Context::open_first()?;
+//!     let verbs_pd = context.device().protection_domain()?;
+//!     let pd = Pd::of_verbs(&context, &verbs_pd)?; // memory that verbs registers is for both
+//!
+//!     let rings = Rings::new(&context)?; // one registration, for all queues of the program
+//!     let thread = ThreadRings::new(&rings); // this thread's doorbell records
+//!     let uar = Uar::new(&context)?;
+//!     let mut cq = thread.completion_queue(uar.page(), 64).build()?;
+//!     let builder = pd.queue_pair::<transport::Rc>(&thread, cq.handle(), cq.handle());
+//!     let mut pair = builder.sends(16).receives(0).inline(64).build_on(uar)?;
+//!
+//!     let mut pool = Pool::new(&verbs_pd, 4096, Access::REMOTE_WRITE)?;
+//!     let inbox = pool.take(64)?;
+//!     let path = context.device().path(1, None)?;
+//!     // The peer may have made its queue pair by verbs: nobody can tell.
+//!     let peer = pair.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
+//!     pair.sq.post(&wqe::write(Remote::from_bytes(&peer.data)?).inline(b"hello").signaled(WrId(1)))?;
+//!     while cq.poll_with(1, |cqe| pair.sq.retire(&cqe).map(drop))? == 0 {}
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Who owns what
+//!
+//! ```text
+//!   Context ─── an open device, and what it has told of its capabilities
+//!     │
+//!     ├── Pd                    made by a command, or that of verbs
+//!     │     ├── Mkey            of memory (Umem), or of pieces of other keys
+//!     │     └── QueuePair { qp, sq, rq } ──────────────┐
+//!     │                │                               │ each holds what it stands on
+//!     ├── Uar ─────────┤ one queue's; ThreadUar: a     │ (an arrow up, or to the left),
+//!     │   DoorbellPage │ thread's; SharedUar: a lock   │ so that the device destroys
+//!     │                │                               │ them in the right order, in
+//!     ├── Rings        │ one registration of huge      │ whatever order you drop them
+//!     │     └── ThreadRings  rings, packed records     │
+//!     │             ├──┘                               │
+//!     │             └── OwnedCq ── Cq (handle) ────────┘
+//!     │
+//!     ├── EventChannel, Answers            events, and answers that come later
+//!     └── TransportDomain ── Tis ── OwnedSq;  Tir ── Rqt ── OwnedRq;  FlowTable ── FlowGroup ── FlowRule
+//! ```
+//!
+//! A handle is an `Arc`: an object is destroyed when the last of those that hold it goes, and what it stands on goes after it.
+//!
+//! # The rooms
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`mailbox`] | what a mailbox is: bit fields with names, checked when the crate is compiled |
+//! | [`cmd`] | the commands: one description each |
+//! | `Context` | sends them; [`Caps`] are sets of capabilities, `Error` what went wrong |
+//! | `memory` | registered memory (UMEM), rings and doorbell records in it |
+//! | `object` | what commands make, with builders that ask the capabilities first |
+//! | `ffi` | `mlx5dv_devx_*` of libmlx5, loaded when the program runs |
+//!
+//! Without the feature `device`, on by default, there are mailboxes and commands alone: to build or to print mailboxes with no
+//! libmlx5 and no device.
+//!
+//! # A command of your own
+//!
+//! ```no_run
+//! use blueflame_devx::{Context, Error, cmd};
+//!
+//! # fn f(context: &Context) -> Result<(), Error> {
+//! let mut inbox = cmd::QueryHcaCapIn::new();
+//! inbox.set_op_mod(cmd::CapabilitySelector { set: cmd::CapabilitySet::ROCE, current: true });
+//! let outbox = context.execute(&inbox)?; // its type is the command's answer
+//! println!("{outbox:?}"); // fields by name
+//!
+//! // A command that makes an object gives it, and the answer; it is destroyed when dropped.
+//! let (object, outbox) = context.create(&cmd::AllocPdIn::new())?;
+//! println!("protection domain {:?}", outbox.pd());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is safe
+//!
+//! As in `blueflame`: posting a request that names memory is `unsafe`, everything here that makes objects is safe, apart from
+//! registering memory of the caller's (`Umem::over`). What the device answers is never trusted: each pattern of bits is a value.
+//! `Object` lets commands through that this crate knows nothing of; those that move a queue pair behind the back of its queues make
+//! them post what the device does not expect, which the device refuses.
 
 #[cfg(feature = "device")]
 mod ask;

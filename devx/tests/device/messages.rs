@@ -1,9 +1,14 @@
 //! Messages, WRITEs and READs over queues that commands made.
 
+use std::os::unix::net::UnixStream;
+
 use blueflame::cq::Side;
 use blueflame::types::WrId;
-use blueflame::{transport, wqe};
+use blueflame::verbs::handshake::{self, HandshakeError};
+use blueflame::verbs::{Access, Pool};
+use blueflame::{Remote, transport, wqe};
 use blueflame_devx::cmd::QpcState;
+use blueflame_devx::object::ConnectError;
 
 use crate::end::{End, connected, ground};
 
@@ -94,4 +99,49 @@ fn a_queue_pair_is_reset_and_connected_again() {
     a.post(&wqe::write(b.buffer.remote()).inline(b"second").signaled(WrId(2)));
     assert_eq!(a.completion().1, WrId(2));
     assert_eq!(b.bytes(6), b"second");
+}
+
+#[test]
+fn a_queue_pair_of_verbs_is_a_peer_like_any() {
+    let ground = ground();
+    let mut a = End::<transport::Rc>::new(&ground);
+    let mut cq = ground.context.device().completion_queue(64).build().expect("a completion queue of verbs");
+    let builder = ground.verbs_pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle());
+    let mut b = builder.sends(16).receives(16).inline(64).build().expect("a queue pair of verbs");
+    let (mut here, mut there) = UnixStream::pair().expect("a stream");
+    let key = a.buffer.remote();
+    std::thread::scope(|scope| {
+        let (a, path) = (&mut a, &ground.path);
+        let ours = scope.spawn(move || a.pair.connect_over(&mut here, path, &key.to_bytes()).expect("RTS"));
+        let theirs = b.sq.connect_over(&mut there, path, b"of verbs").expect("RTS");
+        assert_eq!(Remote::from_bytes(&theirs.data), Ok(key));
+        assert_eq!(ours.join().expect("connected").data, b"of verbs");
+    });
+    b.sq.post(&wqe::write(key).inline(b"from verbs").signaled(WrId(1))).expect("room");
+    let mut done = 0;
+    while done == 0 {
+        done = cq.poll_with(1, |cqe| {
+            cqe.check().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(b.sq.retire(&cqe).map(|done| done.wr_id), Ok(WrId(1)));
+        });
+    }
+    assert_eq!(a.bytes(10), b"from verbs");
+    // And the other way round.
+    let mut pool = Pool::new(&ground.verbs_pd, 4096, Access::ALL).expect("memory");
+    let inbox = pool.take(64).expect("all of it");
+    a.post(&wqe::write(inbox.remote()).inline(b"from devx").signaled(WrId(2)));
+    assert_eq!(a.completion().1, WrId(2));
+    let mut bytes = [0; 9];
+    inbox.read(0, &mut bytes);
+    assert_eq!(&bytes, b"from devx");
+}
+
+#[test]
+fn a_peer_that_gave_up_is_told_apart() {
+    let ground = ground();
+    let mut a = End::<transport::Rc>::new(&ground);
+    let (mut here, mut there) = UnixStream::pair().expect("a stream");
+    handshake::give_up(&mut there).expect("told");
+    let error = a.pair.connect_over(&mut here, &ground.path, &[]).expect_err("the peer gave up");
+    assert!(matches!(error, ConnectError::Handshake(HandshakeError::PeerFailed)), "{error}");
 }
