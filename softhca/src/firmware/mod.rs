@@ -6,7 +6,7 @@
 //!  mailbox out <── status, syndrome, what the command gives <──────┘
 //! ```
 //!
-//! Each file of `commands` has those of one kind of object: their layouts ([`layout`]), and what they do. What they have to
+//! Each file of `commands` has those of one kind of object: their layouts (`layout`), and what they do. What they have to
 //! remember is in `state`; `objects` are those that the device does not know. Layouts are from Linux'
 //! `include/linux/mlx5/mlx5_ifc.h`, and a test compares all of them with it.
 //!

@@ -1,4 +1,4 @@
-//! `read`, by which a program takes answers and events of commands ([`RecordFile`]).
+//! `read`, by which a program takes answers and events of commands.
 //!
 //! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has to be
 //! dropped when libc is called.
@@ -40,7 +40,7 @@ fn is_record_file(fd: c_int) -> bool {
 /// Reads the next record of `fd` to `len` bytes at `address`.
 ///
 /// # Safety
-/// `fd` is a descriptor of a [`RecordFile`], the program's.
+/// `fd` is a descriptor of a record file, the program's.
 unsafe fn read_record(fd: c_int, address: u64, len: size_t) -> ssize_t {
     loop {
         let mut count = 0_u64;
