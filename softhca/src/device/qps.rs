@@ -75,6 +75,16 @@ impl Device {
         Ok(())
     }
 
+    /// Lets messages of a QP have at most `bytes` bytes, in both directions, until it is reset.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub(crate) fn set_qp_max_message(&mut self, qpn: u32, bytes: u64) -> Result<(), Error> {
+        self.find_qp(qpn)?;
+        self.qps.find_mut(qpn)?.set_max_message(bytes);
+        Ok(())
+    }
+
     /// Has Q counter `counter` count what happens to a QP, until it is reset; 0 for none.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use super::dct_connection::Connection;
 use super::psn::Psn;
 use super::qp_core::{self, DcPeer, QpCore, Role};
 use super::replies;
+use super::request::MAX_MESSAGE;
 use super::timer;
 use crate::config::PortConfig;
 use crate::context::{DctContext, DctState, QpAttr, QpContext, QpState, ReceiveSource, Transport};
@@ -239,6 +240,7 @@ impl Dct {
             role: Role::Qp,
             context,
             state: QpState::Rtr,
+            max_message: MAX_MESSAGE,
             counter: 0,
             attr,
             route: Some(route),

@@ -38,6 +38,7 @@ use dci::Initiator;
 use psn::Psn;
 use qp_core::{QpCore, Role};
 use receive::Receives;
+use request::MAX_MESSAGE;
 use requester::{Broken, Requester};
 use responder::{Fatal, Responder};
 
@@ -103,6 +104,7 @@ impl Qp {
             role,
             context,
             state: QpState::Reset,
+            max_message: MAX_MESSAGE,
             counter: 0,
             attr: QpAttr::default(),
             route: None,
@@ -174,6 +176,11 @@ impl Qp {
     /// From now on Q counter `counter` counts what happens to it; 0 for none.
     pub(crate) fn set_counter(&mut self, counter: u8) {
         self.core.counter = counter;
+    }
+
+    /// From now on its messages have at most so many bytes, in both directions (QPC.log_msg_max).
+    pub(crate) fn set_max_message(&mut self, bytes: u64) {
+        self.core.max_message = bytes;
     }
 
     /// State.

@@ -36,6 +36,8 @@ pub(super) struct QpCore {
     pub(super) context: QpContext,
     /// State.
     pub(super) state: QpState,
+    /// Most bytes of a message, in both directions.
+    pub(super) max_message: u64,
     /// Q counter that counts what happens to it; 0 if none does.
     pub(super) counter: u8,
     /// Attributes set so far; PSNs as they were set.

@@ -48,7 +48,7 @@ impl Request {
             Some(Failure::FRAME_LENGTH)
         } else if is_frame && !qp.may_send_frames() {
             Some(Failure::BAD_WQE)
-        } else if len > MAX_MESSAGE || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
+        } else if len > qp.max_message || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
         } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
             Some(Failure::NO_RD_ATOMIC)

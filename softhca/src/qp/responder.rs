@@ -8,7 +8,6 @@ use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::replies::{Content, Replies, Sent, Verdict};
-use super::request::MAX_MESSAGE;
 use crate::context::{Access, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
@@ -281,7 +280,7 @@ impl Responder {
         let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
         take_receive(qp, receives, resources)?;
         let end = offset + packet.payload.len() as u64;
-        if end > receives.capacity().min(MAX_MESSAGE) {
+        if end > receives.capacity().min(qp.max_message) {
             return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
         }
         receives
@@ -430,7 +429,7 @@ fn check_remote(qp: &QpCore, resources: &Resources, reth: &Reth, need: Need) -> 
         Need::RemoteRead => access(qp).remote_read,
         _ => access(qp).remote_write,
     };
-    if !permitted || u64::from(reth.len) > MAX_MESSAGE {
+    if !permitted || u64::from(reth.len) > qp.max_message {
         return Err(INVALID);
     }
     resources.check_remote(qp.context.pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)

@@ -433,3 +433,23 @@ fn events_wait_for_as_many_completions_as_the_queue_was_told() {
         assert_eq!(node.events(), expected, "{sent} sent");
     }
 }
+
+#[test]
+fn messages_are_no_longer_than_the_context_says() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    for (at, other) in [(0, 1), (1, 0)] {
+        let mut rtr = nodes[at].init2rtr(&nodes[other]);
+        rtr[0x20] = 3 << 5 | 9;
+        for input in [nodes[at].rst2init(), rtr, nodes[at].rtr2rts()] {
+            assert_eq!(nodes[at].status(&input), Status::Ok);
+        }
+    }
+    for (len, syndrome) in [(512, 0), (513, 0x01)] {
+        let [sender, receiver] = &mut nodes;
+        receiver.post_receive(BASE + 0x2000, 1000);
+        sender.post(0x0a, &data_seg(BASE, len, sender.key), true);
+        settle(&mut nodes);
+        let cqe = nodes[0].poll().expect("done");
+        assert_eq!(if cqe[63] >> 4 == 0 { 0 } else { cqe[55] }, syndrome, "{len} bytes");
+    }
+}

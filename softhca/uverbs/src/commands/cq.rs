@@ -12,6 +12,7 @@ use crate::process::{Errno, lock};
 use softhca::context::CqContext;
 use softhca::error::Object;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// `enum ib_uverbs_ex_create_cq_flags`.
 const FLAG_TIMESTAMP: u32 = 1;
@@ -145,18 +146,21 @@ pub(crate) fn resize(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.core_out(&ResizeCqResp { cqe: (1 << log_size) - 1, reserved: 0 })
 }
 
-/// Extended `MODIFY_CQ`: event moderation. Events are not held back here, which is what a count of 1 and no period ask
-/// for, and more than any other setting promises; so every setting within the limits is accepted.
+/// Extended `MODIFY_CQ`: event moderation; the period is in microseconds.
 pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     const ATTR_MODERATE: u32 = 1;
     const MAX_PERIOD: u16 = 4095;
     let wanted: ExModifyCq = request.core_in()?;
-    let _: Arc<Cq> = context.get(wanted.cq_handle).map_err(|_| Errno::EINVAL)?;
+    let cq: Arc<Cq> = context.get(wanted.cq_handle).map_err(|_| Errno::EINVAL)?;
     if wanted.attr_mask & !ATTR_MODERATE != 0 || wanted.reserved != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     if wanted.cq_period > MAX_PERIOD {
         return Err(Errno::EINVAL);
+    }
+    if wanted.attr_mask & ATTR_MODERATE != 0 {
+        let period = Duration::from_micros(wanted.cq_period.into());
+        context.hca.command(|device| device.moderate_cq(cq.number, wanted.cq_count, period))?;
     }
     Ok(())
 }

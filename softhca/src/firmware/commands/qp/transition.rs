@@ -100,6 +100,10 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
     if let Some(counter) = counter {
         call.device.set_qp_counter(qpn, counter)?;
     }
+    // A datagram is never longer than a packet.
+    if transition == INIT2RTR && !service.datagram {
+        call.device.set_qp_max_message(qpn, 1 << view.get(qpc::LOG_MSG_MAX))?;
+    }
 
     let ece = call.input.get32(init2rtr_qp_in::ECE);
     let record = call.state.queues.qps.entry(qpn).or_default();
