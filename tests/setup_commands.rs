@@ -3,7 +3,7 @@
 //! A command is a system call, and most are work for the NIC's firmware, too. Counted on the software device: run by `./run test`,
 //! or under `softhca-run`.
 
-#[path = "../benches/setup/bare.rs"]
+#[path = "../devx/benches/setup/bare.rs"]
 mod bare;
 
 use bare::{Bare, Domain, Shape};

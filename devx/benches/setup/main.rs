@@ -1,13 +1,14 @@
-//! What a queue pair costs until it is ready to send, in time and memory: this crate against the calls of libibverbs and libmlx5
-//! that it makes, made by hand.
+//! What a queue pair costs until it is ready to send, in time and memory: by verbs of this workspace, against the calls of
+//! libibverbs and libmlx5 that it makes, made by hand; and by commands of the firmware (DevX) beside both.
 //!
-//! Both make queue pairs of one size on the software device in one program, each connected to itself, so many, and destroy them.
+//! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and destroy them.
 //! Only the making is timed, in turns. The software device answers a command in a microsecond or two; the kernel and a NIC's
 //! firmware take longer, and then what this crate adds is a smaller part. What must not be added is a command:
 //! `tests/setup_commands.rs` counts them.
 mod bare;
+mod devx;
 mod memory;
-#[path = "../common/record.rs"]
+#[path = "../../../benches/common/record.rs"]
 mod record;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,12 @@ use blueflame::db::{Register, ThreadRegister};
 use blueflame::transport;
 use blueflame::types::Psn;
 use blueflame::verbs::{Device, OwnedCq, Path, ProtectionDomain, QueuePair, ThreadDomain};
+use devx::Devx;
 use record::Record;
 
 const GROUP: &str = "set-up";
 /// Queue pairs at a time.
-const COUNTS: [usize; 3] = [1, 64, 512];
+const COUNTS: [usize; 4] = [1, 64, 512, 4096];
 const SHAPE: Shape = Shape { sends: 64, receives: 64, inline: 28 };
 const PSN: Psn = Psn::truncate(1);
 /// Queue pairs that a case makes in a round, at least.
@@ -34,6 +36,9 @@ const TIME: Duration = Duration::from_secs(10);
 /// Rounds at least.
 const ROUNDS: usize = 15;
 
+/// Bytes registered at once for the rings of DevX: room for all that are made at a time.
+const REGISTERED: usize = 32 << 20;
+
 /// What queue pairs are made from.
 pub(crate) struct Rig {
     cq: OwnedCq,
@@ -41,17 +46,20 @@ pub(crate) struct Rig {
     path: Path,
     domain: ThreadDomain,
     bare_domain: Rc<Domain>,
+    devx: Devx,
 }
 
 impl Rig {
     fn new() -> Self {
-        let device = Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
+        let device = Device::options().devx(true).open_first();
+        let device = device.unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
         let path = device.path(1, None).expect("a path");
         let pd = device.protection_domain().expect("a PD");
         // Nothing is posted, so nothing completes.
         let cq = device.completion_queue(1023).build().expect("a CQ");
         let (domain, bare_domain) = (pd.thread_domain().expect("a thread domain"), Domain::new(&pd));
-        Self { cq, pd, path, domain, bare_domain }
+        let devx = Devx::new(&device, REGISTERED);
+        Self { cq, pd, path, domain, bare_domain, devx }
     }
 
     fn connect<R: Register>(&self, mut pair: QueuePair<transport::Rc, R>) -> QueuePair<transport::Rc, R> {
@@ -123,14 +131,15 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values[values.len() / 2]
 }
 
-type Case<'a> = (&'static str, &'a dyn Fn(usize) -> f64);
+/// Its name, what it does, and which case it is set beside in print.
+type Case<'a> = (&'static str, &'a dyn Fn(usize) -> f64, Option<usize>);
 
 /// Measures all cases at each number of queue pairs, in turns, the next round in the opposite order.
 fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
     let mut records = Vec::new();
     println!("{GROUP:<51} {:>8} {:>9}", "ns", "ratio to");
     for count in COUNTS {
-        cases.iter().for_each(|(_, time)| _ = time(count));
+        cases.iter().for_each(|(_, time, _)| _ = time(count));
         let mut rounds: Vec<Vec<f64>> = Vec::new();
         let begin = Instant::now();
         while rounds.len() < least || begin.elapsed() < limit {
@@ -141,16 +150,15 @@ fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
             }
             rounds.push(round);
         }
-        for (at, (case, _)) in cases.iter().enumerate() {
+        for (at, (case, _, beside)) in cases.iter().enumerate() {
             let ratio = |other: usize| median(rounds.iter().map(|round| round[at] / round[other]));
             let ns = median(rounds.iter().map(|round| round[at]));
             let others = cases.iter().enumerate().filter(|&(other, _)| other != at);
-            let ratios: BTreeMap<_, _> = others.map(|(other, (case, _))| ((*case).to_owned(), ratio(other))).collect();
-            // Cases come in twos, this crate's second.
+            let ratios: BTreeMap<_, _> = others.map(|(other, (case, ..))| ((*case).to_owned(), ratio(other))).collect();
             let name = format!("{case} (queue pairs {count})");
-            match at % 2 {
-                0 => println!("  {name:<49} {ns:>8.0}"),
-                _ => println!("  {name:<49} {ns:>8.0} {:>8.3}x {}", ratio(at - 1), cases[at - 1].0),
+            match *beside {
+                None => println!("  {name:<49} {ns:>8.0}"),
+                Some(other) => println!("  {name:<49} {ns:>8.0} {:>8.3}x {}", ratio(other), cases[other].0),
             }
             let (group, case, axis) = (GROUP.to_owned(), (*case).to_owned(), Some("queue pairs".to_owned()));
             records.push(Record { group, case, ns, ratios, axis, x: Some(count as u64) });
@@ -168,15 +176,21 @@ fn main() {
         return;
     }
     let rig = Rig::new();
-    let cases: [Case<'_>; 4] = [
-        ("by hand", &|count| time(count, || rig.theirs(SHAPE))),
-        ("blueflame", &|count| time(count, || rig.ours(SHAPE))),
-        ("by hand, one thread domain", &|count| time(count, || rig.theirs_in(&rig.bare_domain, SHAPE))),
-        ("blueflame, one thread domain", &|count| time(count, || rig.ours_of_one_thread(SHAPE))),
+    if memory::is_measured(&rig) {
+        return;
+    }
+    let cases: [Case<'_>; 6] = [
+        ("by hand", &|count| time(count, || rig.theirs(SHAPE)), None),
+        ("blueflame", &|count| time(count, || rig.ours(SHAPE)), Some(0)),
+        ("DevX", &|count| time(count, || rig.devx.of_its_own(SHAPE, &rig.path)), Some(0)),
+        ("by hand, one thread domain", &|count| time(count, || rig.theirs_in(&rig.bare_domain, SHAPE)), None),
+        ("blueflame, one thread domain", &|count| time(count, || rig.ours_of_one_thread(SHAPE)), Some(3)),
+        ("DevX, one register", &|count| time(count, || rig.devx.of_one_thread(SHAPE, &rig.path)), Some(3)),
     ];
     let (rounds, time) = if measuring { (ROUNDS, TIME) } else { (1, Duration::ZERO) };
     let records = measure(&cases, rounds, time);
     memory::report(&rig);
+    memory::report_many(if measuring { memory::MANY } else { 64 });
     if measuring {
         record::write("setup", &records);
     }
