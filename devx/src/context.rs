@@ -127,7 +127,7 @@ impl Context {
     where
         I::Command: Executes,
     {
-        self.execute_raw(inbox.bytes(), outbox.bytes_mut())?;
+        self.send(inbox.bytes(), outbox.bytes_mut())?;
         Ok(outbox)
     }
 
@@ -135,18 +135,37 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Command`].
-    pub fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// As for [`create`](Self::create): it depends on the command.
+    pub unsafe fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        self.send(inbox, outbox)
+    }
+
+    fn send(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
         let errno = unsafe { ffi::mlx5dv_devx_general_cmd(self.raw(), input, inbox.len(), output, outbox.len()) };
         answered(inbox, outbox, errno)
     }
 
-    /// Sends a command that makes an object.
+    /// Sends a command that makes an object: for commands that [`object`](crate::object) has no builder for.
     ///
     /// # Errors
     /// [`Error::Command`].
-    pub fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
+    ///
+    /// # Safety
+    /// What the command tells the device to write to, memory that it names by UMEM or by key, stays registered as long as the object,
+    /// and nobody else uses it meanwhile.
+    pub unsafe fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
+    where
+        I::Command: Creates,
+    {
+        self.make(inbox)
+    }
+
+    /// As [`create`](Self::create), by builders that keep what the object stands on.
+    pub(crate) fn make<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
     where
         I::Command: Creates,
     {
@@ -210,11 +229,23 @@ impl Object {
         Ok(outbox)
     }
 
-    /// Sends a command that changes the object.
+    /// Sends a command that changes the object: for commands that [`object`](crate::object) has no method for.
     ///
     /// # Errors
     /// [`Error::Command`].
-    pub fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
+    ///
+    /// # Safety
+    /// As for [`Context::create`]; and a queue pair that has queues of this crate is not moved to RESET, nor to RTS: after a RESET that its
+    /// queues do not know of, the device executes old requests of the ring again, whose memory may be somebody else's by then.
+    pub unsafe fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
+    where
+        I::Command: Modifies,
+    {
+        self.change(inbox)
+    }
+
+    /// As [`modify`](Self::modify), by methods that know the object.
+    pub(crate) fn change<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Modifies,
     {

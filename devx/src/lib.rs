@@ -88,7 +88,8 @@
 //! println!("{outbox:?}"); // fields by name
 //!
 //! // A command that makes an object gives it, and the answer; it is destroyed when dropped.
-//! let (object, outbox) = context.create(&cmd::AllocPdIn::new())?;
+//! // SAFETY: a protection domain writes to no memory.
+//! let (object, outbox) = unsafe { context.create(&cmd::AllocPdIn::new()) }?;
 //! println!("protection domain {:?}", outbox.pd());
 //! # Ok(())
 //! # }
@@ -96,10 +97,9 @@
 //!
 //! # What is safe
 //!
-//! As in `blueflame`: posting a request that names memory is `unsafe`, everything here that makes objects is safe, apart from
-//! registering memory of the caller's (`Umem::over`). What the device answers is never trusted: each pattern of bits is a value.
-//! `Object` lets commands through that this crate knows nothing of; those that move a queue pair behind the back of its queues make
-//! them post what the device does not expect, which the device refuses.
+//! As in `blueflame`: posting a request that names memory is `unsafe`; the builders of `object` are safe, apart from registering memory
+//! of the caller's (`Umem::over`). What the device answers is never trusted: each pattern of bits is a value.
+//! Commands of your own that only ask are safe, too; those that make or change objects are `unsafe`, for they can name any memory.
 
 #[cfg(feature = "device")]
 mod ask;

@@ -174,7 +174,7 @@ impl CqBuilder<'_> {
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(record.umem())
             .set_dbr_addr(record.offset());
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
 
         let parts = CqParts {
             buf: ring.start(),

@@ -61,7 +61,7 @@ impl Pd {
             const ATOMIC_MODE_IB_COMP: u8 = 1;
             target.set_rae(true).set_atomic_mode(ATOMIC_MODE_IB_COMP);
         }
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         Ok(Dct { object, dctn: out.dctn(), _shared: shared.clone(), _cq: cq.clone(), _pd: self.clone() })
     }
 }

@@ -43,7 +43,7 @@ impl Tis {
         // The field's highest three bits are the priority (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`,
         // `MLX5_SET(tisc, tisc, prio, tc << 1)`).
         inbox.ctx_mut().set_transport_domain(domain.tdn()).set_prio(prio << 1);
-        let (object, out) = domain.context().create(&inbox)?;
+        let (object, out) = domain.context().make(&inbox)?;
         Ok(Self { object: Arc::new(object), tisn: out.tisn(), domain: domain.clone() })
     }
 
@@ -172,11 +172,11 @@ impl Pd {
             .set_tis_num_0(tis.tisn());
         place(sqc.wq_mut(), self, &ring, &record, wqebbs, WQEBB_BYTES as u32);
         sqc.wq_mut().set_uar_page(uar.page().id());
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         let mut ready = ModifySqIn::new();
         ready.set_sqn(out.sqn()).set_sq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
-        object.modify(&ready)?;
+        object.change(&ready)?;
 
         let shadow = Shadow::new(wqebbs);
         let parts = SqParts {
@@ -234,11 +234,11 @@ impl Pd {
         let rqc = inbox.ctx_mut();
         rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(cq.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
-        object.modify(&ready)?;
+        object.change(&ready)?;
 
         let shadow = Shadow::new(RqParts::shadow_words(wqes));
         let parts = RqParts {
@@ -361,7 +361,7 @@ impl Rqt {
         for queue in queues {
             inbox.push(RqNum::zeroed().set_rq_num(queue.rqn()));
         }
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         Ok(Self { object: Arc::new(object), rqtn: out.rqtn(), _queues: queues.to_vec() })
     }
 
@@ -439,7 +439,7 @@ impl Tir {
     }
 
     fn make(domain: &TransportDomain, inbox: &CreateTirIn, under: TirUnder) -> Result<Self, Error> {
-        let (object, out) = domain.context().create(inbox)?;
+        let (object, out) = domain.context().make(inbox)?;
         Ok(Self { object, tirn: out.tirn(), _under: under, _domain: domain.clone() })
     }
 

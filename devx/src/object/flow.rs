@@ -40,7 +40,7 @@ impl FlowTable {
         let mut inbox = CreateFlowTableIn::new();
         inbox.set_table_type(kind);
         inbox.flow_table_context_mut().set_level(level).set_log_size(log_size);
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         Ok(Self { handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size }) })
     }
 
@@ -121,7 +121,7 @@ impl FlowGroup {
             .set_end_flow_index(last)
             .set_match_criteria_enable(criteria.bits());
         *inbox.match_criteria_mut() = mask.clone();
-        let (object, out) = table.object().context().create(&inbox)?;
+        let (object, out) = table.object().context().make(&inbox)?;
         let handle = GroupHandle { _object: object, id: out.group_id(), first, last, table: table.clone() };
         Ok(Self { handle: Arc::new(handle) })
     }
@@ -231,7 +231,7 @@ impl FlowRule {
             entry.set_flow_counter_id(counter.id());
             inbox.push(&Entry::Count(entry));
         }
-        let (object, _) = handle.table.object().context().create(&inbox)?;
+        let (object, _) = handle.table.object().context().make(&inbox)?;
         let kept = to.iter().map(|destination| match destination {
             Destination::Tir(tir) => Kept::Tir { _tir: Arc::clone(tir) },
             Destination::Table(table) => Kept::Table { _table: (*table).clone() },

@@ -52,7 +52,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         crate::ask::has("cmd_hca_cap.general_obj_types", found)?;
         let mut inbox = List::<_, B>::new(CreateGeneralObjectIn::new().set_obj_type(B::TYPE));
         inbox.push(body);
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
         Ok(Self { object, id: out.obj_id(), body: PhantomData })
     }
 
@@ -86,6 +86,6 @@ impl<B: GeneralBody> GeneralObject<B> {
     pub fn modify(&self, body: &B) -> Result<(), Error> {
         let mut inbox = List::<_, B>::new(ModifyGeneralObjectIn::new().set_obj_type(B::TYPE).set_obj_id(self.id));
         inbox.push(body);
-        self.object.modify(&inbox).map(drop)
+        self.object.change(&inbox).map(drop)
     }
 }

@@ -152,7 +152,7 @@ impl Mkey {
         start: u64,
         len: u64,
     ) -> Result<Self, Error> {
-        let (object, out): (_, CreateMkeyOut) = pd.context().create(inbox)?;
+        let (object, out): (_, CreateMkeyOut) = pd.context().make(inbox)?;
         let key = out.mkey_index() << 8 | u32::from(variant);
         Ok(Self { handle: Arc::new(Handle { object, key, start, len, _under: under, _pd: pd.clone() }) })
     }

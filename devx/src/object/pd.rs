@@ -39,7 +39,7 @@ impl Pd {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.create(&AllocPdIn::new())?;
+        let (object, out) = context.make(&AllocPdIn::new())?;
         let handle = Handle { pdn: out.pd(), context: context.clone(), _under: Under::Made { _object: object } };
         Ok(Self { handle: Arc::new(handle) })
     }

@@ -24,7 +24,7 @@ impl TransportDomain {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.create(&AllocTransportDomainIn::new())?;
+        let (object, out) = context.make(&AllocTransportDomainIn::new())?;
         Ok(Self { object: Arc::new(object), tdn: out.transport_domain() })
     }
 
@@ -55,7 +55,7 @@ impl Xrcd {
     /// [`Error::Capability`], [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
         crate::ask::has("cmd_hca_cap.xrc", context.general()?.xrc())?;
-        let (object, out) = context.create(&AllocXrcdIn::new())?;
+        let (object, out) = context.make(&AllocXrcdIn::new())?;
         Ok(Self { object: Arc::new(object), xrcdn: out.xrcd() })
     }
 
@@ -89,7 +89,7 @@ impl Psv {
     pub fn new(pd: &Pd) -> Result<Self, Error> {
         let mut inbox = CreatePsvIn::new();
         inbox.set_num_psv(1).set_pd(pd.pdn());
-        let (object, out) = pd.context().create(&inbox)?;
+        let (object, out) = pd.context().make(&inbox)?;
         Ok(Self { _object: object, index: out.psv0_index(), _pd: pd.clone() })
     }
 
@@ -113,7 +113,7 @@ impl QCounter {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.create(&AllocQCounterIn::new())?;
+        let (object, out) = context.make(&AllocQCounterIn::new())?;
         Ok(Self { object, id: out.counter_set_id() })
     }
 
@@ -147,7 +147,7 @@ impl FlowCounter {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.create(&AllocFlowCounterIn::new())?;
+        let (object, out) = context.make(&AllocFlowCounterIn::new())?;
         Ok(Self { object, id: out.flow_counter_id() })
     }
 

@@ -61,7 +61,7 @@ impl Srq {
         inbox.set_rmp_state(RmpState::RDY).set_rmpn(self.handle.rmpn);
         inbox.bitmask_mut().set_lwm(true);
         inbox.ctx_mut().set_state(RmpState::RDY).wq_mut().set_lwm(limit);
-        self.object().modify(&inbox).map(drop)
+        self.object().change(&inbox).map(drop)
     }
 
     /// Asks the device for the context.
@@ -121,7 +121,7 @@ impl Pd {
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(record.umem())
             .set_dbr_addr(record.offset());
-        let (object, out) = context.create(&inbox)?;
+        let (object, out) = context.make(&inbox)?;
 
         let shadow = Shadow::new(wqes);
         let parts = SrqParts {

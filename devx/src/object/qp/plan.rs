@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
         let cqs = &cqs[..if cqs[0].is(cqs[1]) { 1 } else { 2 }];
         let mut unfit = Vec::new();
         loop {
-            let (object, out) = self.pd.context().create(inbox)?;
+            let (object, out) = self.pd.context().make(inbox)?;
             let Some(cq) = cqs.iter().find(|cq| cq.holds(out.qpn())) else {
                 return Ok((object, out));
             };

@@ -160,7 +160,7 @@ impl Qp {
     where
         I::Command: Modifies,
     {
-        let Err(error) = self.object().modify(inbox) else { return Ok(()) };
+        let Err(error) = self.object().change(inbox) else { return Ok(()) };
         // The firmware says that the state is wrong, and not which it is.
         match &error {
             Error::Command(command) if command.status == Status::BAD_QP_STATE_ERR => {
