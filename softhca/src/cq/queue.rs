@@ -24,8 +24,10 @@ const ARM_POISON: u32 = u32::MAX;
 struct Missed {
     /// Index after the last CQE that counts.
     end: u32,
-    /// When the event is due, unless the host has consumed them by then.
+    /// When the event is due.
     due: Duration,
+    /// An event for them was raised before: there is another one only if the host has not consumed them when it is due.
+    is_repeated: bool,
 }
 
 /// Why a CQ takes no more CQEs.
@@ -155,8 +157,8 @@ impl Cq {
     ///
     /// The word names the consumer index up to which the host has polled. CQEs from there on raise the event, also one
     /// that is written already: the host may have polled its last CQE just before the device wrote this one (Linux
-    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). For a CQE
-    /// that is written already the event is due at `due`, see [`Self::due_event`].
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). That event is due at
+    /// once. If an event was raised for that CQE before, another one is due at `due` only, see [`Self::due_event`].
     pub(crate) fn arm(&mut self, word: u32, due: Duration) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
@@ -167,29 +169,37 @@ impl Cq {
         let consumer = word & INDEX_MASK;
         let unseen =
             |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
-        let end = if word & ARM_SOLICITED != 0 {
+        // Who has asked for the next CQE gets that event, also if the same queue is then asked for solicited ones (IBTA vol. 1,
+        // 11.4.2.2; Linux' `rxe_req_notify_cq`).
+        let end = if word & ARM_SOLICITED != 0 && self.armed != CqArming::Any {
             self.armed = CqArming::Solicited;
             self.solicited
         } else {
             self.armed = CqArming::Any;
             Some(self.producer)
         };
-        self.missed = end.filter(|&end| unseen(end)).map(|end| Missed { end, due });
+        let notified = self.notified;
+        let is_news = |end: u32| (1..=INDEX_MASK / 2).contains(&(end.wrapping_sub(notified) & INDEX_MASK));
+        self.missed = end.filter(|&end| unseen(end)).map(|end| match is_news(end) {
+            true => Missed { end, due: Duration::ZERO, is_repeated: false },
+            false => Missed { end, due, is_repeated: true },
+        });
         Ok(())
     }
 
     /// The event that waits for time to pass, if it is due: for CQEs that might have become more ([`Moderation`]), or for those
     /// that were written before the CQ was armed.
     ///
-    /// CQEs that the host has consumed meanwhile raise no event: a program that arms and then polls would be woken for
-    /// nothing. On a real device an event takes longer to reach the program than such a poll takes.
+    /// CQEs that an event has told of, and that the host has consumed meanwhile, raise no second one: a program that takes an
+    /// event, arms and then polls would be woken for nothing. CQEs of which it was not told do raise theirs, whoever consumes
+    /// them: UCX's timer thread polls, and leaves what it finds to the thread that sleeps until the event.
     pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
         if self.gathered.due().is_some_and(|due| now >= due) {
             return Some(self.fire(cqn));
         }
-        let Missed { end, due } = self.missed?;
+        let Missed { end, due, is_repeated } = self.missed?;
         let consumed = |consumer: u32| consumer.wrapping_sub(end) & INDEX_MASK < 1 << self.context.log_size;
-        if memory.load_be32(self.context.dbr).is_ok_and(consumed) {
+        if is_repeated && memory.load_be32(self.context.dbr).is_ok_and(consumed) {
             self.missed = None;
             return None;
         }
@@ -414,19 +424,40 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_polls_after_arming_is_not_woken_for_what_it_took() {
+    fn a_host_that_polls_after_arming_is_not_woken_for_what_it_was_told_of() {
         let (mut cq, memory) = setup(true);
         let due = Duration::from_micros(9);
-        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-        cq.arm(0, due).unwrap();
+        let fired = Some(Event::Completion { cqn: CQN });
+        assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+        assert_eq!(write(&mut cq, &memory, &completion(0)), fired);
+        cq.arm(1 << 28, due).unwrap();
         assert_eq!((cq.deadline(), cq.due_event(CQN, &memory, Duration::ZERO)), (Some(due), None));
         consume(&memory, 1);
         assert_eq!((cq.due_event(CQN, &memory, due), cq.deadline()), (None, None));
-        assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }), "still armed");
+        assert_eq!(write(&mut cq, &memory, &completion(1)), fired, "still armed");
         // The host stays away: it is woken when the time has come, once.
         cq.arm(1, due).unwrap();
-        assert_eq!(cq.due_event(CQN, &memory, due), Some(Event::Completion { cqn: CQN }));
+        assert_eq!(cq.due_event(CQN, &memory, due), fired);
         assert_eq!(cq.due_event(CQN, &memory, due), None);
+    }
+
+    #[test]
+    fn what_it_was_not_told_of_it_is_told_at_once() {
+        let (mut cq, memory) = setup(true);
+        let late = Duration::from_secs(9);
+        assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+        cq.arm(0, late).unwrap();
+        // Another thread polls, and says nothing to the one that sleeps.
+        consume(&memory, 1);
+        assert_eq!(cq.due_event(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
+    }
+
+    #[test]
+    fn asking_for_less_takes_nothing_back() {
+        let (mut cq, memory) = setup(true);
+        assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+        assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED), Ok(None));
+        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::Completion { cqn: CQN }), "not solicited");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::wqe::WQEBB_BYTES;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long the event of a CQ takes that already held CQEs when it was armed: longer than a program needs from arming to
+/// How long the event of a CQ takes that already held CQEs when it was armed of which an event has told before: longer than a program needs from arming to
 /// polling, even if the CPUs are so busy that it waits for its turn between the two. `ib_read_lat -e` takes an event for
 /// another completion, and with a queue of one request fails at the next post.
 const LATE_ARM: Duration = Duration::from_millis(50);

@@ -116,10 +116,10 @@ fn its_protocols_run() {
     }
 }
 
-/// It arms its CQs, and waits for the events of both in one channel.
+/// It arms its CQs, and waits for the events of both in one channel. Over UD, a thread of its own polls besides.
 #[test]
 fn it_sleeps_until_there_are_completions() {
-    for environment in [[BY_VERBS, RC], [BY_DEVX, RC], [BY_DEVX, DC]] {
+    for environment in [[BY_VERBS, RC], [BY_DEVX, RC], [BY_DEVX, DC], [BY_DEVX, UD]] {
         let device = Device { environment: &environment, ..Device::new(&[]) };
         run(&device, &["tag_lat -E sleep", "tag_bw -E sleep"], &["-I"]);
     }
