@@ -11,6 +11,8 @@ use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QueuePair, Uar};
 
+use crate::every_command::list_at_exit;
+
 /// Bytes of each end's buffer.
 pub(crate) const BUFFER: usize = 1 << 16;
 
@@ -24,6 +26,7 @@ pub(crate) struct Ground {
 }
 
 pub(crate) fn ground() -> Ground {
+    list_at_exit();
     let context = Context::open_first().expect("an mlx5 device with DevX");
     let verbs_pd = context.device().protection_domain().expect("a PD");
     let pd = Pd::of_verbs(&context, &verbs_pd).expect("its number");

@@ -6,6 +6,7 @@ mod capabilities;
 mod end;
 mod errors;
 mod events;
+mod every_command;
 mod memory;
 mod messages;
 mod objects;

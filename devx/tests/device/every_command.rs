@@ -1,0 +1,151 @@
+//! Which commands the tests here have the device carry out: all that the crate describes, and those that `docs/firmware.md` says are
+//! proved by them.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_void};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Once;
+
+use blueflame::transport;
+use blueflame::verbs::{Access, LinkLayer};
+use blueflame_devx::cmd::{AllocXrcdIn, COMMANDS, Opcode, QueryIssiIn};
+
+use crate::end::{connected, ground};
+
+/// Names the file that a process of this program leaves its list in.
+const LIST: &str = "DEVX_TESTS_COMMANDS";
+/// The test here, by the name that the test harness gives it.
+const THIS: &str = "every_command_is_carried_out_for_some_test";
+/// Described, and carried out by no test here. Of most the device has tests of its own (`docs/firmware.md`).
+const BY_NO_TEST: &[Opcode] = &[
+    Opcode::QUERY_SPECIAL_CONTEXTS,
+    Opcode::MODIFY_CQ,
+    Opcode::SQERR2RTS_QP,
+    Opcode::CREATE_PSV,
+    Opcode::CREATE_SRQ,
+    Opcode::QUERY_SRQ,
+    Opcode::ARM_RQ,
+    Opcode::CREATE_XRC_SRQ,
+    Opcode::QUERY_XRC_SRQ,
+    Opcode::ARM_XRC_SRQ,
+    Opcode::CREATE_XRQ,
+    Opcode::QUERY_XRQ,
+    Opcode::ARM_XRQ,
+    Opcode::ALLOC_UAR,
+    Opcode::MODIFY_TIR,
+    Opcode::QUERY_TIR,
+    Opcode::MODIFY_TIS,
+    Opcode::QUERY_TIS,
+    Opcode::MODIFY_RQT,
+    Opcode::QUERY_RQT,
+    Opcode::QUERY_FLOW_TABLE,
+    Opcode::QUERY_FLOW_GROUP,
+    Opcode::QUERY_FLOW_TABLE_ENTRY,
+    Opcode::MODIFY_FLOW_TABLE,
+    Opcode::CREATE_GENERAL_OBJECT,
+    Opcode::MODIFY_GENERAL_OBJECT,
+    Opcode::QUERY_GENERAL_OBJECT,
+];
+/// Opcodes end before this.
+const OPCODES: u16 = 0x1000;
+
+/// How many mailboxes with an opcode the software device has carried out in this process; `None` on another device.
+fn carried_out(opcode: u16) -> Option<u32> {
+    let name: &CStr = c"softhca_carried_out";
+    // SAFETY: looks a name up among the loaded objects.
+    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    // SAFETY: the preloaded object's function of this name is of this type.
+    (!symbol.is_null())
+        .then(|| unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u16) -> u32>(symbol)(opcode) })
+}
+
+extern "C" fn leave_list() {
+    let list = (0..OPCODES).filter(|&opcode| carried_out(opcode).is_some_and(|count| count > 0));
+    let list: String = list.map(|opcode| format!("{opcode}\n")).collect();
+    // Nobody can be told at the end of a process; what is missing is missed by the test.
+    let _ = std::env::var(LIST).map(|file| std::fs::write(file, list));
+}
+
+/// Has this process leave its list at its end, if it is asked to.
+pub(crate) fn list_at_exit() {
+    static ONCE: Once = Once::new();
+    if std::env::var_os(LIST).is_some() {
+        // SAFETY: the function takes what it needs from the environment.
+        ONCE.call_once(|| assert_eq!(unsafe { libc::atexit(leave_list) }, 0));
+    }
+}
+
+/// Opcodes of the rows of `docs/firmware.md` that say so.
+fn documented(page: &str) -> BTreeSet<u16> {
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| 0x")?.split('|').map(str::trim).collect();
+        let proofs = cells.get(4)?;
+        proofs.split(", ").any(|word| word == "crate").then(|| u16::from_str_radix(cells[0], 16).expect("an opcode"))
+    });
+    rows.collect()
+}
+
+fn names(opcodes: impl IntoIterator<Item = u16>) -> Vec<String> {
+    opcodes.into_iter().map(|opcode| format!("{:#x} {:?}", opcode, Opcode(opcode))).collect()
+}
+
+#[test]
+fn every_command_is_carried_out_for_some_test() {
+    if carried_out(0).is_none() || std::env::var_os(LIST).is_some() {
+        return;
+    }
+    // On InfiniBand there are no queues of Ethernet.
+    if ground().path.port.link_layer != LinkLayer::Ethernet {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("list");
+    let program = std::env::current_exe().expect("this program's path");
+    let output = Command::new(program).args(["--skip", THIS]).env(LIST, &file).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let list = std::fs::read_to_string(&file).expect("the list");
+    let done: BTreeSet<u16> = list.lines().map(|line| line.parse().expect("an opcode")).collect();
+
+    let described: BTreeSet<u16> = COMMANDS.iter().copied().flatten().map(|command| command.opcode).collect();
+    let missing: BTreeSet<u16> = described.difference(&done).copied().collect();
+    let expected: BTreeSet<u16> = BY_NO_TEST.iter().map(|opcode| opcode.0).collect();
+    assert_eq!(
+        names(missing),
+        names(expected),
+        "what no test here has the device carry out, and what is said to be so"
+    );
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/firmware.md");
+    let page = std::fs::read_to_string(page).expect("docs/firmware.md");
+    let claimed = documented(&page);
+    assert!(!claimed.is_empty(), "no rows");
+    let unproved = names(claimed.difference(&done).copied());
+    assert!(unproved.is_empty(), "docs/firmware.md says that the crate proves {unproved:#?}");
+    let unsaid = names(done.difference(&claimed).copied());
+    assert!(unsaid.is_empty(), "docs/firmware.md does not say that the crate proves {unsaid:#?}");
+}
+
+#[test]
+fn commands_that_no_object_here_sends() {
+    let ground = ground();
+    let issi = ground.context.execute(&QueryIssiIn::new()).expect("QUERY_ISSI");
+    assert_eq!(issi.current_issi(), 1, "{issi:?}");
+    // SAFETY: a domain names no memory.
+    let alloc = || unsafe { ground.context.create(&AllocXrcdIn::new()) }.expect("ALLOC_XRCD");
+    let ((_domain, out), (_other, another)) = (alloc(), alloc());
+    assert_ne!(out.xrcd(), another.xrcd());
+}
+
+#[test]
+fn what_a_peer_may_do_changes_in_rts() {
+    let ground = ground();
+    let (a, _b) = connected::<transport::Rc>(&ground);
+    let may = || {
+        let qpc = a.pair.qp.query().expect("QUERY_QP");
+        (qpc.rwe(), qpc.rre())
+    };
+    a.pair.qp.set_remote_access(Access::REMOTE_READ).expect("RTS2RTS_QP");
+    assert_eq!(may(), (false, true));
+    a.pair.qp.set_remote_access(Access::REMOTE_WRITE).expect("RTS2RTS_QP");
+    assert_eq!(may(), (true, false));
+}
