@@ -7,16 +7,18 @@ use blueflame::queue::RecvQueue;
 use blueflame::queue::{Owned, SendQueue};
 use blueflame::transport;
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
-use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{OwnedCq, Pd, Qp, QueuePair, Uar};
+use blueflame_devx::{Context, EventChannel, EventType};
 use common::Failure;
 use common::pingpong::{Parts, PingPongOptions, Queues, SENDS, completions};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A queue pair and a completion queue, both in one registered piece of memory.
 pub(crate) struct Devx {
     cq: OwnedCq,
     pair: QueuePair<transport::Rc>,
+    channel: Option<EventChannel>,
     /// What the other side of the exchange has registered is of use to these queues, too.
     _pd: Pd,
 }
@@ -34,13 +36,17 @@ impl Devx {
         let rings = ThreadRings::new(&Rings::new(context)?);
         let uar = Uar::new(context)?;
         let cq = rings.completion_queue(uar.page(), completions(options)).build()?;
+        let channel = if options.events { Some(EventChannel::new(context)?) } else { None };
+        if let Some(channel) = &channel {
+            channel.subscribe(Some(cq.handle().object()), &[EventType::COMP], 0)?;
+        }
         let pair = pd
             .queue_pair::<transport::Rc>(&rings, cq.handle(), cq.handle())
             .sends(SENDS)
             .receives(options.rx_depth)
             .build_on(uar)?;
         pair.qp.to_init(path)?;
-        Ok(Self { cq, pair, _pd: pd })
+        Ok(Self { cq, pair, channel, _pd: pd })
     }
 }
 
@@ -62,7 +68,12 @@ impl Queues for Devx {
         Ok(self.pair.connect(path, local, remote)?)
     }
 
-    fn wait_for_event(&self, _: Duration) -> Result<bool, Failure> {
-        Err("not without a channel".into())
+    fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {
+        let channel = self.channel.as_ref().ok_or("nobody has subscribed to events")?;
+        let timeout = Timespec::try_from(timeout)?;
+        if poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&timeout))? == 0 {
+            return Ok(false);
+        }
+        Ok(channel.read()?.is_some())
     }
 }

@@ -82,8 +82,8 @@ fn gid_of_the_c_tool() -> String {
 #[test]
 fn devx_pingpong() {
     let (devx, verbs) = (env!("CARGO_BIN_EXE_devx_pingpong"), env!("CARGO_BIN_EXE_rc_pingpong"));
-    for peer in ["devx", "verbs"] {
-        let report = json(devx, &format!("--local -n 100 -s 3000 --peer {peer}"));
+    for how in ["devx", "verbs", "devx --events", "verbs --events"] {
+        let report = json(devx, &format!("--local -n 100 -s 3000 --peer {how}"));
         assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &300_000.into()));
         assert_eq!(report["queues"], "DevX", "{report}");
     }
