@@ -12,9 +12,9 @@ pub struct Uid(pub u16);
 /// The driver itself.
 pub const DRIVER: Uid = Uid(0);
 
-/// Whose objects everybody may use: a driver makes those that its users share with this number, which no user has (Linux
-/// `MLX5_SHARED_RESOURCE_UID`).
-const SHARED: Uid = Uid(0xffff);
+/// Whose objects everybody may use, and only the driver may change: it makes those that its users share with this number,
+/// which no user has (Linux `MLX5_SHARED_RESOURCE_UID`).
+pub(super) const SHARED: Uid = Uid(0xffff);
 
 /// A user may send Ethernet frames of its own making (`MLX5_UCTX_CAP_RAW_TX`).
 pub(crate) const RAW_TX: u32 = 1;
@@ -84,10 +84,19 @@ impl Owners {
         counts
     }
 
-    /// Refuses an object that belongs to another user, or to the driver.
+    /// Refuses an object that belongs to another user, to all, or to the driver.
     pub(super) fn check(&self, kind: Object, number: u32, uid: Uid) -> Result<(), Refusal> {
+        self.check_one_of(&[uid], kind, number, uid)
+    }
+
+    /// Refuses an object that belongs to another user, or to the driver.
+    pub(super) fn check_use(&self, kind: Object, number: u32, uid: Uid) -> Result<(), Refusal> {
+        self.check_one_of(&[uid, SHARED], kind, number, uid)
+    }
+
+    fn check_one_of(&self, owners: &[Uid], kind: Object, number: u32, uid: Uid) -> Result<(), Refusal> {
         let owner = self.by_object.get(&(kind, number)).copied().unwrap_or(DRIVER);
-        if uid == DRIVER || owner == uid || owner == SHARED {
+        if uid == DRIVER || owners.contains(&owner) {
             return Ok(());
         }
         Err(Refusal::resource(format!("{kind} {number:#x} is not of user {}", uid.0)))

@@ -76,7 +76,7 @@ impl Call<'_> {
     /// # Errors
     /// As [`Self::ring`].
     pub(crate) fn in_umem(&mut self, number: u32, offset: u64, len: u64, written: bool) -> Result<u64, Refusal> {
-        self.check_owner(Object::Umem, number)?;
+        self.check_use(Object::Umem, number)?;
         let umem = self.state.umems.find_mut(number)?;
         if written && !umem.writable {
             return Err(Refusal::parameter(format!("UMEM {number:#x} may not be written")));
@@ -119,9 +119,9 @@ impl Call<'_> {
     /// Has the object that this command makes be of a transport domain.
     ///
     /// # Errors
-    /// `BAD_RES` if there is none of this number, or not the caller's.
+    /// `BAD_RES` if there is none of this number, or the caller may not use it.
     pub(crate) fn in_transport_domain(&mut self, number: u32) -> Result<(), Refusal> {
-        self.check_owner(Object::TransportDomain, number)?;
+        self.check_use(Object::TransportDomain, number)?;
         self.state.transport_domains.find_mut(number)?.users += 1;
         self.taken.push(Hold::TransportDomain(number));
         Ok(())

@@ -2,8 +2,10 @@
 
 use super::call::bare_out;
 use super::layout::Layout;
-use super::test_bench::device;
+use super::owners::{DRIVER, SHARED, Uid};
+use super::test_bench::{Bench, device};
 use super::{Firmware, Status, capabilities, commands};
+use crate::error::Object;
 use std::collections::HashMap;
 
 /// Structure, its bits, and its fields: first bit, bits.
@@ -122,4 +124,56 @@ fn what_is_no_command_is_refused_with_a_status_and_changes_nothing() {
     assert_eq!(firmware.execute(&mut device, &[0xff; 16], &mut output), Status::BadOperation);
     assert_eq!(firmware.execute(&mut device, &alloc_pd, &mut output), Status::Ok);
     assert_eq!(output, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], "nothing was allocated before");
+}
+
+/// A mailbox of 0x40 bytes, of which these words are not 0.
+fn mailbox(opcode: u16, uid: Uid, words: &[(usize, u32)]) -> Vec<u8> {
+    let mut input = vec![0; 0x40];
+    input[..2].copy_from_slice(&opcode.to_be_bytes());
+    input[2..4].copy_from_slice(&uid.0.to_be_bytes());
+    for &(at, word) in words {
+        input[at..at + 4].copy_from_slice(&word.to_be_bytes());
+    }
+    input
+}
+
+#[test]
+fn what_the_driver_shares_is_used_by_all_and_changed_by_none_of_them() {
+    let mut bench = Bench::new();
+    let user = bench.user();
+    let number = |output: &[u8]| u32::from_be_bytes([0, output[9], output[10], output[11]]);
+
+    // A counter set: read by all, cleared by the driver.
+    let set = bench.execute(&mailbox(0x771, SHARED, &[]), 0x10).expect("a counter set")[0xb].into();
+    const CLEAR: u32 = 1 << 31;
+    assert!(bench.execute(&mailbox(0x773, user, &[(0x1c, set)])[..0x20], 0x100).is_ok());
+    let clear = [(0x18, CLEAR), (0x1c, set)];
+    assert_eq!(bench.execute(&mailbox(0x773, user, &clear)[..0x20], 0x100), Err(Status::BadResource));
+    assert!(bench.execute(&mailbox(0x773, DRIVER, &clear)[..0x20], 0x100).is_ok());
+    assert_eq!(bench.execute(&mailbox(0x772, user, &[(8, set)]), 0x10), Err(Status::BadResource));
+    assert!(bench.execute(&mailbox(0x772, SHARED, &[(8, set)]), 0x10).is_ok());
+
+    // A flow table: found and asked about by all, filled by the driver.
+    let table = number(&bench.execute(&mailbox(0x930, SHARED, &[]), 0x10).expect("a flow table"));
+    let named = [(0x14, table)];
+    assert!(bench.execute(&mailbox(0x932, user, &named), 0x40).is_ok());
+    let group = [&mailbox(0x933, user, &named)[..], &[0; 0x3c0]].concat();
+    assert_eq!(bench.execute(&group, 0x10), Err(Status::BadResource));
+    assert_eq!(bench.execute(&mailbox(0x931, user, &named), 0x10), Err(Status::BadResource));
+    assert!(bench.execute(&mailbox(0x931, DRIVER, &named), 0x10).is_ok());
+
+    // User memory: a user's object lies in it.
+    let umem = bench.umem(SHARED, &[2], 0, true);
+    let in_it = bench.call(user, |call| {
+        call.in_umem(umem, 0, 64, true)?;
+        call.created(Object::Cq, 7);
+        Ok(())
+    });
+    assert_eq!(in_it, Ok(()));
+    assert_eq!(bench.execute(&mailbox(0xa0a, user, &[(8, umem)])[..0x10], 0x10), Err(Status::BadResource));
+    assert_eq!(bench.execute(&mailbox(0xa0a, DRIVER, &[(8, umem)])[..0x10], 0x10), Err(Status::ResourceBusy));
+
+    // What is the driver's own, no user so much as asks about.
+    let set = bench.execute(&mailbox(0x771, DRIVER, &[]), 0x10).expect("a counter set")[0xb].into();
+    assert_eq!(bench.execute(&mailbox(0x773, user, &[(0x1c, set)])[..0x20], 0x100), Err(Status::BadResource));
 }

@@ -139,7 +139,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::resource(format!("no event queue {eqn:#x}")));
     }
     let uar = view.get32(cqc::UAR_PAGE);
-    call.check_owner(Object::Uar, uar)?;
+    call.check_use(Object::Uar, uar)?;
     let context = CqContext {
         buf: ring(call, view)?,
         log_size: view.get(cqc::LOG_CQ_SIZE) as u8,
@@ -223,7 +223,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let cqn = call.input.get32(query_cq_in::CQN);
-    call.check_owner(Object::Cq, cqn)?;
+    call.check_use(Object::Cq, cqn)?;
     let info = call.device.query_cq(cqn)?;
     let record = call.state.queues.cqs.get(&cqn);
     let mut context = record.map_or([0; CQC_BYTES], |record| record.cqc);

@@ -121,7 +121,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_dct_in::DCT_CONTEXT_ENTRY);
     let context = context(view)?;
     for (kind, number) in [(Object::Pd, context.pd), (Object::Cq, context.cqn), (Object::Srq, context.srqn)] {
-        call.check_owner(kind, number)?;
+        call.check_use(kind, number)?;
     }
     let number = call.device.create_dct(context)?;
     call.created(Object::Dct, number);
@@ -189,7 +189,7 @@ fn drain(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.input.get32(query_dct_in::DCTN);
-    call.check_owner(Object::Dct, number)?;
+    call.check_use(Object::Dct, number)?;
     let info = call.device.query_dct(number)?;
     let mut context = call.state.queues.dcts.get(&number).copied().unwrap_or_else(|| describe(&info.context));
     let mut view = ViewMut(&mut context);

@@ -1,9 +1,10 @@
 //! Flow counters, which rules count frames with.
 
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{ViewMut, layout};
+use crate::firmware::owners::Owners;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
@@ -67,7 +68,6 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let absent = [
         (alloc_flow_counter_in::FLOW_COUNTER_BULK_LOG_SIZE, "flow counters in bulk"),
         (alloc_flow_counter_in::FLOW_COUNTER_BULK, "flow counters in bulk"),
@@ -80,7 +80,6 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let number = call.input.get32(dealloc_flow_counter_in::FLOW_COUNTER_ID);
     call.check_owner(Object::FlowCounter, number)?;
     call.device.nic().steering().destroy_counter(number)?;
@@ -89,7 +88,6 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let absent = [
         (query_flow_counter_in::MKEY, "counters that are written to memory"),
         (query_flow_counter_in::ADDRESS, "counters that are written to memory"),
@@ -106,14 +104,16 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new(Status::BadOutputLength, format!("room for {room} counters of {count}")));
     }
     let last = first.checked_add(count - 1).ok_or_else(|| Refusal::parameter("counters past the last number"))?;
+    // To clear what all use is not everybody's.
+    let check = if clear { Owners::check } else { Owners::check_use };
     if count == 1 {
-        call.check_owner(Object::FlowCounter, first)?;
+        check(&call.state.owners, Object::FlowCounter, first, call.uid)?;
         call.device.nic().steering().read_counter(first, false)?;
     }
     // Drivers ask for a row of counters in which some are missing (Linux
     // `drivers/net/ethernet/mellanox/mlx5/core/fs_counters.c`): those, and others', are 0.
     for (number, place) in (first..=last).zip(call.output.0[header..].chunks_exact_mut(element)) {
-        if call.state.owners.check(Object::FlowCounter, number, call.uid).is_err() {
+        if check(&call.state.owners, Object::FlowCounter, number, call.uid).is_err() {
             continue;
         }
         if let Ok(read) = call.device.nic().steering().read_counter(number, clear) {

@@ -1,8 +1,8 @@
 //! Rules of flow tables.
 
-use super::flow_table::named;
+use super::flow_table::{asked, named};
 use super::match_param::{fte_match_param, key};
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
@@ -140,11 +140,11 @@ fn destination(call: &Call<'_>, view: View<'_>) -> Result<Destination, Refusal> 
     let number = view.get32(dest_format_struct::DESTINATION_ID);
     match view.get(dest_format_struct::DESTINATION_TYPE) {
         TO_TABLE => {
-            call.check_owner(Object::FlowTable, number)?;
+            call.check_use(Object::FlowTable, number)?;
             Ok(Destination::Table(number))
         }
         TO_TIR => {
-            call.check_owner(Object::Tir, number)?;
+            call.check_use(Object::Tir, number)?;
             Ok(Destination::Tir(number))
         }
         other => Err(Refusal::parameter(format!("destination_type {other}: 1 (flow table) or 2 (TIR)"))),
@@ -175,7 +175,7 @@ fn entry(call: &Call<'_>) -> Result<(Entry, u64), Refusal> {
     let (destinations, counters) = list.split_at(to);
     let destinations: Result<Vec<_>, _> = destinations.iter().map(|&view| destination(call, view)).collect();
     let counters: Vec<u32> = counters.iter().map(|view| view.get32(flow_counter_list::FLOW_COUNTER_ID)).collect();
-    counters.iter().try_for_each(|&counter| call.check_owner(Object::FlowCounter, counter))?;
+    counters.iter().try_for_each(|&counter| call.check_use(Object::FlowCounter, counter))?;
     let entry = Entry {
         group: view.get32(flow_context::GROUP_ID),
         value: key(view.part(flow_context::MATCH_VALUE)),
@@ -227,8 +227,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
-    let (direction, table) = named(call)?;
+    let (direction, table) = asked(call)?;
     let index = call.input.get32(query_fte_in::FLOW_INDEX);
     let entry = call.device.nic().steering().table(direction, table)?.entry(index);
     let entry = entry.ok_or_else(|| Refusal::new(Status::BadIndex, format!("no rule at index {index:#x}")))?;
@@ -269,7 +268,6 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn delete(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let (direction, table) = named(call)?;
     Ok(call.device.nic().remove_entry(direction, table, call.input.get32(delete_fte_in::FLOW_INDEX))?)
 }

@@ -1,8 +1,8 @@
 //! Groups of rules of a flow table: those of a group have the same mask.
 
-use super::flow_table::named;
+use super::flow_table::{asked, named};
 use super::match_param::{enabled, fte_match_param, mask};
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
@@ -77,7 +77,6 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let absent = [
         (create_flow_group_in::GROUP_TYPE, "groups of hashes"),
         (create_flow_group_in::SOURCE_ESWITCH_OWNER_VHCA_ID_VALID, "an embedded switch"),
@@ -95,15 +94,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let (direction, table) = named(call)?;
     let group = call.input.get32(destroy_flow_group_in::GROUP_ID);
     Ok(call.device.nic().steering().destroy_group(direction, table, group)?)
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
-    let (direction, table) = named(call)?;
+    let (direction, table) = asked(call)?;
     let group = call.device.nic().steering().table(direction, table)?;
     let group = group.group(call.input.get32(query_flow_group_in::GROUP_ID))?;
     call.output.set(query_flow_group_out::START_FLOW_INDEX, group.first.into());

@@ -1,7 +1,7 @@
 //! Flow tables.
 
 use super::match_param::direction;
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, layout};
@@ -145,7 +145,7 @@ fn miss(call: &Call<'_>, view: View<'_>) -> Result<Miss, Refusal> {
             Ok(Miss::Default)
         }
         MISS_FORWARD => {
-            call.check_owner(Object::FlowTable, to)?;
+            call.check_use(Object::FlowTable, to)?;
             Ok(Miss::Table(to))
         }
         other => Err(Refusal::parameter(format!("table_miss_action {other}: 0 (default) or 1 (another table)"))),
@@ -161,17 +161,23 @@ pub(super) fn check_vport(view: View<'_>) -> Result<(), Refusal> {
     check_absent(view, &absent)
 }
 
-/// The table that a command names, which is the caller's. All commands name it in the same place.
+/// The table that a command names, to change it or what is in it: the caller's.
 pub(super) fn named(call: &Call<'_>) -> Result<(Direction, u32), Refusal> {
-    check_vport(call.input)?;
-    let direction = direction(call.input.get(destroy_flow_table_in::TABLE_TYPE))?;
-    let number = call.input.get32(destroy_flow_table_in::TABLE_ID);
+    let (direction, number) = asked(call)?;
     call.check_owner(Object::FlowTable, number)?;
     Ok((direction, number))
 }
 
+/// The table that a command names, which only asks of it. All commands name it in the same place.
+pub(super) fn asked(call: &Call<'_>) -> Result<(Direction, u32), Refusal> {
+    check_vport(call.input)?;
+    let direction = direction(call.input.get(destroy_flow_table_in::TABLE_TYPE))?;
+    let number = call.input.get32(destroy_flow_table_in::TABLE_ID);
+    call.check_use(Object::FlowTable, number)?;
+    Ok((direction, number))
+}
+
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     check_vport(call.input)?;
     let direction = direction(call.input.get(create_flow_table_in::TABLE_TYPE))?;
     let view = call.input.part(create_flow_table_in::FLOW_TABLE_CONTEXT);
@@ -185,7 +191,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let (direction, number) = named(call)?;
     let select = call.input.get(modify_flow_table_in::MODIFY_FIELD_SELECT);
     if select != MODIFY_MISS {
@@ -196,7 +201,6 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let (direction, number) = named(call)?;
     call.device.nic().steering().destroy_table(direction, number)?;
     call.destroyed(Object::FlowTable, number);
@@ -204,8 +208,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
-    let (direction, number) = named(call)?;
+    let (direction, number) = asked(call)?;
     let table = call.device.nic().steering().table(direction, number)?;
     let mut view = call.output.part(query_flow_table_out::FLOW_TABLE_CONTEXT);
     view.set(flow_table_context::LEVEL, table.level.into());

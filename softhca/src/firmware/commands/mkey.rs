@@ -158,7 +158,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         },
     };
     check_context(call, context, access_mode)?;
-    call.check_owner(Object::Pd, made.pd)?;
+    call.check_use(Object::Pd, made.pd)?;
     let list = list(input)?;
     let backing = match access_mode {
         _ if context.flag(mkc::FREE) => Backing::Nothing,
@@ -301,6 +301,7 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.input.get32(query_mkey_in::MKEY_INDEX);
+    call.check_use(Object::Mkey, index)?;
     let context = find(call, index)?.context.clone();
     call.output.part(query_mkey_out::MEMORY_KEY_MKEY_ENTRY).put(0, &context);
     Ok(())
@@ -308,6 +309,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.input.get32(destroy_mkey_in::MKEY_INDEX);
+    call.check_owner(Object::Mkey, index)?;
     let key = find(call, index)?.key;
     call.device.destroy_mkey(key)?;
     call.state.mkeys.remove(&index);
@@ -315,9 +317,8 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The caller's key with this index, made by a command.
+/// The key with this index, made by a command.
 fn find<'a>(call: &'a Call<'_>, index: u32) -> Result<&'a MkeyRecord, Refusal> {
-    call.check_owner(Object::Mkey, index)?;
     call.state.mkeys.get(&index).ok_or_else(|| Refusal::resource(format!("no mkey {index:#x}")))
 }
 

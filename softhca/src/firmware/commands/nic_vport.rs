@@ -1,7 +1,7 @@
 //! Changing the function's Ethernet port: which frames of its own come back in, and how long a frame may be.
 
 use super::vport::nic_vport_context;
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::config::LinkLayer;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::layout;
@@ -35,7 +35,6 @@ pub(super) const COMMANDS: &[Command] =
     &[command(0x755, "MODIFY_NIC_VPORT_CONTEXT", &modify_nic_vport_context_in::LAYOUT, &bare_out::LAYOUT, modify)];
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     call.check_driver()?;
     let absent = [
         (modify_nic_vport_context_in::OTHER_VPORT, "vports of other functions"),

@@ -1,6 +1,5 @@
 //! Q counters: what a set of queues could not do as it should.
 
-use super::work_queue::check_op_mod;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::layout;
@@ -81,7 +80,6 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let number = call.device.alloc_q_counter()?;
     call.created(Object::QCounter, number.into());
     call.output.set(alloc_q_counter_out::COUNTER_SET_ID, number.into());
@@ -89,7 +87,6 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let number = call.input.get(dealloc_q_counter_in::COUNTER_SET_ID) as u8;
     call.check_owner(Object::QCounter, number.into())?;
     call.device.dealloc_q_counter(number)?;
@@ -98,10 +95,12 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let number = call.input.get(query_q_counter_in::COUNTER_SET_ID) as u8;
-    call.check_owner(Object::QCounter, number.into())?;
-    let counter = call.device.query_q_counter(number, call.input.flag(query_q_counter_in::CLEAR))?;
+    let clear = call.input.flag(query_q_counter_in::CLEAR);
+    // To clear what all use is not everybody's.
+    let check = if clear { Call::check_owner } else { Call::check_use };
+    check(call, Object::QCounter, number.into())?;
+    let counter = call.device.query_q_counter(number, clear)?;
     for (field, value) in [
         (query_q_counter_out::RX_WRITE_REQUESTS, counter.rx_write_requests),
         (query_q_counter_out::RX_READ_REQUESTS, counter.rx_read_requests),

@@ -1,7 +1,7 @@
 //! Receive queues of Ethernet frames.
 
 use super::sq::check_created;
-use super::work_queue::{check_absent, check_op_mod, state, state_bits, take, wq};
+use super::work_queue::{check_absent, state, state_bits, take, wq};
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -116,17 +116,16 @@ const MODIFY_VSD: u64 = 1 << 1;
 const MODIFY_COUNTER: u64 = 1 << 3;
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let view = call.input.part(create_rq_in::CTX);
     check_absent(view, &ABSENT)?;
     check_created(view.get(rqc::STATE), view.get(rqc::TS_FORMAT))?;
     let queue = view.part(rqc::WQ);
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
-    call.check_owner(Object::Pd, pd)?;
-    call.check_owner(Object::Cq, cqn)?;
+    call.check_use(Object::Pd, pd)?;
+    call.check_use(Object::Cq, cqn)?;
     // 0 is no set of counters.
     if counter != 0 {
-        call.check_owner(Object::QCounter, counter.into())?;
+        call.check_use(Object::QCounter, counter.into())?;
     }
     let place = take(call, queue, &create_rq_in::LAYOUT, RECORD_BYTES)?;
     let rqn = call.device.create_rq(ReceiveQueueContext {
@@ -146,7 +145,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let rqn = call.input.get32(modify_rq_in::RQN);
     call.check_owner(Object::Rq, rqn)?;
     let mask = call.input.get(modify_rq_in::MODIFY_BITMASK);
@@ -159,7 +157,7 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let strips_vlan = (mask & MODIFY_VSD != 0).then(|| !view.flag(rqc::VSD));
     let counter = (mask & MODIFY_COUNTER != 0).then(|| view.get(rqc::COUNTER_SET_ID) as u8);
     if let Some(counter) = counter.filter(|&counter| counter != 0) {
-        call.check_owner(Object::QCounter, counter.into())?;
+        call.check_use(Object::QCounter, counter.into())?;
     }
     Ok(call.device.modify_rq(rqn, (from, to), strips_vlan, counter)?)
 }
@@ -175,7 +173,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let rqn = call.input.get32(query_rq_in::RQN);
-    call.check_owner(Object::Rq, rqn)?;
+    call.check_use(Object::Rq, rqn)?;
     let (consumed, posted) = call.device.rq_counters(rqn)?;
     let mut context = call.state.contexts.get(Object::Rq, rqn);
     let rq = call.device.nic().rq(rqn)?;

@@ -1,6 +1,6 @@
 //! RQT: receive queues to choose from by a hash.
 
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, Layout, View, ViewMut, layout};
@@ -105,12 +105,11 @@ fn queues(call: &Call<'_>, view: View<'_>, input: &Layout) -> Result<Vec<u32>, R
         let reason = format!("rqt_actual_size {count}, and the mailbox holds {}", rqs.len());
         return Err(Refusal::new(Status::BadInputLength, reason));
     }
-    rqs.iter().try_for_each(|&rqn| call.check_owner(Object::Rq, rqn))?;
+    rqs.iter().try_for_each(|&rqn| call.check_use(Object::Rq, rqn))?;
     Ok(rqs)
 }
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let view = call.input.part(create_rqt_in::RQT_CONTEXT);
     let rqs = queues(call, view, &create_rqt_in::LAYOUT)?;
     let max_size = view.get(rqtc::RQT_MAX_SIZE) as u16;
@@ -121,7 +120,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let rqtn = call.input.get32(modify_rqt_in::RQTN);
     call.check_owner(Object::Rqt, rqtn)?;
     if !call.input.part(modify_rqt_in::BITMASK).flag(rqt_bitmask::RQN_LIST) {
@@ -141,7 +139,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let rqtn = call.input.get32(query_rqt_in::RQTN);
-    call.check_owner(Object::Rqt, rqtn)?;
+    call.check_use(Object::Rqt, rqtn)?;
     let rqt = call.device.nic().rqt(rqtn)?;
     let room = (call.output.0.len() - query_rqt_out::LAYOUT.bytes) / query_rqt_out::LAYOUT.element;
     if room < rqt.rqs.len() {

@@ -1,6 +1,6 @@
 //! Send queues of Ethernet frames.
 
-use super::work_queue::{check_absent, check_op_mod, state, state_bits, take, wq};
+use super::work_queue::{check_absent, state, state_bits, take, wq};
 use crate::context::{InlineHeaders, QueueState, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -124,7 +124,6 @@ const RECORD_BYTES: u64 = 8;
 const REAL_TIME: u64 = 2;
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     call.check_raw_tx()?;
     let view = call.input.part(create_sq_in::CTX);
     check_absent(view, &ABSENT)?;
@@ -143,11 +142,11 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let queue = view.part(sqc::WQ);
     let (pd, cqn, uar) = (queue.get32(wq::PD), view.get32(sqc::CQN), queue.get32(wq::UAR_PAGE));
-    call.check_owner(Object::Pd, pd)?;
-    call.check_owner(Object::Cq, cqn)?;
-    call.check_owner(Object::Uar, uar)?;
+    call.check_use(Object::Pd, pd)?;
+    call.check_use(Object::Cq, cqn)?;
+    call.check_use(Object::Uar, uar)?;
     if let Some(tis) = tis {
-        call.check_owner(Object::Tis, tis)?;
+        call.check_use(Object::Tis, tis)?;
     }
     let place = take(call, queue, &create_sq_in::LAYOUT, RECORD_BYTES)?;
     if place.log_stride != LOG_WQEBB {
@@ -182,7 +181,6 @@ pub(super) fn check_created(state_bits: u64, ts_format: u64) -> Result<(), Refus
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let sqn = call.input.get32(modify_sq_in::SQN);
     call.check_owner(Object::Sq, sqn)?;
     let mask = call.input.get(modify_sq_in::MODIFY_BITMASK);
@@ -205,7 +203,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let sqn = call.input.get32(query_sq_in::SQN);
-    call.check_owner(Object::Sq, sqn)?;
+    call.check_use(Object::Sq, sqn)?;
     let info = call.device.query_sq(sqn)?;
     let mut context = call.state.contexts.get(Object::Sq, sqn);
     let mut view = ViewMut(&mut context);

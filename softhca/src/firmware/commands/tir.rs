@@ -1,6 +1,6 @@
 //! TIR: where frames go that rules send to it.
 
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
@@ -175,18 +175,17 @@ fn blocks(view: View<'_>) -> (bool, bool) {
 }
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let view = call.input.part(create_tir_in::CTX);
     check_absent(view, &ABSENT)?;
     let dispatch = match view.get(tirc::DISP_TYPE) {
         0 => {
             let rqn = view.get32(tirc::INLINE_RQN);
-            call.check_owner(Object::Rq, rqn)?;
+            call.check_use(Object::Rq, rqn)?;
             Dispatch::Direct(rqn)
         }
         1 => {
             let rqtn = view.get32(tirc::INDIRECT_TABLE);
-            call.check_owner(Object::Rqt, rqtn)?;
+            call.check_use(Object::Rqt, rqtn)?;
             Dispatch::Table(rqtn)
         }
         other => return Err(Refusal::parameter(format!("disp_type {other}: 0 (direct) or 1 (by an RQT)"))),
@@ -208,7 +207,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let tirn = call.input.get32(modify_tir_in::TIRN);
     call.check_owner(Object::Tir, tirn)?;
     let mut context = *call.device.nic().tir(tirn)?;
@@ -247,7 +245,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let tirn = call.input.get32(query_tir_in::TIRN);
-    call.check_owner(Object::Tir, tirn)?;
+    call.check_use(Object::Tir, tirn)?;
     call.device.nic().tir(tirn)?;
     let context = call.state.contexts.get(Object::Tir, tirn);
     call.output.put(query_tir_out::TIR_CONTEXT.at, &context);

@@ -1,6 +1,6 @@
 //! TIS: what send queues have in common.
 
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, ViewMut, layout};
@@ -102,7 +102,6 @@ const ABSENT: [(Field, &str); 5] = [
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let view = call.input.part(create_tis_in::CTX);
     check_absent(view, &ABSENT)?;
     let transport_domain = view.get32(tisc::TRANSPORT_DOMAIN);
@@ -115,7 +114,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     let tisn = call.input.get32(modify_tis_in::TISN);
     call.check_owner(Object::Tis, tisn)?;
     call.device.nic().tis(tisn)?;
@@ -143,7 +141,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let tisn = call.input.get32(query_tis_in::TISN);
-    call.check_owner(Object::Tis, tisn)?;
+    call.check_use(Object::Tis, tisn)?;
     call.device.nic().tis(tisn)?;
     let context = call.state.contexts.get(Object::Tis, tisn);
     call.output.put(query_tis_out::TIS_CONTEXT.at, &context);

@@ -1,7 +1,7 @@
 //! Counters of the port's Ethernet traffic.
 
 use super::flow_counter::traffic_counter;
-use super::work_queue::{check_absent, check_op_mod};
+use super::work_queue::check_absent;
 use crate::firmware::call::{Call, Command, command};
 use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
@@ -37,7 +37,6 @@ pub(super) const COMMANDS: &[Command] =
     &[command(0x770, "QUERY_VPORT_COUNTER", &query_vport_counter_in::LAYOUT, &query_vport_counter_out::LAYOUT, query)];
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_op_mod(call)?;
     // They are the whole port's, of all its users.
     call.check_driver()?;
     let absent = [

@@ -1,4 +1,4 @@
-//! Work queues of Ethernet frames: their part of the contexts, and their states.
+//! Work queues: their part of the contexts of queues of Ethernet frames and of pools of receives, and the states of the former.
 
 use crate::context::QueueState;
 use crate::firmware::call::Call;
@@ -41,13 +41,12 @@ layout! {
 /// WQEs one after the other (`MLX5_WQ_TYPE_CYCLIC`).
 const CYCLIC: u64 = 1;
 
-/// What the capabilities say that no queue has here.
-const ABSENT: [(Field, &str); 11] = [
+/// What the capabilities say that no work queue has here.
+const ABSENT: [(Field, &str); 10] = [
     (wq::WQ_SIGNATURE, "signatures of WQEs"),
     (wq::CD_SLAVE, "cross channel synchronization"),
     (wq::HDS_SKIP_FIRST_SGE, "splitting of headers"),
     (wq::LOG2_HDS_BUF_SIZE, "splitting of headers"),
-    (wq::LWM, "low watermarks"),
     (wq::LOG_HAIRPIN_NUM_PACKETS, "hairpin"),
     (wq::LOG_HAIRPIN_DATA_SZ, "hairpin"),
     (wq::LOG_WQE_NUM_OF_STRIDES, "WQEs of several strides"),
@@ -68,12 +67,9 @@ pub(super) fn check_absent(view: View<'_>, absent: &[(Field, &str)]) -> Result<(
     }
 }
 
-/// Refuses `op_mod` other than 0.
-pub(super) fn check_op_mod(call: &Call<'_>) -> Result<(), Refusal> {
-    match call.op_mod {
-        0 => Ok(()),
-        other => Err(Refusal::parameter(format!("op_mod {other}, of which there is only 0"))),
-    }
+/// Refuses what no work queue has here, whatever it is of.
+pub(super) fn check_plain(view: View<'_>) -> Result<(), Refusal> {
+    check_absent(view, &ABSENT)
 }
 
 /// Where a work queue lies.
@@ -89,7 +85,8 @@ pub(super) struct Place {
 
 /// Takes the memory of a work queue, of which the record has `record_bytes`. Its ring's pages follow the mailbox `input`.
 pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_bytes: u64) -> Result<Place, Refusal> {
-    check_absent(view, &ABSENT)?;
+    check_plain(view)?;
+    check_absent(view, &[(wq::LWM, "low watermarks of queues of Ethernet frames")])?;
     if view.get(wq::WQ_TYPE) != CYCLIC {
         let reason =
             format!("wq_type {}: only cyclic queues (1) are a capability of this device", view.get(wq::WQ_TYPE));

@@ -23,10 +23,10 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::parameter(format!("optional parameters {mask:#x}, of which a new QP has none")));
     }
     for (kind, field) in [(Object::Pd, qpc::PD), (Object::Uar, qpc::UAR_PAGE)] {
-        call.check_owner(kind, view.get32(field))?;
+        call.check_use(kind, view.get32(field))?;
     }
     for field in [qpc::CQN_SND, qpc::CQN_RCV] {
-        call.check_owner(Object::Cq, view.get32(field))?;
+        call.check_use(Object::Cq, view.get32(field))?;
     }
     let (sq, rq) = queues(call, view, service)?;
     let context = QpContext {
@@ -115,7 +115,7 @@ fn queues(
         OWN_RQ => ReceiveSource::Own(RqContext { buf: at, log_size: log_rq_size as u8, log_stride: log_stride as u8 }),
         SHARED_RQ => {
             let srqn = view.get32(qpc::SRQN_RMPN_XRQN);
-            call.check_owner(Object::Srq, srqn)?;
+            call.check_use(Object::Srq, srqn)?;
             if call.state.queues.srqs.get(&srqn).is_some_and(|record| record.kind == SrqKind::Xrc) {
                 return Err(Refusal::resource(format!("SRQ {srqn:#x} is of an XRC domain, and the QP is not")));
             }

@@ -134,7 +134,7 @@ fn counter(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -
     }
     let number = view.get(qpc::COUNTER_SET_ID) as u8;
     if number != 0 {
-        call.check_owner(Object::QCounter, number.into())?;
+        call.check_use(Object::QCounter, number.into())?;
         call.device.find_q_counter(number)?;
     }
     Ok(Some(number))

@@ -1,29 +1,8 @@
 //! Layouts of the commands on shared receive queues of all kinds.
 
+use crate::firmware::commands::work_queue::wq;
 use crate::firmware::layout::layout;
 
-layout! {
-    /// Work queue.
-    wq: 0xc0 bytes {
-        WQ_TYPE: 0x0, 4;
-        WQ_SIGNATURE: 0x4, 1;
-        PAGE_OFFSET: 0x2b, 5;
-        LWM: 0x30, 16;
-        PD: 0x48, 24;
-        UAR_PAGE: 0x68, 24;
-        DBR_ADDR: 0x80, 64;
-        LOG_WQ_STRIDE: 0x10c, 4;
-        LOG_WQ_PG_SZ: 0x113, 5;
-        LOG_WQ_SZ: 0x11b, 5;
-        DBR_UMEM_VALID: 0x120, 1;
-        WQ_UMEM_VALID: 0x121, 1;
-        LOG_WQE_NUM_OF_STRIDES: 0x134, 4;
-        LOG_WQE_STRIDE_SIZE: 0x13d, 3;
-        DBR_UMEM_ID: 0x140, 32;
-        WQ_UMEM_ID: 0x160, 32;
-        WQ_UMEM_OFFSET: 0x180, 64;
-    }
-}
 layout! {
     /// Receive memory pool context.
     rmpc: 0xf0 bytes {

@@ -60,7 +60,7 @@ pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = ring::number(call, &[SrqKind::Srq])?;
+    let number = ring::asked(call, &[SrqKind::Srq])?;
     let (mut context, info) = ring::context(call, number, srqc::LAYOUT.bytes)?;
     let mut view = ViewMut(&mut context);
     view.set(srqc::STATE, info.failed.into());

@@ -1,9 +1,10 @@
 //! What shared receive queues of all kinds have in common: a ring, a record, a limit, and a number from one space.
 
-use super::layouts::{arm_rq_in, destroy_srq_in, wq};
+use super::layouts::{arm_rq_in, destroy_srq_in};
 use crate::context::{RqContext, SrqContext, SrqOrder};
 use crate::error::Object;
 use crate::firmware::call::Call;
+use crate::firmware::commands::work_queue::{check_plain, wq};
 use crate::firmware::layout::{Layout, View, ViewMut};
 use crate::firmware::objects::{SrqKind, SrqRecord};
 use crate::firmware::placement::Placement;
@@ -40,16 +41,16 @@ pub(super) struct New<'a> {
 impl New<'_> {
     /// Makes it; its number.
     pub(super) fn create(self, call: &mut Call<'_>) -> Result<u32, Refusal> {
-        call.check_owner(Object::Pd, self.pd)?;
+        call.check_use(Object::Pd, self.pd)?;
         if u32::from(self.limit) > 1 << self.log_size.min(31) {
             return Err(Refusal::parameter(format!("a limit of {} of 2^{} WQEs", self.limit, self.log_size)));
         }
         if let Some(cqn) = self.cqn {
-            call.check_owner(Object::Cq, cqn)?;
+            call.check_use(Object::Cq, cqn)?;
             call.device.query_cq(cqn)?;
         }
         if let Some(xrcd) = self.xrcd {
-            call.check_owner(Object::Xrcd, xrcd)?;
+            call.check_use(Object::Xrcd, xrcd)?;
             call.state.xrcds.find(xrcd)?;
         }
         let (umem, at) = self.record;
@@ -96,7 +97,9 @@ pub(super) fn of_work_queue<'a>(
             return Err(Refusal::parameter(reason));
         }
     };
-    for field in [wq::WQ_SIGNATURE, wq::LOG_WQE_NUM_OF_STRIDES, wq::LOG_WQE_STRIDE_SIZE] {
+    check_plain(view)?;
+    // Of queues that count, the device says these. Pools do not.
+    for field in [wq::HW_COUNTER, wq::SW_COUNTER] {
         absent(view.get(field), field.name)?;
     }
     let umem = (view.get32(wq::WQ_UMEM_ID), view.get(wq::WQ_UMEM_OFFSET));
@@ -132,10 +135,23 @@ pub(super) fn absent(value: u64, name: &str) -> Result<(), Refusal> {
 }
 
 /// The number in the mailbox, if it is that of a queue of one of `kinds`, and the caller's. All commands on one queue have it in
-/// the same place. Queues that no command has made are SRQs, and RMPs, as which the kernel makes its SRQs.
+/// the same place.
 pub(super) fn number(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     let number = call.input.get32(destroy_srq_in::SRQN);
     call.check_owner(Object::Srq, number)?;
+    of_kinds(call, number, kinds)
+}
+
+/// The same, for a command that only asks: the queue may be one that all use.
+pub(super) fn asked(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
+    let number = call.input.get32(destroy_srq_in::SRQN);
+    call.check_use(Object::Srq, number)?;
+    of_kinds(call, number, kinds)
+}
+
+/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are SRQs, and RMPs, as which the
+/// kernel makes its SRQs.
+fn of_kinds(call: &Call<'_>, number: u32, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     call.device.query_srq(number)?;
     let is_one = match call.state.queues.srqs.get(&number) {
         Some(record) => kinds.contains(&record.kind),

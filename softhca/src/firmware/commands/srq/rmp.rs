@@ -1,8 +1,9 @@
 //! Receive memory pools: what drivers make of SRQs since devices have other commands for them (ISSI 1).
 
-use super::layouts::{create_rmp_in, create_rmp_out, modify_rmp_in, query_rmp_out, rmp_bitmask, rmpc, wq};
+use super::layouts::{create_rmp_in, create_rmp_out, modify_rmp_in, query_rmp_out, rmp_bitmask, rmpc};
 use super::ring;
 use crate::firmware::call::Call;
+use crate::firmware::commands::work_queue::wq;
 use crate::firmware::layout::ViewMut;
 use crate::firmware::objects::SrqKind;
 use crate::firmware::status::{Refusal, Status};
@@ -47,7 +48,7 @@ pub(super) fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = ring::number(call, &[SrqKind::Rmp])?;
+    let number = ring::asked(call, &[SrqKind::Rmp])?;
     let (mut context, info) = ring::context(call, number, rmpc::LAYOUT.bytes)?;
     let mut view = ViewMut(&mut context);
     view.set(rmpc::STATE, if info.failed { ERROR } else { READY });

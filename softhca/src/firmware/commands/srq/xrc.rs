@@ -63,7 +63,7 @@ pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = ring::number(call, &[SrqKind::Xrc])?;
+    let number = ring::asked(call, &[SrqKind::Xrc])?;
     let (mut context, info) = ring::context(call, number, xrc_srqc::LAYOUT.bytes)?;
     let mut view = ViewMut(&mut context);
     view.set(xrc_srqc::STATE, info.failed.into());

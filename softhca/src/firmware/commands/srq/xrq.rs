@@ -29,7 +29,7 @@ pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = ring::number(call, &[SrqKind::Xrq])?;
+    let number = ring::asked(call, &[SrqKind::Xrq])?;
     let (mut context, info) = ring::context(call, number, xrqc::LAYOUT.bytes)?;
     let mut view = ViewMut(&mut context);
     view.set(xrqc::STATE, info.failed.into());
