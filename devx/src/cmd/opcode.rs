@@ -49,6 +49,8 @@ names! {
         RTS2RTS_QP = 0x505,
         SQERR2RTS_QP = 0x506,
         QP_2ERR = 0x507,
+        /// Of Linux 3.11 (`include/linux/mlx5/device.h`): later headers leave it out.
+        RTS2SQD_QP = 0x508,
         QP_2RST = 0x50a,
         QUERY_QP = 0x50b,
         SQD_RTS_QP = 0x50c,

@@ -338,6 +338,45 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
+    /// Takes a queue pair from RTS to SQD: its send queue finishes what has begun, and then stops.
+    ///
+    /// For drivers: Linux lets user space send neither this nor [`Sqd2rtsQpIn`] (`drivers/infiniband/hw/mlx5/devx.c`,
+    /// `devx_is_obj_modify_cmd`; `EINVAL`), so queue pairs of this crate have no methods for them.
+    pub struct Rts2sqdQpIn: "rts2sqd_qp_in", 0x880 {
+        opcode: 0x0, 16, Opcode;
+        uid: 0x10, 16, u16;
+        op_mod: 0x30, 16, u16;
+        qpn: 0x48, 24, Qpn;
+        opt_param_mask: 0x80, 32, u32;
+    }
+    parts {
+        qpc: 0xc0, Qpc;
+    }
+
+    /// Answer to [`Rts2sqdQpIn`].
+    pub struct Rts2sqdQpOut: "rts2sqd_qp_out", 0x80 {
+        status: 0x0, 8, Status;
+        syndrome: 0x20, 32, u32;
+    }
+
+    /// Takes a queue pair from SQD to RTS. For drivers, as [`Rts2sqdQpIn`].
+    pub struct Sqd2rtsQpIn: "sqd2rts_qp_in", 0x880 {
+        opcode: 0x0, 16, Opcode;
+        uid: 0x10, 16, u16;
+        op_mod: 0x30, 16, u16;
+        qpn: 0x48, 24, Qpn;
+        opt_param_mask: 0x80, 32, u32;
+    }
+    parts {
+        qpc: 0xc0, Qpc;
+    }
+
+    /// Answer to [`Sqd2rtsQpIn`].
+    pub struct Sqd2rtsQpOut: "sqd2rts_qp_out", 0x80 {
+        status: 0x0, 8, Status;
+        syndrome: 0x20, 32, u32;
+    }
+
     /// Takes a queue pair to the error state.
     pub struct Qp2ErrIn: "qp_2err_in", 0x80 {
         opcode: 0x0, 16, Opcode;
@@ -393,6 +432,8 @@ commands! {
     Rtr2rtsQpIn => Rtr2rtsQpOut, RTR2RTS_QP, Modifies;
     Rts2rtsQpIn => Rts2rtsQpOut, RTS2RTS_QP, Modifies;
     Sqerr2rtsQpIn => Sqerr2rtsQpOut, SQERR2RTS_QP, Modifies;
+    Rts2sqdQpIn => Rts2sqdQpOut, RTS2SQD_QP, Modifies;
+    Sqd2rtsQpIn => Sqd2rtsQpOut, SQD_RTS_QP, Modifies;
     Qp2ErrIn => Qp2ErrOut, QP_2ERR, Modifies;
     Qp2RstIn => Qp2RstOut, QP_2RST, Modifies;
     QueryQpIn => QueryQpOut, QUERY_QP, Queries;

@@ -93,6 +93,9 @@ structures! {
     }
 
     /// Makes a shared receive queue.
+    ///
+    /// For drivers: it has no room for registered memory (UMEM), only for pages, whose addresses no program knows. Programs make
+    /// receive memory pools instead ([`CreateRmpIn`]).
     pub struct CreateSrqIn: "create_srq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -141,6 +144,8 @@ structures! {
     }
 
     /// Makes an XRC shared receive queue.
+    ///
+    /// It can be in registered memory (UMEM), but no public header says where the numbers of that are: so there is no builder for it.
     pub struct CreateXrcSrqIn: "create_xrc_srq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;

@@ -4,6 +4,7 @@ use blueflame::types::Srqn;
 use blueflame::verbs;
 
 use super::srq::Srq;
+use super::xrq::Xrq;
 use crate::context::Context;
 
 /// Where queue pairs and targets take receives from, if not from queues of their own. Cheap to clone; kept alive by all that take from
@@ -18,6 +19,7 @@ pub struct SharedReceives {
 #[derive(Clone, Debug)]
 enum Under {
     Made { _srq: Srq },
+    Extended { _xrq: Xrq },
     Verbs { _srq: verbs::Srq },
 }
 
@@ -47,5 +49,12 @@ impl SharedReceives {
 impl From<&Srq> for SharedReceives {
     fn from(srq: &Srq) -> Self {
         Self { number: srq.srqn(), context: srq.object().context().clone(), _under: Under::Made { _srq: srq.clone() } }
+    }
+}
+
+impl From<&Xrq> for SharedReceives {
+    fn from(xrq: &Xrq) -> Self {
+        let (number, context) = (xrq.srqn(), xrq.object().context().clone());
+        Self { number, context, _under: Under::Extended { _xrq: xrq.clone() } }
     }
 }

@@ -5,17 +5,15 @@
 
 use std::sync::Arc;
 
-use blueflame::queue::{Owned, SharedRecvQueue, SrqParts, SrqRecord};
+use blueflame::queue::{Owned, SharedRecvQueue};
 use blueflame::types::Srqn;
 
+use super::linked::LinkedRing;
 use super::pd::Pd;
-use super::shadow::Shadow;
-use crate::ask::at_least;
-use crate::check::in_range;
-use crate::cmd::{CreateRmpIn, ModifyRmpIn, QueryRmpIn, RmpState, Rmpc, Rmpn, WqType};
+use crate::cmd::{CreateRmpIn, ModifyRmpIn, QueryRmpIn, RmpState, Rmpc, Rmpn};
 use crate::context::Object;
 use crate::error::Error;
-use crate::memory::{Record, Space, ThreadRings};
+use crate::memory::ThreadRings;
 
 /// Handle of a shared receive queue. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -31,9 +29,7 @@ pub type OwnedSrq = Owned<SharedRecvQueue, Srq>;
 struct Handle {
     object: Object,
     rmpn: Rmpn,
-    _shadow: Shadow<SrqRecord>,
-    _ring: Space,
-    _record: Record,
+    _ring: LinkedRing,
     _pd: Pd,
 }
 
@@ -75,72 +71,20 @@ impl Srq {
     }
 }
 
-/// Bytes of the link that each WQE begins with, and of a scatter entry.
-const SEGMENT: u32 = 16;
-
 impl Pd {
     /// Makes a shared receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
     pub fn shared_recv_queue(&self, rings: &ThreadRings, receives: u32, sge: u32) -> Result<OwnedSrq, Error> {
-        let context = self.context();
-        if !context.is(rings.rings().context()) {
-            return Err(Error::Foreign { object: "memory of rings", of: "device" });
-        }
-        in_range("requests of a shared receive queue", receives, 1..=(1 << 15) - 1)?;
-        in_range("scatter entries", sge, 1..=127)?;
-        let general = context.general()?;
-        // The free list always has a WQE to end with.
-        let wqes = (receives + 1).next_power_of_two();
-        let stride = (SEGMENT * (1 + sge)).next_power_of_two();
-        at_least("cmd_hca_cap.log_max_srq_sz", general.log_max_srq_sz(), wqes.trailing_zeros())?;
-        at_least("cmd_hca_cap.max_wqe_sz_rq", general.max_wqe_sz_rq(), stride)?;
-
-        let ring = rings.paged_ring(wqes as usize * stride as usize)?;
-        let record = rings.record()?;
-        for n in 0..wqes as u16 {
-            let next = if u32::from(n) + 1 == wqes { 0 } else { n + 1 };
-            // SAFETY: the link of a WQE of the ring (`mlx5_wqe_srq_next_seg`), which is ours. The device does not have it yet.
-            unsafe {
-                ring.start().add(usize::from(n) * stride as usize + 2).cast::<[u8; 2]>().write(next.to_be_bytes())
-            };
-        }
-
+        let ring = LinkedRing::new(self, rings, receives, sge)?;
         let mut inbox = CreateRmpIn::new();
-        let (offset, _) = ring.page();
-        let context_of = inbox.ctx_mut().set_state(RmpState::RDY).wq_mut();
-        context_of
-            .set_wq_type(WqType::LINKED_LIST)
-            .set_pd(self.pdn())
-            .set_log_wq_stride(stride.trailing_zeros() as u8)
-            .set_log_wq_sz(wqes.trailing_zeros() as u8)
-            .set_wq_umem_valid(true)
-            .set_wq_umem_id(ring.umem())
-            .set_wq_umem_offset(offset)
-            .set_dbr_umem_valid(true)
-            .set_dbr_umem_id(record.umem())
-            .set_dbr_addr(record.offset());
-        let (object, out) = context.make(&inbox)?;
-
-        let shadow = Shadow::new(wqes);
-        let parts = SrqParts {
-            buf: ring.start(),
-            wqe_cnt: wqes,
-            stride,
-            head: 0,
-            tail: wqes - 1,
-            dbrec: record.start(),
-            srqn: Srqn::truncate(out.rmpn().get()),
-            counter: 0,
-            shadow: shadow.start(),
-        };
-        let handle =
-            Handle { object, rmpn: out.rmpn(), _shadow: shadow, _ring: ring, _record: record, _pd: self.clone() };
-        // SAFETY: the device was told of this ring and record; they, and the shadow, live in the handle, which goes after the queue;
-        // nothing was posted, and nobody else posts.
-        let queue = unsafe { SharedRecvQueue::from_parts(parts) }
-            .map_err(|error| Error::Parts { object: "shared receive queue", why: error.to_string() })?;
+        ring.describe(self, inbox.ctx_mut().set_state(RmpState::RDY).wq_mut());
+        let (object, out) = self.context().make(&inbox)?;
+        let rmpn = out.rmpn();
+        // SAFETY: the device was told of this ring, in this mailbox. It lives in the handle, which goes after the queue.
+        let queue = unsafe { ring.queue(Srqn::truncate(rmpn.get())) }?;
+        let handle = Handle { object, rmpn, _ring: ring, _pd: self.clone() };
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }

@@ -10,3 +10,5 @@ mod every_command;
 mod memory;
 mod messages;
 mod objects;
+mod shared;
+mod states;

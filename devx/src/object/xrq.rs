@@ -1,0 +1,103 @@
+//! Extended receive queues (XRQ), without tag matching: shared receive queues with a completion queue of their own.
+
+use std::sync::Arc;
+
+use blueflame::queue::{Owned, SharedRecvQueue};
+use blueflame::types::Srqn;
+
+use super::cq::Cq;
+use super::linked::LinkedRing;
+use super::pd::Pd;
+use crate::ask::at_least;
+use crate::cmd::{ArmXrqIn, CreateXrqIn, QueryXrqIn, Xrqc, Xrqn};
+use crate::context::Object;
+use crate::error::Error;
+use crate::memory::ThreadRings;
+
+/// Handle of an extended receive queue. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Xrq {
+    handle: Arc<Handle>,
+}
+
+/// An extended receive queue of this crate. Posted to like any shared receive queue.
+pub type OwnedXrq = Owned<SharedRecvQueue, Xrq>;
+
+/// Fields are dropped from first to last: the object goes before what it stands on.
+#[derive(Debug)]
+struct Handle {
+    object: Object,
+    xrqn: Xrqn,
+    _ring: LinkedRing,
+    _cq: Cq,
+    _pd: Pd,
+}
+
+impl Xrq {
+    /// The number that queue pairs have for it.
+    #[must_use]
+    pub fn srqn(&self) -> Srqn {
+        Srqn::truncate(self.handle.xrqn.get())
+    }
+
+    /// The object: for commands, and events.
+    #[must_use]
+    pub fn object(&self) -> &Object {
+        &self.handle.object
+    }
+
+    /// Asks for an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are posted. Once: ask again
+    /// after it.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn arm(&self, limit: u16) -> Result<(), Error> {
+        let mut inbox = ArmXrqIn::new();
+        inbox.set_xrqn(self.handle.xrqn).set_lwm(limit);
+        self.object().change(&inbox).map(drop)
+    }
+
+    /// Asks the device for the context.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<Xrqc, Error> {
+        let mut inbox = QueryXrqIn::new();
+        inbox.set_xrqn(self.handle.xrqn);
+        Ok(self.object().query(&inbox)?.xrq_context().clone())
+    }
+}
+
+impl Pd {
+    /// Makes an extended receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
+    ///
+    /// `cq` is what its context names. Receives of queue pairs complete on the completion queue of the queue pair, as with every
+    /// shared receive queue; the one named here is for tag matching, which this crate does not set up, but must be there.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
+    pub fn extended_recv_queue(
+        &self,
+        rings: &ThreadRings,
+        cq: &Cq,
+        receives: u32,
+        sge: u32,
+    ) -> Result<OwnedXrq, Error> {
+        let context = self.context();
+        if !context.is(cq.object().context()) {
+            return Err(Error::Foreign { object: "completion queue", of: "device" });
+        }
+        at_least("cmd_hca_cap.log_max_xrq", context.general()?.log_max_xrq(), 1_u8)?;
+        let ring = LinkedRing::new(self, rings, receives, sge)?;
+        let mut inbox = CreateXrqIn::new();
+        let xrqc = inbox.xrq_context_mut().set_cqn(cq.cqn());
+        ring.describe(self, xrqc.wq_mut());
+        let (object, out) = context.make(&inbox)?;
+        let xrqn = out.xrqn();
+        // SAFETY: the device was told of this ring, in this mailbox. It lives in the handle, which goes after the queue.
+        let queue = unsafe { ring.queue(Srqn::truncate(xrqn.get())) }?;
+        let handle = Handle { object, xrqn, _ring: ring, _cq: cq.clone(), _pd: self.clone() };
+        // SAFETY: the handle keeps the object; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Xrq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
+    }
+}

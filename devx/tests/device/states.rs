@@ -1,0 +1,103 @@
+//! State changes of queue pairs beside those that connect them.
+
+use std::time::{Duration, Instant};
+
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Path};
+use blueflame::{Sge, transport, wqe};
+use blueflame_devx::Error;
+use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
+use blueflame_devx::mailbox::{Inbox, Modifies};
+use blueflame_devx::object::{DevxTransport, Qp};
+
+use crate::end::{End, connected, ground};
+
+/// Waits for a completion: of which request, and whether it is good.
+fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut done = None;
+        let End { pair, cq, .. } = end;
+        cq.poll_with(1, |cqe| done = Some((pair.sq.retire(&cqe).expect("of this queue").wr_id, cqe.check().is_ok())));
+        if let Some(done) = done {
+            return done;
+        }
+        assert!(Instant::now() < deadline, "no completion");
+    }
+}
+
+/// What a peer may do: WRITE, READ.
+fn rights(qp: &Qp) -> (bool, bool) {
+    let context = qp.query().expect("QUERY_QP");
+    (context.rwe(), context.rre())
+}
+
+#[test]
+fn rights_change_in_init() {
+    let ground = ground();
+    let end = End::<transport::Rc>::new(&ground);
+    let qp = &end.pair.qp;
+    qp.to_init(&ground.path).expect("RST2INIT");
+    assert_eq!(rights(qp), (true, true));
+    qp.init_to_init(&Path { access: Access::REMOTE_READ, ..ground.path }).expect("INIT2INIT");
+    assert_eq!((rights(qp), qp.state()), ((false, true), Ok(QpcState::INIT)));
+}
+
+#[test]
+fn rights_change_in_rts() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    a.post(&wqe::write(b.buffer.remote()).inline(b"before").signaled(WrId(1)));
+    assert_eq!(outcome(&mut a), (WrId(1), true));
+    b.pair.qp.set_remote_access(Access::REMOTE_READ).expect("RTS2RTS");
+    assert_eq!((rights(&b.pair.qp), b.pair.qp.state()), ((false, true), Ok(QpcState::RTS)));
+    a.post(&wqe::read(b.buffer.remote()).scatter([a.buffer.sge_of(0..6)]).signaled(WrId(2)));
+    assert_eq!(outcome(&mut a), (WrId(2), true));
+    assert_eq!(a.bytes(6), b"before");
+    a.post(&wqe::write(b.buffer.remote()).inline(b"after!").signaled(WrId(3)));
+    assert_eq!(outcome(&mut a), (WrId(3), false));
+    assert_eq!(b.bytes(6), b"before");
+}
+
+#[test]
+fn a_send_queue_that_failed_sends_again() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<transport::Uc>(&ground);
+    let error = a.pair.qp.sqer_to_rts().expect_err("it is in RTS");
+    assert_eq!(error, Error::WrongState { is: QpcState::RTS, to: QpcState::RTS });
+    // Memory that the key is not of.
+    let wrong = Sge { addr: 8, ..a.buffer.sge_of(0..8) };
+    a.post(&wqe::send().gather([wrong]).signaled(WrId(1)));
+    assert_eq!(outcome(&mut a), (WrId(1), false));
+    assert_eq!(a.pair.qp.state(), Ok(QpcState::SQER));
+    a.pair.qp.sqer_to_rts().expect("SQERR2RTS");
+    assert_eq!(a.pair.qp.state(), Ok(QpcState::RTS));
+    b.post_receive(2);
+    a.post(&wqe::send().inline(b"again").signaled(WrId(3)));
+    assert_eq!(outcome(&mut a), (WrId(3), true));
+    assert_eq!((b.completion().1, b.bytes(5)), (WrId(2), b"again".to_vec()));
+}
+
+/// Sends a command that user space may not send.
+fn refused_by_the_kernel<I: Inbox>(qp: &Qp, inbox: &I, opcode: Opcode)
+where
+    I::Command: Modifies,
+{
+    // SAFETY: no command takes it to RESET or, from RTS, to a state that its queues do not know.
+    let Err(Error::Command(error)) = (unsafe { qp.object().modify(inbox) }).map(drop) else { panic!("not refused") };
+    assert_eq!((error.opcode, error.status, error.errno), (opcode, Status::OK, libc::EINVAL), "{error}");
+    assert_eq!(error.hint(), Some("the kernel does not let user space send this command in this way"));
+    assert_eq!(qp.state(), Ok(QpcState::RTS));
+}
+
+#[test]
+fn draining_is_for_drivers() {
+    let ground = ground();
+    let (a, _b) = connected::<transport::Rc>(&ground);
+    let mut inbox = Rts2sqdQpIn::new();
+    inbox.set_qpn(a.pair.qp.qpn());
+    refused_by_the_kernel(&a.pair.qp, &inbox, Opcode::RTS2SQD_QP);
+    let mut inbox = Sqd2rtsQpIn::new();
+    inbox.set_qpn(a.pair.qp.qpn());
+    refused_by_the_kernel(&a.pair.qp, &inbox, Opcode::SQD_RTS_QP);
+}
