@@ -10,6 +10,7 @@ mod pair;
 
 use pair::{Device, launch_on, pair};
 use std::io::Write;
+use std::process::Command;
 use std::time::Duration;
 
 /// Environment: where UCX has its objects from. With "y", it is an error if it cannot have them by DevX.
@@ -171,6 +172,71 @@ fn lost_packets_are_sent_again() {
     for transport in ["rc_mlx5", "dc_mlx5"] {
         run_transport(&device, transport, &["am_lat", "put_bw -D zcopy -s 30000", "fadd"]);
     }
+}
+
+/// What `ucx_perftest` does not look at: the data, compared by a program of ours, between two devices. Rendezvous reads, or
+/// writes if it is told to. Atomics are active messages here, since UCX's protocols want more of them than the device has.
+#[test]
+fn its_data_are_what_was_sent() {
+    let (_directory, program) = data_program();
+    let command = [&program, "mlx5_0:1", "mlx5_1:1"];
+    let log = ["--devices", "2", "--log", "warn,softhca::firmware=debug,softhca_uverbs::commands=trace"];
+    let told = [("UCX_LOG_LEVEL", "info"), ("UCX_WARN_UNUSED_ENV_VARS", "n")];
+    const LOSSES: &[&str] = &["--faults", "drop=10,dup=5,reorder=5,seed=4"];
+    const QUICK: &[Variable] = &[("UCX_RC_MLX5_TIMEOUT", "67ms"), ("UCX_DC_MLX5_TIMEOUT", "67ms")];
+    const WRITING: &[Variable] = &[("UCX_RNDV_SCHEME", "put_zcopy")];
+    for (objects, transport, options, more) in [
+        (BY_DEVX, RC, &[][..], &[][..]),
+        (BY_DEVX, UD, &[], &[]),
+        (BY_DEVX, DC, &[], &[]),
+        (BY_VERBS, RC, &[], &[]),
+        (BY_DEVX, RC, &[], WRITING),
+        (BY_DEVX, RC, ETHERNET, &[]),
+        (BY_DEVX, DC, ETHERNET, &[]),
+        (BY_DEVX, RC, LOSSES, QUICK),
+        (BY_DEVX, DC, LOSSES, QUICK),
+    ] {
+        let (options, environment) = ([&log, options].concat(), [&told, &[objects, transport], more].concat());
+        let device = Device { environment: &environment, ..Device::new(&options) };
+        let (code, output) = launch_on(&device, &command, Duration::from_secs(120));
+        assert_eq!(code, Some(0), "{options:?} {environment:?}\n{output}");
+        assert!(output.contains("\ncompared "), "{output}");
+        for complaint in ["ERROR", "complaint"] {
+            assert!(!output.contains(complaint), "{options:?} {environment:?}\n{output}");
+        }
+        // Each end has told UCX's name of what carries its messages.
+        let name = match transport {
+            RC => "rc_mlx5",
+            DC => "dc_mlx5",
+            _ => "ud_mlx5",
+        };
+        for end in 0..2 {
+            assert!(output.contains(&format!(" am({name}/mlx5_{end}:1)")), "{environment:?}\n{output}");
+        }
+        // UCX has UD's queue pairs from libmlx5 always, also the ones for setting up others: one at each end.
+        let (made, keys) = (commands(&output, "CREATE_QP"), commands(&output, "CREATE_MKEY"));
+        if objects == BY_VERBS {
+            assert_eq!((made, keys), (0, 0), "{output}");
+        } else {
+            assert!(used_by_verbs(&output) <= 2 && keys > 0, "{environment:?}\n{output}");
+            assert_eq!(transport == UD, made == 0, "{environment:?}\n{output}");
+        }
+    }
+}
+
+/// `ucx_data.c`, compiled; it is there as long as the directory.
+fn data_program() -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().expect("a directory for the program");
+    let program = directory.path().join("ucx_data").display().to_string();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ucx_data.c");
+    let flags = Command::new("pkg-config").args(["--cflags", "--libs", "ucx"]).output();
+    let flags = flags.ok().filter(|flags| flags.status.success()).expect("UCX's headers are installed (libucx-dev)");
+    let flags = String::from_utf8(flags.stdout).expect("flags of letters");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-Wall", "-Wextra", "-O1", "-o", &program, source]).args(flags.split_whitespace());
+    assert!(command.status().is_ok_and(|status| status.success()), "{command:?}");
+    (directory, program)
 }
 
 /// By DevX, no queue that is used is libmlx5's: each is made by the firmware's commands, and so is the memory key for atomics.
