@@ -9,7 +9,7 @@ use blueflame::queue::RecvQueue;
 use blueflame::types::WrId;
 use blueflame::verbs::ffi::{Mlx5dvObj, Mlx5dvPair, mlx5dv_init_obj};
 use blueflame::verbs::{Access, Buffer, Pool};
-use blueflame_devx::cmd::ServiceType;
+use blueflame_devx::cmd::{QpcState, ServiceType};
 use blueflame_devx::ffi::{MLX5DV_OBJ_AH, Mlx5WqeAv, Mlx5dvAh};
 use blueflame_devx::object::{OwnedCq, RawQp, SharedReceives, Uar};
 
@@ -155,4 +155,13 @@ fn an_initiator_sends_to_two_targets() {
         assert_eq!(value(&memory, 0), 2000 + u64::from(n));
         assert_eq!(completion(&mut sends, |cqe| cqe.side()), Some(Side::Requester));
     }
+    // Of the first target, but with the key of the second.
+    send(&initiator, 40, targets[0].dctn().get(), (KEY + 1).to_be(), address, 0);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut failed = None;
+    while failed.is_none() {
+        assert!(Instant::now() < deadline, "no completion");
+        sends.poll_with(1, |cqe| failed = Some(cqe.check().is_err()));
+    }
+    assert_eq!((failed, initiator.qp.state()), (Some(true), Ok(QpcState::ERR)));
 }
