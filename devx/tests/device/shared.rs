@@ -9,7 +9,7 @@ use blueflame::verbs::{Access, Buffer, Pool};
 use blueflame::{transport, wqe};
 use blueflame_devx::cmd::{CreateSrqIn, CreateXrcSrqIn, Status, WqType};
 use blueflame_devx::object::{OwnedCq, QueuePair, SharedReceives, Uar, Xrcd};
-use blueflame_devx::{Error, EventChannel, EventType};
+use blueflame_devx::{Error, EventChannel, EventType, Object};
 
 use crate::end::{End, Ground, ground};
 
@@ -128,25 +128,52 @@ fn an_extended_queue_serves_two_queue_pairs() {
     assert!(matches!(&error, Error::Command(error) if error.status == Status::BAD_PARAM_ERR), "{error}");
 }
 
+/// Fewer receives than were asked for are an event of `object`, whose number is that of the queue.
+fn tells_of_few<H>(
+    ground: &Ground,
+    cq: OwnedCq,
+    shared: &SharedReceives,
+    srq: &mut Owned<SharedRecvQueue, H>,
+    (object, arm): (&Object, impl FnOnce() -> Result<(), Error>),
+) {
+    let channel = EventChannel::new(&ground.context).expect("a channel");
+    channel.subscribe(Some(object), &[EventType::SRQ_RQ_LIMIT], 9).expect("subscribed");
+    let mut receivers = Receivers::new(ground, cq, shared);
+    let [mut peer, _] = receivers.peers(ground);
+    for n in 0..3 {
+        receivers.post(srq, n);
+    }
+    arm().expect("armed");
+    peer.post(&wqe::send().inline(&[0; 8]).signaled(WrId(1)));
+    assert_eq!(receivers.receive(srq).0, WrId(0));
+    let event = channel.read().expect("an event").expect("the channel blocks");
+    assert_eq!((event.cookie, event.event_type()), (9, Some(EventType::SRQ_RQ_LIMIT)));
+    assert_eq!(event.number(), Some(shared.number().get()), "{event:?}");
+}
+
 #[test]
-fn few_receives_are_an_event() {
+fn few_receives_of_a_memory_pool_are_an_event() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     let mut srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a pool");
-    let channel = EventChannel::new(&ground.context).expect("a channel");
-    channel.subscribe(Some(srq.handle().object()), &[EventType::SRQ_RQ_LIMIT], 9).expect("subscribed");
-    let mut receivers = Receivers::new(&ground, cq, &SharedReceives::from(srq.handle()));
-    let [mut peer, _] = receivers.peers(&ground);
-    for n in 0..3 {
-        receivers.post(&mut srq, n);
+    let handle = srq.handle().clone();
+    let shared = SharedReceives::from(&handle);
+    tells_of_few(&ground, cq, &shared, &mut srq, (handle.object(), || handle.arm(3)));
+}
+
+#[test]
+fn few_receives_of_an_extended_queue_are_an_event() {
+    let ground = ground();
+    if ground.context.general().expect("capabilities").log_max_xrq() == 0 {
+        return;
     }
-    srq.handle().arm(3).expect("MODIFY_RMP");
-    peer.post(&wqe::send().inline(&[0; 8]).signaled(WrId(1)));
-    assert_eq!(receivers.receive(&mut srq).0, WrId(0));
-    let event = channel.read().expect("an event").expect("the channel blocks");
-    assert_eq!((event.cookie, event.event_type()), (9, Some(EventType::SRQ_RQ_LIMIT)));
-    assert_eq!(event.number(), Some(srq.srqn().get()), "{event:?}");
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let mut xrq = ground.pd.extended_recv_queue(&ground.rings, cq.handle(), 30, 1).expect("an extended queue");
+    let handle = xrq.handle().clone();
+    let shared = SharedReceives::from(&handle);
+    tells_of_few(&ground, cq, &shared, &mut xrq, (handle.object(), || handle.arm(3)));
 }
 
 /// How the firmware refuses to make an object.
