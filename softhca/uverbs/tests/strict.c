@@ -277,10 +277,13 @@ static void ring_by(char *half, const char *wqe)
 static volatile sig_atomic_t faults;
 static sigset_t during;
 static char *closed;
+/* Where the handler's stack was. */
+static char *volatile on_stack;
 
 static void on_fault(int signal, siginfo_t *info, void *unused)
 {
 	(void)unused;
+	on_stack = __builtin_frame_address(0);
 	faults += signal == SIGSEGV && info->si_addr == closed + 7;
 	pthread_sigmask(SIG_BLOCK, NULL, &during);
 	mprotect(closed, 4096, PROT_READ | PROT_WRITE);
@@ -312,6 +315,43 @@ static void own_faults(void)
 		EXPECT(pthread_sigmask(SIG_BLOCK, NULL, &now) == 0 && memcmp(&now, &before, sizeof(now)) == 0);
 		expect_completion(&ring);
 	}
+	unmake(&ring.loop);
+}
+
+/* A thread whose handlers run on a stack that has 4 KiB besides what the kernel itself puts there, as those of Rust
+ * have: it rings doorbells, and has a fault of its own. What goes past its stack's end ends it. */
+static void *on_small_stack(void *argument)
+{
+	struct ring *ring = argument;
+	size_t page = sysconf(_SC_PAGESIZE), room = sysconf(_SC_MINSIGSTKSZ) + 4096;
+	size_t mapped = page + (room + page - 1) / page * page;
+	char *lowest = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(lowest != MAP_FAILED && mprotect(lowest, page, PROT_NONE) == 0);
+	stack_t small = { .ss_sp = lowest + page, .ss_size = room }, none = { .ss_flags = SS_DISABLE };
+	EXPECT(sigaltstack(&small, NULL) == 0);
+	for (int i = 1; i <= 4; i++) {
+		char *wqe = place(ring, 64);
+		ring_by(next_half(ring), wqe);
+		expect_completion(ring);
+		EXPECT(mprotect(closed, 4096, PROT_NONE) == 0);
+		((volatile char *)closed)[7] = i;
+		EXPECT(faults == i && closed[7] == i);
+		EXPECT(on_stack >= lowest + page && on_stack < lowest + page + room);
+	}
+	EXPECT(sigaltstack(&none, NULL) == 0 && munmap(lowest, mapped) == 0);
+	return NULL;
+}
+
+static void small_stack(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct ring ring = {};
+	pthread_t thread;
+	make_ring(&ring, IBV_QPS_RTS);
+	EXPECT(sigaction(SIGSEGV, &action, NULL) == 0);
+	closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(pthread_create(&thread, NULL, on_small_stack, &ring) == 0);
+	EXPECT(pthread_join(thread, NULL) == 0);
 	unmake(&ring.loop);
 }
 
@@ -472,7 +512,8 @@ int main(int argc, char **argv)
 	start();
 	mr = register_memory(pd);
 	const struct { const char *name; void (*run)(void); } others[] = {
-		{ "masks", masks }, { "own-faults", own_faults }, { "breakpoint", breakpoint }, { "sent-traps", sent_traps }, { "stores", stores }, { "refused", refused }, { "differs", differs },
+		{ "masks", masks }, { "own-faults", own_faults },
+		{ "small-stack", small_stack }, { "breakpoint", breakpoint }, { "sent-traps", sent_traps }, { "stores", stores }, { "refused", refused }, { "differs", differs },
 		{ "same-half", same_half }, { "before-rts", before_rts }, { "wrong-page", wrong_page }, { "overrun", overrun },
 	};
 	unsigned other = 0;

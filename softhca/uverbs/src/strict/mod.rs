@@ -18,7 +18,8 @@
 //!
 //! This knows no device: a page rings what it was given ([`Trapped`]).
 //!
-//! Handlers take no lock of the program's and allocate nothing: the tables here are static. From a doorbell's first store
+//! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our own
+//! (`stack`), as the program's may be small. From a doorbell's first store
 //! until the device has it, and in the handlers, no other signal is delivered to the thread. The program never blocks the
 //! two signals, except in handlers of its own for them, which cannot ring doorbells.
 
@@ -28,6 +29,8 @@ mod burst;
 mod refused;
 #[cfg(target_arch = "x86_64")]
 mod signals;
+#[cfg(target_arch = "x86_64")]
+mod stack;
 #[cfg(target_arch = "x86_64")]
 mod stepping;
 #[cfg(target_arch = "x86_64")]

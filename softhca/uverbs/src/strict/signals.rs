@@ -1,6 +1,7 @@
 //! The handlers of strict mode, and those of the program, which get what is not ours.
 
 use super::refused;
+use super::stack;
 use super::stepping::{Next, STEPPING, Stepping};
 use super::store::{self, Store};
 use super::trapped::Trapped;
@@ -77,6 +78,7 @@ fn take_over() -> Result<(), Errno> {
     const NOP: [u8; 15] = [0x90; 15];
     // SAFETY: an array of instructions.
     unsafe { store::decode(NOP.as_ptr().expose_provenance()) };
+    stack::make()?;
     for signal in SIGNALS {
         let Some(programs) = slot(signal) else { continue };
         // SAFETY: all zeros are a valid action, completed below.
@@ -118,22 +120,54 @@ pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction,
     true
 }
 
-/// Handler of both signals.
+/// A signal that has come, and what is left to do about it on the stack that it came on.
+struct Visit<'a> {
+    signal: c_int,
+    about: &'a siginfo_t,
+    interrupted: &'a mut libc::ucontext_t,
+    /// The program's handler, which is next, and the signals that are blocked in it.
+    next: Option<(Handler, libc::sigset_t)>,
+}
+
+/// A handler of the program's.
+enum Handler {
+    Plain(extern "C" fn(c_int)),
+    /// With SA_SIGINFO.
+    Informed(extern "C" fn(c_int, *mut siginfo_t, *mut c_void)),
+}
+
+/// Handler of both signals. Little is done here: the stack may be small.
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: saved and restored for the code that was interrupted; the location is always valid.
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the kernel's, for a handler with SA_SIGINFO.
     let (about, interrupted) = unsafe { (&*info, &mut *context.cast::<libc::ucontext_t>()) };
-    let ours = STEPPING.with(|stepping| {
-        // SAFETY: of this thread alone, and no handler interrupts this one: all signals are blocked in it.
-        let stepping = unsafe { &mut *stepping.get() };
-        if signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, about, interrupted) }
-    });
-    if !ours {
-        chain(signal, info, interrupted);
+    let mut visit = Visit { signal, about, interrupted, next: None };
+    stack::on_our_own(receive, &mut visit);
+    if let Some((handler, mask)) = visit.next {
+        // Not before: signals that are delivered from here on may have the stack that we have left.
+        // SAFETY: a set of integers, and the calling thread's mask; the kernel restores that when our handler returns.
+        unsafe { real::pthread_sigmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut()) };
+        match handler {
+            Handler::Plain(handler) => handler(signal),
+            Handler::Informed(handler) => handler(signal, info, context),
+        }
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
+}
+
+/// Does what is ours to do about a signal; what is not, is the program's.
+extern "C" fn receive(visit: &mut Visit<'_>) {
+    let Visit { signal, about, interrupted, next } = visit;
+    let ours = STEPPING.with(|stepping| {
+        // SAFETY: of this thread alone, and no handler interrupts this one: all signals are blocked in it.
+        let stepping = unsafe { &mut *stepping.get() };
+        if *signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, about, interrupted) }
+    });
+    if !ours {
+        *next = chain(*signal, about, interrupted);
+    }
 }
 
 /// SIGSEGV: an access to a watched page?
@@ -244,48 +278,44 @@ pub(crate) fn without_ours(mut set: libc::sigset_t) -> libc::sigset_t {
     set
 }
 
-/// Does what the program wants done about a signal that is not ours, with those signals blocked that it wants blocked.
-fn chain(signal: c_int, info: *mut siginfo_t, context: &mut libc::ucontext_t) {
-    let Some(programs) = slot(signal) else { return };
+/// Does what the program wants done about a signal that is not ours. If that is a handler, it is called afterwards.
+fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<(Handler, libc::sigset_t)> {
     // SAFETY: one of our two actions; see `Actions`.
-    let action = unsafe { *programs };
-    let block = |action: &libc::sigaction| {
-        // SAFETY: sets of integers, and the calling thread's mask; the kernel restores that when our handler returns.
-        unsafe {
-            let mut mask: libc::sigset_t = std::mem::zeroed();
-            (&raw mut mask).cast::<u64>().write((&raw const context.uc_sigmask).cast::<u64>().read());
-            for other in 1..=libc::SIGRTMAX() {
-                let wanted = libc::sigismember(&action.sa_mask, other) == 1;
-                if wanted || other == signal && action.sa_flags & libc::SA_NODEFER == 0 {
-                    libc::sigaddset(&mut mask, other);
-                }
-            }
-            real::pthread_sigmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
-        }
-    };
-    match action.sa_sigaction {
-        libc::SIG_IGN if signal == libc::SIGTRAP => {}
+    let action = unsafe { *slot(signal)? };
+    let handler = match action.sa_sigaction {
+        libc::SIG_IGN if signal == libc::SIGTRAP => return None,
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: installs the default action, which ends the process when the instruction is tried again.
             unsafe { real::signal(signal, libc::SIG_DFL) };
             // A trap is not repeated, nor is what a process has sent.
-            // SAFETY: the kernel's, for a handler with SA_SIGINFO.
-            if signal == libc::SIGTRAP || unsafe { (*info).si_code } <= 0 {
+            if signal == libc::SIGTRAP || info.si_code <= 0 {
                 // SAFETY: raises the signal that was just taken from us.
                 unsafe { libc::raise(signal) };
             }
+            return None;
         }
-        handler if action.sa_flags & libc::SA_SIGINFO != 0 => {
-            block(&action);
-            // SAFETY: the program has installed this as a handler with SA_SIGINFO.
-            let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = unsafe { std::mem::transmute(handler) };
-            handler(signal, info, std::ptr::from_mut(context).cast());
+        // SAFETY: the program has installed this as a handler with SA_SIGINFO.
+        handler if action.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
+            Handler::Informed(std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler))
+        },
+        // SAFETY: the program has installed this as a handler without SA_SIGINFO.
+        handler => unsafe { Handler::Plain(std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)) },
+    };
+    Some((handler, blocked_in(&action, signal, context)))
+}
+
+/// The signals that are blocked in a handler of the program: those that were, and those that its action says.
+fn blocked_in(action: &libc::sigaction, signal: c_int, context: &libc::ucontext_t) -> libc::sigset_t {
+    // SAFETY: sets of integers; the kernel's has 64 bits.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        (&raw mut mask).cast::<u64>().write((&raw const context.uc_sigmask).cast::<u64>().read());
+        for other in 1..=libc::SIGRTMAX() {
+            let wanted = libc::sigismember(&action.sa_mask, other) == 1;
+            if wanted || other == signal && action.sa_flags & libc::SA_NODEFER == 0 {
+                libc::sigaddset(&mut mask, other);
+            }
         }
-        handler => {
-            block(&action);
-            // SAFETY: the program has installed this as a handler without SA_SIGINFO.
-            let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
-            handler(signal);
-        }
+        mask
     }
 }

@@ -44,6 +44,12 @@ fn signals_that_the_program_blocks_or_handles_are_its_own() {
 }
 
 #[test]
+fn handlers_need_next_to_nothing_of_a_small_stack() {
+    let (_directory, program) = compiled("strict");
+    clean(&program, &["small-stack"]);
+}
+
+#[test]
 fn stores_of_every_width_reach_the_device() {
     let (_directory, program) = compiled("strict");
     clean(&program, &["stores"]);
