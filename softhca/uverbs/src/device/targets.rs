@@ -10,7 +10,12 @@ const LOOKS: u32 = 1000;
 
 impl Hca {
     /// Lets no more initiators connect to DCT `number`, and waits until those that are connected have left. So what they have
-    /// sent is acknowledged. One that never stops sending is not waited for without end.
+    /// sent is acknowledged.
+    ///
+    /// Linux (`_mlx5_core_destroy_dct`) waits for the event without end, and leaves it to the device that there is one. Here an
+    /// initiator that says nothing is soon taken for gone, but one that never stops asking (RNR retries without end, against a
+    /// queue that nobody fills) would be waited for as long as it lives. It may be one of this process, whose context is being
+    /// closed: then nobody is left to stop it, and the process would never end. So the wait has an end, and it is logged.
     pub(crate) fn drain_dct(&self, number: u32) {
         for _ in 0..LOOKS {
             let connected = self.command(|device| {
