@@ -55,10 +55,10 @@ impl Layout {
             bytes.fill(0);
         }
         for field in self.fields {
-            for bit in field.at..field.at + field.width {
-                if let Some(byte) = bytes.get_mut(bit / 8) {
-                    *byte &= !(0x80 >> (bit % 8));
-                }
+            let end = field.at + field.width;
+            for (at, byte) in bytes.iter_mut().enumerate().take(end.div_ceil(8)).skip(field.at / 8) {
+                let (first, after) = (field.at.max(at * 8) % 8, end.min(at * 8 + 8) - at * 8);
+                *byte &= !(0xff >> first & 0xff << (8 - after)) as u8;
             }
         }
         for part in self.parts {
