@@ -1,7 +1,7 @@
 //! Flow tables, groups and rules.
 
 use super::{FteMatchParam, Opcode, Status};
-use crate::mailbox::{commands, names, structures};
+use crate::mailbox::{Modifies, commands, names, structures};
 
 names! {
     /// Whose packets a flow table sees (`table_type`; Linux `include/linux/mlx5/fs.h`, `enum fs_flow_table_type`).
@@ -209,7 +209,7 @@ structures! {
         match_criteria: 0x200, FteMatchParam;
     }
 
-    /// Makes a rule; its destinations, then its counters follow.
+    /// Makes a rule, or, with `op_mod` 1, changes it; its destinations, then its counters follow.
     pub struct SetFteIn: "set_fte_in", 0x1a00 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -259,3 +259,6 @@ commands! {
     SetFteIn => SetFteOut, SET_FLOW_TABLE_ENTRY, Creates;
     QueryFteIn => QueryFteOut, QUERY_FLOW_TABLE_ENTRY, Queries;
 }
+
+// The other way of the only command that has two.
+impl Modifies for SetFteIn {}

@@ -9,7 +9,7 @@ use blueflame::types::{CqCi, Cqn, Qpn};
 use super::uar::DoorbellPage;
 use crate::ask::{at_least, has};
 use crate::check::in_range;
-use crate::cmd::{Cqc, CqeSize, CreateCqIn, QueryCqIn};
+use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
 use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
@@ -24,6 +24,13 @@ pub struct Cq {
 pub type OwnedCq = Owned<CompletionQueue<Standard>, Cq>;
 
 const OBJECT: &str = "completion queue";
+
+/// The largest `cqc.cq_period`, in microseconds.
+const MAX_PERIOD: u16 = 0xfff;
+
+/// What of a context MODIFY_CQ takes (Linux `include/linux/mlx5/cq.h`, `MLX5_CQ_MODIFY_*`).
+const MODIFY_PERIOD: u32 = 1 << 0;
+const MODIFY_COUNT: u32 = 1 << 1;
 
 /// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
@@ -68,6 +75,20 @@ impl Cq {
         let mut inbox = QueryCqIn::new();
         inbox.set_cqn(self.cqn());
         Ok(self.object().query(&inbox)?.cq_context().clone())
+    }
+
+    /// Has events wait for so many completions, or so many microseconds after the first (4095 at most), from now on; 0 and 0: not at all
+    /// (MODIFY_CQ). What queues are made with is [`CqBuilder::moderation`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`].
+    pub fn set_moderation(&self, completions: u16, microseconds: u16) -> Result<(), Error> {
+        in_range("microseconds of moderation", microseconds, 0..=MAX_PERIOD.into())?;
+        has("cmd_hca_cap.cq_moderation", self.object().context().general()?.cq_moderation())?;
+        let mut inbox = ModifyCqIn::new();
+        inbox.set_cqn(self.cqn()).set_modify_field_select_resize_field_select(MODIFY_PERIOD | MODIFY_COUNT);
+        inbox.cq_context_mut().set_cq_max_count(completions).set_cq_period(microseconds);
+        self.object().change(&inbox).map(drop)
     }
 
     pub(super) fn is(&self, other: &Self) -> bool {
@@ -141,7 +162,7 @@ impl CqBuilder<'_> {
             return Err(Error::Foreign { object: "doorbell page", of: "device" });
         }
         in_range("CQEs", self.cqes, 1..=1 << 23)?;
-        in_range("microseconds of moderation", self.moderation.1, 0..=0xfff)?;
+        in_range("microseconds of moderation", self.moderation.1, 0..=MAX_PERIOD.into())?;
         let size = match self.cqe_bytes {
             64 => CqeSize::BYTES_64,
             128 => CqeSize::BYTES_128,

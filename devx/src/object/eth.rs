@@ -1,4 +1,4 @@
-//! Send and receive queues of raw Ethernet, and the interfaces by which frames leave and arrive.
+//! Send and receive queues of raw Ethernet.
 
 use std::sync::Arc;
 
@@ -11,60 +11,17 @@ use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 use super::cq::Cq;
 use super::pd::Pd;
 use super::shadow::Shadow;
-use super::simple::TransportDomain;
+use super::tis::Tis;
 use super::uar::{DoorbellPage, Uar};
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
-    CreateRqIn, CreateRqtIn, CreateSqIn, CreateTirIn, CreateTisIn, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn,
-    QuerySqIn, QueueState, RqNum, Rqc, Rqn, Rqtn, RxHashFunction, Sqc, Sqn, TirDispatch, Tirn, Tisn, Wq, WqType,
+    CreateRqIn, CreateSqIn, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc, Rqn, Sqc,
+    Sqn, Wq, WqType,
 };
 use crate::context::Object;
 use crate::error::Error;
-use crate::mailbox::{List, Structure};
 use crate::memory::{Record, Space, ThreadRings};
-
-/// A transport interface of sends: what send queues send by. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Tis {
-    object: Arc<Object>,
-    tisn: Tisn,
-    domain: TransportDomain,
-}
-
-impl Tis {
-    /// Makes an interface of priority `prio`, 0 to 7 (CREATE_TIS).
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Command`].
-    pub fn new(domain: &TransportDomain, prio: u8) -> Result<Self, Error> {
-        in_range("priority", prio, 0..=7)?;
-        let mut inbox = CreateTisIn::new();
-        // The field's highest three bits are the priority (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`,
-        // `MLX5_SET(tisc, tisc, prio, tc << 1)`).
-        inbox.ctx_mut().set_transport_domain(domain.tdn()).set_prio(prio << 1);
-        let (object, out) = domain.context().make(&inbox)?;
-        Ok(Self { object: Arc::new(object), tisn: out.tisn(), domain: domain.clone() })
-    }
-
-    /// What commands call it.
-    #[must_use]
-    pub fn tisn(&self) -> Tisn {
-        self.tisn
-    }
-
-    /// The object: for commands.
-    #[must_use]
-    pub fn object(&self) -> &Object {
-        &self.object
-    }
-
-    /// Its domain.
-    #[must_use]
-    pub fn domain(&self) -> &TransportDomain {
-        &self.domain
-    }
-}
 
 /// What a frame needs inline, as contexts say it.
 pub trait DevxInlineMode: InlineMode {
@@ -215,7 +172,7 @@ impl Pd {
     }
 
     /// Makes a receive queue of `receives` (rounded up to a power of two) of `sge` scatter entries each. It is ready to receive what a
-    /// [`Tir`] sends there.
+    /// [`Tir`](super::Tir) sends there.
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue).
@@ -334,124 +291,5 @@ impl Rq {
         let mut inbox = QueryRqIn::new();
         inbox.set_rqn(self.rqn());
         Ok(self.object().query(&inbox)?.rq_context().clone())
-    }
-}
-
-/// A table of receive queues, over which packets are spread. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Rqt {
-    object: Arc<Object>,
-    rqtn: Rqtn,
-    _queues: Vec<Rq>,
-}
-
-impl Rqt {
-    /// Makes a table of these queues; one may be there several times.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] without queues, [`Error::Capability`], [`Error::Command`].
-    pub fn new(queues: &[Rq]) -> Result<Self, Error> {
-        in_range("queues of a table", queues.len() as u64, 1..=1 << 15)?;
-        let context = queues[0].object().context();
-        let needed = queues.len().next_power_of_two().trailing_zeros();
-        at_least("cmd_hca_cap.log_max_rqt_size", context.general()?.log_max_rqt_size(), needed)?;
-        let mut inbox = List::<CreateRqtIn, RqNum>::new(&CreateRqtIn::new());
-        let size = queues.len() as u16;
-        inbox.rqt_context_mut().set_rqt_max_size(size).set_rqt_actual_size(size);
-        for queue in queues {
-            inbox.push(RqNum::zeroed().set_rq_num(queue.rqn()));
-        }
-        let (object, out) = context.make(&inbox)?;
-        Ok(Self { object: Arc::new(object), rqtn: out.rqtn(), _queues: queues.to_vec() })
-    }
-
-    /// What commands call it.
-    #[must_use]
-    pub fn rqtn(&self) -> Rqtn {
-        self.rqtn
-    }
-
-    /// The object: for commands.
-    #[must_use]
-    pub fn object(&self) -> &Object {
-        &self.object
-    }
-}
-
-/// What of packets decides to which queue they go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rss {
-    /// The key of the Toeplitz hash.
-    pub key: [u8; 40],
-    /// Which fields are hashed: bit 0 source, 1 destination IP address, 2 source, 3 destination port (Linux
-    /// `include/linux/mlx5/mlx5_ifc.h`, `MLX5_HASH_FIELD_SEL_*`).
-    pub fields: u32,
-    /// IPv6 in place of IPv4.
-    pub ipv6: bool,
-    /// UDP in place of TCP; with ports only.
-    pub udp: bool,
-}
-
-/// A transport interface of receives: where rules send frames.
-#[derive(Debug)]
-pub struct Tir {
-    object: Object,
-    tirn: Tirn,
-    _under: TirUnder,
-    _domain: TransportDomain,
-}
-
-#[derive(Debug)]
-enum TirUnder {
-    Queue { _rq: Rq },
-    Table { _rqt: Rqt },
-}
-
-impl Tir {
-    /// All packets go to one queue.
-    ///
-    /// # Errors
-    /// [`Error::Command`].
-    pub fn direct(domain: &TransportDomain, rq: &Rq) -> Result<Self, Error> {
-        let mut inbox = CreateTirIn::new();
-        inbox.ctx_mut().set_disp_type(TirDispatch::DIRECT).set_inline_rqn(rq.rqn()).set_transport_domain(domain.tdn());
-        Self::make(domain, &inbox, TirUnder::Queue { _rq: rq.clone() })
-    }
-
-    /// Packets are spread over the queues of a table.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Command`].
-    pub fn spread(domain: &TransportDomain, rqt: &Rqt, rss: &Rss) -> Result<Self, Error> {
-        in_range("fields to hash", rss.fields, 1..=0xf)?;
-        let mut inbox = CreateTirIn::new();
-        let tirc = inbox.ctx_mut();
-        tirc.set_disp_type(TirDispatch::INDIRECT)
-            .set_indirect_table(rqt.rqtn())
-            .set_transport_domain(domain.tdn())
-            .set_rx_hash_fn(RxHashFunction::TOEPLITZ);
-        *tirc.rx_hash_toeplitz_key_mut() = rss.key;
-        tirc.rx_hash_field_selector_outer_mut()
-            .set_l3_prot_type(rss.ipv6)
-            .set_l4_prot_type(rss.udp)
-            .set_selected_fields(rss.fields);
-        Self::make(domain, &inbox, TirUnder::Table { _rqt: rqt.clone() })
-    }
-
-    fn make(domain: &TransportDomain, inbox: &CreateTirIn, under: TirUnder) -> Result<Self, Error> {
-        let (object, out) = domain.context().make(inbox)?;
-        Ok(Self { object, tirn: out.tirn(), _under: under, _domain: domain.clone() })
-    }
-
-    /// What rules call it.
-    #[must_use]
-    pub fn tirn(&self) -> Tirn {
-        self.tirn
-    }
-
-    /// The object: for commands, events, and rules that libmlx5 makes (`mlx5dv_create_flow`, `MLX5DV_FLOW_ACTION_DEST_DEVX`).
-    #[must_use]
-    pub fn object(&self) -> &Object {
-        &self.object
     }
 }

@@ -1,33 +1,45 @@
-//! Flow tables, groups of rules, and rules.
+//! Flow tables, and groups of rules.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::eth::Tir;
-use super::simple::FlowCounter;
 use crate::check::in_range;
 use crate::cmd::{
-    CreateFlowGroupIn, CreateFlowTableIn, DestFormatStruct, DestinationType, FlowCounterList, FlowTableType,
-    FteMatchParam, SetFteIn,
+    CreateFlowGroupIn, CreateFlowTableIn, FlowTableContext, FlowTableType, FteMatchParam, ModifyFlowTableIn,
+    QueryFlowGroupIn, QueryFlowGroupOut, QueryFlowTableIn,
 };
 use crate::context::{Context, Object};
 use crate::error::Error;
-use crate::mailbox::{Element, List, Structure};
 
 /// A flow table: rules by which packets are matched. Cheap to clone.
 ///
 /// Only the kernel links tables to the root, where packets come from: a table made here sees what another table's rule sends to it
-/// ([`Destination::Table`]), or what libmlx5 does (`mlx5dv_create_flow`).
+/// ([`Destination::Table`](super::Destination::Table)), or for want of a rule ([`set_miss`](Self::set_miss)), or what libmlx5 does (`mlx5dv_create_flow`).
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     handle: Arc<TableHandle>,
 }
 
+/// Fields are dropped from first to last: the object goes before the table it names.
 #[derive(Debug)]
 struct TableHandle {
     object: Object,
     id: u32,
     kind: FlowTableType,
     log_size: u8,
+    miss: Mutex<Option<FlowTable>>,
+}
+
+/// `table_miss_action` (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_FLOW_TABLE_MISS_ACTION_*`): what the table's type has, or another
+/// table.
+const MISS_DEFAULT: u8 = 0;
+const MISS_FORWARD: u8 = 1;
+/// `modify_field_select` (`MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID`).
+const MODIFY_MISS: u16 = 1;
+
+impl TableHandle {
+    fn kept(&self) -> MutexGuard<'_, Option<FlowTable>> {
+        self.miss.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl FlowTable {
@@ -41,7 +53,9 @@ impl FlowTable {
         inbox.set_table_type(kind);
         inbox.flow_table_context_mut().set_level(level).set_log_size(log_size);
         let (object, out) = context.make(&inbox)?;
-        Ok(Self { handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size }) })
+        Ok(Self {
+            handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size, miss: Mutex::default() }),
+        })
     }
 
     /// What commands call it, 24 bits.
@@ -50,10 +64,59 @@ impl FlowTable {
         self.handle.id
     }
 
+    /// Whose packets it sees.
+    #[must_use]
+    pub fn kind(&self) -> FlowTableType {
+        self.handle.kind
+    }
+
     /// The object: for commands.
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.handle.object
+    }
+
+    /// Where what no rule matches goes, if [`set_miss`](Self::set_miss) has said so.
+    #[must_use]
+    pub fn miss(&self) -> Option<Self> {
+        self.handle.kept().clone()
+    }
+
+    /// Sends what no rule matches to another table, of a higher level, or, with `None`, where the device sends it by default
+    /// (MODIFY_FLOW_TABLE). The other table lives as long as packets go there.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`], [`Error::Command`]. Nothing has changed then.
+    pub fn set_miss(&self, to: Option<&Self>) -> Result<(), Error> {
+        let handle = &*self.handle;
+        let mut inbox = ModifyFlowTableIn::new();
+        inbox.set_table_type(handle.kind).set_table_id(handle.id).set_modify_field_select(MODIFY_MISS);
+        let context = inbox.flow_table_context_mut();
+        match to {
+            Some(to) if !self.object().context().is(to.object().context()) => {
+                return Err(Error::Foreign { object: "flow table", of: "device" });
+            }
+            Some(to) => context.set_table_miss_action(MISS_FORWARD).set_table_miss_id(to.id()),
+            None => context.set_table_miss_action(MISS_DEFAULT),
+        };
+        // Held over the command, so that what is kept is what the last command has named.
+        let mut kept = handle.kept();
+        handle.object.change(&inbox)?;
+        let before = std::mem::replace(&mut *kept, to.cloned());
+        // The table that was there may be destroyed now: a command of its own, for which nobody here needs to wait.
+        drop(kept);
+        drop(before);
+        Ok(())
+    }
+
+    /// Asks the device for the context (QUERY_FLOW_TABLE).
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<FlowTableContext, Error> {
+        let mut inbox = QueryFlowTableIn::new();
+        inbox.set_table_type(self.kind()).set_table_id(self.id());
+        Ok(self.object().query(&inbox)?.flow_table_context().clone())
     }
 }
 
@@ -73,6 +136,7 @@ pub struct MatchCriteria {
 }
 
 impl MatchCriteria {
+    /// The bits of contexts.
     fn bits(self) -> u8 {
         let all = [
             self.outer_headers,
@@ -93,7 +157,7 @@ pub struct FlowGroup {
 
 #[derive(Debug)]
 struct GroupHandle {
-    _object: Object,
+    object: Object,
     id: u32,
     first: u32,
     last: u32,
@@ -122,7 +186,7 @@ impl FlowGroup {
             .set_match_criteria_enable(criteria.bits());
         *inbox.match_criteria_mut() = mask.clone();
         let (object, out) = table.object().context().make(&inbox)?;
-        let handle = GroupHandle { _object: object, id: out.group_id(), first, last, table: table.clone() };
+        let handle = GroupHandle { object, id: out.group_id(), first, last, table: table.clone() };
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -131,111 +195,26 @@ impl FlowGroup {
     pub fn id(&self) -> u32 {
         self.handle.id
     }
-}
 
-/// Where a rule sends packets.
-#[derive(Clone, Copy, Debug)]
-pub enum Destination<'a> {
-    /// To receive queues.
-    Tir(&'a Arc<Tir>),
-    /// To another table.
-    Table(&'a FlowTable),
-}
-
-/// A rule. Taken out of its table when dropped.
-#[derive(Debug)]
-pub struct FlowRule {
-    _object: Object,
-    _group: FlowGroup,
-    _to: Vec<Kept>,
-    _counter: Option<Arc<FlowCounter>>,
-}
-
-/// What a rule sends to, which must outlive it.
-#[derive(Debug)]
-enum Kept {
-    Tir { _tir: Arc<Tir> },
-    Table { _table: FlowTable },
-}
-
-/// What follows a rule: destinations, then counters, all as long.
-enum Entry {
-    To(DestFormatStruct),
-    Count(FlowCounterList),
-}
-
-impl Element for Entry {
-    const BYTES: usize = {
-        assert!(<DestFormatStruct as Structure>::BYTES == <FlowCounterList as Structure>::BYTES);
-        <DestFormatStruct as Structure>::BYTES
-    };
-
-    fn read(bytes: &[u8]) -> Self {
-        Self::To(DestFormatStruct::copied(bytes))
+    /// The table it is of.
+    #[must_use]
+    pub fn table(&self) -> &FlowTable {
+        &self.handle.table
     }
 
-    fn write(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(match self {
-            Self::To(entry) => entry.as_bytes(),
-            Self::Count(entry) => entry.as_bytes(),
-        });
+    /// The entries of the table that it has, from the first to the last.
+    #[must_use]
+    pub fn entries(&self) -> std::ops::RangeInclusive<u32> {
+        self.handle.first..=self.handle.last
     }
-}
 
-/// What a rule does with a packet (`flow_context.action`; Linux `MLX5_FLOW_CONTEXT_ACTION_*`).
-mod action {
-    pub(super) const DROP: u16 = 1 << 1;
-    pub(super) const FWD_DEST: u16 = 1 << 2;
-    pub(super) const COUNT: u16 = 1 << 3;
-}
-
-impl FlowRule {
-    /// Puts a rule at entry `index`: what has `value` where the group's mask has ones goes to all of `to`, or, if there are none, is
-    /// dropped.
+    /// Asks the device for the entries and the mask (QUERY_FLOW_GROUP).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an entry outside of the group, [`Error::Command`].
-    pub fn new(
-        group: &FlowGroup,
-        index: u32,
-        value: &FteMatchParam,
-        to: &[Destination<'_>],
-        counter: Option<&Arc<FlowCounter>>,
-    ) -> Result<Self, Error> {
-        let handle = &group.handle;
-        in_range("entry of a group", index, handle.first.into()..=handle.last.into())?;
-        in_range("destinations of a rule", to.len() as u64, 0..=64)?;
-        let mut inbox = List::<SetFteIn, Entry>::new(&SetFteIn::new());
-        inbox.set_table_type(handle.table.handle.kind).set_table_id(handle.table.id()).set_flow_index(index);
-        let rule = inbox.flow_context_mut();
-        let does = if to.is_empty() { action::DROP } else { action::FWD_DEST };
-        rule.set_group_id(group.id())
-            .set_action(does | if counter.is_some() { action::COUNT } else { 0 })
-            .set_destination_list_size(to.len() as u32)
-            .set_flow_counter_list_size(counter.map_or(0, |_| 1));
-        *rule.match_value_mut() = value.clone();
-        for destination in to {
-            let mut entry = DestFormatStruct::zeroed();
-            match destination {
-                Destination::Tir(tir) => {
-                    entry.set_destination_type(DestinationType::TIR).set_destination_id(tir.tirn().get());
-                }
-                Destination::Table(table) => {
-                    entry.set_destination_type(DestinationType::FLOW_TABLE).set_destination_id(table.id());
-                }
-            }
-            inbox.push(&Entry::To(entry));
-        }
-        if let Some(counter) = counter {
-            let mut entry = FlowCounterList::zeroed();
-            entry.set_flow_counter_id(counter.id());
-            inbox.push(&Entry::Count(entry));
-        }
-        let (object, _) = handle.table.object().context().make(&inbox)?;
-        let kept = to.iter().map(|destination| match destination {
-            Destination::Tir(tir) => Kept::Tir { _tir: Arc::clone(tir) },
-            Destination::Table(table) => Kept::Table { _table: (*table).clone() },
-        });
-        Ok(Self { _object: object, _group: group.clone(), _to: kept.collect(), _counter: counter.cloned() })
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<QueryFlowGroupOut, Error> {
+        let mut inbox = QueryFlowGroupIn::new();
+        inbox.set_table_type(self.table().kind()).set_table_id(self.table().id()).set_group_id(self.id());
+        self.handle.object.query(&inbox)
     }
 }

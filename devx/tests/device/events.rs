@@ -1,10 +1,12 @@
 //! Events that were subscribed, and answers that come later.
 
+use std::time::{Duration, Instant};
+
 use blueflame::cq::Notify;
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};
 use blueflame_devx::cmd::{QpcState, QueryQpIn};
-use blueflame_devx::{Answers, EventChannel, EventType};
+use blueflame_devx::{Answers, Error, EventChannel, EventType};
 
 use crate::end::{connected, ground};
 
@@ -21,6 +23,42 @@ fn an_armed_completion_queue_sends_an_event() {
     assert_eq!(event.event_type(), Some(EventType::COMP), "{event:?}");
     assert_eq!(event.number(), Some(a.cq.cqn().get()), "{event:?}");
     assert_eq!(a.completion().1, WrId(1));
+}
+
+#[test]
+fn events_wait_for_completions_or_a_time() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    let channel = EventChannel::new(&ground.context).expect("a channel");
+    channel.subscribe(Some(a.cq.handle().object()), &[EventType::COMP], 1).expect("subscribed");
+    let cq = a.cq.handle().clone();
+    let moderation = || {
+        let context = cq.query().expect("QUERY_CQ");
+        (context.cq_max_count(), context.cq_period())
+    };
+    assert_eq!(moderation(), (0, 0));
+    // More completions than there are: the event comes when its time has passed, and no sooner.
+    cq.set_moderation(100, 4095).expect("MODIFY_CQ");
+    assert_eq!(moderation(), (100, 4095));
+    a.cq.arm(Notify::Any);
+    let posted = Instant::now();
+    a.post(&wqe::write(b.buffer.remote()).inline(b"x").signaled(WrId(1)));
+    channel.read().expect("an event").expect("the channel blocks");
+    let waited = posted.elapsed();
+    assert!(waited >= Duration::from_micros(4095), "{waited:?}");
+    assert_eq!(a.completion().1, WrId(1));
+    // As many as there are, without a time.
+    cq.set_moderation(2, 0).expect("MODIFY_CQ");
+    a.cq.arm(Notify::Any);
+    for id in 2..=3 {
+        a.post(&wqe::write(b.buffer.remote()).inline(b"x").signaled(WrId(id)));
+    }
+    channel.read().expect("an event").expect("the channel blocks");
+    assert_eq!((a.completion().1, a.completion().1), (WrId(2), WrId(3)));
+
+    let error = cq.set_moderation(1, 4096).expect_err("the field has 12 bits");
+    assert_eq!(error, Error::OutOfRange { what: "microseconds of moderation", value: 4096, min: 0, max: 4095 });
+    assert_eq!(moderation(), (2, 0));
 }
 
 #[test]

@@ -13,3 +13,4 @@ mod messages;
 mod objects;
 mod shared;
 mod states;
+mod steering;

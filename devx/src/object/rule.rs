@@ -1,0 +1,214 @@
+//! Flow rules: what packets that match go to.
+
+use std::sync::Arc;
+
+use super::flow::{FlowGroup, FlowTable};
+use super::simple::FlowCounter;
+use super::tir::Tir;
+use crate::check::in_range;
+use crate::cmd::{
+    DestFormatStruct, DestinationType, FlowContext, FlowCounterList, FteMatchParam, QueryFteIn, QueryFteOut, SetFteIn,
+};
+use crate::context::Object;
+use crate::error::Error;
+use crate::mailbox::{Element, List, Structure};
+
+/// Where a rule sends packets.
+#[derive(Clone, Copy, Debug)]
+pub enum Destination<'a> {
+    /// To receive queues.
+    Tir(&'a Arc<Tir>),
+    /// To another table.
+    Table(&'a FlowTable),
+}
+
+/// A rule. Taken out of its table when dropped.
+#[derive(Debug)]
+pub struct FlowRule {
+    object: Object,
+    place: Place,
+    value: Box<FteMatchParam>,
+    to: Vec<Kept>,
+    counter: Option<Arc<FlowCounter>>,
+}
+
+/// Where a rule is.
+#[derive(Clone, Debug)]
+struct Place {
+    group: FlowGroup,
+    index: u32,
+}
+
+/// What the device says of a rule.
+#[derive(Clone, Debug)]
+pub struct FlowRuleContext {
+    /// Action, group, and what is matched.
+    pub context: FlowContext,
+    /// Where packets go.
+    pub to: Vec<DestFormatStruct>,
+    /// The counters that count them.
+    pub counters: Vec<u32>,
+}
+
+/// What a rule sends to, which must outlive it.
+#[derive(Debug)]
+enum Kept {
+    Tir { _tir: Arc<Tir> },
+    Table { _table: FlowTable },
+}
+
+/// What follows a rule: destinations, then counters, all as long.
+enum Entry {
+    To(DestFormatStruct),
+    Count(FlowCounterList),
+}
+
+impl Element for Entry {
+    const BYTES: usize = {
+        assert!(<DestFormatStruct as Structure>::BYTES == <FlowCounterList as Structure>::BYTES);
+        <DestFormatStruct as Structure>::BYTES
+    };
+
+    fn read(bytes: &[u8]) -> Self {
+        Self::To(DestFormatStruct::copied(bytes))
+    }
+
+    fn write(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(match self {
+            Self::To(entry) => entry.as_bytes(),
+            Self::Count(entry) => entry.as_bytes(),
+        });
+    }
+}
+
+/// What a rule does with a packet (`flow_context.action`; Linux `MLX5_FLOW_CONTEXT_ACTION_*`).
+mod action {
+    pub(super) const DROP: u16 = 1 << 1;
+    pub(super) const FWD_DEST: u16 = 1 << 2;
+    pub(super) const COUNT: u16 = 1 << 3;
+}
+
+/// `op_mod` of SET_FLOW_TABLE_ENTRY that changes the rule that is there.
+const CHANGE: u16 = 1;
+/// What of it (`modify_enable_mask`; Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
+const CHANGE_ACTION: u8 = 1 << 0;
+const CHANGE_DESTINATIONS: u8 = 1 << 2;
+
+/// The command that says what is in a place.
+fn entry(
+    place: &Place,
+    value: &FteMatchParam,
+    to: &[Destination<'_>],
+    counter: Option<&Arc<FlowCounter>>,
+) -> Result<List<SetFteIn, Entry>, Error> {
+    in_range("destinations of a rule", to.len() as u64, 0..=64)?;
+    let (group, table) = (&place.group, place.group.table());
+    let mut inbox = List::<SetFteIn, Entry>::new(&SetFteIn::new());
+    inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(place.index);
+    let rule = inbox.flow_context_mut();
+    let does = if to.is_empty() { action::DROP } else { action::FWD_DEST };
+    rule.set_group_id(group.id())
+        .set_action(does | if counter.is_some() { action::COUNT } else { 0 })
+        .set_destination_list_size(to.len() as u32)
+        .set_flow_counter_list_size(counter.map_or(0, |_| 1));
+    *rule.match_value_mut() = value.clone();
+    for destination in to {
+        let mut entry = DestFormatStruct::zeroed();
+        match destination {
+            Destination::Tir(tir) => {
+                entry.set_destination_type(DestinationType::TIR).set_destination_id(tir.tirn().get());
+            }
+            Destination::Table(table) => {
+                entry.set_destination_type(DestinationType::FLOW_TABLE).set_destination_id(table.id());
+            }
+        }
+        inbox.push(&Entry::To(entry));
+    }
+    if let Some(counter) = counter {
+        let mut entry = FlowCounterList::zeroed();
+        entry.set_flow_counter_id(counter.id());
+        inbox.push(&Entry::Count(entry));
+    }
+    Ok(inbox)
+}
+
+fn kept(to: &[Destination<'_>]) -> Vec<Kept> {
+    let kept = to.iter().map(|destination| match destination {
+        Destination::Tir(tir) => Kept::Tir { _tir: Arc::clone(tir) },
+        Destination::Table(table) => Kept::Table { _table: (*table).clone() },
+    });
+    kept.collect()
+}
+
+impl FlowRule {
+    /// Puts a rule at entry `index`: what has `value` where the group's mask has ones goes to all of `to`, or, if there are none, is
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an entry outside of the group, [`Error::Command`].
+    pub fn new(
+        group: &FlowGroup,
+        index: u32,
+        value: &FteMatchParam,
+        to: &[Destination<'_>],
+        counter: Option<&Arc<FlowCounter>>,
+    ) -> Result<Self, Error> {
+        let (first, last) = group.entries().into_inner();
+        in_range("entry of a group", index, first.into()..=last.into())?;
+        let place = Place { group: group.clone(), index };
+        let inbox = entry(&place, value, to, counter)?;
+        let (object, _) = group.table().object().context().make(&inbox)?;
+        Ok(Self { object, place, value: Box::new(value.clone()), to: kept(to), counter: counter.cloned() })
+    }
+
+    /// Has what matches go to all of `to` from now on, or, if there are none, be dropped (SET_FLOW_TABLE_ENTRY, changing). No packet
+    /// meets the table without the rule meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Command`]. The rule is as it was then.
+    pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
+        let mut inbox = entry(&self.place, &self.value, to, self.counter.as_ref())?;
+        inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);
+        self.object.change(&inbox)?;
+        self.to = kept(to);
+        Ok(())
+    }
+
+    /// Asks the device for it (QUERY_FLOW_TABLE_ENTRY).
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn query(&self) -> Result<FlowRuleContext, Error> {
+        let table = self.place.group.table();
+        let mut inbox = QueryFteIn::new();
+        inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(self.place.index);
+        let listed = self.to.len() + usize::from(self.counter.is_some());
+        let outbox = self.object.query_into(&inbox, List::<QueryFteOut, Listed>::zeroed(listed))?;
+        let context = outbox.flow_context();
+        let (to, counters) = (context.destination_list_size() as usize, context.flow_counter_list_size() as usize);
+        Ok(FlowRuleContext {
+            context: context.clone(),
+            to: outbox.iter().take(to).map(|Listed(bytes)| DestFormatStruct::copied(&bytes)).collect(),
+            counters: (outbox.iter().skip(to).take(counters))
+                .map(|Listed(bytes)| FlowCounterList::copied(&bytes).flow_counter_id())
+                .collect(),
+        })
+    }
+}
+
+/// An entry of an answer, of which only its place says whether it is a destination or a counter.
+struct Listed([u8; <Entry as Element>::BYTES]);
+
+impl Element for Listed {
+    const BYTES: usize = <Entry as Element>::BYTES;
+
+    fn read(bytes: &[u8]) -> Self {
+        let mut entry = [0; <Entry as Element>::BYTES];
+        entry.copy_from_slice(bytes);
+        Self(entry)
+    }
+
+    fn write(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.0);
+    }
+}

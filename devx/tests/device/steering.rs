@@ -1,0 +1,203 @@
+//! Interfaces of frames, tables of queues, and flow rules: what the device says of them, and what changes of them when they are there.
+
+use std::sync::Arc;
+
+use blueflame_devx::Error;
+use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
+use blueflame_devx::mailbox::Structure;
+use blueflame_devx::object::{
+    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, OwnedCq, OwnedRq, Rqt, Rss, Tir, Tis,
+    TransportDomain, Uar,
+};
+
+use crate::end::{Ground, ground};
+
+/// Whether there are frames. InfiniBand has none.
+fn frames(ground: &Ground) -> bool {
+    ground.context.general().expect("capabilities").eth_net_offloads()
+}
+
+fn domain(ground: &Ground) -> TransportDomain {
+    TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN")
+}
+
+fn queues<const N: usize>(ground: &Ground) -> (OwnedCq, [OwnedRq; N]) {
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let queue = |()| ground.pd.recv_queue(&ground.rings, cq.handle(), 16, 1).expect("a receive queue");
+    let queues = [(); N].map(queue);
+    (cq, queues)
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> Status {
+    match result {
+        Err(Error::Command(error)) => error.status,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_priority_of_an_interface_of_sends_changes() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let domain = domain(&ground);
+    let tis = Tis::new(&domain, 3).expect("CREATE_TIS");
+    let context = tis.query().expect("QUERY_TIS");
+    assert_eq!((context.prio(), context.transport_domain()), (3 << 1, domain.tdn()));
+    tis.set_priority(5).expect("MODIFY_TIS");
+    let context = tis.query().expect("QUERY_TIS");
+    assert_eq!((context.prio(), context.transport_domain()), (5 << 1, domain.tdn()));
+    let error = tis.set_priority(8).expect_err("priorities end at 7");
+    assert_eq!(error, Error::OutOfRange { what: "priority", value: 8, min: 0, max: 7 });
+    assert_eq!(tis.query().expect("QUERY_TIS").prio(), 5 << 1);
+}
+
+#[test]
+fn a_table_gets_other_queues() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (_cq, [a, b, c]) = queues(&ground);
+    let [a, b, c] = [a.handle(), b.handle(), c.handle()];
+    let table = Rqt::new(&[a, b, a, c].map(Clone::clone)).expect("CREATE_RQT");
+    assert_eq!(table.query().expect("QUERY_RQT"), [a.rqn(), b.rqn(), a.rqn(), c.rqn()]);
+    table.set_queues(&[c.clone(), a.clone()]).expect("MODIFY_RQT");
+    assert_eq!(table.query().expect("QUERY_RQT"), [c.rqn(), a.rqn()]);
+    let last = [b, b, c, a];
+    table.set_queues(&last.map(Clone::clone)).expect("as many as it was made of");
+    for count in [0, 8] {
+        let error = table.set_queues(&vec![a.clone(); count]).expect_err("there is no such room");
+        assert_eq!(error, Error::OutOfRange { what: "queues of a table", value: count as u64, min: 1, max: 4 });
+    }
+    let three = [a, b, c].map(Clone::clone);
+    for refused in [table.set_queues(&three), Rqt::new(&three).map(drop)] {
+        assert_eq!(refused, Err(Error::NotPowerOfTwo { what: "queues of a table", value: 3 }));
+    }
+    assert_eq!(table.query().expect("QUERY_RQT"), last.map(|queue| queue.rqn()));
+}
+
+#[test]
+fn a_table_keeps_the_queues_that_it_got() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (_cq, [a, b]) = queues(&ground);
+    let table = Rqt::new(&[a.handle().clone()]).expect("CREATE_RQT");
+    table.set_queues(&[b.handle().clone()]).expect("MODIFY_RQT");
+    let number = b.handle().rqn();
+    drop((a, b));
+    let kept = table.queues();
+    assert_eq!((table.query(), kept.len(), kept[0].rqn()), (Ok(vec![number]), 1, number));
+    assert_eq!(kept[0].query().expect("QUERY_RQ").state(), QueueState::RDY);
+}
+
+#[test]
+fn what_is_hashed_changes() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, (_cq, [queue])) = (domain(&ground), queues(&ground));
+    let table = Rqt::new(&[queue.handle().clone()]).expect("CREATE_RQT");
+    let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
+    let tir = Tir::spread(&domain, &table, &rss).expect("CREATE_TIR");
+    let said = || {
+        let context = tir.query().expect("QUERY_TIR");
+        assert_eq!((context.disp_type(), context.indirect_table()), (TirDispatch::INDIRECT, table.rqtn()));
+        assert_eq!(context.transport_domain(), domain.tdn());
+        let fields = context.rx_hash_field_selector_outer();
+        let (ipv6, udp) = (fields.l3_prot_type(), fields.l4_prot_type());
+        Rss { key: *context.rx_hash_toeplitz_key(), fields: fields.selected_fields(), ipv6, udp }
+    };
+    assert_eq!(said(), rss);
+    let other = Rss { key: std::array::from_fn(|n| n as u8), fields: 0xf, ipv6: true, udp: true };
+    tir.set_hash(&other).expect("MODIFY_TIR");
+    assert_eq!(said(), other);
+    let error = tir.set_hash(&Rss { fields: 0, ..rss }).expect_err("nothing to hash");
+    assert_eq!(error, Error::OutOfRange { what: "fields to hash", value: 0, min: 1, max: 0xf });
+    assert_eq!(said(), other);
+
+    let direct = Tir::direct(&domain, queue.handle()).expect("CREATE_TIR").query().expect("QUERY_TIR");
+    assert_eq!((direct.disp_type(), direct.inline_rqn()), (TirDispatch::DIRECT, queue.handle().rqn()));
+}
+
+#[test]
+fn what_no_rule_matches_goes_to_another_table() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let table = |level| FlowTable::new(&ground.context, FlowTableType::NIC_RX, level, 4).expect("CREATE_FLOW_TABLE");
+    let (first, second) = (table(3), table(4));
+    let context = first.query().expect("QUERY_FLOW_TABLE");
+    assert_eq!((context.level(), context.log_size()), (3, 4));
+    let miss = |of: &FlowTable| {
+        let context = of.query().expect("QUERY_FLOW_TABLE");
+        (context.table_miss_action(), context.table_miss_id())
+    };
+    assert_eq!(miss(&first), (0, 0));
+    first.set_miss(Some(&second)).expect("MODIFY_FLOW_TABLE");
+    assert_eq!(miss(&first), (1, second.id()));
+    // Packets never go back.
+    let status = refused(second.set_miss(Some(&first)));
+    assert_eq!((status, miss(&second)), (Status::BAD_PARAM_ERR, (0, 0)));
+    // The table is kept where packets go to it.
+    let id = second.id();
+    drop(second);
+    assert_eq!(miss(&first), (1, id));
+    let kept = first.miss().expect("set above");
+    assert_eq!((kept.id(), kept.query().expect("QUERY_FLOW_TABLE").level()), (id, 4));
+    first.set_miss(None).expect("MODIFY_FLOW_TABLE");
+    assert_eq!((miss(&first), first.miss().is_none()), ((0, 0), true));
+}
+
+#[test]
+fn a_rule_gets_other_destinations() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, (_cq, [queue])) = (domain(&ground), queues(&ground));
+    let tir = Arc::new(Tir::direct(&domain, queue.handle()).expect("CREATE_TIR"));
+    let table = |level| FlowTable::new(&ground.context, FlowTableType::NIC_RX, level, 4).expect("CREATE_FLOW_TABLE");
+    let (first, second) = (table(1), table(2));
+    let mut mask = FteMatchParam::zeroed();
+    mask.outer_headers_mut().set_ethertype(0xffff);
+    let criteria = MatchCriteria { outer_headers: true, ..MatchCriteria::default() };
+    let group = FlowGroup::new(&first, 2, 7, criteria, &mask).expect("CREATE_FLOW_GROUP");
+    let said = group.query().expect("QUERY_FLOW_GROUP");
+    assert_eq!((said.start_flow_index(), said.end_flow_index(), said.match_criteria_enable()), (2, 7, 1));
+    assert_eq!(said.match_criteria(), &mask);
+
+    let counter = Arc::new(FlowCounter::new(&ground.context).expect("ALLOC_FLOW_COUNTER"));
+    let mut value = FteMatchParam::zeroed();
+    value.outer_headers_mut().set_ethertype(0x88b5);
+    let to = [Destination::Tir(&tir)];
+    let mut rule = FlowRule::new(&group, 3, &value, &to, Some(&counter)).expect("SET_FLOW_TABLE_ENTRY");
+    // Forward is 4, drop 2, count 8.
+    let says = |rule: &FlowRule, action: u16, to: &[(DestinationType, u32)]| {
+        let said = rule.query().expect("QUERY_FLOW_TABLE_ENTRY");
+        assert_eq!((said.context.action(), said.context.group_id()), (action, group.id()));
+        assert_eq!(said.context.match_value(), &value);
+        let found: Vec<_> = said.to.iter().map(|to| (to.destination_type(), to.destination_id())).collect();
+        assert_eq!((&*found, &*said.counters), (to, &[counter.id()][..]));
+    };
+    let (to_tir, to_table) = ((DestinationType::TIR, tir.tirn().get()), (DestinationType::FLOW_TABLE, second.id()));
+    says(&rule, 4 | 8, &[to_tir]);
+    rule.set_destinations(&[Destination::Table(&second)]).expect("SET_FLOW_TABLE_ENTRY");
+    says(&rule, 4 | 8, &[to_table]);
+    assert_eq!(Arc::strong_count(&tir), 1, "what it sent to before is not kept");
+    rule.set_destinations(&[]).expect("SET_FLOW_TABLE_ENTRY");
+    says(&rule, 2 | 8, &[]);
+    // A rule that is refused changes nothing: its own table is not above it.
+    let status = refused(rule.set_destinations(&[Destination::Table(&first)]));
+    assert_eq!(status, Status::BAD_PARAM_ERR);
+    says(&rule, 2 | 8, &[]);
+    rule.set_destinations(&to).expect("SET_FLOW_TABLE_ENTRY");
+    says(&rule, 4 | 8, &[to_tir]);
+    assert_eq!(Arc::strong_count(&tir), 2);
+}
