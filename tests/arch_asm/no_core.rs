@@ -68,6 +68,7 @@ pub mod sync {
 
         #[inline(always)]
         pub fn fence(_: Ordering) {
+            // SAFETY: a fence accesses no memory.
             unsafe { atomic_fence::<{ AtomicOrdering::SeqCst }>() }
         }
     }
