@@ -2,8 +2,10 @@
 //! packet.
 //!
 //! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is
-//! the one for a device that lives in the program's own process.
+//! the one for a device that lives in the program's own process, [`DmaMap`] the one for a device to which a guest shares its
+//! memory range by range.
 
+mod dma_map;
 mod host_memory;
 mod key_list;
 pub(crate) mod mkey;
@@ -13,6 +15,7 @@ pub(crate) mod shared_copy;
 #[cfg(test)]
 pub(crate) mod test_memory;
 
+pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
 pub use host_memory::{DmaFault, HostMemory};
 pub(crate) use key_list::KeyList;
 pub(crate) use mkey::MAX_INDIRECTION;

@@ -176,7 +176,7 @@ impl HostMemory for ProcessMemory {
 /// # Safety
 /// `at` is aligned and valid for reads and writes.
 #[cfg(target_has_atomic = "64")]
-unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
+pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
     use std::sync::atomic::AtomicU64;
     // SAFETY: the caller's promise.
     let word = unsafe { AtomicU64::from_ptr(at) };
@@ -195,7 +195,7 @@ unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
 /// # Safety
 /// `at` is aligned and valid for reads and writes.
 #[cfg(not(target_has_atomic = "64"))]
-unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
+pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: the caller's promise.
