@@ -99,6 +99,7 @@ pub mod memory;
 mod nic;
 pub mod notify;
 pub mod packet;
+pub mod pci;
 pub mod qp;
 pub mod query;
 mod recv;

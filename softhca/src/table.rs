@@ -58,6 +58,15 @@ impl<T> Table<T> {
         }
     }
 
+    /// Forgets all objects. Their numbers are given out again as late as those of destroyed ones.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.held.clear();
+        if self.reuses {
+            self.next = 0;
+        }
+    }
+
     pub(crate) fn insert(&mut self, number: u32, entry: T) {
         self.entries.insert(number, entry);
     }

@@ -9,6 +9,7 @@ mod keys;
 mod nic;
 mod objects;
 mod qps;
+mod reset;
 
 pub use keys::KeyOptions;
 pub(crate) use keys::MAX_PIECES_LOG;

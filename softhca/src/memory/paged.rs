@@ -38,6 +38,16 @@ impl PagedMemory {
         Self { host, lists: BTreeMap::new(), next: FIRST }
     }
 
+    /// In the place of another one: no address leads anywhere.
+    pub(crate) fn nowhere() -> Self {
+        Self::new(Box::new(Nowhere))
+    }
+
+    /// Forgets all lists. None of their addresses comes again.
+    pub(crate) fn clear(&mut self) {
+        self.lists.clear();
+    }
+
     /// Host memory itself.
     pub(crate) fn host(&self) -> &dyn HostMemory {
         &*self.host
@@ -156,6 +166,37 @@ impl HostMemory for PagedMemory {
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         self.host.write_last_byte_last(self.in_one_page(addr, data.len())?, data)
+    }
+}
+
+/// No memory at all.
+struct Nowhere;
+
+impl HostMemory for Nowhere {
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        Err(DmaFault { addr, len })
+    }
+
+    fn unmap(&mut self, _addr: u64, _len: usize) {}
+
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        Err(DmaFault { addr, len: out.len() })
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        Err(DmaFault { addr, len: data.len() })
+    }
+
+    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
+        Err(DmaFault { addr, len: 4 })
+    }
+
+    fn fetch_update_u64(&self, addr: u64, _f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
+        Err(DmaFault { addr, len: 8 })
+    }
+
+    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        Err(DmaFault { addr, len: data.len() })
     }
 }
 

@@ -77,8 +77,20 @@ pub(crate) struct Resources {
 impl Resources {
     /// No objects yet.
     pub(crate) fn new(config: &DeviceConfig, memory: Box<dyn HostMemory>) -> Self {
+        Self::with_memory(config, Box::new(PagedMemory::new(memory)))
+    }
+
+    /// Forgets all objects, and what they have left behind. The links stay as they are.
+    pub(crate) fn reset(&mut self, config: &DeviceConfig) {
+        let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
+        memory.clear();
+        let (ports_up, now) = (std::mem::take(&mut self.ports_up), self.now);
+        *self = Self { ports_up, now, ..Self::with_memory(config, memory) };
+    }
+
+    fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
         Self {
-            memory: Box::new(PagedMemory::new(memory)),
+            memory,
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             srqs: Table::new(Object::Srq, 1, config.limits.max_objects),

@@ -44,6 +44,17 @@ impl Doorbells {
         Self { pages: Table::new(Object::Uar, 1, limit), source, copies: BTreeMap::new() }
     }
 
+    /// Has the next pages be `count` from index `first` on: where a front end has room for registers.
+    pub(crate) fn place(&mut self, first: u32, count: u32) {
+        self.pages = Table::new(Object::Uar, first, count);
+    }
+
+    /// Forgets all pages, and what was stored to them.
+    pub(crate) fn clear(&mut self) {
+        self.pages.clear();
+        self.copies.clear();
+    }
+
     /// Frees a page that no queue uses.
     pub(crate) fn free(&mut self, index: u32) -> Result<(), Error> {
         self.pages.remove_unused(index, |page| page.users)?;

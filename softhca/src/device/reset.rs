@@ -1,0 +1,42 @@
+//! Resetting a device: all that a driver has made is gone, as after a reset of its PCI function.
+
+use super::Device;
+use crate::gsi::Gsi;
+use crate::nic::Nic;
+
+impl Device {
+    /// Forgets all objects, page lists, events and packets that wait; a failed device works again. What the device was made
+    /// with stays, and so do memory, wire, the state of its links, and the clock. Objects that are made later get other
+    /// numbers than the ones before them as long as there are others, so that late packets reach nobody.
+    pub fn reset(&mut self) {
+        let Self {
+            config,
+            resources,
+            doorbells,
+            uar_memory: _,
+            pds,
+            qps,
+            dcts,
+            busy_dcts,
+            wire: _,
+            gsi,
+            nic,
+            variant: _,
+            failed,
+        } = self;
+        resources.reset(config);
+        doorbells.clear();
+        pds.clear();
+        qps.clear();
+        dcts.clear();
+        busy_dcts.clear();
+        *gsi = Gsi::default();
+        *nic = Nic::default();
+        *failed = false;
+    }
+
+    /// Has UAR pages be `count` from index `first` on: where a PCI function has room for registers. There are none yet.
+    pub(crate) fn place_uars(&mut self, first: u32, count: u32) {
+        self.doorbells.place(first, count);
+    }
+}

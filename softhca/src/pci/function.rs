@@ -1,0 +1,181 @@
+//! One PCI function: its registers, and what they set in motion.
+
+use super::config_space::{Change, ConfigSpace};
+use super::init_segment::{self, Facts, InitSegment, Request};
+use super::{BAR_BYTES, FIRST_UAR, command_queue, identity};
+use crate::device::Device;
+use crate::event::Event;
+use crate::firmware::Firmware;
+use crate::runner::Step;
+use crate::uar::UAR_PAGE_BYTES;
+use std::time::Duration;
+
+/// The front end's part of MSI-X: it has the table that says where interrupts go.
+pub trait Interrupts: Send {
+    /// Raises the interrupt of this entry of the table.
+    fn raise(&mut self, vector: u16);
+}
+
+/// A PCI function. It does no I/O: accesses come in by its methods, memory is reached as its device reaches it, and interrupts
+/// leave by [`Interrupts`].
+///
+/// What an access sets in motion happens in the next [`Step::step`]; who runs the function on a thread wakes the thread after each
+/// [`Self::write`] and [`Self::write_config`].
+pub struct Function {
+    config: ConfigSpace,
+    segment: InitSegment,
+    /// Slots whose doorbell has rung, a bit for each.
+    commands: u32,
+    firmware: Firmware,
+    device: Device,
+    #[expect(dead_code, reason = "event queues raise them")]
+    interrupts: Box<dyn Interrupts>,
+    now: Duration,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Function")
+            .field("segment", &self.segment)
+            .field("commands", &self.commands)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Function {
+    /// A function of `device`, which has no objects yet and takes doorbells from calls alone
+    /// ([`crate::config::DoorbellSource::Calls`]). As after power-on, it decodes no memory and reaches none until the driver permits
+    /// both in the configuration space.
+    #[must_use]
+    pub fn new(mut device: Device, interrupts: Box<dyn Interrupts>) -> Self {
+        device.place_uars(FIRST_UAR, (BAR_BYTES / UAR_PAGE_BYTES as u64) as u32 - FIRST_UAR);
+        Self {
+            config: ConfigSpace::new(device.config().generation),
+            segment: InitSegment::default(),
+            commands: 0,
+            firmware: Firmware::new(),
+            device,
+            interrupts,
+            now: Duration::ZERO,
+        }
+    }
+
+    /// The device behind the function.
+    pub fn device(&mut self) -> &mut Device {
+        &mut self.device
+    }
+
+    /// Reads the configuration space from byte `at` on. What is past its end reads as zeros.
+    pub fn read_config(&self, at: usize, out: &mut [u8]) {
+        self.config.read(at, out);
+    }
+
+    /// Writes to the configuration space from byte `at` on. What is past its end is lost.
+    pub fn write_config(&mut self, at: usize, bytes: &[u8]) {
+        match self.config.write(at, bytes) {
+            Some(Change::Reset) => self.reset(),
+            None => {}
+        }
+    }
+
+    /// Reads BAR 0 from byte `at` on. What is not decoded reads as ones, and UAR pages as zeros: they are for stores.
+    pub fn read(&mut self, at: u64, out: &mut [u8]) {
+        if !self.config.decodes_memory() {
+            return out.fill(0xff);
+        }
+        let facts = self.facts();
+        for (index, byte) in out.iter_mut().enumerate() {
+            let at = at.saturating_add(index as u64);
+            *byte = match at {
+                ..init_segment::BYTES => self.segment.read(at & !3, &facts).to_be_bytes()[at as usize % 4],
+                init_segment::BYTES..BAR_BYTES => 0,
+                BAR_BYTES.. => 0xff,
+            };
+        }
+    }
+
+    /// Writes to BAR 0 from byte `at` on. What is not decoded is lost.
+    pub fn write(&mut self, at: u64, bytes: &[u8]) {
+        if !self.config.decodes_memory() {
+            return;
+        }
+        let (mut at, mut rest) = (at, bytes);
+        while !rest.is_empty() && at < BAR_BYTES {
+            let unit = if at < init_segment::BYTES { 4 } else { UAR_PAGE_BYTES as u64 };
+            let len = rest.len().min((unit - at % unit) as usize);
+            let (piece, after) = rest.split_at(len);
+            if at < init_segment::BYTES {
+                self.write_register(at, piece);
+            } else if at >= u64::from(FIRST_UAR) * UAR_PAGE_BYTES as u64 {
+                self.device.doorbell((at / unit) as u32, (at % unit) as usize, piece);
+            }
+            (at, rest) = (at + len as u64, after);
+        }
+    }
+
+    /// Resets the function: all objects, pages and commands are forgotten, and its registers are as at first.
+    pub fn reset(&mut self) {
+        log::info!("the function is reset");
+        self.config.reset();
+        self.segment = InitSegment::default();
+        self.commands = 0;
+        self.firmware = Firmware::new();
+        self.device.reset();
+    }
+
+    /// Stores `bytes` inside of one 32-bit register.
+    fn write_register(&mut self, at: u64, bytes: &[u8]) {
+        let (mut word, mut mask) = ([0; 4], [0; 4]);
+        let within = at as usize % 4;
+        word[within..within + bytes.len()].copy_from_slice(bytes);
+        mask[within..within + bytes.len()].fill(0xff);
+        match self.segment.write(at & !3, u32::from_be_bytes(word), u32::from_be_bytes(mask)) {
+            Some(Request::Commands(slots)) => self.commands |= slots,
+            None => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let generation = self.device.config().generation;
+        Facts {
+            firmware: identity::firmware(generation),
+            hardware: identity::device(generation),
+            timer: self.now.as_nanos() as u64,
+            health_counter: (self.now.as_millis() / 10) as u32,
+        }
+    }
+
+    /// Carries out the commands that wait; `true` if there were any.
+    fn run_commands(&mut self) -> bool {
+        let slots = std::mem::take(&mut self.commands);
+        let Some(queue) = self.segment.queue() else { return false };
+        for slot in (0..u32::BITS).filter(|slot| slots >> slot & 1 != 0) {
+            command_queue::run(&mut self.device, &mut self.firmware, queue, slot);
+        }
+        slots != 0
+    }
+}
+
+impl Step for Function {
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.device.doorbell(uar, offset, stored);
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        self.now = self.now.max(now);
+        if !self.config.masters_bus() {
+            return false;
+        }
+        let mut worked = self.run_commands();
+        worked |= self.device.step(self.now);
+        worked
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.device.next_deadline()
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.device.next_event()
+    }
+}
