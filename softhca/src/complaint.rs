@@ -143,6 +143,33 @@ pub enum Complaint {
         /// CQEs written, 24 bits.
         producer: u32,
     },
+    /// A doorbell for an event queue that does not exist.
+    #[error("doorbell on UAR page {uar:#x} for EQ {eqn:#x}, which does not exist")]
+    NoSuchEq {
+        /// Page.
+        uar: u32,
+        /// Number in the doorbell.
+        eqn: u32,
+    },
+    /// A doorbell of an event queue has a consumer index past what was written, or further behind it than the ring is long. It
+    /// was not taken.
+    #[error("EQ {eqn:#x}: consumer index {consumer:#x} in the doorbell, producer {producer:#x}")]
+    BadEqConsumer {
+        /// Event queue.
+        eqn: u32,
+        /// Index in the doorbell.
+        consumer: u32,
+        /// EQEs written, 24 bits.
+        producer: u32,
+    },
+    /// More asynchronous events came than an event queue holds. It takes no more.
+    #[error("EQ {eqn:#x} of {eqes} EQEs overran")]
+    EqOverrun {
+        /// Event queue.
+        eqn: u32,
+        /// EQEs that it holds.
+        eqes: u32,
+    },
     /// The memory of a queue (ring or doorbell record) cannot be read or written.
     #[error("queue {number:#x}: {fault}")]
     Unreachable {

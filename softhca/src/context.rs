@@ -78,6 +78,22 @@ pub struct CqContext {
     pub collapsed: bool,
 }
 
+/// Event queue context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqContext {
+    /// Host address of the ring.
+    pub buf: u64,
+    /// log2 of the number of EQEs.
+    pub log_size: u8,
+    /// UAR page on which its doorbells are rung.
+    pub uar: u32,
+    /// The interrupt that it raises (EQC.intr), below [`crate::eq::VECTORS`].
+    pub vector: u16,
+    /// Which events go to it: bit `n % 64` of element `n / 64` for those of number `n` ([`crate::event::Event::number`]). Those of
+    /// CQs go to the queue that the CQ names.
+    pub events: [u64; 4],
+}
+
 /// Transport service of a QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {

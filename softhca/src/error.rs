@@ -28,6 +28,9 @@ pub enum Object {
     /// Shared receive queue.
     #[error("SRQ")]
     Srq,
+    /// Event queue.
+    #[error("EQ")]
+    Eq,
     /// Queue pair.
     #[error("QP")]
     Qp,

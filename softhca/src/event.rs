@@ -47,6 +47,18 @@ pub enum Event {
         /// Packets can pass.
         up: bool,
     },
+    /// Commands of a command queue are done ([`crate::device::Device::raise`]).
+    CommandDone {
+        /// Their slots: bit `n` for slot `n`.
+        slots: u32,
+    },
+    /// The device asks its driver for pages of memory, or gives some back ([`crate::device::Device::raise`]).
+    PageRequest {
+        /// The function that they are for.
+        function: u16,
+        /// How many; fewer than 0 are given back.
+        pages: i32,
+    },
     /// The device has stopped ([`crate::device::Device::fail`]): "local catastrophic error" of IBTA vol. 1, 11.6.3.
     DeviceFatal,
 }
@@ -89,6 +101,11 @@ const DATA: usize = 32;
 const QUEUE_NUMBER: usize = DATA + 24;
 const FAILED_CQ: usize = DATA;
 const PORT: usize = DATA + 8;
+/// Where finished slots of the command queue are (`struct mlx5_eqe_cmd`), and the function and the number of pages that are asked
+/// for (`struct mlx5_eqe_page_req`).
+const COMMAND_SLOTS: usize = DATA;
+const PAGES_FUNCTION: usize = DATA;
+const PAGES: usize = DATA + 4;
 /// Subtypes of the event of a port (`enum` of `MLX5_PORT_CHANGE_SUBTYPE_*`).
 const PORT_DOWN: u8 = 1;
 const PORT_ACTIVE: u8 = 4;
@@ -113,6 +130,8 @@ impl Event {
             Self::SrqLimit { .. } => 0x14,
             Self::DeviceFatal => 0x08,
             Self::Port { .. } => 0x09,
+            Self::CommandDone { .. } => 0x0a,
+            Self::PageRequest { .. } => 0x0b,
         }
     }
 
@@ -125,7 +144,7 @@ impl Event {
             Self::Qp { qpn, .. } => Some((Object::Qp, qpn)),
             Self::Dct { dctn, .. } => Some((Object::Dct, dctn)),
             Self::SrqLimit { srqn } | Self::SrqError { srqn } => Some((Object::Srq, srqn)),
-            Self::Port { .. } | Self::DeviceFatal => None,
+            Self::Port { .. } | Self::CommandDone { .. } | Self::PageRequest { .. } | Self::DeviceFatal => None,
         }
     }
 
@@ -144,6 +163,11 @@ impl Event {
             Self::Port { port, up } => {
                 bytes[SUBTYPE] = if up { PORT_ACTIVE } else { PORT_DOWN };
                 bytes[PORT] = port << 4;
+            }
+            Self::CommandDone { slots } => put(COMMAND_SLOTS, slots),
+            Self::PageRequest { function, pages } => {
+                put(PAGES_FUNCTION, function.into());
+                put(PAGES, pages as u32);
             }
             Self::DeviceFatal => {}
         }
@@ -172,5 +196,8 @@ mod tests {
         assert_eq!(set(drained), [(1, 0x1c), (57, 1), (58, 2), (59, 3)]);
         assert_eq!(set(Event::Port { port: 1, up: true }), [(1, 9), (3, 4), (40, 0x10)]);
         assert_eq!(set(Event::Port { port: 2, up: false }), [(1, 9), (3, 1), (40, 0x20)]);
+        assert_eq!(set(Event::CommandDone { slots: 0x8000_0001 }), [(1, 0x0a), (32, 0x80), (35, 1)]);
+        let returned = Event::PageRequest { function: 0x102, pages: -2 };
+        assert_eq!(set(returned), [(1, 0x0b), (34, 1), (35, 2), (36, 0xff), (37, 0xff), (38, 0xff), (39, 0xfe)]);
     }
 }

@@ -89,6 +89,7 @@ pub mod context;
 mod cq;
 pub mod device;
 pub mod embedded;
+pub mod eq;
 pub mod error;
 pub mod ethernet;
 pub mod event;

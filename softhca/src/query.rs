@@ -1,6 +1,6 @@
-//! What queries of CQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
+//! What queries of CQs, EQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
 
-use crate::context::{CqContext, SrqContext};
+use crate::context::{CqContext, EqContext, SrqContext};
 
 /// What a query of a CQ returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,30 @@ pub enum CqFault {
     Overrun,
     /// Its ring or its record could not be reached.
     Unreachable,
+}
+
+/// What a query of an event queue returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqInfo {
+    /// As it was created.
+    pub context: EqContext,
+    /// EQEs written, 24 bits (EQC.producer_counter).
+    pub producer: u32,
+    /// The EQE that the host reads next, as its last doorbell said; 24 bits (EQC.consumer_counter).
+    pub consumer: u32,
+    /// Whether the next EQE interrupts.
+    pub state: EqState,
+    /// It takes no more: it was full, or its ring could not be reached (EQC.status).
+    pub failed: bool,
+}
+
+/// Whether the next EQE interrupts the host (EQC.st).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EqState {
+    /// It does.
+    Armed,
+    /// It was not armed since it has been made, or since the last interrupt.
+    Fired,
 }
 
 /// What a query of an SRQ returns.

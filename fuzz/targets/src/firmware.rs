@@ -193,9 +193,9 @@ impl Lab {
             limits: Limits { max_cqe_log: 8, max_wqe_log: 8, max_objects: 64, max_mkeys: 64, ..Limits::default() },
             ..DeviceConfig::with_port(port)
         };
-        let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
+        let mut device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
         let mut firmware = Firmware::new();
-        firmware.declare_eq(EQN.into());
+        firmware.declare_eq(&mut device, EQN.into()).expect("an EQ");
         Self { firmware, device, commands: commands().collect(), host, network, now: Duration::ZERO }
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Cq {
     arm_word: u32,
     /// It takes no more CQEs.
     failure: Option<CqFailure>,
+    /// The event queue that its events go to.
+    pub(crate) eqn: Option<u32>,
     /// Queues that use it.
     pub(crate) users: u32,
 }
@@ -80,6 +82,7 @@ impl Cq {
             gathered: Gathered::default(),
             arm_word: ARM_POISON,
             failure: None,
+            eqn: None,
             users: 0,
         }
     }
@@ -158,8 +161,9 @@ impl Cq {
     /// The word names the consumer index up to which the host has polled. CQEs from there on raise the event, also one
     /// that is written already: the host may have polled its last CQE just before the device wrote this one (Linux
     /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). That event is due at
-    /// once. If an event was raised for that CQE before, another one is due at `due` only, see [`Self::due_event`].
-    pub(crate) fn arm(&mut self, word: u32, due: Duration) -> Result<(), u32> {
+    /// once. If an event was raised for that CQE before, another one is due at `repeat` only, see [`Self::due_event`]. `None`: at
+    /// once and in any case, as hardware does it.
+    pub(crate) fn arm(&mut self, word: u32, repeat: Option<Duration>) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
         }
@@ -180,9 +184,9 @@ impl Cq {
         };
         let notified = self.notified;
         let is_news = |end: u32| (1..=INDEX_MASK / 2).contains(&(end.wrapping_sub(notified) & INDEX_MASK));
-        self.missed = end.filter(|&end| unseen(end)).map(|end| match is_news(end) {
-            true => Missed { end, due: Duration::ZERO, is_repeated: false },
-            false => Missed { end, due, is_repeated: true },
+        self.missed = end.filter(|&end| unseen(end)).map(|end| match repeat {
+            Some(due) if !is_news(end) => Missed { end, due, is_repeated: true },
+            _ => Missed { end, due: Duration::ZERO, is_repeated: false },
         });
         Ok(())
     }
@@ -236,7 +240,7 @@ impl Cq {
         match memory.load_be32(self.context.dbr.wrapping_add(4)) {
             Ok(word) if word != self.arm_word => {
                 self.arm_word = word;
-                self.arm(word, due)
+                self.arm(word, Some(due))
             }
             _ => Ok(()),
         }
@@ -311,7 +315,7 @@ mod tests {
     }
 
     fn arm(cq: &mut Cq, memory: &TestMemory, word: u32) -> Result<Option<Event>, u32> {
-        cq.arm(word, Duration::ZERO)?;
+        cq.arm(word, Some(Duration::ZERO))?;
         Ok(cq.due_event(CQN, memory, Duration::ZERO))
     }
 
@@ -430,13 +434,13 @@ mod tests {
         let fired = Some(Event::Completion { cqn: CQN });
         assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
         assert_eq!(write(&mut cq, &memory, &completion(0)), fired);
-        cq.arm(1 << 28, due).unwrap();
+        cq.arm(1 << 28, Some(due)).unwrap();
         assert_eq!((cq.deadline(), cq.due_event(CQN, &memory, Duration::ZERO)), (Some(due), None));
         consume(&memory, 1);
         assert_eq!((cq.due_event(CQN, &memory, due), cq.deadline()), (None, None));
         assert_eq!(write(&mut cq, &memory, &completion(1)), fired, "still armed");
         // The host stays away: it is woken when the time has come, once.
-        cq.arm(1, due).unwrap();
+        cq.arm(1, Some(due)).unwrap();
         assert_eq!(cq.due_event(CQN, &memory, due), fired);
         assert_eq!(cq.due_event(CQN, &memory, due), None);
     }
@@ -446,7 +450,7 @@ mod tests {
         let (mut cq, memory) = setup(true);
         let late = Duration::from_secs(9);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-        cq.arm(0, late).unwrap();
+        cq.arm(0, Some(late)).unwrap();
         // Another thread polls, and says nothing to the one that sleeps.
         consume(&memory, 1);
         assert_eq!(cq.due_event(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));

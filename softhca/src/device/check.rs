@@ -1,8 +1,10 @@
 //! Checks of contexts: what the device refuses to create.
 
 use crate::config::{DeviceConfig, Limits};
-use crate::context::{CqContext, RqContext, SqContext};
+use crate::context::{CqContext, EqContext, RqContext, SqContext};
+use crate::eq::{MAX_LOG_EQ_SIZE, VECTORS};
 use crate::error::Error;
+use crate::event::EQE_BYTES;
 use crate::memory::HostMemory;
 use crate::wqe::WQEBB_BYTES;
 
@@ -32,6 +34,13 @@ pub(super) fn cq(c: &CqContext, limits: &Limits, memory: &dyn HostMemory) -> Res
     ring("CQ ring address", c.buf, u64::from(c.cqe_bytes) << c.log_size, 64, memory)
 }
 
+/// An event queue that the device can have.
+pub(super) fn eq(c: &EqContext, memory: &dyn HostMemory) -> Result<(), Error> {
+    value("log2 of EQEs", c.log_size.into(), c.log_size <= MAX_LOG_EQ_SIZE, "up to 22")?;
+    value("interrupt", c.vector.into(), c.vector < VECTORS, "0 to 31")?;
+    ring("EQ ring address", c.buf, (EQE_BYTES as u64) << c.log_size, EQE_BYTES as u64, memory)
+}
+
 /// A send ring that the device can have.
 pub(super) fn sq(sq: &SqContext, limits: &Limits, memory: &dyn HostMemory) -> Result<(), Error> {
     let max = limits.max_wqe_log;
@@ -50,7 +59,7 @@ pub(super) fn rq(rq: &RqContext, limits: &Limits, memory: &dyn HostMemory) -> Re
 
 /// A ring of `len` bytes is aligned, and mapped at its ends.
 fn ring(what: &'static str, addr: u64, len: u64, align: u64, memory: &dyn HostMemory) -> Result<(), Error> {
-    value(what, addr, addr.is_multiple_of(align), "multiples of 64 (send, CQ) or 16 (receive)")?;
+    value(what, addr, addr.is_multiple_of(align), "multiples of 64 (send, CQ, EQ) or 16 (receive)")?;
     for at in [addr, addr.wrapping_add(len - 1)] {
         memory.read(at, &mut [0])?;
     }

@@ -80,7 +80,7 @@ impl Device {
             self.count_dct(dct.context(), |users| *users -= 1);
             self.qps.release(number);
         }
-        self.resources.events.retain(|e| !matches!(*e, Event::Dct { dctn, .. } if dctn == number));
+        self.resources.eqs.forget(|e| matches!(*e, Event::Dct { dctn, .. } if dctn == number));
         Ok(())
     }
 

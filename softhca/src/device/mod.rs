@@ -5,6 +5,7 @@
 
 mod check;
 mod dcts;
+mod events;
 mod keys;
 mod nic;
 mod objects;
@@ -161,7 +162,7 @@ impl Device {
             permitted: "1 to the number of ports",
         })?;
         if std::mem::replace(state, up) != up {
-            self.resources.events.push_back(Event::Port { port, up });
+            self.resources.raise(Event::Port { port, up });
         }
         Ok(())
     }
@@ -175,7 +176,7 @@ impl Device {
 
     /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
     #[must_use]
-    pub fn objects(&self) -> [(Object, usize); 7] {
+    pub fn objects(&self) -> [(Object, usize); 8] {
         [
             (Object::Uar, self.doorbells.pages.len()),
             (Object::Pd, self.pds.len()),
@@ -184,6 +185,7 @@ impl Device {
             (Object::Srq, self.resources.srqs.len()),
             (Object::Qp, self.qps.len()),
             (Object::Dct, self.dcts.len()),
+            (Object::Eq, self.resources.eqs.len()),
         ]
     }
 
@@ -198,7 +200,7 @@ impl Device {
     /// as before.
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
-            self.resources.events.push_back(Event::DeviceFatal);
+            self.resources.raise(Event::DeviceFatal);
         }
     }
 
@@ -238,10 +240,10 @@ impl Device {
                 self.busy_dcts.insert(qpn);
             }
         }
-        let Resources { cqs, memory, events, .. } = &mut self.resources;
+        let Resources { cqs, memory, eqs, complaints, .. } = &mut self.resources;
         for (cqn, cq) in cqs.iter_mut() {
             if let Some(event) = cq.due_event(cqn, &**memory, now) {
-                events.push_back(event);
+                eqs.raise(event, cq.eqn, &**memory, complaints);
                 worked = true;
             }
         }
@@ -266,11 +268,6 @@ impl Device {
     #[must_use]
     pub fn has_packets_waiting(&self) -> bool {
         !self.resources.outbox.is_empty() || self.wire.is_holding()
-    }
-
-    /// The next event, in the order they were raised.
-    pub fn next_event(&mut self) -> Option<Event> {
-        self.resources.events.pop_front()
     }
 
     /// The Ethernet frames that raw packet QPs have sent since the last call, in order: the latest

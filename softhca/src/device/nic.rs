@@ -137,7 +137,7 @@ impl Device {
         let context = self.nic.remove_rq(rqn)?;
         self.count_rq(&context, -1);
         self.qps.release(rqn);
-        self.resources.events.retain(|event| !matches!(*event, Event::Qp { qpn, .. } if qpn == rqn));
+        self.resources.eqs.forget(|event| matches!(*event, Event::Qp { qpn, .. } if qpn == rqn));
         Ok(())
     }
 

@@ -159,9 +159,12 @@ impl Device {
     pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
         let cq = self.resources.cqs.remove_unused(cqn, |c| c.users)?;
         self.release_uar(cq.context().uar);
+        if let Some(eqn) = cq.eqn {
+            self.resources.eqs.release(eqn, cqn);
+        }
         self.resources
-            .events
-            .retain(|e| !matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n } if n == cqn));
+            .eqs
+            .forget(|e| matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n } if n == cqn));
         Ok(())
     }
 
@@ -219,8 +222,8 @@ impl Device {
         let srq = self.resources.srqs.remove_unused(srqn, |s| s.users)?;
         self.release_pd(srq.context().pd);
         self.resources
-            .events
-            .retain(|e| !matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));
+            .eqs
+            .forget(|e| matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));
         Ok(())
     }
 
@@ -230,7 +233,7 @@ impl Device {
         }
     }
 
-    fn release_uar(&mut self, uar: u32) {
+    pub(super) fn release_uar(&mut self, uar: u32) {
         if let Some(uar) = self.doorbells.pages.get_mut(uar) {
             uar.users -= 1;
         }

@@ -131,7 +131,7 @@ impl Device {
             self.count_qp(qp.context(), |users| *users -= 1);
             self.count_q_counter(qp.counter(), -1);
         }
-        self.resources.events.retain(|e| !matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
+        self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
     }
 
     /// Applies `count` to the use counts of everything that a QP refers to.

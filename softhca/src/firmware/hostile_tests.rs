@@ -215,7 +215,7 @@ fn any_numbers_in_any_order_do_no_harm() {
     for ethernet in [false, true] {
         let port = if ethernet { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) };
         let mut bench = Bench::of(DeviceConfig::with_port(port));
-        bench.firmware.declare_eq(1);
+        bench.firmware.declare_eq(&mut bench.device, 1).expect("an EQ");
         let mut carried_out = 0;
         for round in 0..20_000 {
             let which = random.below(table.len());

@@ -37,7 +37,7 @@ pub use owners::{DRIVER, Uid};
 pub use status::Status;
 
 use crate::device::Device;
-use crate::error::Object;
+use crate::error::{Error, Object};
 use state::State;
 use std::collections::BTreeMap;
 
@@ -109,9 +109,15 @@ impl Firmware {
         self.state.queues.remove(kind, number);
     }
 
-    /// Says that there is an event queue of this number, which CQs can name, although no command has made it.
-    pub fn declare_eq(&mut self, eqn: u32) {
-        self.state.eqs.insert(eqn);
+    /// Says that there is an event queue of this number, which CQs of all users can name, although no command has made it
+    /// ([`Device::declare_eq`]).
+    ///
+    /// # Errors
+    /// As [`Device::declare_eq`].
+    pub fn declare_eq(&mut self, device: &mut Device, eqn: u32) -> Result<(), Error> {
+        device.declare_eq(eqn)?;
+        self.state.owners.add(Object::Eq, eqn, owners::SHARED);
+        Ok(())
     }
 
     /// The event queue that a CQ's events go to, if a command has made the CQ.

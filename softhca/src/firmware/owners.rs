@@ -14,7 +14,7 @@ pub const DRIVER: Uid = Uid(0);
 
 /// Whose objects everybody may use, and only the driver may change: it makes those that its users share with this number,
 /// which no user has (Linux `MLX5_SHARED_RESOURCE_UID`).
-pub(super) const SHARED: Uid = Uid(0xffff);
+pub(crate) const SHARED: Uid = Uid(0xffff);
 
 /// A user may send Ethernet frames of its own making (`MLX5_UCTX_CAP_RAW_TX`).
 pub(crate) const RAW_TX: u32 = 1;

@@ -132,7 +132,7 @@ impl Node {
     }
 
     fn make(&mut self) {
-        self.bench.firmware.declare_eq(EQN.into());
+        self.bench.firmware.declare_eq(&mut self.bench.device, EQN.into()).expect("an EQ");
         self.uar = self.bench.device.alloc_uar().expect("a UAR page");
         self.pd = self.number(&sparse(16, &[(0, 8)]));
         let access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };

@@ -5,7 +5,7 @@ use super::objects::{Contexts, Domain, MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Most transport domains, and most XRC domains.
 const MAX_DOMAINS: u32 = 1 << 16;
@@ -23,8 +23,6 @@ pub(crate) struct State {
     pub(super) contexts: Contexts,
     /// Queues.
     pub(super) queues: Queues,
-    /// Event queues that CQs can name.
-    pub(super) eqs: BTreeSet<u32>,
     /// Transport domains.
     pub(super) transport_domains: Table<Domain>,
     /// XRC domains.
@@ -42,7 +40,6 @@ impl State {
             holds: Holds::default(),
             contexts: Contexts::default(),
             queues: Queues::default(),
-            eqs: BTreeSet::new(),
             transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),
             xrcds: Table::new(Object::Xrcd, 1, MAX_DOMAINS),
             mkeys: HashMap::new(),

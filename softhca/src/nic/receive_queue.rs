@@ -140,7 +140,7 @@ impl ReceiveQueue {
     pub(super) fn strand(&mut self, rqn: u32, resources: &mut Resources) {
         if self.state == QueueState::Ready {
             self.state = QueueState::Error;
-            resources.events.push_back(Event::Qp { qpn: rqn, kind: QpEvent::Fatal });
+            resources.raise(Event::Qp { qpn: rqn, kind: QpEvent::Fatal });
         }
     }
 

@@ -195,7 +195,7 @@ impl Dct {
     fn note_violation(&mut self, resources: &mut Resources) {
         self.key_violations = self.key_violations.saturating_add(1);
         if std::mem::take(&mut self.armed) {
-            resources.events.push_back(Event::Dct { dctn: self.number, kind: DctEvent::KeyViolation });
+            resources.raise(Event::Dct { dctn: self.number, kind: DctEvent::KeyViolation });
         }
     }
 
@@ -291,7 +291,7 @@ impl Dct {
         }
         if self.state == DctState::Draining && self.connections.is_empty() {
             self.state = DctState::Drained;
-            resources.events.push_back(Event::Dct { dctn: self.number, kind: DctEvent::Drained });
+            resources.raise(Event::Dct { dctn: self.number, kind: DctEvent::Drained });
             worked = true;
         }
         worked

@@ -147,7 +147,7 @@ impl QpCore {
         if is_dct {
             return;
         }
-        resources.events.push_back(Event::Qp { qpn: self.qpn, kind });
+        resources.raise(Event::Qp { qpn: self.qpn, kind });
     }
 }
 

@@ -13,6 +13,7 @@ mod access_tests;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Limits, PortConfig};
 use crate::cq::{Completion, Cq, CqFailure};
+use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
 use crate::event::Event;
@@ -22,7 +23,6 @@ use crate::recv::{FaultClock, RecvWqe, Srq};
 use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::WqeFault;
-use std::collections::VecDeque;
 use std::time::Duration;
 
 /// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
@@ -42,8 +42,8 @@ pub(crate) struct Resources {
     pub(crate) cqs: Table<Cq>,
     /// Shared receive queues.
     pub(crate) srqs: Table<Srq>,
-    /// Events that the front end has not taken yet.
-    pub(crate) events: VecDeque<Event>,
+    /// Event queues, and events that the front end has not taken yet.
+    pub(crate) eqs: EventQueues,
     /// Which receives from SRQs fail.
     pub(crate) srq_faults: FaultClock,
     /// Packets that the wire has not taken yet.
@@ -94,7 +94,7 @@ impl Resources {
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             srqs: Table::new(Object::Srq, 1, config.limits.max_objects),
-            events: VecDeque::new(),
+            eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),
             egress: Egress::default(),
@@ -128,6 +128,11 @@ impl Resources {
         usize::from(port).checked_sub(1).and_then(|index| self.ports_up.get(index)).is_some_and(|&up| up)
     }
 
+    /// Tells of an event.
+    pub(crate) fn raise(&mut self, event: Event) {
+        self.eqs.raise(event, None, &*self.memory, &mut self.complaints);
+    }
+
     /// Consumes the next WQE of an SRQ; raises the limit event or the error event where due.
     ///
     /// # Errors
@@ -135,7 +140,9 @@ impl Resources {
     pub(crate) fn take_shared(&mut self, srqn: u32) -> Result<Option<RecvWqe>, WqeFault> {
         let srq = self.srqs.get_mut(srqn).ok_or(WqeFault::NoSrq(srqn))?;
         let (taken, event) = srq.take(srqn, &*self.memory);
-        self.events.extend(event);
+        if let Some(event) = event {
+            self.raise(event);
+        }
         taken
     }
 
@@ -150,8 +157,10 @@ impl Resources {
             return;
         };
         let had_failed = cq.failure().is_some();
-        let event = cq.write(cqn, c, &*self.memory, self.now);
-        self.events.extend(event);
+        let eqn = cq.eqn;
+        if let Some(event) = cq.write(cqn, c, &*self.memory, self.now) {
+            self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
+        }
         match cq.failure() {
             None => return,
             Some(_) if had_failed => {}

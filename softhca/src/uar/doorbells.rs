@@ -2,7 +2,8 @@
 
 use super::copy::BlueFlameCopy;
 use super::page::{
-    BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, POISON, UAR_PAGE_BYTES, Uar, blueflame_halves,
+    BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, EQ_ARM_DOORBELL, EQ_DOORBELL, POISON,
+    UAR_PAGE_BYTES, Uar, blueflame_halves,
 };
 use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
@@ -75,6 +76,9 @@ impl Doorbells {
         let end = offset.saturating_add(stored.len());
         if offset == CQ_DOORBELL && stored.len() == DOORBELL_BYTES {
             self.ring_cq(resources, uar, stored);
+        } else if let (EQ_ARM_DOORBELL | EQ_DOORBELL, &[a, b, c, d]) = (offset, stored) {
+            let Resources { eqs, memory, complaints, .. } = resources;
+            eqs.ring(uar, u32::from_be_bytes([a, b, c, d]), offset == EQ_ARM_DOORBELL, &**memory, complaints);
         } else if offset < BLUEFLAME_OFFSET
             || end > UAR_PAGE_BYTES
             || in_half + stored.len() > BLUEFLAME_HALF_BYTES
@@ -166,7 +170,7 @@ impl Doorbells {
         let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
         let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
         let due = self.arm_due(resources);
-        let Resources { cqs, memory, complaints, .. } = resources;
+        let Resources { cqs, eqs, memory, complaints, .. } = resources;
         let Some(cq) = cqs.get_mut(cqn) else {
             return complaints.add(Complaint::NoSuchCq { uar, cqn });
         };
@@ -175,7 +179,9 @@ impl Doorbells {
             return complaints.add(Complaint::WrongUar { uar, number: cqn, expected });
         }
         let record = memory.load_be32(cq.context().dbr.wrapping_add(4));
-        if let Err(word) = cq.arm(word, due) {
+        // Hardware, which event queues in memory are for, knows no delays.
+        let is_in_memory = cq.eqn.is_some_and(|eqn| eqs.is_in_memory(eqn));
+        if let Err(word) = cq.arm(word, (!is_in_memory).then_some(due)) {
             complaints.add(Complaint::BadArmWord { cqn, word });
         }
         match record {

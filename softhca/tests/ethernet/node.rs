@@ -133,7 +133,7 @@ impl Node {
         let context = MkeyContext { pd, iova: BASE, addr: BASE, len: MEMORY as u64, access };
         let key = device.create_mkey(context).unwrap();
         let mut firmware = Firmware::new();
-        firmware.declare_eq(EQN);
+        firmware.declare_eq(&mut device, EQN).unwrap();
         let (pd, uar) = (pd.into(), uar.into());
         let mut node =
             Self { device, firmware, memory, pd, td: 0, uar, key, next: BASE + PAGE, now: Duration::from_secs(1) };

@@ -3,6 +3,7 @@
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::{DeviceConfig, Generation};
 use crate::device::MAX_PIECES_LOG;
+use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::nic::{MAX_OBJECTS, MAX_RQT};
@@ -49,10 +50,12 @@ capability_set! {
     // Users read registers.
     ACCESS_REGISTER_USER: 0xd2, 1 = |_| 1;
     LOG_MAX_CQ: 0xdb, 5 = |c| log2(c.limits.max_objects);
+    LOG_MAX_EQ_SZ: 0xe0, 8 = |_| MAX_LOG_EQ_SIZE.into();
     // The device orders all that it does, which is one of the orders that a relaxed key permits.
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    LOG_MAX_EQ: 0xfc, 4 = |_| log2(MAX_EQS);
     MAX_INDIRECTION: 0x100, 8 = |_| MAX_INDIRECTION.into();
     // Pieces of one length.
     FIXED_BUFFER_SIZE: 0x108, 1 = |_| 1;

@@ -135,7 +135,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_cq_in::CQ_CONTEXT);
     check_capabilities(view)?;
     let eqn = view.get32(cqc::C_EQN_OR_APU_ELEMENT);
-    if !call.state.eqs.contains(&eqn) {
+    call.check_use(Object::Eq, eqn)?;
+    if !call.device.has_eq(eqn) {
         return Err(Refusal::resource(format!("no event queue {eqn:#x}")));
     }
     let uar = view.get32(cqc::UAR_PAGE);
@@ -150,6 +151,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         collapsed: view.flag(cqc::CC),
     };
     let cqn = call.device.create_cq(context)?;
+    call.device.set_cq_eq(cqn, eqn)?;
     call.created(Object::Cq, cqn);
     let mut given = [0; CQC_BYTES];
     given.copy_from_slice(&view.0[..CQC_BYTES]);

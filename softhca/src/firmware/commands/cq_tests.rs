@@ -28,7 +28,7 @@ fn create(uid: Uid, uar: u32, pages: &[u64]) -> Vec<u8> {
 
 fn bench() -> (Bench, u32) {
     let mut bench = Bench::new();
-    bench.firmware.declare_eq(EQN.into());
+    bench.firmware.declare_eq(&mut bench.device, EQN.into()).expect("an EQ");
     let uar = bench.device.alloc_uar().expect("a UAR page");
     (bench, uar)
 }

@@ -9,6 +9,9 @@ mod dct;
 #[cfg(test)]
 mod dct_tests;
 mod domain;
+mod eq;
+#[cfg(test)]
+mod eq_tests;
 mod flow_counter;
 mod flow_entry;
 mod flow_group;
@@ -56,6 +59,7 @@ const ALL: &[&[Command]] = &[
     cq::COMMANDS,
     dct::COMMANDS,
     domain::COMMANDS,
+    eq::COMMANDS,
     flow_counter::COMMANDS,
     flow_entry::COMMANDS,
     flow_group::COMMANDS,

@@ -112,7 +112,7 @@ impl Hca {
         core.step(Duration::ZERO);
         let capabilities = Capabilities::of(&mut core.firmware, &mut core.device);
         for vector in 0..COMP_VECTORS {
-            core.firmware.declare_eq(FIRST_EQN + vector);
+            core.firmware.declare_eq(&mut core.device, FIRST_EQN + vector).map_err(|error| refused(&error))?;
         }
         let core = Arc::new(DeviceMutex::new(core));
         let start = || {

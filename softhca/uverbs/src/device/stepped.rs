@@ -98,7 +98,7 @@ impl Stepped {
             Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
             Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),
             // The kernel's driver keeps them to itself.
-            Event::Dct { .. } => return,
+            Event::Dct { .. } | Event::CommandDone { .. } | Event::PageRequest { .. } => return,
             Event::Qp { qpn, kind } => {
                 let event_type = match kind {
                     QpEvent::CommunicationEstablished => async_event::COMM_EST,

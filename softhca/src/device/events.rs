@@ -1,0 +1,90 @@
+//! Events: the event queues that drivers make in their memory, and what goes to none of them.
+
+use super::Device;
+use super::check;
+use crate::context::EqContext;
+use crate::error::Error;
+use crate::event::Event;
+use crate::query::EqInfo;
+
+impl Device {
+    /// Creates an event queue; returns its number. The driver has set the owner bit of all EQEs. Events of the numbers in its
+    /// context go to it from now on, and those of CQs that name it ([`Self::set_cq_eq`]).
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`] UAR; [`Error::BadValue`], also if another queue takes events of one of the numbers;
+    /// [`Error::Dma`] if the ring is not mapped; [`Error::Exhausted`].
+    pub fn create_eq(&mut self, context: EqContext) -> Result<u32, Error> {
+        check::eq(&context, &*self.resources.memory)?;
+        if let Some(eqn) = self.resources.eqs.taking(&context.events) {
+            let permitted = "events that no other queue takes";
+            return Err(Error::BadValue { what: "events of EQ", value: eqn.into(), permitted });
+        }
+        self.doorbells.pages.find(context.uar)?;
+        let eqn = self.resources.eqs.create(context)?;
+        self.doorbells.pages.find_mut(context.uar)?.users += 1;
+        Ok(eqn)
+    }
+
+    /// Destroys an event queue. What it holds stays in the ring.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::Busy`] while CQs name it.
+    pub fn destroy_eq(&mut self, eqn: u32) -> Result<(), Error> {
+        let context = self.resources.eqs.destroy(eqn)?;
+        self.release_uar(context.uar);
+        Ok(())
+    }
+
+    /// What an event queue was created from, and where it is.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn query_eq(&self, eqn: u32) -> Result<EqInfo, Error> {
+        Ok(self.resources.eqs.find(eqn)?.info())
+    }
+
+    /// Says that there is an event queue of this number which CQs can name, and whose events the caller takes
+    /// ([`Self::next_event`]).
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] if the number is not free.
+    pub fn declare_eq(&mut self, eqn: u32) -> Result<(), Error> {
+        self.resources.eqs.declare(eqn)
+    }
+
+    /// Whether there is an event queue of this number.
+    #[must_use]
+    pub fn has_eq(&self, eqn: u32) -> bool {
+        self.resources.eqs.contains(eqn)
+    }
+
+    /// Has the events of a CQ go to an event queue. Those that are in another one already stay there.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn set_cq_eq(&mut self, cqn: u32, eqn: u32) -> Result<(), Error> {
+        let cq = self.resources.cqs.find_mut(cqn)?;
+        self.resources.eqs.hold(eqn)?;
+        if let Some(before) = cq.eqn.replace(eqn) {
+            self.resources.eqs.release(before, cqn);
+        }
+        Ok(())
+    }
+
+    /// Tells of an event that is none of the data path's, such as [`Event::CommandDone`].
+    pub fn raise(&mut self, event: Event) {
+        self.resources.raise(event);
+    }
+
+    /// The next event that goes to no event queue in memory, in the order they were raised.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.resources.eqs.next_unclaimed()
+    }
+
+    /// The next interrupt that an event queue raises: its vector, below [`crate::eq::VECTORS`]. Several of one vector that
+    /// nobody has taken are one.
+    pub fn next_interrupt(&mut self) -> Option<u16> {
+        self.resources.eqs.next_interrupt()
+    }
+}
