@@ -55,3 +55,13 @@ impl Generation {
         }
     }
 }
+
+impl From<Generation> for softhca::config::Generation {
+    fn from(generation: Generation) -> Self {
+        match generation {
+            Generation::ConnectX5 => Self::ConnectX5,
+            Generation::ConnectX6Dx => Self::ConnectX6Dx,
+            Generation::ConnectX7 => Self::ConnectX7,
+        }
+    }
+}

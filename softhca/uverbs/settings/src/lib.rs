@@ -3,9 +3,11 @@
 
 mod generation;
 mod local_address;
+mod port;
 
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
+pub use port::port_config;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -307,11 +309,7 @@ pub fn port_guid(device: u32, port: u32) -> u64 {
 /// LID of a port: 0 on Ethernet.
 #[must_use]
 pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
-    match settings.link {
-        // At most 16 devices of 2 ports: never truncates.
-        Link::Infiniband => (1 + device * MAX_PORTS + port - 1) as u16,
-        Link::Ethernet => 0,
-    }
+    port::lid(settings.link, device, port)
 }
 
 /// MAC address of an Ethernet port.
@@ -348,27 +346,7 @@ const OWN_GIDS: usize = 4;
 /// The occupied part of a port's GID table, in order.
 #[must_use]
 pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
-    let link_local = |interface_id: [u8; 8]| {
-        let mut gid = [0; 16];
-        gid[..2].copy_from_slice(&[0xfe, 0x80]);
-        gid[8..].copy_from_slice(&interface_id);
-        gid
-    };
-    match settings.link {
-        Link::Infiniband => vec![(link_local(port_guid(device, port).to_be_bytes()), GidType::Ib)],
-        Link::Ethernet => {
-            // EUI-64 of the MAC 02:00:5f:03:DD:PP: bit 1 of the first byte is inverted (RFC 4291, appendix A).
-            let mac = link_local([0x00, 0x00, 0x5f, 0xff, 0xfe, 0x03, device as u8, port as u8]);
-            // The IPv4 address 10.95.DD.PP, mapped.
-            let mut ip = [0; 16];
-            ip[10..].copy_from_slice(&[0xff, 0xff, 10, 95, device as u8, port as u8]);
-            let mut all = vec![mac, ip];
-            if (device, port) == (0, 1) {
-                all.extend(settings.addresses.iter().map(|address| gid_of(address.ip)));
-            }
-            all.into_iter().flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect()
-        }
-    }
+    port::gids(settings.link, &settings.addresses, device, port)
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use super::capabilities::Capabilities;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::limits::{COMP_VECTORS, FIRST_EQN};
-use super::network::{Network, port_config};
+use super::network::Network;
 use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::Mutex as DeviceMutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
 use softhca::context::Path;
 use softhca::device::Device;
 use softhca::error::{Error, Object};
@@ -20,7 +20,7 @@ use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
-use softhca_settings::Settings;
+use softhca_settings::{Settings, port_config};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -82,7 +82,8 @@ impl Hca {
     }
 
     fn new(index: u32, settings: Arc<Settings>) -> Result<Self, Errno> {
-        let ports: Vec<PortConfig> = (1..=settings.ports).map(|port| port_config(&settings, index, port)).collect();
+        let ports: Vec<PortConfig> =
+            (1..=settings.ports).map(|port| port_config(settings.link, &settings.addresses, index, port)).collect();
         let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
         let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
@@ -90,7 +91,7 @@ impl Hca {
         let config = DeviceConfig {
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
-            generation: generation(settings.generation),
+            generation: settings.generation.into(),
             node_guid: softhca_settings::node_guid(index),
             reuse_qpns: settings.reuse_qpn,
             ports,
@@ -340,14 +341,5 @@ pub(super) fn refused(error: &Error) -> Errno {
         Error::Unsupported(_) => Errno::EOPNOTSUPP,
         Error::Dma(_) => Errno::EFAULT,
         Error::System { errno, .. } => Errno(*errno),
-    }
-}
-
-/// Which ConnectX the core is to be.
-fn generation(setting: softhca_settings::Generation) -> Generation {
-    match setting {
-        softhca_settings::Generation::ConnectX5 => Generation::ConnectX5,
-        softhca_settings::Generation::ConnectX6Dx => Generation::ConnectX6Dx,
-        softhca_settings::Generation::ConnectX7 => Generation::ConnectX7,
     }
 }

@@ -2,14 +2,14 @@
 
 use super::limits::MAX_QUEUES;
 use crate::process::Errno;
-use softhca::config::{Gid, GidType, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{Gid, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::{Address, Wire};
-use softhca_settings::{self as settings, Link, Settings};
+use softhca_settings::Settings;
 use std::ops::Range;
 
 /// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
@@ -63,34 +63,5 @@ impl Network {
             }
         };
         Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
-    }
-}
-
-fn gid_type(kind: settings::GidType) -> GidType {
-    match kind {
-        settings::GidType::Ib => GidType::InfiniBand,
-        settings::GidType::RoceV1 => GidType::RoceV1,
-        settings::GidType::RoceV2 => GidType::RoceV2,
-    }
-}
-
-pub(super) fn port_config(settings: &Settings, index: u32, port: u32) -> PortConfig {
-    PortConfig {
-        lid: settings::lid(settings, index, port),
-        gids: settings::gids(settings, index, port)
-            .into_iter()
-            .map(|(raw, kind)| Gid { raw, kind: gid_type(kind) })
-            .collect(),
-        pkeys: vec![settings::DEFAULT_PKEY],
-        link: match settings.link {
-            Link::Infiniband => LinkLayer::InfiniBand,
-            Link::Ethernet => LinkLayer::Ethernet,
-        },
-        active_mtu: 4096,
-        guid: settings::port_guid(index, port),
-        mac: match settings.link {
-            Link::Infiniband => [0; 6],
-            Link::Ethernet => settings::mac(index, port),
-        },
     }
 }
