@@ -28,7 +28,6 @@ pub struct Function {
     commands: u32,
     firmware: Firmware,
     device: Device,
-    #[expect(dead_code, reason = "event queues raise them")]
     interrupts: Box<dyn Interrupts>,
     now: Duration,
 }
@@ -150,7 +149,9 @@ impl Function {
         let slots = std::mem::take(&mut self.commands);
         let Some(queue) = self.segment.queue() else { return false };
         for slot in (0..u32::BITS).filter(|slot| slots >> slot & 1 != 0) {
-            command_queue::run(&mut self.device, &mut self.firmware, queue, slot);
+            if command_queue::run(&mut self.device, &mut self.firmware, queue, slot) {
+                self.device.raise(Event::CommandDone { slots: 1 << slot });
+            }
         }
         slots != 0
     }
@@ -168,6 +169,13 @@ impl Step for Function {
         }
         let mut worked = self.run_commands();
         worked |= self.device.step(self.now);
+        while let Some(vector) = self.device.next_interrupt() {
+            self.interrupts.raise(vector);
+        }
+        // The driver has made no event queue for it: it polls, or does not want to know.
+        while let Some(event) = self.device.next_event() {
+            log::debug!("no event queue takes {event:?}");
+        }
         worked
     }
 
@@ -176,6 +184,7 @@ impl Step for Function {
     }
 
     fn next_event(&mut self) -> Option<Event> {
-        self.device.next_event()
+        // Each step has given them to the driver, or dropped them.
+        None
     }
 }
