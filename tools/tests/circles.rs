@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("testkit/src/lib.rs", &["testkit/src"]),
     ("softhca/uverbs/settings/src/lib.rs", &["softhca/uverbs/settings/src"]),
     ("softhca/uverbs/src/lib.rs", &["softhca/uverbs/src"]),
+    ("softhca/vfio-user/src/lib.rs", &["softhca/vfio-user/src"]),
     ("softhca/uverbs/src/bin/softhca-run/main.rs", &["softhca/uverbs/src/bin/softhca-run"]),
 ];
 

@@ -1,7 +1,7 @@
 //! What the monitor's messages do to the function.
 
-use crate::endpoint::Stepped;
 use crate::guest_memory::{self, Shared};
+use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
 use softhca::memory::DmaMap;

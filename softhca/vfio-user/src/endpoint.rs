@@ -2,16 +2,16 @@
 
 use crate::backend::Backend;
 use crate::options::{Network, PortOptions};
+use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::device::Device;
 use softhca::error::Error;
-use softhca::event::Event;
 use softhca::memory::DmaMap;
 use softhca::notify::Notify;
 use softhca::pci::Function;
-use softhca::runner::{Runner, Step};
+use softhca::runner::Runner;
 use softhca::wire::in_process::AddressTaken;
 use softhca::wire::shm::{ShmError, ShmWire};
 use softhca::wire::{Address, Wire};
@@ -19,7 +19,6 @@ use softhca_settings::{node_guid, port_config};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error as ThisError;
 
 /// The port of a function: there is one.
@@ -42,35 +41,6 @@ pub enum EndpointError {
     /// The system has no thread to give.
     #[error("the device's thread does not start")]
     Thread(#[from] io::Error),
-}
-
-/// What the thread steps: the function. What the device has to complain about its driver is logged.
-pub(crate) struct Stepped {
-    pub(crate) function: Function,
-}
-
-impl Step for Stepped {
-    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
-        self.function.doorbell(uar, offset, stored);
-    }
-
-    fn step(&mut self, now: Duration) -> bool {
-        let worked = self.function.step(now);
-        if worked {
-            for complaint in self.function.device().complaints() {
-                log::warn!("{complaint}");
-            }
-        }
-        worked
-    }
-
-    fn next_deadline(&self) -> Option<Duration> {
-        self.function.next_deadline()
-    }
-
-    fn next_event(&mut self) -> Option<Event> {
-        self.function.next_event()
-    }
 }
 
 /// A function that runs, on a network, for whoever connects to its socket.

@@ -21,6 +21,7 @@ mod endpoint;
 mod guest_memory;
 mod options;
 mod server;
+mod stepped;
 mod vectors;
 
 pub use endpoint::{Endpoint, EndpointError};

@@ -19,7 +19,8 @@ use std::thread;
 ///
 ///   softhca-vfio-user --socket /tmp/hca &
 ///   qemu-system-x86_64 -m 1G -object memory-backend-memfd,id=m,size=1G,share=on -machine q35,memory-backend=m \
-///     -device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"/tmp/hca"}}' …
+///     -device pcie-root-port,id=port \
+///     -device '{"driver":"vfio-user-pci","bus":"port","socket":{"type":"unix","path":"/tmp/hca"}}' …
 #[derive(Debug, Parser)]
 #[command(version, verbatim_doc_comment, after_help = AFTER_HELP)]
 struct Options {

@@ -7,7 +7,7 @@ mod port;
 
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
-pub use port::port_config;
+pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, port_config, port_guid};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,29 +24,6 @@ pub const MANAGER_NUMBER: (u32, u32) = (10, 122);
 
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
-/// Most ports a device may have: what ConnectX has at most.
-pub const MAX_PORTS: u32 = 2;
-
-/// Link layer of all ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// Ports have LIDs.
-    Infiniband,
-    /// RoCE: ports have GIDs derived from MAC and IP addresses, and no LIDs.
-    Ethernet,
-}
-
-impl Link {
-    /// `infiniband` or `ethernet`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Link::Infiniband => "infiniband",
-            Link::Ethernet => "ethernet",
-        }
-    }
-}
-
 /// What the WQE of a raw packet must hold of the packet's headers, at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InlineHeaders {
@@ -275,47 +252,15 @@ impl Settings {
     }
 }
 
-/// P_Key of the default partition, full member.
-pub const DEFAULT_PKEY: u16 = 0xffff;
 /// PCI vendor of the devices (Mellanox).
 pub const PCI_VENDOR_ID: u32 = 0x15b3;
 /// Who has made the devices, as verbs tell it: Mellanox' first block of Ethernet addresses (OUI).
 pub const VENDOR_ID: u32 = 0x02c9;
 
-/// What a GID table entry is (`enum ib_uverbs_gid_type`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GidType {
-    /// InfiniBand.
-    Ib = 0,
-    /// RoCE v1.
-    RoceV1 = 1,
-    /// RoCE v2.
-    RoceV2 = 2,
-}
-
-/// Node GUID of device `device`.
-#[must_use]
-pub fn node_guid(device: u32) -> u64 {
-    // Locally administered, so that no real card has it.
-    0x0200_5f03_0000_0000 | u64::from(device) << 8
-}
-
-/// GUID of port `port` (from 1) of device `device`.
-#[must_use]
-pub fn port_guid(device: u32, port: u32) -> u64 {
-    node_guid(device) | u64::from(port)
-}
-
 /// LID of a port: 0 on Ethernet.
 #[must_use]
 pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
     port::lid(settings.link, device, port)
-}
-
-/// MAC address of an Ethernet port.
-#[must_use]
-pub fn mac(device: u32, port: u32) -> [u8; 6] {
-    [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
 }
 
 /// The interface that an Ethernet port's own GIDs are said to belong to.

@@ -1,7 +1,63 @@
 //! Who a port is: derived from its number and its device's, so that all processes on one network agree.
 
-use crate::{DEFAULT_PKEY, Gid, GidType, Link, LocalAddress, MAX_PORTS, gid_of, mac, port_guid};
+use crate::local_address::{Gid, LocalAddress, gid_of};
 use softhca::config::{self, LinkLayer, PortConfig};
+
+/// Most ports a device may have: what ConnectX has at most.
+pub const MAX_PORTS: u32 = 2;
+
+/// P_Key of the default partition, full member.
+pub const DEFAULT_PKEY: u16 = 0xffff;
+
+/// Link layer of all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Ports have LIDs.
+    Infiniband,
+    /// RoCE: ports have GIDs derived from MAC and IP addresses, and no LIDs.
+    Ethernet,
+}
+
+impl Link {
+    /// `infiniband` or `ethernet`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Link::Infiniband => "infiniband",
+            Link::Ethernet => "ethernet",
+        }
+    }
+}
+
+/// What a GID table entry is (`enum ib_uverbs_gid_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GidType {
+    /// InfiniBand.
+    Ib = 0,
+    /// RoCE v1.
+    RoceV1 = 1,
+    /// RoCE v2.
+    RoceV2 = 2,
+}
+
+/// Node GUID of device `device`.
+#[must_use]
+pub fn node_guid(device: u32) -> u64 {
+    // Locally administered, so that no real card has it.
+    0x0200_5f03_0000_0000 | u64::from(device) << 8
+}
+
+/// GUID of port `port` (from 1) of device `device`.
+#[must_use]
+pub fn port_guid(device: u32, port: u32) -> u64 {
+    node_guid(device) | u64::from(port)
+}
+
+/// MAC address of an Ethernet port.
+#[must_use]
+pub fn mac(device: u32, port: u32) -> [u8; 6] {
+    [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
+}
 
 /// What the core makes a device's port of. The machine's IP addresses are those of port 1 of device 0.
 #[must_use]

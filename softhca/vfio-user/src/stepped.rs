@@ -1,0 +1,35 @@
+//! What the thread of a function steps.
+
+use softhca::event::Event;
+use softhca::pci::Function;
+use softhca::runner::Step;
+use std::time::Duration;
+
+/// A function. What the device has to complain about its driver is logged.
+pub(crate) struct Stepped {
+    pub(crate) function: Function,
+}
+
+impl Step for Stepped {
+    fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
+        self.function.doorbell(uar, offset, stored);
+    }
+
+    fn step(&mut self, now: Duration) -> bool {
+        let worked = self.function.step(now);
+        if worked {
+            for complaint in self.function.device().complaints() {
+                log::warn!("{complaint}");
+            }
+        }
+        worked
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.function.next_deadline()
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.function.next_event()
+    }
+}
