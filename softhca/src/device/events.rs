@@ -72,6 +72,14 @@ impl Device {
         Ok(())
     }
 
+    /// Whether there is an event queue in memory for events of this number ([`Event::number`]).
+    #[must_use]
+    pub fn takes_event(&self, number: u8) -> bool {
+        let mut events = [0; 4];
+        events[usize::from(number / 64)] = 1 << (number % 64);
+        self.resources.eqs.taking(&events).is_some()
+    }
+
     /// Tells of an event that is none of the data path's, such as [`Event::CommandDone`].
     pub fn raise(&mut self, event: Event) {
         self.resources.raise(event);

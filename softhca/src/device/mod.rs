@@ -129,6 +129,12 @@ impl Device {
         Ok(PagedMemory::check_host_address(addr, len)?)
     }
 
+    /// How many pages all lists of [`Self::map_pages`] have.
+    #[must_use]
+    pub fn listed_pages(&self) -> u64 {
+        self.resources.memory.listed()
+    }
+
     /// Ends what [`Self::map_pages`] gave this address for.
     pub fn unmap_pages(&mut self, address: u64) {
         self.resources.memory.remove(address);

@@ -164,7 +164,19 @@ fn collect(layout: &super::layout::Layout, at: usize, found: &mut Vec<Field>) {
 }
 
 /// Commands of the driver's own.
-const OF_THE_DRIVER: &[&str] = &["CREATE_UCTX", "DESTROY_UCTX", "SET_HCA_CAP", "SET_ISSI"];
+const OF_THE_DRIVER: &[&str] = &[
+    "CREATE_UCTX",
+    "DESTROY_UCTX",
+    "DISABLE_HCA",
+    "ENABLE_HCA",
+    "INIT_HCA",
+    "MANAGE_PAGES",
+    "QUERY_PAGES",
+    "SET_DRIVER_VERSION",
+    "SET_HCA_CAP",
+    "SET_ISSI",
+    "TEARDOWN_HCA",
+];
 
 #[test]
 fn users_cannot_do_what_is_the_drivers() {

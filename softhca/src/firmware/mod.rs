@@ -21,8 +21,10 @@ mod holds;
 #[cfg(test)]
 mod hostile_tests;
 pub(crate) mod layout;
+mod life;
 mod objects;
 mod owners;
+mod pages;
 #[cfg(test)]
 pub(crate) mod pair_bench;
 mod placement;
@@ -38,6 +40,7 @@ pub use status::Status;
 
 use crate::device::Device;
 use crate::error::{Error, Object};
+use life::{Life, Stage};
 use state::State;
 use std::collections::BTreeMap;
 
@@ -77,16 +80,61 @@ impl Default for Firmware {
 }
 
 impl Firmware {
-    /// A firmware that has carried out nothing yet.
+    /// A firmware that has carried out nothing yet. Its caller plays the kernel's part: the HCA is ready for users' commands.
     #[must_use]
     pub fn new() -> Self {
-        Self { state: State::new() }
+        Self { state: State::new(Stage::Given) }
+    }
+
+    /// The firmware of an HCA that has just got power: a driver has to start it, by `ENABLE_HCA`, pages and `INIT_HCA`.
+    #[must_use]
+    pub fn at_power_on() -> Self {
+        Self { state: State::new(Stage::Off) }
     }
 
     /// Carries out the command in `input` on `device`, and fills `output`: with the status, its syndrome and what the command
     /// gives. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is returned, too.
     pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
         execute::run(&mut self.state, device, input, output)
+    }
+
+    /// Whether the command in `input` has to wait for pages of host memory that the driver is about to give.
+    #[must_use]
+    pub fn has_to_wait(&self, input: &[u8]) -> bool {
+        let opcode = input.first_chunk().map(|&bytes| u16::from_be_bytes(bytes));
+        let command = commands::all().find(|command| Some(command.opcode) == opcode);
+        command.is_some_and(|command| self.state.life.has_to_wait(command))
+    }
+
+    /// How many pages of host memory the driver is to be asked for after a command, if it can be asked; fewer than 0 are to be given
+    /// back. `None` if the device needs no others, or has asked before and waits for `MANAGE_PAGES`.
+    pub fn page_request(&mut self, device: &Device, can_ask: bool) -> Option<i32> {
+        let Life { pages, stage, .. } = &mut self.state.life;
+        let objects = device.objects().iter().map(|(_, count)| count).sum();
+        pages.set_use(objects, device.listed_pages());
+        if !can_ask {
+            // Nobody answers what was asked before.
+            pages.forget_request();
+        }
+        if can_ask && *stage == Stage::Initialized { pages.ask() } else { None }
+    }
+
+    /// How many pages of host memory the device has from its driver.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.state.life.pages.len()
+    }
+
+    /// Whether the driver signs its commands, and expects the device to look.
+    #[must_use]
+    pub fn checks_signatures(&self) -> bool {
+        self.state.life.checksum == life::Checksum::Signed
+    }
+
+    /// What the driver calls itself, once it has said it.
+    #[must_use]
+    pub fn driver(&self) -> Option<&str> {
+        self.state.life.driver.as_deref()
     }
 
     /// How many objects there are, by the names of their kinds: the device's own, and what users have made.

@@ -1,6 +1,7 @@
 //! What the firmware keeps besides the device's own objects.
 
 use super::holds::Holds;
+use super::life::{Life, Stage};
 use super::objects::{Contexts, Domain, MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
@@ -15,6 +16,8 @@ const MAX_UMEMS: u32 = 1 << 20;
 /// What the firmware keeps.
 #[derive(Debug)]
 pub(crate) struct State {
+    /// How far the driver has got, and its pages.
+    pub(super) life: Life,
     /// Whose objects are.
     pub(super) owners: Owners,
     /// What memory they lie in.
@@ -34,8 +37,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(stage: Stage) -> Self {
         Self {
+            life: Life::new(stage),
             owners: Owners::default(),
             holds: Holds::default(),
             contexts: Contexts::default(),

@@ -29,13 +29,15 @@ pub(crate) struct PagedMemory {
     host: Box<dyn HostMemory>,
     /// By address.
     lists: BTreeMap<u64, PageList>,
+    /// Pages in all lists.
+    listed: u64,
     next: u64,
 }
 
 impl PagedMemory {
     /// No lists yet.
     pub(crate) fn new(host: Box<dyn HostMemory>) -> Self {
-        Self { host, lists: BTreeMap::new(), next: FIRST }
+        Self { host, lists: BTreeMap::new(), listed: 0, next: FIRST }
     }
 
     /// In the place of another one: no address leads anywhere.
@@ -46,6 +48,12 @@ impl PagedMemory {
     /// Forgets all lists. None of their addresses comes again.
     pub(crate) fn clear(&mut self) {
         self.lists.clear();
+        self.listed = 0;
+    }
+
+    /// Pages in all lists.
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed
     }
 
     /// Host memory itself.
@@ -79,6 +87,7 @@ impl PagedMemory {
         let end = at.zip(bytes).and_then(|(at, bytes)| at.checked_add(bytes)).filter(|&end| end < LAST);
         let (at, end) = at.zip(end).ok_or(DmaFault { addr: first, len: pages.len() })?;
         self.next = end;
+        self.listed += pages.len() as u64;
         self.lists.insert(at, PageList { pages, page_bytes });
         Ok(at)
     }
@@ -91,7 +100,9 @@ impl PagedMemory {
 
     /// Forgets a list that [`Self::add`] gave this address; of a row of pages there is nothing to forget.
     pub(crate) fn remove(&mut self, at: u64) {
-        self.lists.remove(&at);
+        if let Some(list) = self.lists.remove(&at) {
+            self.listed -= list.pages.len() as u64;
+        }
     }
 
     /// Splits `len` bytes at `addr` by page; `f` gets the host address of each piece, and its place in the bytes.

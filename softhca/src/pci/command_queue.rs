@@ -112,7 +112,7 @@ impl Slot {
 
     /// Carries out the command, and puts its output into slot and mailboxes.
     fn run(&mut self, device: &mut Device, firmware: &mut Firmware) -> Result<(), Delivery> {
-        let signed = false;
+        let signed = firmware.checks_signatures();
         if self.0[TYPE] != COMMAND {
             return Err(Delivery::Descriptor);
         }
@@ -146,17 +146,31 @@ impl Slot {
     }
 }
 
-/// Carries out the command in slot `index` of the queue at `queue`; `false` if there is none, or no way to answer.
-pub(super) fn run(device: &mut Device, firmware: &mut Firmware, queue: u64, index: u32) -> bool {
+/// What has become of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// There is none, or no way to answer.
+    Nothing,
+    /// It waits for pages.
+    Waits,
+    /// The slot is the driver's again.
+    Answered,
+}
+
+/// Carries out the command in slot `index` of the queue at `queue`.
+pub(super) fn run(device: &mut Device, firmware: &mut Firmware, queue: u64, index: u32) -> Outcome {
     let at = queue + u64::from(index) * SLOT_BYTES as u64;
     let mut slot = Slot([0; SLOT_BYTES]);
     if let Err(fault) = device.host_memory().read(at, &mut slot.0) {
         log::warn!("command slot {index}: {fault}");
-        return false;
+        return Outcome::Nothing;
     }
     if slot.0[STATUS] & OWNER == 0 {
         log::warn!("command slot {index}: the doorbell rang, and the slot is the driver's");
-        return false;
+        return Outcome::Nothing;
+    }
+    if firmware.has_to_wait(&slot.0[INPUT..OUTPUT]) {
+        return Outcome::Waits;
     }
     let delivery = slot.run(device, firmware).err().unwrap_or(Delivery::Done);
     if delivery != Delivery::Done {
@@ -165,10 +179,10 @@ pub(super) fn run(device: &mut Device, firmware: &mut Firmware, queue: u64, inde
     slot.0[STATUS] = delivery.number() << 1;
     sign(&mut slot.0, SIGNATURE);
     match device.host_memory().write_last_byte_last(at, &slot.0) {
-        Ok(()) => true,
+        Ok(()) => Outcome::Answered,
         Err(fault) => {
             log::warn!("command slot {index}: {fault}");
-            false
+            Outcome::Nothing
         }
     }
 }

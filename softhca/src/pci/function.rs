@@ -1,5 +1,6 @@
 //! One PCI function: its registers, and what they set in motion.
 
+use super::command_queue::Outcome;
 use super::config_space::{Change, ConfigSpace};
 use super::init_segment::{self, Facts, InitSegment, Request};
 use super::{BAR_BYTES, FIRST_UAR, command_queue, identity};
@@ -9,6 +10,9 @@ use crate::firmware::Firmware;
 use crate::runner::Step;
 use crate::uar::UAR_PAGE_BYTES;
 use std::time::Duration;
+
+/// How often the health counter advances.
+const HEALTH_TICK: Duration = Duration::from_millis(10);
 
 /// The front end's part of MSI-X: it has the table that says where interrupts go.
 pub trait Interrupts: Send {
@@ -30,6 +34,8 @@ pub struct Function {
     device: Device,
     interrupts: Box<dyn Interrupts>,
     now: Duration,
+    /// When the device failed.
+    failed_at: Option<Duration>,
 }
 
 impl std::fmt::Debug for Function {
@@ -52,10 +58,11 @@ impl Function {
             config: ConfigSpace::new(device.config().generation),
             segment: InitSegment::default(),
             commands: 0,
-            firmware: Firmware::new(),
+            firmware: Firmware::at_power_on(),
             device,
             interrupts,
             now: Duration::ZERO,
+            failed_at: None,
         }
     }
 
@@ -117,9 +124,7 @@ impl Function {
         log::info!("the function is reset");
         self.config.reset();
         self.segment = InitSegment::default();
-        self.commands = 0;
-        self.firmware = Firmware::new();
-        self.device.reset();
+        self.forget();
     }
 
     /// Stores `bytes` inside of one 32-bit register.
@@ -130,8 +135,20 @@ impl Function {
         mask[within..within + bytes.len()].fill(0xff);
         match self.segment.write(at & !3, u32::from_be_bytes(word), u32::from_be_bytes(mask)) {
             Some(Request::Commands(slots)) => self.commands |= slots,
-            None => {}
+            // What a driver before has left behind, that of a kernel that crashed, would be in the way. A failure stays until
+            // the firmware starts anew.
+            Some(Request::Begin | Request::Disable) if !self.device.has_failed() => self.forget(),
+            Some(Request::Restart) => self.forget(),
+            Some(Request::Begin | Request::Disable) | None => {}
         }
+    }
+
+    /// Forgets what a driver has made. Its registers stay.
+    fn forget(&mut self) {
+        self.commands = 0;
+        self.firmware = Firmware::at_power_on();
+        self.device.reset();
+        self.failed_at = None;
     }
 
     fn facts(&self) -> Facts {
@@ -140,20 +157,52 @@ impl Function {
             firmware: identity::firmware(generation),
             hardware: identity::device(generation),
             timer: self.now.as_nanos() as u64,
-            health_counter: (self.now.as_millis() / 10) as u32,
+            health_counter: (self.failed_at.unwrap_or(self.now).as_millis() / HEALTH_TICK.as_millis()) as u32,
+            failed_at: self.failed_at.map(|at| at.as_secs() as u32),
         }
     }
 
-    /// Carries out the commands that wait; `true` if there were any.
+    /// Carries out the commands that wait, but for those that wait for pages; `true` if there were any.
     fn run_commands(&mut self) -> bool {
         let slots = std::mem::take(&mut self.commands);
-        let Some(queue) = self.segment.queue() else { return false };
+        let mut worked = false;
         for slot in (0..u32::BITS).filter(|slot| slots >> slot & 1 != 0) {
-            if command_queue::run(&mut self.device, &mut self.firmware, queue, slot) {
-                self.device.raise(Event::CommandDone { slots: 1 << slot });
+            // A command may have ended all others.
+            let Some(queue) = self.segment.queue() else { break };
+            // A driver polls for the answer to the command that makes the event queue.
+            let is_awaited = self.device.takes_event(Event::CommandDone { slots: 0 }.number());
+            match command_queue::run(&mut self.device, &mut self.firmware, queue, slot) {
+                Outcome::Nothing => {}
+                Outcome::Waits => self.commands |= 1 << slot,
+                Outcome::Answered => {
+                    worked = true;
+                    if is_awaited {
+                        self.device.raise(Event::CommandDone { slots: 1 << slot });
+                    }
+                    self.ask_for_pages();
+                }
             }
         }
-        slots != 0
+        worked
+    }
+
+    /// Asks the driver for pages, or offers some, if it listens.
+    fn ask_for_pages(&mut self) {
+        let can_ask = self.device.takes_event(Event::PageRequest { function: 0, pages: 0 }.number());
+        if let Some(pages) = self.firmware.page_request(&self.device, can_ask) {
+            self.device.raise(Event::PageRequest { function: 0, pages });
+        }
+    }
+
+    /// Interrupts the driver for what event queues have told it.
+    fn interrupt(&mut self) {
+        while let Some(vector) = self.device.next_interrupt() {
+            self.interrupts.raise(vector);
+        }
+        // The driver has made no event queue for it: it polls, or does not want to know.
+        while let Some(event) = self.device.next_event() {
+            log::debug!("no event queue takes {event:?}");
+        }
     }
 }
 
@@ -167,15 +216,15 @@ impl Step for Function {
         if !self.config.masters_bus() {
             return false;
         }
+        if self.device.has_failed() {
+            // Nobody answers any more.
+            self.failed_at.get_or_insert(self.now);
+            self.interrupt();
+            return false;
+        }
         let mut worked = self.run_commands();
         worked |= self.device.step(self.now);
-        while let Some(vector) = self.device.next_interrupt() {
-            self.interrupts.raise(vector);
-        }
-        // The driver has made no event queue for it: it polls, or does not want to know.
-        while let Some(event) = self.device.next_event() {
-            log::debug!("no event queue takes {event:?}");
-        }
+        self.interrupt();
         worked
     }
 

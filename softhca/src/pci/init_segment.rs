@@ -1,8 +1,18 @@
 //! The initialization segment: the registers at the beginning of BAR 0. Numbers are big endian.
+//!
+//! | byte | register |
+//! |---|---|
+//! | 0x0, 0x4 | versions of firmware and command interface |
+//! | 0x10, 0x14 | address of the command queue; whose the interface is; size and stride of the queue |
+//! | 0x18 | doorbell of commands: a bit for each slot |
+//! | 0x1fc | whether the device still starts, and what it can do before |
+//! | 0x200 | health buffer: what went wrong |
+//! | 0x1000 | internal timer, in ticks of CQE timestamps |
+//! | 0x1010 | health counter |
 
 use super::command_queue::{LOG_SLOTS, LOG_STRIDE};
 
-/// Bytes of the segment that are registers.
+/// Bytes of the segment.
 pub(super) const BYTES: u64 = 0x2000;
 
 /// Where in the segment is what.
@@ -12,21 +22,35 @@ const QUEUE_HIGH: u64 = 0x10;
 const QUEUE_LOW: u64 = 0x14;
 const DOORBELL: u64 = 0x18;
 const INITIALIZING: u64 = 0x1fc;
-const HEALTH: u64 = 0x200;
-const HEALTH_FIRMWARE: u64 = HEALTH + 0x30;
-const HEALTH_HARDWARE: u64 = HEALTH + 0x34;
+const HEALTH_TIME: u64 = 0x22c;
+const HEALTH_FIRMWARE: u64 = 0x230;
+const HEALTH_HARDWARE: u64 = 0x234;
+const HEALTH_SEVERITY: u64 = 0x238;
+const HEALTH_SYNDROME: u64 = 0x23c;
 const TIMER_HIGH: u64 = 0x1000;
 const TIMER_LOW: u64 = 0x1004;
 const HEALTH_COUNTER: u64 = 0x1010;
 
 /// Revision of the command interface.
 const INTERFACE: u32 = 5;
-/// Size and stride of the command queue, in the low byte of [`QUEUE_LOW`].
+/// [`QUEUE_LOW`]: size and stride of the command queue, which only the device says.
 const QUEUE_SHAPE: u32 = LOG_SLOTS << 4 | LOG_STRIDE;
-/// Whose the interface is: bits 10:8 of [`QUEUE_LOW`]. 0 is the driver's.
-const INTERFACE_MASK: u32 = 7 << 8;
-/// Address bits of [`QUEUE_LOW`].
+/// [`QUEUE_LOW`]: whose the interface is, in bits 10:8; and the address.
+const INTERFACE_SHIFT: u32 = 8;
+const INTERFACE_MASK: u32 = 7;
 const ADDRESS_MASK: u32 = !0xfff;
+/// Who has the interface: the driver; nobody; nobody, and the firmware starts anew.
+const FULL_DRIVER: u32 = 0;
+const DISABLED: u32 = 1;
+const SOFTWARE_RESET: u32 = 7;
+/// [`INITIALIZING`]: bit 31, which is 0, while the device starts; a driver may have the firmware start anew; the interface can be
+/// the driver's (bit 24) or disabled (bit 25).
+const CAN_DO: u32 = 1 << 30 | 1 << 25 | 1 << 24;
+/// [`HEALTH_SEVERITY`]: the driver is asked to have the firmware start anew (bit 7 of the first byte); the severity is valid
+/// (bit 3), and "critical" (2), as syslog counts.
+const WANTS_RESET: u32 = (1 << 7 | 1 << 3 | 2) << 24;
+/// [`HEALTH_SYNDROME`], in its second byte: internal error of the firmware (Linux `MLX5_INITIAL_SEG_HEALTH_SYNDROME_FW_INTERNAL_ERR`).
+const INTERNAL_ERROR: u32 = 1 << 16;
 
 /// What registers say that others know.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +63,8 @@ pub(super) struct Facts {
     pub(super) timer: u64,
     /// It advances as long as the device is well.
     pub(super) health_counter: u32,
+    /// The device has failed, at this second.
+    pub(super) failed_at: Option<u32>,
 }
 
 /// What a store to the segment asks for.
@@ -46,20 +72,29 @@ pub(super) struct Facts {
 pub(super) enum Request {
     /// Commands are in these slots, a bit for each.
     Commands(u32),
+    /// A driver begins: it has said where its command queue is.
+    Begin,
+    /// The driver gives the interface up, and everything with it.
+    Disable,
+    /// The firmware starts anew. When it has, the interface is disabled.
+    Restart,
 }
 
 /// The registers that a driver writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InitSegment {
     queue_high: u32,
+    /// Address alone.
     queue_low: u32,
+    /// Whose the interface is.
+    interface: u32,
 }
 
 impl InitSegment {
     /// The command queue's address, if the driver has said it and has the interface.
     pub(super) fn queue(&self) -> Option<u64> {
-        let address = u64::from(self.queue_high) << 32 | u64::from(self.queue_low & ADDRESS_MASK);
-        (address != 0 && self.queue_low & INTERFACE_MASK == 0).then_some(address)
+        let address = u64::from(self.queue_high) << 32 | u64::from(self.queue_low);
+        (address != 0 && self.interface == FULL_DRIVER).then_some(address)
     }
 
     /// The 32-bit register at byte `at`, a multiple of 4.
@@ -69,11 +104,13 @@ impl InitSegment {
             FIRMWARE_REVISION => minor << 16 | major,
             INTERFACE_REVISION => INTERFACE << 16 | sub_minor,
             QUEUE_HIGH => self.queue_high,
-            QUEUE_LOW => self.queue_low | QUEUE_SHAPE,
-            // Bit 31 while the device starts.
-            INITIALIZING => 0,
+            QUEUE_LOW => self.queue_low | self.interface << INTERFACE_SHIFT | QUEUE_SHAPE,
+            INITIALIZING => CAN_DO,
+            HEALTH_TIME => facts.failed_at.unwrap_or(0),
             HEALTH_FIRMWARE => major << 24 | minor << 16 | sub_minor,
             HEALTH_HARDWARE => facts.hardware.into(),
+            HEALTH_SEVERITY => facts.failed_at.map_or(0, |_| WANTS_RESET),
+            HEALTH_SYNDROME => facts.failed_at.map_or(0, |_| INTERNAL_ERROR),
             TIMER_HIGH => (facts.timer >> 32) as u32,
             TIMER_LOW => facts.timer as u32,
             HEALTH_COUNTER => facts.health_counter,
@@ -85,11 +122,88 @@ impl InitSegment {
     pub(super) fn write(&mut self, at: u64, word: u32, mask: u32) -> Option<Request> {
         let merge = |old: u32| old & !mask | word & mask;
         match at {
-            QUEUE_HIGH => self.queue_high = merge(self.queue_high),
-            QUEUE_LOW => self.queue_low = merge(self.queue_low) & (ADDRESS_MASK | INTERFACE_MASK),
-            DOORBELL => return Some(Request::Commands(word & mask)),
-            _ => {}
+            QUEUE_HIGH => {
+                self.queue_high = merge(self.queue_high);
+                None
+            }
+            QUEUE_LOW => {
+                let merged = merge(self.queue_low | self.interface << INTERFACE_SHIFT);
+                self.queue_low = merged & ADDRESS_MASK;
+                match merged >> INTERFACE_SHIFT & INTERFACE_MASK {
+                    FULL_DRIVER => {
+                        self.interface = FULL_DRIVER;
+                        Some(Request::Begin)
+                    }
+                    DISABLED => {
+                        self.interface = DISABLED;
+                        Some(Request::Disable)
+                    }
+                    SOFTWARE_RESET => {
+                        // It takes no time.
+                        self.interface = DISABLED;
+                        Some(Request::Restart)
+                    }
+                    other => {
+                        log::warn!("interface {other} in the initialization segment: there is none");
+                        None
+                    }
+                }
+            }
+            DOORBELL => Some(Request::Commands(word & mask)),
+            _ => None,
         }
-        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts =
+        Facts { firmware: [16, 35, 4030], hardware: 0x1017, timer: 0x1_0000_0002, health_counter: 7, failed_at: None };
+
+    #[test]
+    fn registers_are_where_linux_reads_them() {
+        let segment = InitSegment::default();
+        // By hand, from struct mlx5_init_seg and struct health_buffer.
+        let expected = [
+            (0x0, 0x0023_0010),
+            (0x4, 0x0005_0fbe),
+            (0x10, 0),
+            (0x14, 0x56),
+            (0x1fc, 0x4300_0000),
+            (0x230, 0x1023_0fbe),
+            (0x234, 0x1017),
+            (0x238, 0),
+            (0x23c, 0),
+            (0x1000, 1),
+            (0x1004, 2),
+            (0x1010, 7),
+            (0x1ffc, 0),
+        ];
+        for (at, word) in expected {
+            assert_eq!(segment.read(at, &FACTS), word, "{at:#x}");
+        }
+        let failed = Facts { failed_at: Some(9), ..FACTS };
+        let health = [0x22c, 0x238, 0x23c].map(|at| segment.read(at, &failed));
+        assert_eq!(health, [9, 0x8a00_0000, 0x0001_0000]);
+    }
+
+    #[test]
+    fn the_queue_is_there_while_the_driver_has_the_interface() {
+        let mut segment = InitSegment::default();
+        assert_eq!(segment.queue(), None);
+        assert_eq!(segment.write(0x10, 1, !0), None);
+        assert_eq!(segment.write(0x14, 0x1234_5000, !0), Some(Request::Begin));
+        assert_eq!((segment.queue(), segment.read(0x14, &FACTS)), (Some(0x1_1234_5000), 0x1234_5056));
+        assert_eq!(segment.write(0x14, 0x1234_5100, !0), Some(Request::Disable));
+        assert_eq!((segment.queue(), segment.read(0x14, &FACTS)), (None, 0x1234_5156));
+        assert_eq!(segment.write(0x14, 0x1234_5700, !0), Some(Request::Restart));
+        assert_eq!(segment.read(0x14, &FACTS), 0x1234_5156, "it has started anew, and nobody has the interface");
+        assert_eq!(segment.write(0x14, 0x1234_5300, !0), None);
+        assert_eq!(segment.read(0x14, &FACTS), 0x1234_5156);
+        // One byte of the doorbell.
+        assert_eq!(segment.write(0x18, 0xffff_ffff, 0xff), Some(Request::Commands(0xff)));
+        assert_eq!(segment.write(0x1c, 1, !0), None);
     }
 }

@@ -55,11 +55,13 @@ capability_set! {
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    FAST_TEARDOWN: 0xfb, 1 = |_| 1;
     LOG_MAX_EQ: 0xfc, 4 = |_| log2(MAX_EQS);
     MAX_INDIRECTION: 0x100, 8 = |_| MAX_INDIRECTION.into();
     // Pieces of one length.
     FIXED_BUFFER_SIZE: 0x108, 1 = |_| 1;
     LOG_MAX_MRW_SZ: 0x109, 7 = |_| 63;
+    FORCE_TEARDOWN: 0x110, 1 = |_| 1;
     NULL_MKEY: 0x119, 1 = |_| 1;
     LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
@@ -92,6 +94,8 @@ capability_set! {
     UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 0;
     UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 1;
     DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
+    // Signatures of commands. Who has a command queue chooses, and others have nothing to sign.
+    CMDIF_CHECKSUM: 0x210, 2 = |_| 0;
     SCTR_DATA_CQE: 0x215, 1 = |_| 1;
     DCT: 0x21a, 1 = |_| 1;
     ETH_NET_OFFLOADS: 0x21c, 1 = |c| is_ethernet(c).into();
@@ -106,6 +110,7 @@ capability_set! {
     UAR_4K: 0x240, 1 = |_| 1;
     LOG_PG_SZ: 0x258, 8 = |_| 12;
     BF: 0x260, 1 = |_| 1;
+    DRIVER_VERSION: 0x261, 1 = |_| 1;
     // Two halves of 256 bytes.
     LOG_BF_REG_SIZE: 0x26b, 5 = |_| 9;
     NUM_LAG_PORTS: 0x27c, 4 = |_| 1;

@@ -2,7 +2,7 @@
 
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{self, SET_BYTES, Set};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -59,14 +59,18 @@ fn find(call: &Call<'_>, other: [u64; 2]) -> Result<(&'static Set, Vec<u8>), Ref
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     use query_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     let other = [OTHER_FUNCTION, FUNCTION_ID].map(|field| call.input.get(field));
-    // What could be is in use.
-    let (_, bytes) = find(call, other)?;
+    // What could be is in use, but for the one that a driver chooses.
+    let (set, mut bytes) = find(call, other)?;
+    if set.kind == capabilities::GENERAL {
+        let checksum = call.state.life.checksum(call.op_mod & 1 != 0);
+        ViewMut(&mut bytes).set(capabilities::CMDIF_CHECKSUM, checksum);
+    }
     call.output.part(query_hca_cap_out::CAPABILITY).put(0, &bytes);
     Ok(())
 }
 
-/// All that the device can do can be used at the same time, so a driver has nothing to choose: what it sets must be what there
-/// is.
+/// All that the device can do can be used at the same time, so a driver has nothing to choose but whether it signs commands: what
+/// it sets must be what there is.
 fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     use set_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     call.check_driver()?;
@@ -74,9 +78,18 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (set, mut bytes) = find(call, other)?;
     bytes.resize(SET_BYTES, 0);
     let wanted = call.input.part(set_hca_cap_in::CAPABILITY).0;
+    let mut signed = None;
+    if set.kind == capabilities::GENERAL {
+        let checksum = View(wanted).get(capabilities::CMDIF_CHECKSUM);
+        signed = Some(call.state.life.choose_checksum(checksum)?);
+        ViewMut(&mut bytes).set(capabilities::CMDIF_CHECKSUM, checksum);
+    }
     let other = bytes.iter().zip(wanted).position(|(is, wanted)| is != wanted);
     match other {
-        None if call.op_mod & 1 == 0 => Ok(()),
+        None if call.op_mod & 1 == 0 => {
+            call.state.life.checksum = signed.unwrap_or(call.state.life.checksum);
+            Ok(())
+        }
         None => Err(Refusal::parameter("what is in use is set, not what could be")),
         Some(at) => {
             let name = set.name_at(at).unwrap_or("a capability that is not there");

@@ -16,6 +16,7 @@ mod flow_counter;
 mod flow_entry;
 mod flow_group;
 mod flow_table;
+mod hca;
 #[cfg(test)]
 mod identity_tests;
 mod match_param;
@@ -23,6 +24,7 @@ mod mkey;
 #[cfg(test)]
 mod mkey_tests;
 mod nic_vport;
+mod pages;
 mod pd;
 mod q_counter;
 mod qp;
@@ -64,8 +66,10 @@ const ALL: &[&[Command]] = &[
     flow_entry::COMMANDS,
     flow_group::COMMANDS,
     flow_table::COMMANDS,
+    hca::COMMANDS,
     mkey::COMMANDS,
     nic_vport::COMMANDS,
+    pages::COMMANDS,
     pd::COMMANDS,
     q_counter::COMMANDS,
     qp::COMMANDS,

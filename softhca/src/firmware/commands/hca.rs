@@ -1,0 +1,168 @@
+//! The HCA's life: a driver starts it, and stops it.
+
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::life::{Life, Stage};
+use crate::firmware::state::State;
+use crate::firmware::status::{Refusal, Status};
+
+layout! {
+    /// `ENABLE_HCA`.
+    enable_hca_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        EMBEDDED_CPU_FUNCTION: 0x40, 1;
+        FUNCTION_ID: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives. It is shorter than others.
+    enable_hca_out: 0xc bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    }
+}
+layout! {
+    /// `DISABLE_HCA`.
+    disable_hca_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        EMBEDDED_CPU_FUNCTION: 0x40, 1;
+        FUNCTION_ID: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives.
+    disable_hca_out: 0xc bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    }
+}
+layout! {
+    /// `INIT_HCA`.
+    init_hca_in: 0x20 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        SW_VHCA_ID: 0x62, 14;
+        SW_OWNER_ID: 0x80, 128;
+    }
+}
+layout! {
+    /// `TEARDOWN_HCA`.
+    teardown_hca_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        PROFILE: 0x50, 16;
+    }
+}
+layout! {
+    /// What it gives. Its state would say that the device cannot stop at once, which this one always can.
+    teardown_hca_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        STATE: 0x7f, 1;
+    }
+}
+layout! {
+    /// `SET_DRIVER_VERSION`: a text, and zeros.
+    set_driver_version_in: 0x50 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        DRIVER_VERSION: 0x80, 512;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x102, "INIT_HCA", &init_hca_in::LAYOUT, &bare_out::LAYOUT, init),
+    command(0x103, "TEARDOWN_HCA", &teardown_hca_in::LAYOUT, &teardown_hca_out::LAYOUT, teardown),
+    command(0x104, "ENABLE_HCA", &enable_hca_in::LAYOUT, &enable_hca_out::LAYOUT, enable),
+    command(0x105, "DISABLE_HCA", &disable_hca_in::LAYOUT, &disable_hca_out::LAYOUT, disable),
+    command(0x10d, "SET_DRIVER_VERSION", &set_driver_version_in::LAYOUT, &bare_out::LAYOUT, set_driver_version),
+];
+
+/// Profiles of `TEARDOWN_HCA`: when all is done, at once, or when the driver disables the interface.
+const GRACEFUL: u64 = 0;
+const FORCED: u64 = 1;
+const FAST: u64 = 2;
+
+/// Refuses any other function than the one that the command comes by; `embedded` is a CPU on the adapter.
+pub(super) fn check_function(embedded: u64, function: u64) -> Result<(), Refusal> {
+    if (embedded, function) == (0, 0) {
+        return Ok(());
+    }
+    Err(Refusal::parameter(format!("function {function:#x} (embedded: {embedded}): there is no other")))
+}
+
+fn enable(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use enable_hca_in::{EMBEDDED_CPU_FUNCTION, FUNCTION_ID};
+    call.check_driver()?;
+    check_function(call.input.get(EMBEDDED_CPU_FUNCTION), call.input.get(FUNCTION_ID))?;
+    call.state.life.check_stage(Stage::Off)?;
+    call.state.life = Life::new(Stage::Enabled);
+    Ok(())
+}
+
+/// The driver has taken its pages back before, or keeps those that it does not ask for.
+fn disable(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use disable_hca_in::{EMBEDDED_CPU_FUNCTION, FUNCTION_ID};
+    call.check_driver()?;
+    check_function(call.input.get(EMBEDDED_CPU_FUNCTION), call.input.get(FUNCTION_ID))?;
+    call.state.life.check_stage(Stage::Enabled)?;
+    call.state.life = Life::new(Stage::Off);
+    Ok(())
+}
+
+fn init(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
+    call.state.life.check_stage(Stage::Enabled)?;
+    let missing = call.state.life.pages.for_init();
+    if missing > 0 {
+        return Err(Refusal::new(Status::BadSystemState, format!("{missing} pages are missing")));
+    }
+    let named: [u8; 16] = call.input.bytes(init_hca_in::SW_OWNER_ID);
+    if call.input.get(init_hca_in::SW_VHCA_ID) != 0 || named != [0; 16] {
+        return Err(Refusal::parameter("an owner; nobody else can share the HCA"));
+    }
+    call.state.life.stage = Stage::Initialized;
+    Ok(())
+}
+
+/// All objects are gone; the driver still has to take its pages.
+fn teardown(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
+    call.state.life.check_stage(Stage::Initialized)?;
+    match call.input.get(teardown_hca_in::PROFILE) {
+        GRACEFUL => stop(call, Stage::Enabled),
+        // The driver sends nothing more but what begins anew.
+        FORCED => stop(call, Stage::Off),
+        // There is nothing to prepare: the objects go when the interface is disabled.
+        FAST => {}
+        other => return Err(Refusal::parameter(format!("profile {other:#x}"))),
+    }
+    call.output.set(teardown_hca_out::STATE, 0);
+    Ok(())
+}
+
+fn stop(call: &mut Call<'_>, stage: Stage) {
+    call.device.reset();
+    let life = std::mem::replace(&mut call.state.life, Life::new(stage));
+    *call.state = State::new(stage);
+    if stage != Stage::Off {
+        call.state.life.pages = life.pages;
+        call.state.life.checksum = life.checksum;
+    }
+}
+
+fn set_driver_version(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
+    let text: [u8; 64] = call.input.bytes(set_driver_version_in::DRIVER_VERSION);
+    let len = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let text = &text[..len];
+    if text.is_empty() || !text.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        return Err(Refusal::parameter("no text, or none of printable characters"));
+    }
+    let text = String::from_utf8_lossy(text).into_owned();
+    log::info!("the driver is {text}");
+    call.state.life.driver = Some(text);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! The configuration space, as a bus driver looks through it.
+
+use crate::driver::{BAD_SYS_STATE, Driver, ENABLE_HCA, Failure, QUERY_ISSI};
+use softhca::pci::{BAR_BYTES, CONFIG_BYTES, MSIX_PBA_OFFSET, MSIX_TABLE_OFFSET, VECTORS};
+
+fn read<const N: usize>(driver: &Driver, at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    driver.function.read_config(at, &mut bytes);
+    bytes
+}
+
+fn read16(driver: &Driver, at: usize) -> u16 {
+    u16::from_le_bytes(read(driver, at))
+}
+
+fn read32(driver: &Driver, at: usize) -> u32 {
+    u32::from_le_bytes(read(driver, at))
+}
+
+/// Numbers and places of the capabilities, in the order of the list.
+fn capabilities(driver: &Driver) -> Vec<(u8, usize)> {
+    let mut found = Vec::new();
+    let mut at = usize::from(read::<1>(driver, 0x34)[0]);
+    while at != 0 {
+        let [number, next] = read(driver, at);
+        found.push((number, at));
+        assert!(found.len() < 48, "the list ends");
+        at = next.into();
+    }
+    found
+}
+
+fn capability(driver: &Driver, number: u8) -> usize {
+    capabilities(driver).into_iter().find(|&(found, _)| found == number).expect("the capability").1
+}
+
+#[test]
+fn it_is_an_ethernet_controller_of_mellanox() {
+    let driver = Driver::new();
+    assert_eq!((read16(&driver, 0), read16(&driver, 2)), (0x15b3, 0x1017));
+    assert_eq!(read32(&driver, 8) >> 8, 0x02_0000, "class");
+    assert_eq!(read::<1>(&driver, 0xe), [0], "one function, no bridge");
+    assert_eq!(read16(&driver, 6) & 0x10, 0x10, "there is a list of capabilities");
+    assert_eq!(read32(&driver, 0x100), 0, "no extended ones");
+    let mut end = [9; 8];
+    driver.function.read_config(CONFIG_BYTES - 4, &mut end);
+    assert_eq!(end, [0; 8]);
+    driver.function.read_config(usize::MAX - 3, &mut end);
+    assert_eq!(end, [0; 8]);
+}
+
+#[test]
+fn the_bar_says_its_size() {
+    let mut driver = Driver::new();
+    driver.function.write_config(0x10, &[0xff; 24]);
+    let bar = u64::from(read32(&driver, 0x14)) << 32 | u64::from(read32(&driver, 0x10));
+    assert_eq!(bar & 0xf, 0b1100, "64 bits, prefetchable");
+    assert_eq!(!(bar & !0xf) + 1, BAR_BYTES);
+    assert_eq!(read::<16>(&driver, 0x18), [0; 16], "no other");
+    driver.function.write_config(0x10, &0x12_3400_0000_u64.to_le_bytes());
+    assert_eq!((read32(&driver, 0x10), read32(&driver, 0x14)), (0x3400_000c, 0x12));
+}
+
+#[test]
+fn interrupts_are_where_the_table_is() {
+    let mut driver = Driver::new();
+    let at = capability(&driver, 0x11);
+    assert_eq!(read16(&driver, at + 2), VECTORS - 1);
+    assert_eq!(u64::from(read32(&driver, at + 4)), MSIX_TABLE_OFFSET, "BAR 0");
+    assert_eq!(u64::from(read32(&driver, at + 8)), MSIX_PBA_OFFSET, "BAR 0");
+    driver.function.write_config(at + 2, &[0xff, 0xff]);
+    assert_eq!(read16(&driver, at + 2), 0xc000 | (VECTORS - 1), "on, and masked");
+    driver.function.write_config(at + 4, &[0xff; 8]);
+    assert_eq!(u64::from(read32(&driver, at + 4)), MSIX_TABLE_OFFSET);
+}
+
+#[test]
+fn what_cannot_be_written_stays() {
+    let mut driver = Driver::new();
+    let before: Vec<u8> = (0..CONFIG_BYTES).map(|at| read::<1>(&driver, at)[0]).collect();
+    let express = capability(&driver, 0x10);
+    for (at, byte) in before.iter().enumerate() {
+        // Writes that would reset the function are another test's.
+        if at != express + 9 {
+            driver.function.write_config(at, &[!byte]);
+        }
+    }
+    let changed: Vec<usize> = (0..CONFIG_BYTES).filter(|&at| read::<1>(&driver, at)[0] != before[at]).collect();
+    let (power, msix) = (capability(&driver, 0x01), capability(&driver, 0x11));
+    let command = [0x04, 0x05];
+    let bar = 0x13..0x18;
+    let expected: Vec<usize> = command
+        .into_iter()
+        .chain([0x0c])
+        .chain(bar)
+        .chain([0x3c, power + 4])
+        .chain([8, 0x10, 0x28].map(|offset| express + offset))
+        .chain([msix + 3])
+        .collect();
+    assert_eq!(changed, expected, "{changed:x?}");
+    driver.function.write_config(CONFIG_BYTES - 1, &[0xff; 16]);
+    driver.function.write_config(usize::MAX - 1, &[0xff; 16]);
+}
+
+#[test]
+fn nothing_is_decoded_and_no_memory_is_reached_before_it_is_permitted() {
+    let mut driver = Driver::new();
+    assert_eq!(driver.load(0), u32::MAX);
+    driver.start();
+    assert_ne!(driver.load(0), u32::MAX);
+    driver.function.write_config(4, &[2, 0]);
+    assert_eq!(driver.run(ENABLE_HCA, 0, 0x10, 0x10), Err(Failure::NoAnswer), "no bus mastering");
+    driver.function.write_config(4, &[6, 0]);
+    driver.step();
+    assert!(driver.answer(0, 0x10).is_ok(), "the doorbell has not been forgotten");
+    let power = capability(&driver, 0x01);
+    driver.function.write_config(power + 4, &[3]);
+    assert_eq!(driver.load(0), u32::MAX, "D3");
+    driver.function.write_config(power + 4, &[0]);
+    assert!(driver.run(QUERY_ISSI, 0, 0x10, 0x70).is_ok(), "the HCA is as it was");
+}
+
+#[test]
+fn a_function_level_reset_forgets_everything() {
+    let mut driver = Driver::initialized();
+    let express = capability(&driver, 0x10);
+    assert_ne!(read32(&driver, express + 4) & 1 << 28, 0, "it can");
+    let [low, high] = read(&driver, express + 8);
+    driver.function.write_config(express + 8, &[low, high | 0x80]);
+    assert_eq!(read16(&driver, 4), 0);
+    assert_eq!(read16(&driver, express + 8) & 0x8000, 0);
+    assert_eq!(driver.load(0), u32::MAX);
+    driver.start();
+    assert_eq!(driver.run(QUERY_ISSI, 0, 0x10, 0x70), Err(BAD_SYS_STATE));
+    driver.given.clear();
+    driver.initialize();
+}

@@ -1,0 +1,11 @@
+//! A PCI function and a driver of it: written from what Linux' driver does, with offsets of its own, over memory of the test's.
+
+mod config;
+mod driver;
+mod events;
+mod hostile;
+mod life;
+mod memory;
+mod pages;
+mod registers;
+mod signatures;
