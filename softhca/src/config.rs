@@ -184,6 +184,9 @@ pub struct DeviceConfig {
     pub limits: Limits,
     /// Receives from SRQs that fail.
     pub srq_faults: SrqFaults,
+    /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep at hand:
+    /// as on a ConnectX-5. `false`: they make a key for each region, by a command (`umr_modify_entity_size_disabled`).
+    pub umr_registers: bool,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
     /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
     /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
@@ -206,6 +209,7 @@ impl DeviceConfig {
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),
+            umr_registers: true,
             sink: false,
         }
     }

@@ -55,8 +55,14 @@ pub enum Backing {
         /// The pieces.
         pieces: Vec<KeyPiece>,
     },
-    /// Nothing: every use fails (`mkc.free`).
-    Nothing,
+    /// Pages, by entries of a translation table: each is a host address, of which the lowest two bits say what is permitted
+    /// (1: reading, 2: writing). UMR may change them. The region begins in the first page where the key's first address does.
+    Pages {
+        /// log2 of the bytes of each page, 12 to 31.
+        log_bytes: u8,
+        /// The entries.
+        entries: Vec<u64>,
+    },
 }
 
 /// Completion queue context.
@@ -111,6 +117,9 @@ pub enum Transport {
     /// ([`crate::device::Device::take_frames`]). Such a QP receives nothing, since no rule can name it: its receive WQEs
     /// wait until they are flushed. Receive queues made by firmware commands receive frames.
     RawPacket,
+    /// Not a service of InfiniBand, either: the QP has no peer, and its WQEs change memory keys (`MLX5_QP_ST_REG_UMR`), of
+    /// any protection domain. A kernel's.
+    RegUmr,
 }
 
 /// Receive ring: of a QP, or of an SRQ.
@@ -192,6 +201,23 @@ pub struct QpContext {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_res).
     pub scatter_to_cqe_res: u32,
+    /// What it may do that a user's QP may not.
+    pub privileges: Privileges,
+}
+
+/// What only QPs of a kernel may do, since it concerns all of the host's memory, or speaks for the whole port. Users' have
+/// none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Privileges {
+    /// Its WQEs may name [`crate::memory::RESERVED_LKEY`], which is all of the host's memory (QPC.rlky).
+    pub reserved_lkey: bool,
+    /// Its UMR WQEs may say which pages are behind a key (QPC.fre, "fast registration enabled").
+    pub fast_registration: bool,
+    /// Its datagrams name QP 1 as their source (QPC.deth_sqpn).
+    pub sends_as_qp1: bool,
+    /// It is QP 1 of the port that it is bound to, whatever its number: what is sent to QP 1 there, it receives, and it sends
+    /// as QP 1 (`MLX5_QP_ST_QP1`).
+    pub is_qp1: bool,
 }
 
 /// How the WQEs of a shared ring follow each other (PRM `wq.wq_type`, `rmpc.basic_cyclic_rcv_wqe`).

@@ -22,6 +22,9 @@ pub enum Object {
     /// Memory key.
     #[error("mkey")]
     Mkey,
+    /// Entry of a memory key's list.
+    #[error("translation")]
+    Translation,
     /// Completion queue.
     #[error("CQ")]
     Cq,

@@ -16,6 +16,8 @@ use crate::{
 
 /// Bytes of a management datagram (IBTA vol. 1, 13.4.2).
 pub const MAD_BYTES: usize = 256;
+/// The number by which everybody knows the QP of general services (IBTA vol. 1, 3.9.1).
+pub(crate) const QP1: u32 = 1;
 /// Q_Key of QP 1 (IBTA vol. 1, 10.2.4).
 const QKEY: u32 = 0x8001_0000;
 /// UD "SEND only" (IBTA vol. 1, table 35).

@@ -12,6 +12,8 @@ pub(crate) enum Syndrome {
     LocalProtection = 0x04,
     /// Flushed: the QP is in the error state.
     WrFlush = 0x05,
+    /// A change of a memory key was refused: a memory window's, a registration, an invalidation.
+    MwBind = 0x06,
     /// The responder's packet made no sense.
     BadResponse = 0x10,
     /// NAK: invalid request.

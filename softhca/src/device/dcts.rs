@@ -31,7 +31,7 @@ impl Device {
         value("RNR timer", c.min_rnr_timer.into(), c.min_rnr_timer < 32, "0 to 31")?;
         let scatter = c.scatter_to_cqe_res;
         value("scatter-to-CQE bytes", scatter.into(), matches!(scatter, 0 | 32 | 64), "0, 32 or 64")?;
-        self.pds.find(c.pd)?;
+        self.resources.pds.find(c.pd)?;
         self.resources.cqs.find(c.cqn)?;
         self.resources.srqs.find(c.srqn)?;
         let number = self.qps.hold()?;
@@ -108,7 +108,7 @@ impl Device {
     fn count_dct(&mut self, c: &DctContext, count: impl Fn(&mut u32)) {
         let srq = self.resources.srqs.get_mut(c.srqn).map(|s| &mut s.users);
         let cq = self.resources.cqs.get_mut(c.cqn).map(|cq| &mut cq.users);
-        let pd = self.pds.get_mut(c.pd).map(|p| &mut p.users);
+        let pd = self.resources.pds.get_mut(c.pd).map(|p| &mut p.users);
         [srq, cq, pd].into_iter().flatten().for_each(&count);
     }
 }

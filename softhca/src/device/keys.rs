@@ -4,11 +4,16 @@ use super::Device;
 use super::check::value;
 use crate::context::{Backing, MkeyContext};
 use crate::error::{Error, Object};
-use crate::memory::KeyList;
 use crate::memory::mkey::{Behind, Mkey};
+use crate::memory::{KeyList, PageTable};
+use crate::resources::MAX_TRANSLATIONS;
+use std::ops::RangeInclusive;
 
 /// Most pieces of an indirect key, as log2.
 pub(crate) const MAX_PIECES_LOG: u8 = 16;
+
+/// log2 of the bytes that a page can have.
+pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=31;
 
 /// What a new memory key is made with, besides its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +24,25 @@ pub struct KeyOptions {
     pub variant: Option<u8>,
     /// Peers may invalidate it, by SEND with invalidate.
     pub remote_invalidate: bool,
+    /// It gives access to nothing until UMR says otherwise; what is behind it may be less than its region.
+    pub free: bool,
+    /// UMR may change it, and this is how long its list may become, in units of 16 bytes.
+    pub umr_octwords: Option<u32>,
+}
+
+/// What a memory key is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MkeyInfo {
+    /// The whole key.
+    pub(crate) key: u32,
+    /// Region, PD and rights.
+    pub(crate) context: MkeyContext,
+    /// It gives access to nothing.
+    pub(crate) free: bool,
+    /// Peers may invalidate it.
+    pub(crate) remote_invalidate: bool,
+    /// log2 of the bytes of each of its pages or pieces, if those all have the same length.
+    pub(crate) log_bytes: Option<u8>,
 }
 
 impl Device {
@@ -28,31 +52,58 @@ impl Device {
     /// [`Error::NoSuch`] PD; [`Error::BadValue`] for a region that wraps around the address space, and for remote write
     /// or atomic access without local write (IBTA vol. 1, 10.6.3.1); [`Error::Exhausted`].
     pub fn create_mkey(&mut self, context: MkeyContext) -> Result<u32, Error> {
-        self.create_mkey_with(context, KeyOptions { backing: Backing::Memory, variant: None, remote_invalidate: true })
+        let options = KeyOptions {
+            backing: Backing::Memory,
+            variant: None,
+            remote_invalidate: true,
+            free: false,
+            umr_octwords: None,
+        };
+        self.create_mkey_with(context, options)
     }
 
     /// Creates a memory key.
     ///
     /// # Errors
-    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, and for pieces that have fewer bytes than
-    /// the region. The pieces' own keys are looked for when they are used.
+    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, and for pages or pieces that have fewer
+    /// bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
     pub fn create_mkey_with(&mut self, context: MkeyContext, options: KeyOptions) -> Result<u32, Error> {
         check_mkey(&context)?;
-        let behind = behind(options.backing, context.len)?;
-        let pd = self.pds.find_mut(context.pd)?;
+        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords } = options;
+        let behind = behind(backing, context, free)?;
+        let entries = behind.translations();
+        if !self.resources.may_hold(entries) {
+            return Err(Error::Exhausted { object: Object::Translation, limit: MAX_TRANSLATIONS });
+        }
+        let pd = self.resources.pds.find_mut(context.pd)?;
         let index = self.resources.mkeys.reserve()?;
         pd.users += 1;
         self.variant = self.variant.wrapping_add(1);
-        let key = index << 8 | u32::from(options.variant.unwrap_or(self.variant));
-        let remote_invalidate = options.remote_invalidate;
-        self.resources.mkeys.insert(index, Mkey { key, context, behind, remote_invalidate });
+        let key = index << 8 | u32::from(variant.unwrap_or(self.variant));
+        self.resources.translations += entries;
+        self.resources.mkeys.insert(index, Mkey { key, context, behind, remote_invalidate, free, umr_octwords });
         Ok(key)
     }
 
-    /// What a memory key was created from, less what an invalidation took from it.
+    /// Region, PD and rights of a memory key, unless it is free: not valid yet, or invalidated.
     #[must_use]
     pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
-        self.resources.mkeys.get(key >> 8).filter(|m| m.key == key).map(|m| &m.context)
+        self.resources.mkeys.get(key >> 8).filter(|m| m.key == key && !m.free).map(|m| &m.context)
+    }
+
+    /// What the memory key with this index is now.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub(crate) fn query_mkey(&self, index: u32) -> Result<MkeyInfo, Error> {
+        let Mkey { key, context, behind, remote_invalidate, free, .. } = self.resources.mkeys.find(index)?;
+        let log_bytes = match behind {
+            Behind::Memory | Behind::Pieces(KeyList::Own { .. }) => None,
+            Behind::Pages(table) => Some(table.log_bytes()),
+            Behind::Pieces(KeyList::Equal { log_bytes, .. }) => Some(*log_bytes),
+        };
+        let (key, context, free, remote_invalidate) = (*key, *context, *free, *remote_invalidate);
+        Ok(MkeyInfo { key, context, free, remote_invalidate, log_bytes })
     }
 
     /// Creates the memory key `key`, of host memory.
@@ -62,7 +113,7 @@ impl Device {
     pub fn create_mkey_as(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
         check_mkey(&context)?;
         value("key", key.into(), self.resources.mkeys.is_free(key >> 8), "with a free index")?;
-        self.pds.find_mut(context.pd)?.users += 1;
+        self.resources.pds.find_mut(context.pd)?.users += 1;
         self.resources.mkeys.insert(key >> 8, of_memory(key, context));
         Ok(())
     }
@@ -74,9 +125,11 @@ impl Device {
     pub fn modify_mkey(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
         check_mkey(&context)?;
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let before = self.mkey(key).ok_or(missing)?.pd;
-        self.pds.find_mut(context.pd)?.users += 1;
+        let mkey = self.resources.find_mkey(key).map_err(|_| missing)?;
+        let (before, entries) = (mkey.context.pd, mkey.behind.translations());
+        self.resources.pds.find_mut(context.pd)?.users += 1;
         self.resources.mkeys.insert(key >> 8, of_memory(key, context));
+        self.resources.translations -= entries;
         self.release_pd(before);
         Ok(())
     }
@@ -87,34 +140,40 @@ impl Device {
     /// [`Error::NoSuch`].
     pub fn destroy_mkey(&mut self, key: u32) -> Result<(), Error> {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
-        let pd = self.mkey(key).ok_or(missing)?.pd;
+        let mkey = self.resources.find_mkey(key).map_err(|_| missing)?;
+        let (pd, entries) = (mkey.context.pd, mkey.behind.translations());
         self.resources.mkeys.remove(key >> 8);
+        self.resources.translations -= entries;
         self.release_pd(pd);
         Ok(())
     }
 }
 
 fn of_memory(key: u32, context: MkeyContext) -> Mkey {
-    Mkey { key, context, behind: Behind::Memory, remote_invalidate: true }
+    Mkey { key, context, behind: Behind::Memory, remote_invalidate: true, free: false, umr_octwords: None }
 }
 
-/// What is behind a key, in the form in which it is looked up. It has at least `len` bytes.
-fn behind(backing: Backing, len: u64) -> Result<Behind, Error> {
-    let list = match backing {
+/// What is behind a key, in the form in which it is looked up. It has room for the region, unless the key is free.
+fn behind(backing: Backing, context: MkeyContext, free: bool) -> Result<Behind, Error> {
+    let behind = match backing {
         Backing::Memory => return Ok(Behind::Memory),
-        Backing::Nothing => return Ok(Behind::Nothing),
+        Backing::Pages { log_bytes, entries } => {
+            value("log2 of a page's bytes", log_bytes.into(), PAGE_LOGS.contains(&log_bytes), "12 to 31")?;
+            Behind::Pages(PageTable::new(entries, log_bytes))
+        }
         Backing::Pieces(pieces) => {
             value("pieces", pieces.len() as u64, pieces.len() <= 1 << MAX_PIECES_LOG, "up to 2^16")?;
-            KeyList::own(pieces)
+            Behind::Pieces(KeyList::own(pieces))
         }
         Backing::EqualPieces { log_bytes, pieces } => {
             value("pieces", pieces.len() as u64, pieces.len() <= 1 << MAX_PIECES_LOG, "up to 2^16")?;
             value("log2 of a piece's bytes", log_bytes.into(), log_bytes <= 31, "up to 31")?;
-            KeyList::Equal { pieces, log_bytes }
+            Behind::Pieces(KeyList::Equal { pieces, log_bytes })
         }
     };
-    value("region", len, len <= list.bytes(), "no longer than its pieces")?;
-    Ok(Behind::Pieces(list))
+    let fits = free || context.len <= behind.room(context.iova);
+    value("region", context.len, fits, "no longer than its pages or pieces")?;
+    Ok(behind)
 }
 
 /// Checks what must hold for any memory key.

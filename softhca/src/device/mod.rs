@@ -13,7 +13,7 @@ mod qps;
 mod reset;
 
 pub use keys::KeyOptions;
-pub(crate) use keys::MAX_PIECES_LOG;
+pub(crate) use keys::{MAX_PIECES_LOG, PAGE_LOGS};
 
 use crate::complaint::Complaint;
 use crate::config::DeviceConfig;
@@ -21,7 +21,7 @@ use crate::context::Path;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
-use crate::gsi::{Gsi, MAD_BYTES, Mad};
+use crate::gsi::{Gsi, MAD_BYTES, Mad, QP1};
 use crate::memory::{HostMemory, PagedMemory};
 use crate::nic::Nic;
 use crate::packet::Packet;
@@ -38,19 +38,15 @@ use std::time::Duration;
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
 
-/// A protection domain: a number that other objects name.
-struct Pd {
-    users: u32,
-}
-
 /// A software mlx5 device.
 pub struct Device {
     config: DeviceConfig,
     resources: Resources,
     doorbells: Doorbells,
     uar_memory: UarMemory,
-    pds: Table<Pd>,
     qps: Table<Qp>,
+    /// Numbers of those that are QP 1 of a port.
+    qp1s: BTreeSet<u32>,
     /// Their numbers are none of QPs.
     dcts: BTreeMap<u32, Dct>,
     /// Those that have something to do, or a timer: of thousands, most have not.
@@ -76,8 +72,8 @@ impl Device {
             resources,
             doorbells: Doorbells::new(config.doorbells, limits.max_objects),
             uar_memory: UarMemory::new()?,
-            pds: Table::new(Object::Pd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
+            qp1s: BTreeSet::new(),
             dcts: BTreeMap::new(),
             busy_dcts: BTreeSet::new(),
             wire,
@@ -185,7 +181,7 @@ impl Device {
     pub fn objects(&self) -> [(Object, usize); 8] {
         [
             (Object::Uar, self.doorbells.pages.len()),
-            (Object::Pd, self.pds.len()),
+            (Object::Pd, self.resources.pds.len()),
             (Object::Mkey, self.resources.mkeys.len()),
             (Object::Cq, self.resources.cqs.len()),
             (Object::Srq, self.resources.srqs.len()),
@@ -312,6 +308,7 @@ impl Device {
             self.busy_dcts.insert(qpn);
             return dct.receive(&mut self.resources, &frame.route, &packet, now);
         }
+        let qpn = if qpn == QP1 { self.qp1_of(&frame.route).unwrap_or(qpn) } else { qpn };
         match self.qps.get_mut(qpn) {
             Some(qp) => qp.receive(&mut self.resources, &frame.route, &packet, now),
             None if self.gsi.receive(&frame.route, &packet) => {}

@@ -3,7 +3,7 @@
 use super::Device;
 use super::check;
 use crate::config::LinkLayer;
-use crate::context::{QpContext, QueueState, ReceiveSource, Transport};
+use crate::context::{Privileges, QpContext, QueueState, ReceiveSource, Transport};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::HostMemory;
@@ -32,7 +32,7 @@ impl Device {
         let memory = &*self.resources.memory;
         check::sq(&context.ring, &self.config.limits, memory)?;
         memory.load_be32(context.dbr.wrapping_add(4))?;
-        self.pds.find(context.pd)?;
+        self.resources.pds.find(context.pd)?;
         self.resources.cqs.find(context.cqn)?;
         if let Some(tis) = context.tis {
             self.nic.tis(tis)?;
@@ -52,6 +52,7 @@ impl Device {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
+            privileges: Privileges::default(),
         };
         self.count_qp(&engine, |users| *users += 1);
         self.qps.insert(sqn, Qp::send_queue(sqn, engine, context.flushes, context.tis.is_some()));
@@ -94,7 +95,7 @@ impl Device {
         let memory = &*self.resources.memory;
         check::rq(&context.ring, &self.config.limits, memory)?;
         memory.load_be32(context.dbr)?;
-        self.pds.find(context.pd)?;
+        self.resources.pds.find(context.pd)?;
         self.resources.cqs.find(context.cqn)?;
         if context.counter != 0 {
             self.resources.q_counters.find(context.counter.into())?;
@@ -174,7 +175,7 @@ impl Device {
     }
 
     fn count_rq(&mut self, context: &ReceiveQueueContext, users: i32) {
-        let pd = self.pds.get_mut(context.pd).map(|pd| &mut pd.users);
+        let pd = self.resources.pds.get_mut(context.pd).map(|pd| &mut pd.users);
         let cq = self.resources.cqs.get_mut(context.cqn).map(|cq| &mut cq.users);
         for counter in [pd, cq].into_iter().flatten() {
             *counter = counter.saturating_add_signed(users);

@@ -1,7 +1,7 @@
 //! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs.
 
+use super::Device;
 use super::check::{self, value};
-use super::{Device, Pd};
 use crate::config::DoorbellSource;
 use crate::context::{CqContext, SrqContext, SrqOrder};
 use crate::cq::{Cq, Moderation};
@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::query::{CqInfo, SrqInfo};
 use crate::recv::Srq;
+use crate::resources::Pd;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 use std::time::Duration;
 
@@ -63,8 +64,8 @@ impl Device {
     /// # Errors
     /// [`Error::Exhausted`].
     pub fn alloc_pd(&mut self) -> Result<u32, Error> {
-        let pd = self.pds.reserve()?;
-        self.pds.insert(pd, Pd { users: 0 });
+        let pd = self.resources.pds.reserve()?;
+        self.resources.pds.insert(pd, Pd { users: 0 });
         Ok(pd)
     }
 
@@ -73,7 +74,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while keys or queues belong to it.
     pub fn free_pd(&mut self, pd: u32) -> Result<(), Error> {
-        self.pds.remove_unused(pd, |p| p.users).map(drop)
+        self.resources.pds.remove_unused(pd, |p| p.users).map(drop)
     }
 
     /// Creates a CQ; returns its number. The driver has marked all CQEs as invalid (opcode 15).
@@ -178,7 +179,7 @@ impl Device {
         value("SRQ stride log", context.rq.log_stride.into(), fits, "at least 5 (32 bytes)")?;
         check::rq(&context.rq, &self.config.limits, &*self.resources.memory)?;
         self.resources.memory.load_be32(context.dbr)?;
-        let pd = self.pds.find_mut(context.pd)?;
+        let pd = self.resources.pds.find_mut(context.pd)?;
         let srqn = self.resources.srqs.reserve()?;
         pd.users += 1;
         self.resources.srqs.insert(srqn, Srq::new(context));
@@ -228,7 +229,7 @@ impl Device {
     }
 
     pub(super) fn release_pd(&mut self, pd: u32) {
-        if let Some(pd) = self.pds.get_mut(pd) {
+        if let Some(pd) = self.resources.pds.get_mut(pd) {
             pd.users -= 1;
         }
     }

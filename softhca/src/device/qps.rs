@@ -2,12 +2,13 @@
 
 use super::Device;
 use super::check::{self, value};
-use crate::config::LinkLayer;
+use crate::config::{Gid, LinkLayer, PortConfig};
 use crate::context::{QpAttr, QpContext, ReceiveSource, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::qp::{Qp, QpInfo};
+use crate::wire::Route;
 
 impl Device {
     /// Creates a QP in the reset state; returns its number.
@@ -24,6 +25,9 @@ impl Device {
         if context.transport == Transport::Dc && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a DCI: its targets receive"));
         }
+        if context.transport == Transport::RegUmr && context.rq != ReceiveSource::None {
+            return Err(Error::Unsupported("receives of a queue that changes memory keys"));
+        }
         let (limits, memory) = (&self.config.limits, &*self.resources.memory);
         if let Some(sq) = &context.sq {
             check::sq(sq, limits, memory)?;
@@ -36,7 +40,10 @@ impl Device {
         }
         memory.load_be32(context.dbr)?;
         memory.load_be32(context.dbr.wrapping_add(4))?;
-        self.pds.find(context.pd)?;
+        // Those that change keys of all protection domains are of none.
+        if context.transport != Transport::RegUmr {
+            self.resources.pds.find(context.pd)?;
+        }
         self.resources.cqs.find(context.send_cqn)?;
         self.resources.cqs.find(context.recv_cqn)?;
         self.doorbells.pages.find(context.uar)?;
@@ -47,6 +54,9 @@ impl Device {
         let qpn = self.qps.reserve()?;
         self.count_qp(&context, |users| *users += 1);
         self.qps.insert(qpn, Qp::new(qpn, context));
+        if context.privileges.is_qp1 {
+            self.qp1s.insert(qpn);
+        }
         Ok(qpn)
     }
 
@@ -118,6 +128,17 @@ impl Device {
         Ok(())
     }
 
+    /// The QP that is QP 1 of the port to which a packet came.
+    pub(super) fn qp1_of(&self, route: &Route) -> Option<u32> {
+        let is_to = |port: &PortConfig| match route.dlid {
+            0 => route.grh.as_ref().is_some_and(|grh| port.gids.contains(&Gid { raw: grh.dgid, kind: grh.kind })),
+            dlid => dlid == port.lid,
+        };
+        let number = self.resources.ports.iter().position(is_to)? + 1;
+        let bound = |qpn: &&u32| self.qps.get(**qpn).is_some_and(|qp| qp.port().map(usize::from) == Some(number));
+        self.qp1s.iter().find(bound).copied()
+    }
+
     /// The QP with this number, which is not that of a send queue.
     fn find_qp(&self, qpn: u32) -> Result<&Qp, Error> {
         let missing = Error::NoSuch { object: Object::Qp, number: qpn };
@@ -132,6 +153,7 @@ impl Device {
             self.count_q_counter(qp.counter(), -1);
         }
         self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
+        self.qp1s.remove(&qpn);
     }
 
     /// Applies `count` to the use counts of everything that a QP refers to.
@@ -140,7 +162,7 @@ impl Device {
             ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
             _ => None,
         };
-        let pd = self.pds.get_mut(c.pd).map(|p| &mut p.users);
+        let pd = self.resources.pds.get_mut(c.pd).map(|p| &mut p.users);
         let uar = self.doorbells.pages.get_mut(c.uar).map(|u| &mut u.users);
         [srq, pd, uar].into_iter().flatten().for_each(&count);
         for cqn in [c.send_cqn, c.recv_cqn] {

@@ -14,8 +14,8 @@ impl Device {
             resources,
             doorbells,
             uar_memory: _,
-            pds,
             qps,
+            qp1s,
             dcts,
             busy_dcts,
             wire: _,
@@ -26,8 +26,8 @@ impl Device {
         } = self;
         resources.reset(config);
         doorbells.clear();
-        pds.clear();
         qps.clear();
+        qp1s.clear();
         dcts.clear();
         busy_dcts.clear();
         *gsi = Gsi::default();

@@ -192,7 +192,17 @@ impl Node {
 
     /// Makes a QP, which from now on is the one that is posted to.
     pub(crate) fn create_qp(&mut self, qp: &Qp) {
-        self.qpn = self.number(&self.qp_mailbox(qp));
+        self.create_qp_by(&self.qp_mailbox(qp));
+    }
+
+    /// The same, by this mailbox.
+    pub(crate) fn create_qp_by(&mut self, mailbox: &[u8]) {
+        self.qpn = self.number(mailbox);
+        self.reset_rings();
+    }
+
+    /// What a driver does to the rings of a QP that it has made or reset.
+    pub(crate) fn reset_rings(&mut self) {
         self.write(QP_RECORD, &[0; 8]);
         (self.posted, self.received) = (0, 0);
     }
@@ -259,10 +269,16 @@ impl Node {
 
     /// Posts a send WQE of one WQEBB and rings the doorbell; `has_ring` is whether a receive ring is before the send ring.
     pub(crate) fn post(&mut self, opcode: u8, body: &[u8], has_ring: bool) {
+        self.post_with(opcode, 0, body, has_ring);
+    }
+
+    /// The same, with the last word of the control segment.
+    pub(crate) fn post_with(&mut self, opcode: u8, word: u32, body: &[u8], has_ring: bool) {
         let ds = 1 + body.len() as u32 / 16;
         let mut wqe = (u32::from(self.posted) << 8 | u32::from(opcode)).to_be_bytes().to_vec();
         wqe.extend((self.qpn << 8 | ds).to_be_bytes());
-        wqe.extend([0, 0, 0, 8, 0, 0, 0, 0]);
+        wqe.extend([0, 0, 0, 8]);
+        wqe.extend(word.to_be_bytes());
         wqe.extend(body);
         let before = if has_ring { RQ_BYTES } else { 0 };
         let units = wqe.len().div_ceil(64);

@@ -23,14 +23,33 @@ pub(crate) struct Found {
 }
 
 impl KeyList {
-    /// Pieces of any length. Those without bytes hold nothing, and are left out: lists are often padded with them.
-    pub(crate) fn own(mut pieces: Vec<KeyPiece>) -> Self {
-        pieces.retain(|piece| piece.len != 0);
+    /// Pieces of any length. Those without bytes hold nothing: lists are often padded with them.
+    pub(crate) fn own(pieces: Vec<KeyPiece>) -> Self {
         let ends = pieces.iter().scan(0_u64, |end, piece| {
             *end = end.saturating_add(piece.len);
             Some(*end)
         });
         Self::Own { ends: ends.collect(), pieces }
+    }
+
+    /// Writes pieces from number `at` on. Those before it that nobody has written have no bytes, or are of key 0, which
+    /// nobody has.
+    pub(crate) fn put(&mut self, at: usize, new: Vec<KeyPiece>) {
+        let (Self::Own { pieces, .. } | Self::Equal { pieces, .. }) = self;
+        let end = at + new.len();
+        if pieces.len() < end {
+            pieces.resize(end, KeyPiece { key: 0, addr: 0, len: 0 });
+        }
+        pieces[at..end].copy_from_slice(&new);
+        if let Self::Own { pieces, .. } = self {
+            *self = Self::own(std::mem::take(pieces));
+        }
+    }
+
+    /// Pieces there are.
+    pub(crate) fn len(&self) -> usize {
+        let (Self::Own { pieces, .. } | Self::Equal { pieces, .. }) = self;
+        pieces.len()
     }
 
     /// Bytes that the list has room for.
@@ -75,6 +94,20 @@ mod tests {
         assert_eq!(list.find(3), Some(Found { key: 2, addr: 0x200, left: 5 }));
         assert_eq!(list.find(7), Some(Found { key: 2, addr: 0x204, left: 1 }));
         assert_eq!(list.find(8), None);
+    }
+
+    #[test]
+    fn pieces_are_written_anywhere() {
+        let mut list = KeyList::own(vec![piece(1, 0x100, 3)]);
+        list.put(2, vec![piece(2, 0x200, 5), piece(3, 0x300, 1)]);
+        assert_eq!((list.len(), list.bytes()), (4, 9));
+        assert_eq!(list.find(3), Some(Found { key: 2, addr: 0x200, left: 5 }));
+        list.put(1, vec![piece(9, 0, 2)]);
+        assert_eq!(list.find(3), Some(Found { key: 9, addr: 0, left: 2 }));
+        assert_eq!(list.find(10), Some(Found { key: 3, addr: 0x300, left: 1 }));
+        let mut equal = KeyList::Equal { pieces: vec![], log_bytes: 4 };
+        equal.put(1, vec![piece(2, 0x20, 0)]);
+        assert_eq!((equal.find(0).map(|found| found.key), equal.find(16).map(|found| found.key)), (Some(0), Some(2)));
     }
 
     #[test]

@@ -2,12 +2,17 @@
 
 use super::host_memory::DmaFault;
 use super::key_list::KeyList;
-use crate::context::{Access, MkeyContext};
+use super::page_table::PageTable;
+use crate::context::{Access, MkeyContext, QpContext, Transport};
 use thiserror::Error;
 
 /// The null key: a local key, of all addresses and every PD. What is read by it is zeros, and what is written is lost. It is
 /// below all keys that are given out.
 pub const NULL_KEY: u32 = 0x200;
+
+/// The reserved local key: all of the host's memory by the host's own addresses, of every PD. Only for queues that a kernel
+/// has made with the right to it (IBTA vol. 1, 10.6.3.2).
+pub const RESERVED_LKEY: u32 = 0x300;
 
 /// Most keys in a row that an access goes through: an indirect key's, those of its pieces, and so on.
 pub(crate) const MAX_INDIRECTION: u8 = 4;
@@ -56,6 +61,29 @@ impl Need {
     }
 }
 
+/// Who asks for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Accessor {
+    /// Its protection domain; `None` if it serves all.
+    pub(crate) pd: Option<u32>,
+    /// It may use [`RESERVED_LKEY`].
+    pub(crate) reserved_lkey: bool,
+}
+
+impl From<u32> for Accessor {
+    /// Who is of this protection domain, and no more.
+    fn from(pd: u32) -> Self {
+        Self { pd: Some(pd), reserved_lkey: false }
+    }
+}
+
+impl From<&QpContext> for Accessor {
+    fn from(qp: &QpContext) -> Self {
+        let pd = (qp.transport != Transport::RegUmr).then_some(qp.pd);
+        Self { pd, reserved_lkey: qp.privileges.reserved_lkey }
+    }
+}
+
 /// Why memory cannot be reached by a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum KeyFault {
@@ -90,9 +118,19 @@ pub(crate) enum KeyFault {
         /// What was needed.
         need: Need,
     },
-    /// There is nothing behind the key.
-    #[error("key {0:#x} is free: there is nothing behind it")]
+    /// The key gives access to nothing, yet or any more.
+    #[error("key {0:#x} is free: it gives access to nothing")]
     Free(u32),
+    /// There is no page, or none that permits the access.
+    #[error("key {key:#x}: no page for {need:?} at {addr:#x}")]
+    NoPage {
+        /// Key.
+        key: u32,
+        /// Where, as the key's users name it.
+        addr: u64,
+        /// What was needed.
+        need: Need,
+    },
     /// Indirect keys lead to each other too often.
     #[error("key {key:#x} is one of more than {MAX_INDIRECTION} in a row")]
     TooIndirect {
@@ -125,10 +163,34 @@ pub(crate) enum KeyFault {
 pub(crate) enum Behind {
     /// Host memory, from the context's address on.
     Memory,
+    /// Pages, by a table that UMR may change.
+    Pages(PageTable),
     /// Pieces of other keys' regions.
     Pieces(KeyList),
-    /// Nothing.
-    Nothing,
+}
+
+impl Behind {
+    /// How many entries it has, in units of a page's: what a device has room for is counted in them.
+    pub(crate) fn translations(&self) -> u64 {
+        match self {
+            Self::Memory => 0,
+            Self::Pages(table) => table.len() as u64,
+            // A piece and where it ends take four times as much as a page.
+            Self::Pieces(list) => 4 * list.len() as u64,
+        }
+    }
+
+    /// Bytes that a region with this first address can have, by the length of the list.
+    pub(crate) fn room(&self, iova: u64) -> u64 {
+        match self {
+            Self::Memory => u64::MAX,
+            Self::Pages(table) => {
+                let bytes = 1_u64 << (table.log_bytes() & 63);
+                (table.len() as u64).saturating_mul(bytes).saturating_sub(iova % bytes)
+            }
+            Self::Pieces(list) => list.bytes(),
+        }
+    }
 }
 
 /// A key and its region.
@@ -140,15 +202,22 @@ pub(crate) struct Mkey {
     pub(crate) behind: Behind,
     /// Peers may invalidate it.
     pub(crate) remote_invalidate: bool,
+    /// It gives access to nothing until UMR says otherwise (`mkc.free`).
+    pub(crate) free: bool,
+    /// UMR may change it (`mkc.umr_en`), and this is how long its list may become, in units of 16 bytes.
+    pub(crate) umr_octwords: Option<u32>,
 }
 
 impl Mkey {
     /// Offset of `len` bytes at `addr` in the region, after all checks of this key.
-    pub(crate) fn offset(&self, pd: u32, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
+    pub(crate) fn offset(&self, pd: Option<u32>, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
         let Self { key, context: c, .. } = self;
         let (key, c) = (*key, *c);
-        if c.pd != pd {
-            return Err(KeyFault::WrongPd { key, found: c.pd, expected: pd });
+        if let Some(expected) = pd.filter(|&pd| pd != c.pd) {
+            return Err(KeyFault::WrongPd { key, found: c.pd, expected });
+        }
+        if self.free {
+            return Err(KeyFault::Free(key));
         }
         if !need.permitted_by(&c.access) {
             return Err(KeyFault::NotPermitted { key, need });
@@ -170,35 +239,35 @@ mod tests {
     fn mkey(iova: u64) -> Mkey {
         let access = Access { local_write: true, remote_read: true, ..Access::default() };
         let context = MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access };
-        Mkey { key: KEY, context, behind: Behind::Memory, remote_invalidate: true }
+        Mkey { key: KEY, context, behind: Behind::Memory, remote_invalidate: true, free: false, umr_octwords: None }
     }
 
     #[test]
     fn bounds_are_exact() {
         let m = mkey(0x7000);
-        assert_eq!(m.offset(3, 0x7000, 0x100, Need::LocalRead), Ok(0));
-        assert_eq!(m.offset(3, 0x70ff, 1, Need::LocalRead), Ok(0xff));
-        assert_eq!(m.offset(3, 0x7100, 0, Need::LocalRead), Ok(0x100));
+        assert_eq!(m.offset(Some(3), 0x7000, 0x100, Need::LocalRead), Ok(0));
+        assert_eq!(m.offset(Some(3), 0x70ff, 1, Need::LocalRead), Ok(0xff));
+        assert_eq!(m.offset(Some(3), 0x7100, 0, Need::LocalRead), Ok(0x100));
         for (addr, len) in [(0x6fff, 1), (0x7000, 0x101), (0x70ff, 2), (0x7101, 0), (0, u64::MAX), (u64::MAX, 2)] {
             let fault = KeyFault::OutOfBounds { key: KEY, addr, len };
-            assert_eq!(m.offset(3, addr, len, Need::LocalRead), Err(fault));
+            assert_eq!(m.offset(Some(3), addr, len, Need::LocalRead), Err(fault));
         }
     }
 
     #[test]
     fn zero_based_and_iova_regions_translate() {
-        assert_eq!(mkey(0).offset(3, 0x10, 8, Need::RemoteRead), Ok(0x10));
-        assert_eq!(mkey(u64::MAX - 0x7f).offset(3, u64::MAX, 1, Need::LocalWrite), Ok(0x7f));
-        assert_eq!(mkey(u64::MAX - 0x7f).offset(3, 0, 1, Need::LocalWrite), Ok(0x80));
+        assert_eq!(mkey(0).offset(Some(3), 0x10, 8, Need::RemoteRead), Ok(0x10));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(Some(3), u64::MAX, 1, Need::LocalWrite), Ok(0x7f));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(Some(3), 0, 1, Need::LocalWrite), Ok(0x80));
     }
 
     #[test]
     fn pd_and_access_are_checked() {
         let m = mkey(0x7000);
         let wrong = KeyFault::WrongPd { key: KEY, found: 3, expected: 4 };
-        assert_eq!(m.offset(4, 0x7000, 1, Need::LocalRead), Err(wrong));
+        assert_eq!(m.offset(Some(4), 0x7000, 1, Need::LocalRead), Err(wrong));
         for need in [Need::RemoteWrite, Need::RemoteAtomic] {
-            assert_eq!(m.offset(3, 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
+            assert_eq!(m.offset(Some(3), 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
         }
     }
 }

@@ -185,8 +185,8 @@ impl Opcode {
             Transport::Uc => 1,
             Transport::Ud => 3,
             Transport::Dc => 6,
-            // No opcode has this transport, since no row serves it. The specification leaves 7 to manufacturers.
-            Transport::RawPacket => 7,
+            // No opcode has these transports, since no row serves them. The specification leaves 7 to manufacturers.
+            Transport::RawPacket | Transport::RegUmr => 7,
         };
         service << 5 | self.index
     }
@@ -221,7 +221,7 @@ impl Opcode {
         match self.transport {
             Transport::Ud => self.row().carries.and(Carries::DETH),
             Transport::Dc => self.row().carries.and(Carries::DC),
-            Transport::Rc | Transport::Uc | Transport::RawPacket => self.row().carries,
+            Transport::Rc | Transport::Uc | Transport::RawPacket | Transport::RegUmr => self.row().carries,
         }
     }
 
@@ -268,7 +268,7 @@ impl Row {
             Transport::Dc => true,
             Transport::Uc => self.uc,
             Transport::Ud => self.ud,
-            Transport::RawPacket => false,
+            Transport::RawPacket | Transport::RegUmr => false,
         }
     }
 }

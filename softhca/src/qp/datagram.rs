@@ -74,11 +74,17 @@ pub(super) fn receive(
                 sl: route.grh.as_ref().and_then(roce_packet_type).unwrap_or(route.sl),
                 dlid_path_bits: (route.dlid ^ lid) as u8 & 0x7f,
                 grh: route.grh.is_some(),
-                pkey_index: qp.attr.pkey_index.unwrap_or(0),
+                pkey_index: pkey_of_cqe(qp, packet.headers.bth.pkey),
             }),
         },
     );
     Ok(())
+}
+
+/// What a CQE says of the packet's P_Key: its index in the port's table; of a packet for QP 1, which takes those of all
+/// partitions, the P_Key itself (Linux `handle_responder` looks it up).
+fn pkey_of_cqe(qp: &QpCore, pkey: u16) -> u16 {
+    if qp.context.privileges.is_qp1 { pkey } else { qp.attr.pkey_index.unwrap_or(0) }
 }
 
 /// The network header of a packet as it lies in memory: a GRH, or the IP header that RoCE v2 has in its place; an IPv4

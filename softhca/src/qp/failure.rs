@@ -3,6 +3,7 @@
 use crate::cq::Syndrome;
 use crate::packet::NakCode;
 use crate::recv::SrqFault;
+use crate::resources::UmrFault;
 
 /// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own, and stay the same between versions. Those of
 /// a ConnectX differ; NVIDIA does not publish them.
@@ -43,6 +44,12 @@ impl Failure {
     pub(crate) const SEND_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x50);
     /// Flushed from the receive queue.
     pub(crate) const RECEIVE_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x51);
+    /// The memory key to change is not there, not in the state that the request asks for, or not the QP's to change.
+    pub(crate) const UMR_KEY: Self = Self::new(Syndrome::MwBind, 0x30);
+    /// The memory key to change would become what no key can be.
+    pub(crate) const UMR_CHANGE: Self = Self::new(Syndrome::MwBind, 0x31);
+    /// The list of a memory key would become longer than the key or the device has room for.
+    pub(crate) const UMR_LENGTH: Self = Self::new(Syndrome::MwBind, 0x32);
     /// A READ or atomic answer of the wrong length, kind or syndrome.
     pub(crate) const BAD_RESPONSE: Self = Self::new(Syndrome::BadResponse, 0x60);
     /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
@@ -66,6 +73,18 @@ impl Failure {
             _ => None,
         }
     }
+    /// What a refused change of a memory key ends with.
+    pub(crate) fn of_umr(fault: &UmrFault) -> Self {
+        match fault {
+            UmrFault::Key(_) | UmrFault::NotEnabled(_) | UmrFault::State { .. } | UmrFault::NotPermitted { .. } => {
+                Self::UMR_KEY
+            }
+            UmrFault::Change { .. } => Self::UMR_CHANGE,
+            UmrFault::Length { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
+            UmrFault::List(_) => Self::SOURCE_PROTECTION,
+        }
+    }
+
     /// What a receive from an SRQ that is made to fail ends with.
     pub(crate) fn of_srq_fault(fault: SrqFault) -> Self {
         match fault {

@@ -163,6 +163,11 @@ impl Qp {
         }
     }
 
+    /// Number of the port that it is bound to.
+    pub(crate) fn port(&self) -> Option<u8> {
+        self.core.attr.port
+    }
+
     /// What it was created from.
     pub(crate) fn context(&self) -> &QpContext {
         &self.core.context
@@ -265,7 +270,7 @@ impl Qp {
         if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
             || !self.core.is_linked(resources)
             || bth.opcode.transport() != self.core.transport()
-            || !qp_core::pkeys_match(bth.pkey, self.core.pkey)
+            || !self.core.accepts_pkey(resources, bth.pkey)
             || self.core.route.is_some_and(|to| !to.is_way_back(route))
         {
             log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.core.qpn, packet.headers);
@@ -285,8 +290,8 @@ impl Qp {
         let taken = match core.transport() {
             Transport::Ud => datagram::receive(core, receives, resources, route, packet),
             Transport::Rc | Transport::Uc => self.responder.request(core, receives, resources, packet),
-            // An initiator takes no requests, and no packet is raw.
-            Transport::Dc | Transport::RawPacket => return,
+            // An initiator takes no requests, no packet is raw, and changes of keys stay at home.
+            Transport::Dc | Transport::RawPacket | Transport::RegUmr => return,
         };
         if taken == Err(Fatal) {
             self.enter_error();
@@ -321,11 +326,12 @@ impl Qp {
         }
     }
 
-    /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1).
+    /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1). One that changes keys
+    /// receives nothing.
     fn stop_sending(&mut self, resources: &mut Resources) {
         self.leave_target(resources);
         match self.core.transport() {
-            Transport::Rc | Transport::Dc => self.enter_error(),
+            Transport::Rc | Transport::Dc | Transport::RegUmr => self.enter_error(),
             _ if self.core.role != Role::Qp => self.enter_error(),
             Transport::Uc | Transport::Ud | Transport::RawPacket => self.core.state = QpState::Sqe,
         }

@@ -6,6 +6,7 @@ use super::{Qp, state};
 use crate::config::LinkLayer;
 use crate::context::{Path, QpAttr, QpState, Transport};
 use crate::error::Error;
+use crate::gsi::MAD_BYTES;
 use crate::resources::Resources;
 use crate::wire::Route;
 
@@ -43,7 +44,9 @@ impl Qp {
             let index = usize::from(merged.pkey_index.unwrap_or(0));
             self.core.pkey = port.pkeys.get(index).copied().unwrap_or(0);
             self.core.mtu = match self.core.context.transport {
-                Transport::Ud | Transport::RawPacket => port.active_mtu,
+                // A management datagram has 256 bytes (IBTA vol. 1, 13.4.2).
+                Transport::Ud if self.core.context.privileges.is_qp1 => MAD_BYTES as u32,
+                Transport::Ud | Transport::RawPacket | Transport::RegUmr => port.active_mtu,
                 Transport::Rc | Transport::Uc | Transport::Dc => merged.path_mtu.unwrap_or(port.active_mtu),
             };
         }

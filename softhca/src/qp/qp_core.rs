@@ -4,6 +4,7 @@ use crate::config::PortConfig;
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::cq::Source;
 use crate::event::{Event, QpEvent};
+use crate::gsi::QP1;
 use crate::packet::DcEth;
 use crate::resources::Resources;
 use crate::wire::{Frame, Route, Sender};
@@ -77,6 +78,11 @@ impl QpCore {
         self.dc_peer.map(|peer| peer.number).or(self.attr.dest_qpn).unwrap_or(0)
     }
 
+    /// The number that datagrams name as their source.
+    pub(super) fn source_qpn(&self) -> u32 {
+        if self.context.privileges.sends_as_qp1 { QP1 } else { self.qpn }
+    }
+
     /// What each packet of a dynamic connection carries.
     pub(super) fn dc_header(&self) -> Option<DcEth> {
         self.dc_peer.map(|peer| DcEth { source: self.qpn, connection: peer.connection })
@@ -100,6 +106,15 @@ impl QpCore {
     /// The port that the QP was bound to.
     pub(super) fn port<'a>(&self, resources: &'a Resources) -> Option<&'a PortConfig> {
         resources.ports.get(usize::from(self.attr.port?).checked_sub(1)?)
+    }
+
+    /// Whether it takes packets of this partition: QP 1 those of all that the port is in (IBTA vol. 1, 10.9.2).
+    pub(super) fn accepts_pkey(&self, resources: &Resources, pkey: u16) -> bool {
+        let all = self.port(resources).filter(|_| self.context.privileges.is_qp1);
+        match all {
+            Some(port) => port.pkeys.iter().any(|&own| pkeys_match(pkey, own)),
+            None => pkeys_match(pkey, self.pkey),
+        }
     }
 
     /// Packets that carry `len` bytes: one at least.

@@ -131,9 +131,7 @@ impl Receives {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
-        resources
-            .scatter(resources.receive_pd(&qp.context), segs, offset, data)
-            .map_err(|_| Failure::RECEIVE_PROTECTION)
+        resources.scatter(resources.receiver(&qp.context), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.

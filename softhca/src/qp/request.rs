@@ -57,7 +57,7 @@ impl Request {
         };
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
-            SendOp::Nop => 0,
+            SendOp::Nop | SendOp::Umr => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
@@ -71,6 +71,7 @@ impl Request {
             wqebbs,
             opcode,
             op: SendOp::Nop,
+            umr: None,
             target: None,
             headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
@@ -85,6 +86,7 @@ impl Request {
     /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
+        self.wqe.umr = None;
         Self { span: 0, ..self }
     }
 
@@ -113,8 +115,8 @@ impl Request {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
-            // Neither is ever a packet of the transport.
-            SendOp::Nop | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
+            // None is ever a packet of the transport.
+            SendOp::Nop | SendOp::Umr | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),
@@ -139,7 +141,7 @@ impl Request {
             psn: psn.get(),
         });
         headers.dc = qp.dc_header();
-        headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.qpn });
+        headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.source_qpn() });
         headers.reth = remote.filter(|_| place.begins() && !is_atomic(operation)).map(|remote| Reth {
             addr: if answered { remote.addr.wrapping_add(offset) } else { remote.addr },
             rkey: remote.rkey,
@@ -184,7 +186,7 @@ impl Request {
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                resources.gather(qp.context.pd, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
+                resources.gather(&qp.context, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
             }
             Payload::Inline(bytes) => copy_inline(bytes, offset, out),
             Payload::Mixed(parts) => {
@@ -194,9 +196,9 @@ impl Request {
                     let to = &mut out[done..done + here];
                     match part {
                         _ if here == 0 => {}
-                        Part::Seg(seg) => resources
-                            .gather(qp.context.pd, &[*seg], skip, to)
-                            .map_err(|_| Failure::SOURCE_PROTECTION)?,
+                        Part::Seg(seg) => {
+                            resources.gather(&qp.context, &[*seg], skip, to).map_err(|_| Failure::SOURCE_PROTECTION)?
+                        }
                         Part::Inline(bytes) => copy_inline(bytes, skip, to)?,
                     }
                     skip = skip.saturating_sub(part.bytes());
@@ -227,7 +229,7 @@ impl Request {
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                resources.scatter(qp.context.pd, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
+                resources.scatter(&qp.context, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
             }
             Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
         }

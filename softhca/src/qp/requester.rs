@@ -177,6 +177,14 @@ impl Requester {
         let request = &mut self.requests[self.cursor];
         request.started = true;
         if request.span == 0 {
+            // Going back to a lost packet before it does not do it again.
+            if let Some(umr) = request.wqe.umr.take()
+                && let Err(fault) = resources.change_mkey(&qp.context, &umr)
+            {
+                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+                request.failure = Some(Failure::of_umr(&fault));
+                return self.retire(qp, resources);
+            }
             self.cursor += 1;
             return self.retire(qp, resources);
         }

@@ -87,13 +87,13 @@ struct Rule {
 /// The row for a transition, or `None` if there is no such transition.
 fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
-    use Transport::{Dc, RawPacket, Rc, Uc, Ud};
+    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud};
 
     // What a connected QP is set up with, and what a datagram QP has in its place.
     let identity = match transport {
         Ud => PKEY_INDEX | PORT | QKEY,
         Rc | Uc => PKEY_INDEX | PORT | ACCESS,
-        Dc => PKEY_INDEX | PORT,
+        Dc | RegUmr => PKEY_INDEX | PORT,
         RawPacket => PORT,
     };
     // What may change whenever the send queue is (about to be) running.
@@ -102,17 +102,17 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         Uc => CUR_STATE | ACCESS,
         Rc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
         Dc => MIN_RNR_TIMER,
-        RawPacket => 0,
+        RawPacket | RegUmr => 0,
     };
     let (required, optional) = match (from, to) {
         (Reset, Err) => return None,
         (_, Reset | Err) => (0, 0),
-        (Reset, Init) if transport == RawPacket => (identity, 0),
+        (Reset, Init) if matches!(transport, RawPacket | RegUmr) => (identity, 0),
         (Reset, Init) => (identity, OUT_OF_ORDER),
-        (Init, Init) if transport == RawPacket => (0, 0),
+        (Init, Init) if matches!(transport, RawPacket | RegUmr) => (0, 0),
         (Init, Init) => (0, identity | OUT_OF_ORDER),
         (Init, Rtr) => match transport {
-            RawPacket => (0, 0),
+            RawPacket | RegUmr => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY | OUT_OF_ORDER),
             Dc => (PATH_MTU, PATH | PKEY_INDEX),
             Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX | OUT_OF_ORDER),
@@ -122,12 +122,12 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
             ),
         },
         (Rtr, Rts) => match transport {
-            RawPacket => (0, 0),
+            RawPacket | RegUmr => (0, 0),
             Ud | Uc => (SQ_PSN, running),
             Rc | Dc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
         },
         // As for initiators in the kernel (mlx5_ib, `modify_dci_qp_is_ok`).
-        (_, Sqd) | (Sqd | Sqe, _) if transport == Dc => return None,
+        (_, Sqd) | (Sqd | Sqe, _) if matches!(transport, Dc | RegUmr) => return None,
         (Rts | Sqd, Rts) => (0, running),
         // RC has no SQE: its send errors end in Err.
         (Sqe, Rts) if transport != Rc => (0, running),
@@ -135,7 +135,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Sqd, Sqd) => match transport {
             RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
-            Dc => return None,
+            Dc | RegUmr => return None,
             Uc => (0, PATH | ACCESS | PKEY_INDEX),
             Rc => (
                 0,

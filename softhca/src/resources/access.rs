@@ -1,9 +1,11 @@
 //! Access to host memory by keys: for a QP's own requests, and for those of its peer.
 
 use super::Resources;
-use crate::context::{Access, QpContext, ReceiveSource};
-use crate::memory::HostMemory;
-use crate::memory::mkey::{Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, Need};
+use crate::context::{QpContext, ReceiveSource};
+use crate::memory::mkey::{
+    Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, Need, RESERVED_LKEY,
+};
+use crate::memory::{HostMemory, PageTable, PagedMemory};
 use crate::wqe::DataSeg;
 use thiserror::Error;
 
@@ -36,7 +38,7 @@ enum Spot {
 
 /// A walk through indirect keys.
 struct Walk<'a> {
-    pd: u32,
+    pd: Option<u32>,
     need: Need,
     /// Pieces that it may still have.
     pieces: u32,
@@ -45,7 +47,8 @@ struct Walk<'a> {
 }
 
 impl Resources {
-    fn find_mkey(&self, key: u32) -> Result<&Mkey, KeyFault> {
+    /// The memory key with this number, free or not.
+    pub(crate) fn find_mkey(&self, key: u32) -> Result<&Mkey, KeyFault> {
         self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))
     }
 
@@ -53,7 +56,7 @@ impl Resources {
     /// with its place in the bytes: for most keys, there is one.
     fn for_spots(
         &self,
-        (pd, key, need): (u32, u32, Need),
+        (by, key, need): (impl Into<Accessor>, u32, Need),
         addr: u64,
         len: usize,
         mut f: impl FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
@@ -61,10 +64,17 @@ impl Resources {
         if key == NULL_KEY && !need.is_remote() {
             return f(Spot::Null, 0..len);
         }
+        let Accessor { pd, reserved_lkey } = by.into();
+        if key == RESERVED_LKEY && reserved_lkey && !need.is_remote() {
+            PagedMemory::check_host_address(addr, len as u64)?;
+            return f(Spot::Host(addr), 0..len);
+        }
         let mkey = self.find_mkey(key)?;
         let offset = mkey.offset(pd, addr, len as u64, need)?;
-        if let Behind::Memory = mkey.behind {
-            return f(Spot::Host(mkey.context.addr.wrapping_add(offset)), 0..len);
+        match &mkey.behind {
+            Behind::Memory => return f(Spot::Host(mkey.context.addr.wrapping_add(offset)), 0..len),
+            Behind::Pages(table) => return pages(mkey, table, offset, 0..len, need, &mut f),
+            Behind::Pieces(_) => {}
         }
         let mut walk = Walk { pd, need: need.of_piece(), pieces: MAX_PIECES, take: &mut f };
         self.walk(&mut walk, mkey, offset, 0..len, 1).map_err(|fault| match fault {
@@ -86,7 +96,7 @@ impl Resources {
     ) -> Result<(), KeyFault> {
         let list = match &mkey.behind {
             Behind::Memory => return (walk.take)(Spot::Host(mkey.context.addr.wrapping_add(offset)), part),
-            Behind::Nothing => return Err(KeyFault::Free(mkey.key)),
+            Behind::Pages(table) => return pages(mkey, table, offset, part, walk.need, walk.take),
             Behind::Pieces(list) => list,
         };
         if depth > MAX_INDIRECTION {
@@ -134,7 +144,7 @@ impl Resources {
     /// place in the data.
     fn for_pieces(
         &self,
-        pd: u32,
+        by: Accessor,
         segs: &[DataSeg],
         (offset, len): (u64, usize),
         need: Need,
@@ -151,7 +161,7 @@ impl Resources {
                 continue;
             }
             let n = (len - done).min((seg_len - skip) as usize);
-            self.for_spots((pd, seg.lkey, need), seg.addr.wrapping_add(skip), n, |spot, part| {
+            self.for_spots((by, seg.lkey, need), seg.addr.wrapping_add(skip), n, |spot, part| {
                 f(spot, done + part.start..done + part.end)
             })?;
             done += n;
@@ -168,8 +178,14 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; `out` is then unspecified.
-    pub(crate) fn gather(&self, pd: u32, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
-        self.for_pieces(pd, segs, (offset, out.len()), Need::LocalRead, |spot, part| {
+    pub(crate) fn gather(
+        &self,
+        by: impl Into<Accessor>,
+        segs: &[DataSeg],
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), LocalFault> {
+        self.for_pieces(by.into(), segs, (offset, out.len()), Need::LocalRead, |spot, part| {
             self.read_spot(spot, &mut out[part])
         })
     }
@@ -178,19 +194,25 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; segments before the faulty one have been written, as a device does.
-    pub(crate) fn scatter(&self, pd: u32, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
-        self.for_pieces(pd, segs, (offset, data.len()), Need::LocalWrite, |spot, part| {
+    pub(crate) fn scatter(
+        &self,
+        by: impl Into<Accessor>,
+        segs: &[DataSeg],
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), LocalFault> {
+        self.for_pieces(by.into(), segs, (offset, data.len()), Need::LocalWrite, |spot, part| {
             self.write_spot(spot, &data[part])
         })
     }
 
-    /// Protection domain whose keys the receive WQEs of a QP name: the SRQ's if it takes them from one (IBTA vol. 1,
+    /// Whose keys the receive WQEs of a QP name: those of its SRQ's protection domain if it takes them from one (IBTA vol. 1,
     /// 10.2.9.1).
     #[must_use]
-    pub(crate) fn receive_pd(&self, qp: &QpContext) -> u32 {
+    pub(crate) fn receiver(&self, qp: &QpContext) -> Accessor {
         match qp.rq {
-            ReceiveSource::Shared { srqn } => self.srqs.get(srqn).map_or(qp.pd, |srq| srq.context().pd),
-            _ => qp.pd,
+            ReceiveSource::Shared { srqn } => self.srqs.get(srqn).map_or(qp.pd, |srq| srq.context().pd).into(),
+            _ => qp.into(),
         }
     }
 
@@ -271,7 +293,7 @@ impl Resources {
     }
 
     /// Invalidates `rkey`, as SEND with invalidate asks (IBTA vol. 1, 9.4.1.1). The key stays allocated until it is
-    /// destroyed, but gives access to no memory.
+    /// destroyed, but is free: it gives access to no memory.
     ///
     /// # Errors
     /// [`KeyFault`] if there is no such key in the protection domain, or peers may not invalidate it.
@@ -283,8 +305,33 @@ impl Resources {
         if !mkey.remote_invalidate {
             return Err(KeyFault::NotInvalidated(rkey));
         }
-        mkey.context.len = 0;
-        mkey.context.access = Access::default();
+        mkey.free = true;
         Ok(())
     }
+}
+
+/// Calls `f` for each row of pages behind the bytes from `offset` of a key's region on, which are the bytes `part` of an access.
+fn pages(
+    mkey: &Mkey,
+    table: &PageTable,
+    offset: u64,
+    part: std::ops::Range<usize>,
+    need: Need,
+    f: &mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+) -> Result<(), KeyFault> {
+    let iova = mkey.context.iova;
+    // The region begins where its first address says in the first page.
+    let start = iova % (1 << (table.log_bytes() & 63));
+    let mut at = part.start;
+    while at < part.end {
+        let done = offset.wrapping_add((at - part.start) as u64);
+        let place = start.checked_add(done);
+        let found = place.and_then(|place| table.find(place, (part.end - at) as u64, need));
+        let (host, len) = found.ok_or(KeyFault::NoPage { key: mkey.key, addr: iova.wrapping_add(done), need })?;
+        PagedMemory::check_host_address(host, len)?;
+        let end = at + len as usize;
+        f(Spot::Host(host), at..end)?;
+        at = end;
+    }
+    Ok(())
 }

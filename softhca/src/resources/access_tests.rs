@@ -4,9 +4,9 @@ use super::Resources;
 use super::access::LocalFault;
 use crate::config::{DeviceConfig, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext};
-use crate::memory::mkey::{Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, Need};
+use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, Need, RESERVED_LKEY};
 use crate::memory::test_memory::{BASE, TestMemory};
-use crate::memory::{HostMemory, KeyList};
+use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::wqe::DataSeg;
 
 const PD: u32 = 3;
@@ -25,7 +25,10 @@ fn resources() -> Resources {
 fn add(resources: &mut Resources, access: Access, (iova, addr, len): (u64, u64, u64), behind: Behind) -> u32 {
     let index = resources.mkeys.reserve().unwrap();
     let context = MkeyContext { pd: PD, iova, addr, len, access };
-    resources.mkeys.insert(index, Mkey { key: index << 8, context, behind, remote_invalidate: false });
+    resources.mkeys.insert(
+        index,
+        Mkey { key: index << 8, context, behind, remote_invalidate: false, free: false, umr_octwords: None },
+    );
     index << 8
 }
 
@@ -125,7 +128,10 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
     let list = KeyList::own(vec![piece(index << 8, 0, 8)]);
     let context = MkeyContext { pd: PD, iova: 0, addr: 0, len: 8, access: ALL };
     let behind = Behind::Pieces(list);
-    resources.mkeys.insert(index, Mkey { key: index << 8, context, behind, remote_invalidate: false });
+    resources.mkeys.insert(
+        index,
+        Mkey { key: index << 8, context, behind, remote_invalidate: false, free: false, umr_octwords: None },
+    );
     assert_eq!(read::<1>(&resources, index << 8, 0), Err(KeyFault::TooIndirect { key: index << 8 }));
     // As many as may be, and one more.
     let mut key = direct(&mut resources, LOCAL);
@@ -133,11 +139,48 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
         key = own(&mut resources, ALL, &[piece(key, 0, 8)]);
         assert_eq!(read::<1>(&resources, key, 0).is_ok(), depth <= MAX_INDIRECTION, "{depth}");
     }
-    let free = add(&mut resources, ALL, (0, 0, 8), Behind::Nothing);
+    let free = direct(&mut resources, ALL);
+    resources.mkeys.get_mut(free >> 8).unwrap().free = true;
     assert_eq!(read::<1>(&resources, free, 0), Err(KeyFault::Free(free)));
     let seg = [DataSeg { addr: 0, len: 8, lkey: free }];
     assert_eq!(resources.gather(PD, &seg, 0, &mut [0]), Err(LocalFault::Key(KeyFault::Free(free))));
     assert_eq!(resources.invalidate(PD, free), Err(KeyFault::NotInvalidated(free)));
+}
+
+#[test]
+fn pages_are_reached_by_their_table_also_from_an_indirect_key() {
+    let mut resources = resources();
+    // Pages of the host's memory backwards, of which the last may only be read; the region begins in the first.
+    let pages = vec![PAGE_READ | PAGE_WRITE, PAGE_READ].into_iter().map(|rights| BASE + rights).collect();
+    let table = Behind::Pages(PageTable::new(pages, 12));
+    let key = add(&mut resources, ALL, (0x7ffe, 0, 0x1002), table);
+    assert_eq!(read(&resources, key, 0x7ffd), Err::<[u8; 1], _>(KeyFault::OutOfBounds { key, addr: 0x7ffd, len: 1 }));
+    assert_eq!(read(&resources, key, 0x7ffe), Ok([0xfe, 0xff, 0, 1]));
+    resources.remote_write(PD, key, 0x7fff, &[0x55]).unwrap();
+    assert_eq!(read(&resources, key, 0x7fff), Ok([0x55]));
+    let fault = KeyFault::NoPage { key, addr: 0x8000, need: Need::RemoteWrite };
+    assert_eq!(resources.remote_write(PD, key, 0x7fff, &[9, 9]), Err(fault), "none is written");
+    assert_eq!(read(&resources, key, 0x7fff), Ok([0x55]));
+    let indirect = own(&mut resources, ALL, &[piece(key, 0x8002, 2), piece(key, 0x7ffe, 2)]);
+    assert_eq!(read(&resources, indirect, 1), Ok([3, 0xfe, 0x55]));
+    // No table can name the device's own addresses.
+    let table = Behind::Pages(PageTable::new(vec![HOST_BYTES | PAGE_READ], 12));
+    let outside = add(&mut resources, ALL, (0, 0, 0x1000), table);
+    assert!(matches!(read::<1>(&resources, outside, 0), Err(KeyFault::Dma(_))));
+}
+
+#[test]
+fn the_reserved_key_is_all_memory_for_those_who_have_it() {
+    let resources = resources();
+    let seg = [DataSeg { addr: BASE + 0x10, len: 4, lkey: RESERVED_LKEY }];
+    let mut out = [0; 4];
+    assert!(resources.gather(PD, &seg, 0, &mut out).is_err());
+    let kernel = Accessor { reserved_lkey: true, ..PD.into() };
+    resources.gather(kernel, &seg, 0, &mut out).unwrap();
+    assert_eq!(out, [0x10, 0x11, 0x12, 0x13]);
+    assert_eq!(resources.remote_read(PD, RESERVED_LKEY, BASE, &mut out), Err(KeyFault::NoSuch(RESERVED_LKEY)));
+    let lists = [DataSeg { addr: HOST_BYTES, len: 4, lkey: RESERVED_LKEY }];
+    assert!(resources.scatter(kernel, &lists, 0, &out).is_err(), "not the device's own addresses");
 }
 
 #[test]

@@ -5,13 +5,15 @@
 
 mod access;
 mod q_counter;
+mod umr;
 
 pub(crate) use q_counter::QCounter;
+pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
 
 use crate::complaint::{Complaint, Complaints};
-use crate::config::{DeviceConfig, Limits, PortConfig};
+use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
 use crate::cq::{Completion, Cq, CqFailure};
 use crate::eq::EventQueues;
 use crate::error::Object;
@@ -32,12 +34,26 @@ const FIRST_MKEY_INDEX: u32 = 0x18;
 /// Most Q counters: their numbers have eight bits, and 0 is none.
 pub(crate) const MAX_Q_COUNTERS: u32 = 255;
 
+/// Most entries of the lists of all memory keys, so that no driver can make the device's own memory run out: enough for
+/// 256 GiB in pages of 4 KiB.
+pub(crate) const MAX_TRANSLATIONS: u32 = 1 << 26;
+
+/// A protection domain: a number that other objects name.
+pub(crate) struct Pd {
+    /// Keys and queues that belong to it.
+    pub(crate) users: u32,
+}
+
 /// What QPs share.
 pub(crate) struct Resources {
     /// Host memory by DMA.
     pub(crate) memory: Box<PagedMemory>,
+    /// Protection domains.
+    pub(crate) pds: Table<Pd>,
     /// Memory keys by index (the key without its lowest byte).
     pub(crate) mkeys: Table<Mkey>,
+    /// Entries of the lists of all memory keys ([`crate::memory::mkey::Behind::translations`]).
+    pub(crate) translations: u64,
     /// Completion queues.
     pub(crate) cqs: Table<Cq>,
     /// Shared receive queues.
@@ -58,6 +74,10 @@ pub(crate) struct Resources {
     pub(crate) ports: Vec<PortConfig>,
     /// Whether the link of each port is up; port 1 is the first.
     pub(crate) ports_up: Vec<bool>,
+    /// Which ConnectX the device is.
+    pub(crate) generation: Generation,
+    /// UMR changes the length of a key's pages.
+    pub(crate) umr_registers: bool,
     /// Limits.
     pub(crate) limits: Limits,
     /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
@@ -91,7 +111,9 @@ impl Resources {
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
         Self {
             memory,
+            pds: Table::new(Object::Pd, 1, config.limits.max_objects),
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
+            translations: 0,
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             srqs: Table::new(Object::Srq, 1, config.limits.max_objects),
             eqs: EventQueues::new(),
@@ -102,6 +124,8 @@ impl Resources {
             frames: FrameLog::default(),
             ports_up: vec![true; config.ports.len()],
             ports: config.ports.clone(),
+            generation: config.generation,
+            umr_registers: config.umr_registers,
             limits: config.limits,
             now: Duration::ZERO,
             sink: config.sink,
@@ -110,6 +134,11 @@ impl Resources {
             dc_attempts: 0,
             stranded: Vec::new(),
         }
+    }
+
+    /// Whether there is room for `more` entries of memory keys' lists.
+    pub(crate) fn may_hold(&self, more: u64) -> bool {
+        self.translations + more <= MAX_TRANSLATIONS.into()
     }
 
     /// A number for an attempt of a DCI to connect. It begins with the clock, so that those of a process that has the same

@@ -59,6 +59,8 @@ pub(crate) struct QCounter {
     pub(crate) req_remote_operation_errors: u32,
     /// Requests that were repeated too often.
     pub(crate) req_transport_retries_exceeded: u32,
+    /// Changes of memory keys that were refused.
+    pub(crate) req_mw_binding: u32,
     /// Requests that were flushed.
     pub(crate) req_cqe_flush_error: u32,
     /// Queues of the set.
@@ -86,6 +88,7 @@ impl QCounter {
             Syndrome::LocalLength => Some(&mut self.req_local_length_error),
             Syndrome::LocalQpOp => Some(&mut self.local_operation_error),
             Syndrome::LocalProtection => Some(&mut self.req_local_protection),
+            Syndrome::MwBind => Some(&mut self.req_mw_binding),
             Syndrome::BadResponse => Some(&mut self.req_bad_response),
             Syndrome::RemoteInvalidRequest => Some(&mut self.req_remote_invalid_request),
             Syndrome::RemoteAccess => Some(&mut self.req_remote_access_errors),

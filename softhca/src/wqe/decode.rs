@@ -4,7 +4,7 @@ use super::fault::WqeFault;
 use super::opcode::{self, SHAPES, Tail};
 use super::segments::{DATA_SEG_BYTES, Segments, be32, be64};
 use super::send::{Payload, Remote, SendOp, SendWqe};
-use super::{address, control, eth_segment};
+use super::{address, control, eth_segment, umr};
 use crate::context::{InlineHeaders, Transport};
 
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
@@ -54,13 +54,16 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         }
     }
     let payload = match shape.tail {
-        Tail::Ignored => Payload::Segs(Vec::new()),
+        Tail::Ignored | Tail::Key => Payload::Segs(Vec::new()),
         Tail::Source => segs.payload(true)?,
         Tail::Result => segs.payload(false)?,
     };
     if shape.atomic && payload.len() != 8 {
         return Err(WqeFault::AtomicLength(payload.len()));
     }
+
+    let imm = be32(wqe, control::IMM);
+    let umr = if shape.tail == Tail::Key { Some(Box::new(umr::take(&mut segs, imm)?)) } else { None };
 
     let op = match opcode {
         opcode::SEND => checksums.map_or(SendOp::Send(address), SendOp::Frame),
@@ -71,8 +74,8 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::RDMA_READ => SendOp::Read(remote),
         opcode::ATOMIC_CS => SendOp::CompareSwap { remote, compare, swap: swap_add },
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
+        opcode::UMR => SendOp::Umr,
         _ => SendOp::Nop,
     };
-    let imm = be32(wqe, control::IMM);
-    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, target, headers, payload, signaled, solicited, fence, imm })
+    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, umr, target, headers, payload, signaled, solicited, fence, imm })
 }

@@ -129,6 +129,26 @@ pub enum WqeFault {
     /// The address of an atomic is not a multiple of 8.
     #[error("atomic at remote address {0:#x}: not a multiple of 8")]
     AtomicAlignment(u64),
+    /// `flags` of the UMR control segment has bits that mean nothing, or asks for a key that is free and is not.
+    #[error("flags of the UMR control segment are {0:#04x}")]
+    BadUmrFlags(u8),
+    /// A UMR WQE changes what this device has not.
+    #[error("mkey_mask is {0:#x}: signatures, or fields that do not exist")]
+    BadUmrMask(u64),
+    /// A UMR WQE makes a key one QP's.
+    #[error("a key of QP {0:#x} only")]
+    KeyOfOneQp(u32),
+    /// The list of a UMR WQE is longer than the memory it is in.
+    #[error("a list of {octwords} octwords in {bytes} bytes")]
+    ShortList {
+        /// Octwords by the UMR control segment.
+        octwords: u16,
+        /// Bytes by the data segment.
+        bytes: u32,
+    },
+    /// Something follows the last segment.
+    #[error("{0} bytes after the last segment")]
+    Trailing(usize),
     /// An SRQ WQE links to an index outside of the ring.
     #[error("SRQ WQE {index:#x} links to {next:#x} in a ring of {entries}")]
     BadLink {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
-//!                                                      address.rs, eth_segment.rs, segments.rs ──┘
+//!                                                      address.rs, eth_segment.rs, umr.rs, segments.rs ──┘
 //! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
@@ -19,6 +19,7 @@ mod segments;
 mod send;
 #[cfg(test)]
 mod tests;
+mod umr;
 
 pub use crate::ethernet::Checksums;
 pub(crate) use control::may_differ;
@@ -27,3 +28,5 @@ pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
 pub use send::{AddressVector, DataSeg, DcTarget, Fence, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+pub(crate) use umr::OCTWORD;
+pub use umr::{KeyChange, Umr, UmrList};

@@ -23,6 +23,8 @@ pub const TSO: u8 = 0x0e;
 pub const ATOMIC_CS: u8 = 0x11;
 /// Atomic fetch and add, 8 bytes.
 pub const ATOMIC_FA: u8 = 0x12;
+/// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
+pub const UMR: u8 = 0x25;
 
 /// What follows the segments that the opcode and the transport call for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(super) enum Tail {
     Source,
     /// Buffers for the answer, by reference only.
     Result,
+    /// What is to become of a memory key.
+    Key,
 }
 
 /// The shape of the WQEs of one opcode.
@@ -56,14 +60,14 @@ pub(super) struct Shape {
 /// ([`crate::packet::Opcode::of`]).
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
-    use Tail::{Ignored, Result, Source};
-    use Transport::{Dc, RawPacket, Rc, Uc, Ud};
+    use Tail::{Ignored, Key, Result, Source};
+    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
     }
     //                  transports                   remote address  atomic  rest
     &[
-        row(NOP,            &[Rc, Uc, Ud, Dc, RawPacket], false,     false,  Ignored),
+        row(NOP,            &[Rc, Uc, Ud, Dc, RawPacket, RegUmr], false, false, Ignored),
         row(SEND,           &[Rc, Uc, Ud, Dc, RawPacket], false,     false,  Source),
         row(SEND_IMM,       &[Rc, Uc, Ud, Dc],            false,     false,  Source),
         row(SEND_INVAL,     &[Rc, Dc],                    false,     false,  Source),
@@ -72,5 +76,6 @@ pub(super) const SHAPES: &[Shape] = {
         row(RDMA_READ,      &[Rc, Dc],                    true,      false,  Result),
         row(ATOMIC_CS,      &[Rc, Dc],                    true,      true,   Result),
         row(ATOMIC_FA,      &[Rc, Dc],                    true,      true,   Result),
+        row(UMR,            &[Rc, Uc, RegUmr],            false,     false,  Key),
     ]
 };

@@ -75,6 +75,14 @@ impl<'a> Segments<'a> {
         Ok((start, seg))
     }
 
+    /// Refuses what has not been taken.
+    pub(super) fn end(&self) -> Result<(), WqeFault> {
+        match self.wqe.len() - self.at {
+            0 => Ok(()),
+            left => Err(WqeFault::Trailing(left)),
+        }
+    }
+
     /// Everything up to the end: data segments, each by reference or inline.
     pub(super) fn payload(&mut self, inline_permitted: bool) -> Result<Payload, WqeFault> {
         let mut parts = Vec::new();

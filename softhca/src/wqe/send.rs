@@ -1,5 +1,6 @@
 //! What a send WQE says, decoded.
 
+use super::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};
 use crate::ethernet::Checksums;
@@ -172,6 +173,8 @@ pub enum SendOp {
         /// What to add.
         add: u64,
     },
+    /// Change a memory key ([`SendWqe::umr`]).
+    Umr,
 }
 
 /// A send WQE that has passed every check.
@@ -185,6 +188,8 @@ pub struct SendWqe {
     pub opcode: u8,
     /// What to do.
     pub op: SendOp,
+    /// What is to become of which memory key.
+    pub umr: Option<Box<Umr>>,
     /// DC: to whom. A NOP goes to nobody.
     pub target: Option<DcTarget>,
     /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.

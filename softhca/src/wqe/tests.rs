@@ -53,6 +53,7 @@ fn write_imm_with_every_flag() {
         wqebbs: 1,
         opcode: 0x09,
         op: SendOp::WriteImm(REMOTE),
+        umr: None,
         target: None,
         headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
@@ -104,7 +105,7 @@ fn transports_have_their_opcodes() {
     let (opcode, transport) = (0x01, Transport::Uc);
     assert_eq!(fault(&wqe(opcode, &[&DATA]), transport), WqeFault::WrongTransport { opcode, transport });
     assert_eq!(fault(&wqe(0x0e, &[&[0; 16]]), Transport::RawPacket), WqeFault::Tso);
-    for opcode in [0x1b, 0x25, 0xff] {
+    for opcode in [0x1b, 0x26, 0xff] {
         assert_eq!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::UnknownOpcode(opcode));
     }
 }

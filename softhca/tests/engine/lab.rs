@@ -218,6 +218,7 @@ impl Node {
             signal_all: false,
             scatter_to_cqe_req: o.scatter_to_cqe,
             scatter_to_cqe_res: o.scatter_to_cqe,
+            privileges: Privileges::default(),
         };
         self.qpn = self.device.create_qp(context).unwrap();
     }

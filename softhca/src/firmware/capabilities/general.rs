@@ -47,6 +47,8 @@ capability_set! {
     LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects);
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();
+    RELAXED_ORDERING_WRITE_UMR: 0xd0, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    RELAXED_ORDERING_READ_UMR: 0xd1, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     // Users read registers.
     ACCESS_REGISTER_USER: 0xd2, 1 = |_| 1;
     LOG_MAX_CQ: 0xdb, 5 = |c| log2(c.limits.max_objects);
@@ -62,6 +64,7 @@ capability_set! {
     FIXED_BUFFER_SIZE: 0x108, 1 = |_| 1;
     LOG_MAX_MRW_SZ: 0x109, 7 = |_| 63;
     FORCE_TEARDOWN: 0x110, 1 = |_| 1;
+    UMR_EXTENDED_TRANSLATION_OFFSET: 0x118, 1 = |_| 1;
     NULL_MKEY: 0x119, 1 = |_| 1;
     LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
@@ -87,12 +90,13 @@ capability_set! {
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
     REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 1;
-    // There is no UMR.
-    UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |_| 1;
+    UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |c| (!c.umr_registers).into();
     // This one is also what drivers learn from whether atomics by indirect keys work (UCX
     // `UCT_IB_MLX5_MD_FLAG_INDIRECT_ATOMICS`), and they do.
     UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 0;
-    UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 1;
+    UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 0;
+    // A change of a key waits for the READs and atomics before it, if its driver asks for the strongest fence.
+    UMR_FENCE: 0x20a, 2 = |_| 0;
     DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
     // Signatures of commands. Who has a command queue chooses, and others have nothing to sign.
     CMDIF_CHECKSUM: 0x210, 2 = |_| 0;
@@ -104,6 +108,8 @@ capability_set! {
     CQ_OI: 0x220, 1 = |_| 1;
     CQ_RESIZE: 0x221, 1 = |_| 1;
     CQ_MODERATION: 0x222, 1 = |_| 1;
+    UMR_PTR_RLKY: 0x230, 1 = |_| 1;
+    SET_DETH_SQPN: 0x238, 1 = |_| 1;
     UD: 0x23d, 1 = |_| 1;
     UC: 0x23e, 1 = |_| 1;
     RC: 0x23f, 1 = |_| 1;

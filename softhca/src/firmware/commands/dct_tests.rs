@@ -2,7 +2,8 @@
 
 use crate::config::LinkLayer;
 use crate::context::{
-    CqContext, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
+    CqContext, Privileges, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder,
+    Transport,
 };
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
@@ -141,6 +142,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        privileges: Privileges::default(),
     };
     let qpn = device.create_qp(context).expect("a DCI");
     let none = QpAttr::default();

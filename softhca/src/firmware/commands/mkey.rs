@@ -5,10 +5,11 @@ use crate::context::{Access, Backing, KeyPiece, MkeyContext};
 use crate::device::KeyOptions;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, layout};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::objects::MkeyRecord;
 use crate::firmware::status::{Refusal, Status};
-use crate::memory::{HOST_BYTES, NULL_KEY};
+use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
+use crate::resources::MAX_TRANSLATIONS;
 
 layout! {
     /// Memory key context.
@@ -16,6 +17,7 @@ layout! {
         FREE: 0x1, 1;
         ACCESS_MODE_4_2: 0x3, 3;
         RELAXED_ORDERING_WRITE: 0xd, 1;
+        SMALL_FENCE_ON_RDMA_READ_RESPONSE: 0xf, 1;
         UMR_EN: 0x10, 1;
         A: 0x11, 1;
         RW: 0x12, 1;
@@ -100,10 +102,11 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. There is no key that dumps or fills, and no reserved one.
+    /// What it gives. There is no key that dumps or fills.
     query_special_contexts_out: 0x20 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
+        RESD_LKEY: 0x60, 32;
         NULL_MKEY: 0x80, 32;
     }
 }
@@ -135,9 +138,10 @@ mod mode {
 
 /// The key is for all QPs, and not for one.
 const ANY_QPN: u64 = 0xff_ffff;
-/// What an entry of a page list permits, if those count (`MLX5_IB_MTT_READ`, `MLX5_IB_MTT_WRITE`).
-const PAGE_READ: u64 = 1;
-const PAGE_WRITE: u64 = 2;
+/// log2 of the bytes of the smallest page.
+const LOG_ADAPTER_PAGE: u8 = 12;
+/// Octwords in which UMR counts lists.
+const UMR_OCTWORDS: u32 = 4;
 /// Bytes of the unit that lists are counted in.
 const OCTWORD: usize = 16;
 
@@ -160,35 +164,58 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_context(call, context, access_mode)?;
     call.check_use(Object::Pd, made.pd)?;
     let list = list(input)?;
+    let umr_octwords = umr_octwords(context)?;
+    let free = context.flag(mkc::FREE);
+    let log_bytes = context.get(mkc::LOG_PAGE_SIZE) as u8;
     let backing = match access_mode {
-        _ if context.flag(mkc::FREE) => Backing::Nothing,
         mode::PA => {
             all_memory(call, context, &mut made)?;
             Backing::Memory
+        }
+        // Nothing is behind it yet that would not come by UMR.
+        mode::MTT if free => Backing::Pages { log_bytes: log_bytes.max(LOG_ADAPTER_PAGE), entries: Vec::new() },
+        mode::MTT if umr_octwords.is_some() && !input.flag(create_mkey_in::MKEY_UMEM_VALID) => {
+            call.check_driver()?;
+            Backing::Pages { log_bytes, entries: entries(call, context, list)? }
         }
         mode::MTT => {
             pages(call, context, list, &mut made)?;
             Backing::Memory
         }
         mode::KLM => Backing::Pieces(pieces(list)?),
-        mode::KSM => {
-            // Mode KSM has the length of its pieces where others have that of a page.
-            let log_bytes = context.get(mkc::LOG_PAGE_SIZE) as u8;
-            Backing::EqualPieces { log_bytes, pieces: pieces(list)? }
-        }
+        // Mode KSM has the length of its pieces where others have that of a page.
+        mode::KSM => Backing::EqualPieces { log_bytes, pieces: pieces(list)? },
         other => return Err(Refusal::parameter(format!("access mode {other}"))),
     };
     let options = KeyOptions {
         backing,
         variant: Some(context.get(mkc::MKEY_7_0) as u8),
         remote_invalidate: context.flag(mkc::EN_RINVAL),
+        free,
+        umr_octwords,
     };
     let key = call.device.create_mkey_with(made, options)?;
     let index = key >> 8;
-    call.state.mkeys.insert(index, MkeyRecord { key, context: context.0.to_vec() });
+    call.state.mkeys.insert(index, MkeyRecord { context: context.0.to_vec() });
     call.created(Object::Mkey, index);
     call.output.set(create_mkey_out::MKEY_INDEX, index.into());
     Ok(())
+}
+
+/// How long a key's list may become by UMR, if UMR may change it. Lists come in units of 64 bytes there
+/// (`MLX5_UMR_FLEX_ALIGNMENT`), so that the last one of them need not end with the list.
+fn umr_octwords(context: View<'_>) -> Result<Option<u32>, Refusal> {
+    if !context.flag(mkc::UMR_EN) {
+        return Ok(None);
+    }
+    let octwords = context.get32(mkc::TRANSLATIONS_OCTWORD_SIZE);
+    if octwords > MAX_TRANSLATIONS / 2 {
+        return Err(Refusal::new(
+            Status::LimitExceeded,
+            format!("a list of {octwords} octwords, to be written by UMR"),
+        ));
+    }
+    Ok(Some(octwords.next_multiple_of(UMR_OCTWORDS)))
 }
 
 /// Refuses a context that no key can have.
@@ -255,25 +282,45 @@ fn pages(call: &mut Call<'_>, context: View<'_>, list: &[u8], made: &mut MkeyCon
         made.addr = call.in_umem(number, offset, made.len, made.access.local_write)?;
         return Ok(());
     }
-    let log_page_size = context.get(mkc::LOG_PAGE_SIZE);
-    if log_page_size < 12 {
-        return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, less than 2^12")));
+    let mut pages = entries(call, context, list)?;
+    if pages.iter().any(|entry| entry & PAGE_WRITE == 0) {
+        read_only(&mut made.access);
     }
-    let mut pages: Vec<u64> = list.chunks_exact(8).map(be64).collect();
-    if by_page {
-        if let Some(entry) = pages.iter().find(|&&entry| entry & PAGE_READ == 0) {
-            return Err(Refusal::parameter(format!("page {entry:#x}: not readable, so not there")));
-        }
-        if pages.iter().any(|entry| entry & PAGE_WRITE == 0) {
-            read_only(&mut made.access);
-        }
-        for entry in &mut pages {
-            *entry &= !(PAGE_READ | PAGE_WRITE);
-        }
+    for entry in &mut pages {
+        *entry &= !(PAGE_READ | PAGE_WRITE);
     }
-    let page_bytes = 1 << log_page_size;
+    let page_bytes = 1 << context.get(mkc::LOG_PAGE_SIZE);
     made.addr = call.in_pages(pages, page_bytes, made.iova % page_bytes, made.len)?;
     Ok(())
+}
+
+/// The pages of a list, with what each permits.
+fn entries(call: &Call<'_>, context: View<'_>, list: &[u8]) -> Result<Vec<u64>, Refusal> {
+    let log_page_size = context.get(mkc::LOG_PAGE_SIZE);
+    if log_page_size < u64::from(LOG_ADAPTER_PAGE) {
+        return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, less than 2^{LOG_ADAPTER_PAGE}")));
+    }
+    let page_bytes = 1_u64 << log_page_size;
+    // What is past the region is no page: lists have an even number of entries.
+    let end = context.get(mkc::START_ADDR) % page_bytes;
+    let needed = end.saturating_add(context.get(mkc::LEN)).div_ceil(page_bytes);
+    let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+    let mut entries: Vec<u64> = list.chunks_exact(ENTRY_BYTES).map(be64).take(needed).collect();
+    let by_page = call.input.flag(create_mkey_in::PG_ACCESS);
+    for entry in &mut entries {
+        let page = if by_page { *entry & !(PAGE_READ | PAGE_WRITE) } else { *entry };
+        if !page.is_multiple_of(page_bytes) {
+            return Err(Refusal::parameter(format!("page {page:#x}: not a multiple of {page_bytes:#x}")));
+        }
+        call.device.check_host_address(page, page_bytes)?;
+        if by_page && *entry & PAGE_READ == 0 {
+            return Err(Refusal::parameter(format!("page {entry:#x}: not readable, so not there")));
+        }
+        if !by_page {
+            *entry |= PAGE_READ | PAGE_WRITE;
+        }
+    }
+    Ok(entries)
 }
 
 /// A number of 8 bytes.
@@ -299,10 +346,33 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
     Ok(pieces.collect())
 }
 
+/// The context as the driver gave it, and what UMR or an invalidation has made of it since.
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.input.get32(query_mkey_in::MKEY_INDEX);
     call.check_use(Object::Mkey, index)?;
-    let context = find(call, index)?.context.clone();
+    let mut context = find(call, index)?.context.clone();
+    let info = call.device.query_mkey(index)?;
+    let [all, by_umr] = [mkc::LENGTH64, mkc::UMR_EN].map(|field| View(&context).flag(field));
+    let mut view = ViewMut(&mut context);
+    view.set(mkc::FREE, info.free.into());
+    view.set(mkc::MKEY_7_0, (info.key & 0xff).into());
+    view.set(mkc::PD, info.context.pd.into());
+    view.set(mkc::EN_RINVAL, info.remote_invalidate.into());
+    if !all {
+        view.set(mkc::START_ADDR, info.context.iova);
+        view.set(mkc::LEN, info.context.len);
+    }
+    if let Some(log_bytes) = info.log_bytes {
+        view.set(mkc::LOG_PAGE_SIZE, log_bytes.into());
+    }
+    if by_umr {
+        let Access { local_write, remote_write, remote_read, remote_atomic } = info.context.access;
+        for (right, value) in
+            [(mkc::LW, local_write), (mkc::RW, remote_write), (mkc::RR, remote_read), (mkc::A, remote_atomic)]
+        {
+            view.set(right, value.into());
+        }
+    }
     call.output.part(query_mkey_out::MEMORY_KEY_MKEY_ENTRY).put(0, &context);
     Ok(())
 }
@@ -310,7 +380,9 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.input.get32(destroy_mkey_in::MKEY_INDEX);
     call.check_owner(Object::Mkey, index)?;
-    let key = find(call, index)?.key;
+    find(call, index)?;
+    // UMR may have changed its lowest byte.
+    let key = call.device.query_mkey(index)?.key;
     call.device.destroy_mkey(key)?;
     call.state.mkeys.remove(&index);
     call.destroyed(Object::Mkey, index);
@@ -323,6 +395,7 @@ fn find<'a>(call: &'a Call<'_>, index: u32) -> Result<&'a MkeyRecord, Refusal> {
 }
 
 fn query_special_contexts(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.output.set(query_special_contexts_out::RESD_LKEY, RESERVED_LKEY.into());
     call.output.set(query_special_contexts_out::NULL_MKEY, NULL_KEY.into());
     Ok(())
 }

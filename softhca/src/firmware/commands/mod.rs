@@ -45,6 +45,8 @@ mod tis;
 mod uar;
 mod uctx;
 mod umem;
+#[cfg(test)]
+mod umr_tests;
 mod vport;
 mod vport_counter;
 mod work_queue;

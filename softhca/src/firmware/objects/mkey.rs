@@ -3,8 +3,6 @@
 /// A memory key.
 #[derive(Debug)]
 pub(crate) struct MkeyRecord {
-    /// Index and variant.
-    pub(crate) key: u32,
     /// Its context, as the driver gave it.
     pub(crate) context: Vec<u8>,
 }

@@ -14,7 +14,7 @@ use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
-use softhca::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use softhca::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
 use std::sync::Arc;
 use zerocopy::FromZeros;
@@ -197,6 +197,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             signal_all: false,
             scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
             scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
+            privileges: Privileges::default(),
         })
     })?;
     let bfreg_index = register.number();

@@ -98,6 +98,7 @@ impl Hca {
             doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
             limits: Limits::default(),
             srq_faults,
+            umr_registers: true,
             sink: settings.sink,
         };
         let windows = Windows::default();

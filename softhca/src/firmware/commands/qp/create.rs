@@ -3,13 +3,14 @@
 use super::codes::{ARMED, LOG_STRIDE_UNIT, MIGRATED, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{create_qp_in, create_qp_out, destroy_qp_in, qpc};
 use super::service::Service;
-use crate::context::{InlineHeaders, QpContext, ReceiveSource, RqContext, SqContext};
+use crate::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::layout::View;
 use crate::firmware::objects::{QPC_BYTES, QpRecord, SrqKind};
 use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
+use crate::gsi::QP1;
 
 /// Bytes of a QP's doorbell record.
 const RECORD_BYTES: u64 = 8;
@@ -17,7 +18,11 @@ const RECORD_BYTES: u64 = 8;
 pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_qp_in::QPC);
     let service = Service::of_context(view)?;
+    if service.is_privileged() {
+        call.check_driver()?;
+    }
     check_capabilities(view)?;
+    let privileges = privileges(call, view, service)?;
     let mask = call.input.get32(create_qp_in::OPT_PARAM_MASK);
     if mask != 0 {
         return Err(Refusal::parameter(format!("optional parameters {mask:#x}, of which a new QP has none")));
@@ -25,13 +30,15 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     for (kind, field) in [(Object::Pd, qpc::PD), (Object::Uar, qpc::UAR_PAGE)] {
         call.check_use(kind, view.get32(field))?;
     }
+    // It serves all, and Linux leaves the field at 0.
+    let pd = if service.transport == Transport::RegUmr { 0 } else { view.get32(qpc::PD) };
     for field in [qpc::CQN_SND, qpc::CQN_RCV] {
         call.check_use(Object::Cq, view.get32(field))?;
     }
     let (sq, rq) = queues(call, view, service)?;
     let context = QpContext {
         transport: service.transport,
-        pd: view.get32(qpc::PD),
+        pd,
         send_cqn: view.get32(qpc::CQN_SND),
         recv_cqn: view.get32(qpc::CQN_RCV),
         sq,
@@ -42,6 +49,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         signal_all: false,
         scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
         scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
+        privileges,
     };
     let qpn = call.device.create_qp(context)?;
     call.created(Object::Qp, qpn);
@@ -64,7 +72,6 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
         (qpc::END_PADDING_MODE, "padding of received data"),
         (qpc::DRAIN_SIGERR, "signature pipelining"),
-        (qpc::RLKY, "the reserved key"),
         (qpc::ULP_STATELESS_OFFLOAD_MODE, "stateless offloads of IPoIB"),
         (qpc::CD_SLAVE_RECEIVE, "cross-channel"),
         (qpc::CD_SLAVE_SEND, "cross-channel"),
@@ -84,6 +91,26 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
         ARMED | MIGRATED => Ok(()),
         other => Err(Refusal::parameter(format!("pm_state {other}: 3 (migrated), as there are no alternate paths"))),
     }
+}
+
+/// What a kernel gives a QP of its own.
+fn privileges(call: &Call<'_>, view: View<'_>, service: &Service) -> Result<Privileges, Refusal> {
+    // Linux sets a 1 in this field if there is more than one queue that sends as QP 1.
+    let source = view.get32(qpc::DETH_SQPN);
+    let sends_as_qp1 = service.qp1 || source != 0;
+    if source > QP1 || sends_as_qp1 && !service.datagram {
+        return Err(Refusal::parameter(format!("deth_sqpn {source:#x}: 1, of a QP of datagrams")));
+    }
+    let privileges = Privileges {
+        reserved_lkey: view.flag(qpc::RLKY),
+        fast_registration: view.flag(qpc::FRE),
+        sends_as_qp1,
+        is_qp1: service.qp1,
+    };
+    if privileges != Privileges::default() {
+        call.check_driver()?;
+    }
+    Ok(privileges)
 }
 
 /// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send ring.

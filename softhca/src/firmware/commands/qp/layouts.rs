@@ -68,8 +68,10 @@ layout! {
         LOG_SRA_MAX: 0x388, 3;
         RETRY_COUNT: 0x38d, 3;
         RNR_RETRY: 0x390, 3;
+        FRE: 0x394, 1;
         NEXT_SEND_PSN: 0x3c8, 24;
         CQN_SND: 0x3e8, 24;
+        DETH_SQPN: 0x408, 24;
         LAST_ACKED_PSN: 0x448, 24;
         LOG_RRA_MAX: 0x488, 3;
         ATOMIC_MODE: 0x48c, 4;

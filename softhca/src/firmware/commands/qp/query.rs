@@ -35,7 +35,7 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 /// What the QP was created from.
 fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
     let context = &info.context;
-    view.set(qpc::ST, Service::of(context.transport)?.st.into());
+    view.set(qpc::ST, Service::of(context)?.st.into());
     view.set(qpc::PD, context.pd.into());
     view.set(qpc::CQN_SND, context.send_cqn.into());
     view.set(qpc::CQN_RCV, context.recv_cqn.into());

@@ -3,7 +3,7 @@
 //! Facts: Linux `drivers/infiniband/hw/mlx5/qp.c` (`opt_mask`, `to_mlx5_st`) and `include/linux/mlx5/qp.h`.
 
 use super::layouts::qpc;
-use crate::context::{QpState, Transport};
+use crate::context::{QpContext, QpState, Transport};
 use crate::firmware::layout::View;
 use crate::firmware::status::Refusal;
 
@@ -61,6 +61,8 @@ pub(super) struct Service {
     pub(super) reliable: bool,
     /// It has a Q_Key in place of access rights.
     pub(super) datagram: bool,
+    /// It is QP 1 of its port.
+    pub(super) qp1: bool,
     /// The optional parameters of each transition.
     optional: &'static [(Transition, u32)],
 }
@@ -74,6 +76,7 @@ const SERVICES: &[Service] = &[
         initiator: false,
         reliable: true,
         datagram: false,
+        qp1: false,
         optional: &[
             (INIT2INIT, RRE | RAE | RWE | PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RRE | RAE | RWE | PKEY_INDEX),
@@ -89,6 +92,7 @@ const SERVICES: &[Service] = &[
         initiator: false,
         reliable: false,
         datagram: false,
+        qp1: false,
         optional: &[
             (INIT2INIT, RWE | PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RWE | PKEY_INDEX),
@@ -105,6 +109,7 @@ const SERVICES: &[Service] = &[
         initiator: false,
         reliable: false,
         datagram: true,
+        qp1: false,
         optional: &[
             (INIT2INIT, PKEY_INDEX | Q_KEY | PRI_PORT),
             (INIT2RTR, PKEY_INDEX | Q_KEY),
@@ -122,12 +127,34 @@ const SERVICES: &[Service] = &[
         initiator: true,
         reliable: true,
         datagram: false,
+        qp1: false,
         optional: &[
             (INIT2INIT, PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RAE | PKEY_INDEX),
             (RTR2RTS, RNR_TIMEOUT),
             (RTS2RTS, RNR_TIMEOUT | COUNTER_SET_ID),
         ],
+    },
+    // Linux sends whole contexts, and no optional parameters, for the next two.
+    Service {
+        st: 8,
+        transport: Transport::Ud,
+        connected: false,
+        initiator: false,
+        reliable: false,
+        datagram: true,
+        qp1: true,
+        optional: &[(RTS2RTS, COUNTER_SET_ID)],
+    },
+    Service {
+        st: 0xc,
+        transport: Transport::RegUmr,
+        connected: false,
+        initiator: false,
+        reliable: false,
+        datagram: false,
+        qp1: false,
+        optional: &[(RTS2RTS, COUNTER_SET_ID)],
     },
 ];
 
@@ -140,9 +167,16 @@ impl Service {
     }
 
     /// The service of a QP that is there.
-    pub(super) fn of(transport: Transport) -> Result<&'static Self, Refusal> {
-        let found = SERVICES.iter().find(|service| service.transport == transport);
+    pub(super) fn of(context: &QpContext) -> Result<&'static Self, Refusal> {
+        let QpContext { transport, privileges, .. } = *context;
+        let is_it = |service: &&Self| service.transport == transport && service.qp1 == privileges.is_qp1;
+        let found = SERVICES.iter().find(is_it);
         found.ok_or_else(|| Refusal::parameter(format!("{transport:?}: no QP of the commands")))
+    }
+
+    /// Only a kernel may make QPs of it: they speak for a port, or for all protection domains.
+    pub(super) fn is_privileged(&self) -> bool {
+        self.qp1 || self.transport == Transport::RegUmr
     }
 
     /// The optional parameters that a transition can have.

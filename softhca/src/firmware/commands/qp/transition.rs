@@ -8,7 +8,7 @@ use super::service::{
     INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
 };
 use crate::config::{Generation, PortConfig};
-use crate::context::{Access, QpAttr, QpState};
+use crate::context::{Access, Privileges, QpAttr, QpState, Transport};
 use crate::error::{Error, Object};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, View, ViewMut};
@@ -81,7 +81,7 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
         let reason = format!("QP is in {:?}, and not in {:?}", info.state, transition.from);
         return Err(Refusal::new(Status::BadQpState, reason));
     }
-    let service = Service::of(info.context.transport)?;
+    let service = Service::of(&info.context)?;
     let mask = call.input.get32(init2rtr_qp_in::OPT_PARAM_MASK);
     let permitted = service.optional(transition);
     if mask & !permitted != 0 {
@@ -90,7 +90,7 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
         )));
     }
     let view = call.input.part(init2rtr_qp_in::QPC);
-    check(call, view, transition, mask)?;
+    check(call, view, transition, mask, info.context.privileges)?;
     let before = call.state.queues.qps.get(&qpn).copied();
     let ordering = before.map_or(0, |record| ordering(View(&record.qpc))) | ordering(view);
     let attr = Taken { service, transition, mask, view, info: &info, ordering, ports: &call.device.config().ports };
@@ -170,7 +170,13 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
 }
 
 /// Refuses what the capabilities say that the device does not have, where the transition takes it.
-fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -> Result<(), Refusal> {
+fn check(
+    call: &Call<'_>,
+    view: View<'_>,
+    transition: Transition,
+    mask: u32,
+    privileges: Privileges,
+) -> Result<(), Refusal> {
     let parameter = |what: &str, value: u64| Err(Refusal::parameter(format!("{what} {value} is no capability")));
     let affinity = view.get(qpc::LAG_TX_PORT_AFFINITY);
     if affinity != 0 {
@@ -181,8 +187,13 @@ fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -> 
     if takes_path_state && !matches!(path_state, ARMED | MIGRATED) {
         return parameter("pm_state", path_state);
     }
-    if transition == RST2INIT && view.flag(qpc::RLKY) {
+    // The QP has been made with it, or not.
+    if transition == RST2INIT && view.flag(qpc::RLKY) && !privileges.reserved_lkey {
         return parameter("the reserved key", 1);
+    }
+    let source = view.get(qpc::DETH_SQPN);
+    if source != 0 && !privileges.sends_as_qp1 {
+        return parameter("deth_sqpn", source);
     }
     let ordering = ordering(view);
     let most = if call.device.config().generation >= Generation::ConnectX7 { IN_ANY_ORDER } else { 0 };
@@ -223,7 +234,7 @@ impl Taken<'_> {
         }
         if self.service.datagram {
             attr.qkey = (to_init || self.has(optional::Q_KEY)).then(|| self.view.get32(qpc::Q_KEY));
-        } else if self.service.initiator {
+        } else if self.service.initiator || self.service.transport == Transport::RegUmr {
             // It answers nobody.
         } else if to_init || self.has(optional::RRE | optional::RAE | optional::RWE) {
             attr.access = Some(self.access(to_init));
@@ -294,6 +305,9 @@ impl Taken<'_> {
 
     /// What it needs to send.
     fn add_sending(&self, attr: &mut QpAttr) {
+        if self.service.transport == Transport::RegUmr {
+            return;
+        }
         attr.sq_psn = Some(self.view.get32(qpc::NEXT_SEND_PSN));
         if self.service.reliable {
             let ads = self.view.part(qpc::PRIMARY_ADDRESS_PATH);

@@ -1,0 +1,287 @@
+//! Changing memory keys by WQEs (UMR): Linux registers and invalidates memory so.
+//!
+//! A change happens as a whole or not at all. What may be changed depends on who asks. A queue made for it
+//! ([`Transport::RegUmr`]) changes keys of every protection domain. Other queues change those of their own, and only kernels'
+//! say which of the host's pages are behind a key: who could do that would reach all of the host's memory. Users change
+//! indirect keys alone, whose pieces' keys are looked at when they are used.
+
+use super::Resources;
+use super::access::LocalFault;
+use crate::config::Generation;
+use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
+use crate::device::{MAX_PIECES_LOG, PAGE_LOGS};
+use crate::memory::mkey::{Accessor, Behind, KeyFault};
+use crate::memory::{ENTRY_BYTES, KeyList};
+use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
+use thiserror::Error;
+
+/// Why a key was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum UmrFault {
+    /// The key cannot be found, or the QP may not use it.
+    #[error(transparent)]
+    Key(#[from] KeyFault),
+    /// The key was not made for changes.
+    #[error("key {0:#x} is not one that UMR may change (umr_en)")]
+    NotEnabled(u32),
+    /// The key is free, or is not.
+    #[error("key {key:#x}: free is {free}, which it must not be")]
+    State {
+        /// Key.
+        key: u32,
+        /// Its state.
+        free: bool,
+    },
+    /// The QP may not change this.
+    #[error("key {key:#x}: {what} only by a kernel's queue")]
+    NotPermitted {
+        /// Key.
+        key: u32,
+        /// What was to change.
+        what: &'static str,
+    },
+    /// The key would become what no key can be.
+    #[error("key {key:#x}: {what}")]
+    Change {
+        /// Key.
+        key: u32,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The list is too long.
+    #[error("key {key:#x}: {octwords} octwords at {at:#x} of a list that has {room}")]
+    Length {
+        /// Key.
+        key: u32,
+        /// Where in the list.
+        at: u64,
+        /// How much.
+        octwords: u16,
+        /// Octwords that the list can have.
+        room: u32,
+    },
+    /// The device has no room for more entries.
+    #[error("key {0:#x}: no room for more entries of lists")]
+    Full(u32),
+    /// The list could not be read.
+    #[error(transparent)]
+    List(#[from] LocalFault),
+}
+
+impl Resources {
+    /// Does what a UMR WQE of `qp` asks for.
+    ///
+    /// # Errors
+    /// [`UmrFault`]; nothing has changed then.
+    pub(crate) fn change_mkey(&mut self, qp: &QpContext, umr: &Umr) -> Result<(), UmrFault> {
+        let bytes = self.list_of(qp, umr)?;
+        let index = umr.key >> 8;
+        let mkey = self.mkeys.get(index).ok_or(KeyFault::NoSuch(umr.key))?;
+        let (key, before) = (mkey.key, mkey.context);
+        if umr.change.variant.is_none() && key != umr.key {
+            return Err(KeyFault::NoSuch(umr.key).into());
+        }
+        let room = mkey.umr_octwords.ok_or(UmrFault::NotEnabled(key))?;
+        check_rights(qp, key, before.pd, &mkey.behind, &umr.change)?;
+        if umr.must_be_free.is_some_and(|free| free != mkey.free) {
+            return Err(UmrFault::State { key, free: mkey.free });
+        }
+        let after = self.changed(key, before, &umr.change)?;
+        let free = umr.change.free.unwrap_or(mkey.free);
+        let end = umr.at.checked_add(umr.octwords.into()).filter(|&end| end <= room.into());
+        if umr.octwords != 0 && end.is_none() {
+            return Err(UmrFault::Length { key, at: umr.at, octwords: umr.octwords, room });
+        }
+        let list = list_after(&mkey.behind, umr, &bytes).map_err(|what| UmrFault::Change { key, what })?;
+        if !free && after.len != u64::MAX && after.len > list.room(&mkey.behind, after.iova) {
+            return Err(UmrFault::Change { key, what: "a region that is longer than its list" });
+        }
+        let (before_entries, entries) = (mkey.behind.translations(), list.translations(&mkey.behind));
+        if !self.may_hold(entries.saturating_sub(before_entries)) {
+            return Err(UmrFault::Full(key));
+        }
+
+        // From here on nothing fails.
+        self.translations = self.translations - before_entries + entries;
+        if let Some(mkey) = self.mkeys.get_mut(index) {
+            list.apply(&mut mkey.behind);
+            mkey.context = after;
+            mkey.free = free;
+            mkey.remote_invalidate = umr.change.remote_invalidate.unwrap_or(mkey.remote_invalidate);
+            if let Some(variant) = umr.change.variant {
+                mkey.key = index << 8 | u32::from(variant);
+            }
+        }
+        for (pd, change) in [(before.pd, -1), (after.pd, 1)] {
+            if let Some(pd) = self.pds.get_mut(pd) {
+                pd.users = pd.users.wrapping_add_signed(change);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of the list: 1 MiB at most, by the width of their count.
+    fn list_of(&self, qp: &QpContext, umr: &Umr) -> Result<Vec<u8>, UmrFault> {
+        match &umr.list {
+            UmrList::Inline(bytes) => Ok(bytes.clone()),
+            UmrList::Reference(seg) => {
+                let mut bytes = vec![0; usize::from(umr.octwords) * OCTWORD];
+                self.gather(Accessor::from(qp), &[*seg], 0, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// The context with what changes of it, which is one that a key can have.
+    fn changed(&self, key: u32, before: MkeyContext, change: &KeyChange) -> Result<MkeyContext, UmrFault> {
+        let wrong = |what| Err(UmrFault::Change { key, what });
+        let access = Access {
+            local_write: change.local_write.unwrap_or(before.access.local_write),
+            remote_write: change.remote_write.unwrap_or(before.access.remote_write),
+            remote_read: change.remote_read.unwrap_or(before.access.remote_read),
+            remote_atomic: change.remote_atomic.unwrap_or(before.access.remote_atomic),
+        };
+        if (access.remote_write || access.remote_atomic) && !access.local_write {
+            return wrong("remote write or atomic access without local write");
+        }
+        if change.local_read == Some(false) {
+            return wrong("a key that the device may not even read by itself");
+        }
+        if change.relaxed_ordering == Some(true) && self.generation < Generation::ConnectX6Dx {
+            return wrong("relaxed ordering, which a ConnectX-5 does not have");
+        }
+        if change.log_bytes.is_some() && !self.umr_registers {
+            return wrong("another length of pages, which this device does not change");
+        }
+        if change.pd.is_some_and(|pd| self.pds.get(pd).is_none()) {
+            return wrong("a protection domain that does not exist");
+        }
+        Ok(MkeyContext {
+            pd: change.pd.unwrap_or(before.pd),
+            iova: change.start.unwrap_or(before.iova),
+            addr: before.addr,
+            len: change.len.unwrap_or(before.len),
+            access,
+        })
+    }
+}
+
+/// What becomes of a key's list.
+enum ListChange {
+    /// Nothing.
+    None,
+    /// Pages of this length, and entries from a place on: of what may be a very long table, nothing else is touched.
+    Pages {
+        /// log2 of the bytes of a page.
+        log_bytes: u8,
+        /// Number of the first entry.
+        at: usize,
+        /// The entries.
+        entries: Vec<u64>,
+    },
+    /// A new list of pieces.
+    Pieces(KeyList),
+}
+
+impl ListChange {
+    /// Bytes that a region with this first address can have afterwards.
+    fn room(&self, before: &Behind, iova: u64) -> u64 {
+        match self {
+            Self::None => before.room(iova),
+            Self::Pages { log_bytes, .. } => {
+                let bytes = 1_u64 << (log_bytes & 63);
+                self.translations(before).saturating_mul(bytes).saturating_sub(iova % bytes)
+            }
+            Self::Pieces(list) => list.bytes(),
+        }
+    }
+
+    /// [`Behind::translations`] afterwards.
+    fn translations(&self, before: &Behind) -> u64 {
+        match self {
+            Self::None => before.translations(),
+            Self::Pages { entries, .. } if entries.is_empty() => before.translations(),
+            Self::Pages { at, entries, .. } => before.translations().max((at + entries.len()) as u64),
+            Self::Pieces(list) => Behind::Pieces(list.clone()).translations(),
+        }
+    }
+
+    fn apply(self, behind: &mut Behind) {
+        match (self, behind) {
+            (Self::Pages { log_bytes, at, entries }, Behind::Pages(table)) => {
+                table.set_log_bytes(log_bytes);
+                if !entries.is_empty() {
+                    table.put(at, entries.into_iter());
+                }
+            }
+            (Self::Pieces(new), Behind::Pieces(list)) => *list = new,
+            _ => {}
+        }
+    }
+}
+
+/// What a WQE makes of the list of a key, or why that cannot be.
+fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'static str> {
+    let KeyChange { log_bytes, start, len, .. } = umr.change;
+    // Lists have no more than 2^26 entries.
+    let at = umr.at as usize;
+    match behind {
+        Behind::Memory if umr.octwords != 0 || log_bytes.is_some() => Err("a list, which it does not have"),
+        Behind::Memory if start.is_some() || len.is_some() => Err("another region, and it has no list"),
+        Behind::Memory => Ok(ListChange::None),
+        Behind::Pages(table) => {
+            let log_bytes = log_bytes.unwrap_or(table.log_bytes());
+            if !PAGE_LOGS.contains(&log_bytes) {
+                return Err("pages of a length that no page has");
+            }
+            let entries = bytes.chunks_exact(ENTRY_BYTES).map(be64).collect();
+            Ok(ListChange::Pages { log_bytes, at: at * (OCTWORD / ENTRY_BYTES), entries })
+        }
+        Behind::Pieces(list) => {
+            let mut list = list.clone();
+            if let (KeyList::Equal { log_bytes, .. }, Some(new)) = (&mut list, log_bytes) {
+                if new > *PAGE_LOGS.end() {
+                    return Err("pieces of a length that no piece has");
+                }
+                *log_bytes = new;
+            }
+            let pieces: Vec<KeyPiece> = bytes.chunks_exact(OCTWORD).map(piece).collect();
+            if at.saturating_add(pieces.len()) > 1 << MAX_PIECES_LOG {
+                return Err("more than 2^16 pieces");
+            }
+            if !pieces.is_empty() {
+                list.put(at, pieces);
+            }
+            Ok(ListChange::Pieces(list))
+        }
+    }
+}
+
+/// Refuses what the QP may not change.
+fn check_rights(qp: &QpContext, key: u32, pd: u32, behind: &Behind, change: &KeyChange) -> Result<(), UmrFault> {
+    if qp.transport == Transport::RegUmr {
+        return Ok(());
+    }
+    if pd != qp.pd {
+        return Err(KeyFault::WrongPd { key, found: pd, expected: qp.pd }.into());
+    }
+    if change.pd.is_some() {
+        return Err(UmrFault::NotPermitted { key, what: "another protection domain" });
+    }
+    match behind {
+        Behind::Pieces(_) => Ok(()),
+        _ if qp.privileges.fast_registration => Ok(()),
+        _ => Err(UmrFault::NotPermitted { key, what: "a key of memory itself" }),
+    }
+}
+
+/// A number of 8 bytes.
+fn be64(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// A piece as a list has it (`mlx5_ifc_klm_bits`).
+fn piece(bytes: &[u8]) -> KeyPiece {
+    let first = be64(&bytes[..8]);
+    KeyPiece { key: first as u32, addr: be64(&bytes[8..]), len: first >> 32 }
+}
