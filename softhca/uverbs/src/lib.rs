@@ -12,6 +12,7 @@
 //! | room | what it is |
 //! | --- | --- |
 //! | [`interpose`], [`control`], [`sink`] | the functions that programs call: libc's, and two kinds of our own |
+//! | `vfio` | PCI functions for programs that drive them, `/dev/vfio` |
 //! | `rdma_cm` | the connection manager, `/dev/infiniband/rdma_cm` |
 //! | [`commands`] | the commands of a device file |
 //! | `context` | an open device file: its objects, its UAR pages |
@@ -55,3 +56,8 @@ mod process;
 mod rdma_cm;
 pub mod sink;
 mod strict;
+#[cfg(target_arch = "x86_64")]
+mod vfio;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "vfio/unsupported.rs"]
+mod vfio;

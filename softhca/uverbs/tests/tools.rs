@@ -6,6 +6,7 @@ mod launcher;
 mod pair;
 mod rdma_cm;
 mod strict;
+mod vfio;
 
 use pair::{Device, launch, launch_on, pair};
 use std::time::Duration;

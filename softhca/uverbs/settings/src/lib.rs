@@ -22,6 +22,30 @@ pub fn device_number(device: u32) -> (u32, u32) {
 /// Those of the connection manager: of a "misc" device, for which Linux chooses the minor number.
 pub const MANAGER_NUMBER: (u32, u32) = (10, 122);
 
+/// Those of `/dev/vfio/vfio`, whose major is that of "misc" devices (`VFIO_MINOR`).
+pub const VFIO_NUMBER: (u32, u32) = (10, 196);
+
+/// Those of `/dev/vfio/GROUP`, for which Linux chooses the major.
+#[must_use]
+pub fn vfio_group_number(group: u32) -> (u32, u32) {
+    (243, group & 0xff)
+}
+
+/// The IOMMU group of device `device`, which is in it by itself. Linux counts them from 0, so no real one has such a number.
+#[must_use]
+pub fn vfio_group(device: u32) -> u32 {
+    0xca00 + device
+}
+
+/// A PCI domain that no real card is in: those that firmware tells of begin at 0, and Linux' own are longer.
+pub const PCI_DOMAIN: &str = "ca00";
+
+/// The name of a device's PCI function: each is a card of its own.
+#[must_use]
+pub fn pci_function(device: u32) -> String {
+    format!("{PCI_DOMAIN}:{:02x}:00.0", device + 1)
+}
+
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
 /// What the WQE of a raw packet must hold of the packet's headers, at least.
@@ -83,7 +107,9 @@ impl Memlock {
 pub struct Settings {
     /// Devices, `mlx5_0` upwards.
     pub devices: u32,
-    /// Ports of each device.
+    /// PCI functions that are no devices of the kernel's, but there for programs to drive by VFIO; numbered on from the devices.
+    pub vfio: u32,
+    /// Ports of each device, and of each function.
     pub ports: u32,
     /// Their link layer.
     pub link: Link,
@@ -130,6 +156,7 @@ pub struct BadSetting {
 }
 
 const DEVICES: &str = "SOFTHCA_DEVICES";
+const VFIO: &str = "SOFTHCA_VFIO";
 const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
 const GENERATION: &str = "SOFTHCA_GENERATION";
@@ -153,6 +180,7 @@ impl Settings {
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let words = [
             (DEVICES, self.devices.to_string()),
+            (VFIO, self.vfio.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
             (GENERATION, self.generation.name().to_owned()),
@@ -187,6 +215,12 @@ impl Settings {
                 Ok(n) if (1..=max).contains(&n) => Ok(n),
                 _ => Err(BadSetting { name, value, expected }),
             }
+        };
+        let devices = count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?;
+        let vfio = match var(VFIO) {
+            None => 0,
+            Some(none) if none == "0" => 0,
+            some => count(VFIO, some, MAX_DEVICES - devices, "0 to 15, 16 with the devices")?,
         };
         let switch = |name| var(name).is_some_and(|value| value == "1");
         let link = match var(LINK).as_deref() {
@@ -231,7 +265,8 @@ impl Settings {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
         Ok(Some(Self {
-            devices: count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?,
+            devices,
+            vfio,
             ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
             link,
             generation,
@@ -304,6 +339,7 @@ mod tests {
     fn settings(link: Link) -> Settings {
         Settings {
             devices: 3,
+            vfio: 2,
             ports: 2,
             link,
             generation: Generation::ConnectX6Dx,

@@ -80,6 +80,7 @@ mod tests {
     fn every_gid_of_a_port_leads_to_its_mac() {
         let settings = Settings {
             devices: 2,
+            vfio: 0,
             ports: 2,
             link: Link::Ethernet,
             generation: softhca_settings::Generation::ConnectX5,

@@ -5,7 +5,7 @@ use super::capabilities::Capabilities;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::limits::{COMP_VECTORS, FIRST_EQN};
-use super::network::Network;
+use super::network::{Network, ports};
 use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
@@ -20,7 +20,7 @@ use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
-use softhca_settings::{Settings, port_config};
+use softhca_settings::Settings;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -82,25 +82,11 @@ impl Hca {
     }
 
     fn new(index: u32, settings: Arc<Settings>) -> Result<Self, Errno> {
-        let ports: Vec<PortConfig> =
-            (1..=settings.ports).map(|port| port_config(settings.link, &settings.addresses, index, port)).collect();
-        let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
-        let mut gids: Vec<_> = ports.iter().flat_map(|port| port.gids.clone()).collect();
-        gids.dedup();
-        let Network { wire, qpns, gsi_qpn, notify, srq_faults } = Network::join(&settings, lids, gids)?;
-        let config = DeviceConfig {
-            qpn_first: qpns.start,
-            qpn_count: qpns.end - qpns.start,
-            generation: settings.generation.into(),
-            node_guid: softhca_settings::node_guid(index),
-            reuse_qpns: settings.reuse_qpn,
-            ports,
-            doorbells: if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records },
-            limits: Limits::default(),
-            srq_faults,
-            umr_registers: true,
-            sink: settings.sink,
-        };
+        let ports = ports(&settings, index);
+        let network = Network::join(&settings, &ports)?;
+        let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
+        let config = device_config(&settings, index, ports, &network, doorbells);
+        let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();
         let mut device =
             Device::new(config, Box::new(UserMemory::new(windows.clone())), wire).map_err(|error| refused(&error))?;
@@ -292,7 +278,7 @@ impl Hca {
             return Ok(());
         }
         // It is known before a store to it can raise a signal.
-        strict::watch(self.trapped, address, page)?;
+        strict::watch(self.trapped, address, UAR_PAGE_BYTES, page)?;
         let at = std::ptr::with_exposed_provenance_mut(address);
         // SAFETY: of a mapping of a UAR page, which is the device's business; it comes up in the signal handler.
         if unsafe { libc::mprotect(at, UAR_PAGE_BYTES, libc::PROT_NONE) } != 0 {
@@ -342,5 +328,28 @@ pub(super) fn refused(error: &Error) -> Errno {
         Error::Unsupported(_) => Errno::EOPNOTSUPP,
         Error::Dma(_) => Errno::EFAULT,
         Error::System { errno, .. } => Errno(*errno),
+    }
+}
+
+/// What device `index` is made with.
+pub(crate) fn device_config(
+    settings: &Settings,
+    index: u32,
+    ports: Vec<PortConfig>,
+    network: &Network,
+    doorbells: DoorbellSource,
+) -> DeviceConfig {
+    DeviceConfig {
+        qpn_first: network.qpns.start,
+        qpn_count: network.qpns.end - network.qpns.start,
+        generation: settings.generation.into(),
+        node_guid: softhca_settings::node_guid(index),
+        reuse_qpns: settings.reuse_qpn,
+        ports,
+        doorbells,
+        limits: Limits::default(),
+        srq_faults: network.srq_faults,
+        umr_registers: true,
+        sink: settings.sink,
     }
 }

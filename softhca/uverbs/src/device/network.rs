@@ -2,34 +2,38 @@
 
 use super::limits::MAX_QUEUES;
 use crate::process::Errno;
-use softhca::config::{Gid, SrqFaults};
+use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::{Address, Wire};
-use softhca_settings::Settings;
+use softhca_settings::{Settings, port_config};
 use std::ops::Range;
 
 /// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
 const SINK_QPNS: Range<u32> = 0x100..MAX_QUEUES;
 
 /// How a device reaches others.
-pub(super) struct Network {
-    pub(super) wire: Box<dyn Wire>,
+pub(crate) struct Network {
+    pub(crate) wire: Box<dyn Wire>,
     /// QPNs by which the device is found.
     pub(super) qpns: Range<u32>,
     /// The number of its QP 1.
-    pub(super) gsi_qpn: Option<u32>,
+    pub(crate) gsi_qpn: Option<u32>,
     /// Wakes the device's thread.
-    pub(super) notify: Notify,
+    pub(crate) notify: Notify,
     /// What receives from SRQs suffer.
     pub(super) srq_faults: SrqFaults,
 }
 
 impl Network {
-    pub(super) fn join(settings: &Settings, lids: Vec<u16>, gids: Vec<Gid>) -> Result<Self, Errno> {
+    /// Joins with these ports.
+    pub(crate) fn join(settings: &Settings, ports: &[PortConfig]) -> Result<Self, Errno> {
+        let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
+        let mut gids: Vec<Gid> = ports.iter().flat_map(|port| port.gids.clone()).collect();
+        gids.dedup();
         let eio = |error: &dyn std::error::Error| {
             log::error!("{error}");
             Errno::EIO
@@ -64,4 +68,9 @@ impl Network {
         };
         Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
     }
+}
+
+/// The ports of device `index`.
+pub(crate) fn ports(settings: &Settings, index: u32) -> Vec<PortConfig> {
+    (1..=settings.ports).map(|port| port_config(settings.link, &settings.addresses, index, port)).collect()
 }

@@ -5,7 +5,7 @@ use crate::context::{Context, device_file, mapping};
 use crate::device::Hca;
 use crate::process::{Errno, fds, real};
 use crate::rdma_cm::EventFile;
-use crate::{abi, commands, strict};
+use crate::{abi, commands, strict, vfio};
 use libc::{c_int, c_uint, c_ulong, c_void, off_t, size_t};
 
 /// Major and minor number of the device of ours that `fd` is open for, a file with this status.
@@ -68,6 +68,11 @@ fstats! {
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
+    if vfio::is_vfio(request)
+        && let Some(file) = vfio::find(fd)
+    {
+        return answer(file.ioctl(request, arg as u64));
+    }
     let verbs = request == abi::RDMA_VERBS_IOCTL;
     let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
     match context {
@@ -78,7 +83,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
     }
 }
 
-/// Maps UAR pages of our devices.
+/// Maps UAR pages of our devices, and registers of our functions.
 ///
 /// # Safety
 /// As for libc's function.
@@ -91,18 +96,23 @@ pub unsafe extern "C" fn mmap(
     fd: c_int,
     offset: off_t,
 ) -> *mut c_void {
-    let Some(context) = fds::get_as::<Context>(fd) else {
+    let mapped = if let Some(context) = fds::get_as::<Context>(fd) {
+        mapping::map(&context, at, len, protection, flags, offset as u64)
+    } else if let Some(file) = fds::get_as::<vfio::File>(fd) {
+        let opened = file.device().ok_or(Errno::ENODEV);
+        opened.and_then(|opened| opened.map(at, len, (protection, flags), offset as u64))
+    } else {
         // SAFETY: arguments are passed on from the caller.
         return unsafe { real::mmap(at, len, protection, flags, fd, offset) };
     };
-    mapping::map(&context, at, len, protection, flags, offset as u64).unwrap_or_else(|error| {
+    mapped.unwrap_or_else(|error| {
         log::debug!("mmap at {offset:#x}: {error:?}");
         error.set();
         libc::MAP_FAILED
     })
 }
 
-/// Maps UAR pages of our devices.
+/// Maps UAR pages of our devices, and registers of our functions.
 ///
 /// # Safety
 /// As for libc's function.

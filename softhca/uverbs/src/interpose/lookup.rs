@@ -6,7 +6,8 @@ use crate::context::device_file;
 use crate::launch::settings;
 use crate::process::{Errno, real};
 use crate::rdma_cm;
-use libc::{c_char, c_int, c_void, mode_t};
+use crate::vfio;
+use libc::{c_char, c_int, c_void, mode_t, size_t, ssize_t};
 
 /// Opens the device that `path` names, or leaves it to `otherwise`.
 ///
@@ -16,6 +17,10 @@ unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce(*c
     // SAFETY: passed on to the caller.
     if unsafe { paths::is_manager(path) } {
         return answer(rdma_cm::open(flags));
+    }
+    // SAFETY: passed on to the caller.
+    if let Some(path) = unsafe { paths::vfio(path) } {
+        return answer(vfio::open(path, flags));
     }
     // SAFETY: passed on to the caller.
     match unsafe { paths::device(path) } {
@@ -63,6 +68,10 @@ unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
         return Some(softhca_settings::MANAGER_NUMBER);
     }
     // SAFETY: passed on to the caller.
+    if let Some(path) = unsafe { paths::vfio(path) } {
+        return Some(path.number());
+    }
+    // SAFETY: passed on to the caller.
     unsafe { paths::device(path) }.map(softhca_settings::device_number)
 }
 
@@ -104,6 +113,32 @@ stats! {
 pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     // SAFETY: arguments are passed on from the caller.
     unsafe { paths::redirected(path, |path| real::access(path, mode)) }
+}
+
+/// Declares functions that say where a link leads.
+macro_rules! readlinks {
+    ($($name:ident([$($before:ident: $before_ty:ty)?] path, out, len $(, $after:ident: $after_ty:ty)?);)*) => {
+        $(
+            /// Says where a link of our tree leads, or what libc says.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(
+                $($before: $before_ty,)? path: *const c_char, out: *mut c_char, len: size_t $(, $after: $after_ty)?
+            ) -> ssize_t {
+                // SAFETY: arguments are passed on from the caller, to the function that they are for.
+                unsafe { paths::redirected(path, |path| real::$name($($before,)? path, out, len $(, $after)?)) }
+            }
+        )*
+    };
+}
+
+readlinks! {
+    readlink([] path, out, len);
+    readlinkat([dir: c_int] path, out, len);
+    __readlink_chk([] path, out, len, room: size_t);
+    __readlinkat_chk([dir: c_int] path, out, len, room: size_t);
 }
 
 /// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.

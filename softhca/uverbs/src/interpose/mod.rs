@@ -7,6 +7,7 @@ mod answer;
 pub mod descriptors;
 pub mod lookup;
 mod paths;
+pub mod positioned;
 pub mod read;
 pub mod signals;
 pub mod write;

@@ -3,6 +3,7 @@
 use crate::context::device_file;
 use crate::launch::settings;
 use crate::rdma_cm;
+use crate::vfio;
 use libc::c_char;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,9 +12,27 @@ use std::os::unix::ffi::OsStrExt;
 const STAND_IN: &CStr = c"/dev/null";
 
 /// Where the kernel tells of devices like ours. libibverbs can be told of another place (`SYSFS_PATH`); UCX, and others that
-/// look themselves, cannot.
+/// look themselves, cannot. PCI functions are looked for by their names; those of ours are in a domain (`PCI_DOMAIN`) and have
+/// groups (`vfio_group`) that no real ones have.
 const KERNELS_TREE: &[u8] = b"/sys/";
-const KERNELS_DEVICES: &[u8] = b"/sys/class/infiniband";
+const KERNELS_PLACES: [&[u8]; 4] = [
+    b"/sys/class/infiniband",
+    b"/sys/bus/pci/devices/ca00:",
+    b"/sys/devices/pcica00:",
+    b"/sys/kernel/iommu_groups/517",
+];
+
+/// What VFIO's files `path` names.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn vfio(path: *const c_char) -> Option<vfio::Path> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    vfio::Path::of(unsafe { CStr::from_ptr(path) }.to_bytes())
+}
 
 /// The device that `path` names: `/dev/infiniband/uverbsN`.
 ///
@@ -43,7 +62,7 @@ pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const c_char) -> T) -> T {
     // SAFETY: passed on to the caller.
-    if unsafe { device(path).is_some() || is_manager(path) } {
+    if unsafe { device(path).is_some() || is_manager(path) || vfio(path).is_some() } {
         return ask(STAND_IN.as_ptr());
     }
     // SAFETY: passed on to the caller.
@@ -63,7 +82,7 @@ unsafe fn in_our_tree(path: *const c_char) -> Option<CString> {
     }
     // SAFETY: passed on to the caller.
     let path = unsafe { CStr::from_ptr(path) }.to_bytes();
-    if !path.starts_with(KERNELS_DEVICES) {
+    if !KERNELS_PLACES.iter().any(|place| path.starts_with(place)) {
         return None;
     }
     let root = settings()?.sysfs.as_deref()?.as_os_str().as_bytes();

@@ -1,4 +1,4 @@
-//! Signals: the two that strict mode needs stay its own, whatever the program asks for.
+//! Signals: those that strict mode needs stay its own, whatever the program asks for.
 
 use crate::process::real;
 use crate::strict;

@@ -8,6 +8,7 @@ impl Errno {
     pub(crate) const EAGAIN: Self = Self(libc::EAGAIN);
     pub(crate) const EBADF: Self = Self(libc::EBADF);
     pub(crate) const EBUSY: Self = Self(libc::EBUSY);
+    pub(crate) const EEXIST: Self = Self(libc::EEXIST);
     pub(crate) const EFAULT: Self = Self(libc::EFAULT);
     pub(crate) const EINVAL: Self = Self(libc::EINVAL);
     pub(crate) const EIO: Self = Self(libc::EIO);

@@ -4,6 +4,8 @@
 pub(crate) mod capability;
 mod errno;
 pub(crate) mod fds;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod guarded;
 mod identity;
 mod lock;
 mod memlock;

@@ -56,6 +56,10 @@ real! {
     __xstat: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
     __xstat64: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
     access: fn(path: *const c_char, mode: c_int) -> c_int;
+    readlink: fn(path: *const c_char, out: *mut c_char, len: size_t) -> ssize_t;
+    readlinkat: fn(dir: c_int, path: *const c_char, out: *mut c_char, len: size_t) -> ssize_t;
+    __readlink_chk: fn(path: *const c_char, out: *mut c_char, len: size_t, room: size_t) -> ssize_t;
+    __readlinkat_chk: fn(dir: c_int, path: *const c_char, out: *mut c_char, len: size_t, room: size_t) -> ssize_t;
     fstat: fn(fd: c_int, out: *mut c_void) -> c_int;
     fstat64: fn(fd: c_int, out: *mut c_void) -> c_int;
     __fxstat: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
@@ -76,43 +80,38 @@ real! {
 }
 // Functions that can be cancelled (`pthread_cancel`) unwind the stack then: `C-unwind`.
 
-/// libc's `write`.
-///
-/// # Safety
-/// As for libc's function.
-pub(crate) unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_t) -> ssize_t {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = resolve(&NEXT, c"write");
-    // SAFETY: the function of this name, which has this type.
-    let next: unsafe extern "C-unwind" fn(c_int, *const c_void, size_t) -> ssize_t =
-        unsafe { std::mem::transmute(next) };
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { next(fd, data, len) }
+/// Declares how to call functions that can be cancelled, likewise.
+macro_rules! cancelled {
+    ($($name:ident: fn($($arg:ident: $ty:ty),*) -> ssize_t;)*) => {
+        $(
+            /// The function of libc.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            pub(crate) unsafe extern "C-unwind" fn $name($($arg: $ty),*) -> ssize_t {
+                static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+                const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name without zero bytes"),
+                };
+                let next = resolve(&NEXT, NAME);
+                // SAFETY: `next` is the address of the function of this name, which has this type.
+                let next: unsafe extern "C-unwind" fn($($ty),*) -> ssize_t = unsafe { std::mem::transmute(next) };
+                // SAFETY: arguments are passed on from the caller.
+                unsafe { next($($arg),*) }
+            }
+        )*
+    };
 }
 
-/// libc's `__read_chk`.
-///
-/// # Safety
-/// As for libc's function.
-pub(crate) unsafe extern "C-unwind" fn __read_chk(fd: c_int, data: *mut c_void, len: size_t, room: size_t) -> ssize_t {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = resolve(&NEXT, c"__read_chk");
-    // SAFETY: the function of this name, which has this type.
-    let next: unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t, size_t) -> ssize_t =
-        unsafe { std::mem::transmute(next) };
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { next(fd, data, len, room) }
-}
-
-/// libc's `read`.
-///
-/// # Safety
-/// As for libc's function.
-pub(crate) unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) -> ssize_t {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = resolve(&NEXT, c"read");
-    // SAFETY: the function of this name, which has this type.
-    let next: unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t) -> ssize_t = unsafe { std::mem::transmute(next) };
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { next(fd, data, len) }
+cancelled! {
+    write: fn(fd: c_int, data: *const c_void, len: size_t) -> ssize_t;
+    read: fn(fd: c_int, data: *mut c_void, len: size_t) -> ssize_t;
+    __read_chk: fn(fd: c_int, data: *mut c_void, len: size_t, room: size_t) -> ssize_t;
+    pread: fn(fd: c_int, data: *mut c_void, len: size_t, at: off_t) -> ssize_t;
+    pread64: fn(fd: c_int, data: *mut c_void, len: size_t, at: off_t) -> ssize_t;
+    __pread_chk: fn(fd: c_int, data: *mut c_void, len: size_t, at: off_t, room: size_t) -> ssize_t;
+    __pread64_chk: fn(fd: c_int, data: *mut c_void, len: size_t, at: off_t, room: size_t) -> ssize_t;
+    pwrite: fn(fd: c_int, data: *const c_void, len: size_t, at: off_t) -> ssize_t;
+    pwrite64: fn(fd: c_int, data: *const c_void, len: size_t, at: off_t) -> ssize_t;
 }

@@ -21,7 +21,10 @@
 //! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our own
 //! (`stack`), as the program's may be small. From a doorbell's first store
 //! until the device has it, and in the handlers, no other signal is delivered to the thread. The program never blocks the
-//! two signals, except in handlers of its own for them, which cannot ring doorbells.
+//! signals, except in handlers of its own for them, which cannot ring doorbells.
+//!
+//! `vfio` has its pages watched here, too, whatever the mode: they permit reading, and their stores reach the device one by one.
+//! The same handlers end accesses to memory that the program has taken away (`process::guarded`).
 
 #[cfg(target_arch = "x86_64")]
 mod burst;
@@ -43,10 +46,12 @@ mod watched;
 
 pub(crate) use trapped::Trapped;
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use unsupported::{exchange_action, forget, is_watched, take_refused, unwatch, watch, without_ours};
+pub(crate) use unsupported::{
+    exchange_action, forget, is_watched, take_over, take_refused, unwatch, watch, without_ours,
+};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
     refused::take as take_refused,
-    signals::{exchange_action, watch, without_ours},
+    signals::{exchange_action, take_over, watch, without_ours},
     watched::{forget, is_watched, unwatch},
 };

@@ -6,22 +6,23 @@ use super::stepping::{Next, STEPPING, Stepping};
 use super::store::{self, Store};
 use super::trapped::Trapped;
 use super::watched;
-use crate::process::{Errno, lock, real};
+use crate::process::{Errno, guarded, lock, real};
 use libc::{c_int, c_void, siginfo_t};
 use softhca::uar::UAR_PAGE_BYTES;
 use std::cell::UnsafeCell;
+use std::ffi::CStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bit of the flags register that makes the CPU trap after the next instruction.
 const TRAP_FLAG: i64 = 0x100;
 
-/// The two signals that are ours.
-const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGTRAP];
+/// The signals that are ours.
+const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGTRAP];
 
 /// The program's actions for them, which our handlers read without a lock: a store to one is not seen halfway only
 /// because programs do not change the action for a signal while they raise it.
-struct Actions(UnsafeCell<[libc::sigaction; 2]>);
+struct Actions(UnsafeCell<[libc::sigaction; SIGNALS.len()]>);
 
 // SAFETY: written under `CHANGING` only; see above for reading.
 unsafe impl Sync for Actions {}
@@ -31,7 +32,7 @@ static PROGRAMS: Actions = Actions(UnsafeCell::new(unsafe { std::mem::zeroed() }
 static CHANGING: Mutex<()> = Mutex::new(());
 static TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 
-/// This process was started in strict mode.
+/// This process was started in strict mode, or with functions whose registers are trapped in any mode.
 static IS_STRICT: AtomicBool = AtomicBool::new(false);
 
 /// Run when the object is loaded, before the program and its threads block signals: what the process was started with
@@ -41,10 +42,13 @@ static IS_STRICT: AtomicBool = AtomicBool::new(false);
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
-    // SAFETY: a string that ends with a zero byte; no other thread of the program runs yet.
-    let strict = unsafe { libc::getenv(c"SOFTHCA_STRICT".as_ptr()) };
-    // SAFETY: null, or a string that ends with a zero byte.
-    if strict.is_null() || unsafe { std::ffi::CStr::from_ptr(strict) } != c"1" {
+    let set = |name: &CStr, off: &CStr| {
+        // SAFETY: a string that ends with a zero byte; no other thread of the program runs yet.
+        let value = unsafe { libc::getenv(name.as_ptr()) };
+        // SAFETY: not null, so a string that ends with a zero byte.
+        !value.is_null() && unsafe { CStr::from_ptr(value) } != off
+    };
+    if !set(c"SOFTHCA_STRICT", c"0") && !set(c"SOFTHCA_VFIO", c"0") {
         return;
     }
     IS_STRICT.store(true, Ordering::Relaxed);
@@ -61,15 +65,15 @@ fn slot(signal: c_int) -> Option<*mut libc::sigaction> {
     Some(PROGRAMS.0.get().cast::<libc::sigaction>().wrapping_add(index))
 }
 
-/// Watches the mapping at `program` of UAR page `index`, which permits nothing from now on: what is stored to it rings
-/// `trapped`.
-pub(crate) fn watch(trapped: &'static Trapped, program: usize, index: u32) -> Result<(), Errno> {
+/// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on: what is
+/// stored to it rings `trapped`.
+pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     take_over()?;
-    watched::add(trapped, program, index)
+    watched::add(trapped, program, bytes, index)
 }
 
-/// Installs our handlers; the program's actions from before are kept.
-fn take_over() -> Result<(), Errno> {
+/// Installs our handlers; the program's actions from before are kept. From then on, guarded accesses are safe.
+pub(crate) fn take_over() -> Result<(), Errno> {
     let _guard = lock(&CHANGING);
     if TAKEN_OVER.load(Ordering::Acquire) {
         return Ok(());
@@ -108,7 +112,7 @@ pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction,
     }
     let Some(programs) = slot(signal) else { return false };
     let _guard = lock(&CHANGING);
-    // SAFETY: `programs` is one of our two actions, under the lock; the others by the caller's promise.
+    // SAFETY: `programs` is one of our actions, under the lock; the others by the caller's promise.
     unsafe {
         if !old.is_null() {
             *old = *programs;
@@ -136,7 +140,7 @@ enum Handler {
     Informed(extern "C" fn(c_int, *mut siginfo_t, *mut c_void)),
 }
 
-/// Handler of both signals. Little is done here: the stack may be small.
+/// Handler of the signals. Little is done here: the stack may be small.
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: saved and restored for the code that was interrupted; the location is always valid.
     let errno = unsafe { *libc::__errno_location() };
@@ -163,15 +167,22 @@ extern "C" fn receive(visit: &mut Visit<'_>) {
     let ours = STEPPING.with(|stepping| {
         // SAFETY: of this thread alone, and no handler interrupts this one: all signals are blocked in it.
         let stepping = unsafe { &mut *stepping.get() };
-        if *signal == libc::SIGSEGV { fault(stepping, about, interrupted) } else { trap(stepping, about, interrupted) }
+        if *signal == libc::SIGTRAP { trap(stepping, about, interrupted) } else { fault(stepping, about, interrupted) }
     });
     if !ours {
         *next = chain(*signal, about, interrupted);
     }
 }
 
-/// SIGSEGV: an access to a watched page?
+/// SIGSEGV or SIGBUS: an access to a watched page, or a guarded one?
 fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_t) -> bool {
+    let at = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
+    if info.si_code > 0
+        && let Some(after) = guarded::after_fault(*at as usize)
+    {
+        *at = after as i64;
+        return true;
+    }
     // A redirected store did not get anywhere: what it reads is not there, or is in a watched page itself.
     let redirected = stepping.restore(&mut context.uc_mcontext.gregs).is_some();
     // Signals that a process has sent have a code of 0 or less, and no address.
@@ -254,8 +265,8 @@ const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// All signals but the two.
-const ALL_BUT_OURS: u64 = !(bit(SIGNALS[0]) | bit(SIGNALS[1]));
+/// All signals but ours.
+const ALL_BUT_OURS: u64 = !(bit(SIGNALS[0]) | bit(SIGNALS[1]) | bit(SIGNALS[2]));
 
 /// Has the thread block the signals of `mask` after the handler; gives what it was to block.
 ///
@@ -280,7 +291,7 @@ pub(crate) fn without_ours(mut set: libc::sigset_t) -> libc::sigset_t {
 
 /// Does what the program wants done about a signal that is not ours. If that is a handler, it is called afterwards.
 fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<(Handler, libc::sigset_t)> {
-    // SAFETY: one of our two actions; see `Actions`.
+    // SAFETY: one of our actions; see `Actions`.
     let action = unsafe { *slot(signal)? };
     let handler = match action.sa_sigaction {
         libc::SIG_IGN if signal == libc::SIGTRAP => return None,

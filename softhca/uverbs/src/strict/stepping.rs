@@ -12,7 +12,7 @@ const LINE_BYTES: usize = 64;
 
 /// A store that goes elsewhere: it is executed next.
 pub(super) struct Redirected {
-    page: &'static Page,
+    page: Page,
     /// Where in the page it was to go.
     offset: usize,
     store: Store,
@@ -28,7 +28,7 @@ struct Elsewhere(UnsafeCell<[u8; 2 * LINE_BYTES]>);
 pub(super) struct Stepping {
     redirected: Option<Redirected>,
     /// A doorbell that is perhaps not complete, and its page.
-    burst: Option<(&'static Page, Burst)>,
+    burst: Option<(Page, Burst)>,
     /// Instructions since the last store.
     trailing: u32,
     /// The thread traps after its next instruction.
@@ -65,7 +65,7 @@ pub(super) enum Next {
 
 impl Stepping {
     /// Has `store`, which was to go to `offset` of `page`, go elsewhere.
-    pub(super) fn redirect(&mut self, page: &'static Page, offset: usize, store: Store, registers: &mut Registers) {
+    pub(super) fn redirect(&mut self, page: Page, offset: usize, store: Store, registers: &mut Registers) {
         let elsewhere = self.elsewhere.0.get().expose_provenance();
         // As far from a line's beginning as in the page: some stores must be aligned.
         let moved_by = (elsewhere + offset % LINE_BYTES).wrapping_sub(store.address);
@@ -100,9 +100,13 @@ impl Stepping {
     }
 
     /// `bytes` were stored at `offset` of `page`, in one half.
-    fn stored(&mut self, page: &'static Page, offset: usize, bytes: &[u8]) {
+    fn stored(&mut self, page: Page, offset: usize, bytes: &[u8]) {
+        if !page.combines() {
+            self.flush();
+            return page.ring(offset, bytes);
+        }
         if let Some((of, burst)) = &mut self.burst
-            && std::ptr::eq(*of, page)
+            && of.is(&page)
             && burst.add(offset, bytes)
         {
             return;

@@ -16,6 +16,8 @@ pub(crate) struct Trapped {
     pushed: AtomicU64,
     /// How many of these it has looked at.
     done: AtomicU64,
+    /// Stores that come close together are one doorbell.
+    combines: bool,
     /// The process that has the device.
     process: u32,
 }
@@ -24,7 +26,19 @@ impl Trapped {
     /// None yet. `notify` wakes the device's thread.
     pub(crate) fn new(notify: Notify) -> Self {
         let queue = Arc::new(DoorbellQueue::new(DOORBELLS, notify));
-        Self { queue, pushed: AtomicU64::new(0), done: AtomicU64::new(0), process: std::process::id() }
+        let process = std::process::id();
+        Self { queue, pushed: AtomicU64::new(0), done: AtomicU64::new(0), combines: true, process }
+    }
+
+    /// None yet; each store is to reach the device by itself, as with memory that the CPU does not combine stores to.
+    pub(crate) fn one_by_one(notify: Notify) -> Self {
+        Self { combines: false, ..Self::new(notify) }
+    }
+
+    /// Whether stores are put together to doorbells.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
+    pub(super) fn combines(&self) -> bool {
+        self.combines
     }
 
     /// Where the device's thread takes them from.

@@ -26,6 +26,11 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
     devices: u32,
 
+    /// PCI functions beside the devices, for programs that drive them by VFIO (mlx5dv_get_vfio_device_list of ca00:BUS:00.0,
+    /// where BUS, in hexadecimal, is 2 for the first one after one device); x86-64
+    #[arg(long, default_value_t = 0, value_name = "N", conflicts_with = "sink", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEVICES - 1)))]
+    vfio: u32,
+
     /// Ports of each device
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: u32,
@@ -187,6 +192,12 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     if options.strict && cfg!(not(target_arch = "x86_64")) {
         return Err("--strict needs an x86-64 CPU".into());
     }
+    if options.vfio > 0 && cfg!(not(target_arch = "x86_64")) {
+        return Err("--vfio needs an x86-64 CPU".into());
+    }
+    if options.devices + options.vfio > MAX_DEVICES {
+        return Err(format!("--devices and --vfio together: {MAX_DEVICES} at most").into());
+    }
     let fabric = match &options.fabric {
         Some(directory) => shm::own_directory(directory),
         None => shm::default_directory(),
@@ -197,6 +208,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     let sysfs = scratch.path().join("sys");
     let settings = Settings {
         devices: options.devices,
+        vfio: options.vfio,
         ports: options.ports,
         link: match options.link {
             LinkOption::Infiniband => Link::Infiniband,

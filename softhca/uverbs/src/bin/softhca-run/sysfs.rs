@@ -1,6 +1,6 @@
 //! The sysfs tree that libibverbs looks for devices in, as the kernel has it for a ConnectX.
 
-use softhca_settings::{self as settings, Link, Settings};
+use softhca_settings::{self as settings, Link, PCI_DOMAIN, Settings, pci_function};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -25,16 +25,33 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         let link = class.join("infiniband");
         fs::create_dir_all(&link)?;
         symlink(Path::new("../../devices").join(&at), link.join(format!("mlx5_{device}")))?;
+        link_to_pci(root, &pci_function(device))?;
     }
-    Ok(())
+    (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
 }
 
-/// A PCI domain that no real card is in: those that firmware tells of begin at 0, and Linux' own are longer.
-const PCI_DOMAIN: &str = "ca00";
+/// Writes the tree of a PCI function that programs drive by VFIO: what the kernel's driver for it (vfio-pci) leaves to see.
+fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
+    let name = pci_function(device);
+    let at = format!("pci{PCI_DOMAIN}:00/{name}");
+    let pci = root.join("devices").join(&at);
+    write_pci(settings, &pci)?;
+    let group = settings::vfio_group(device).to_string();
+    let group_devices = root.join("kernel/iommu_groups").join(&group).join("devices");
+    let driver = root.join("bus/pci/drivers/vfio-pci");
+    fs::create_dir_all(&group_devices)?;
+    fs::create_dir_all(&driver)?;
+    symlink(Path::new("../../../../devices").join(&at), group_devices.join(&name))?;
+    symlink(Path::new("../../../kernel/iommu_groups").join(&group), pci.join("iommu_group"))?;
+    symlink("../../../bus/pci/drivers/vfio-pci", pci.join("driver"))?;
+    link_to_pci(root, &name)
+}
 
-/// The name of a device's PCI function: each is a card of its own.
-fn pci_function(device: u32) -> String {
-    format!("{PCI_DOMAIN}:{:02x}:00.0", device + 1)
+/// Has the PCI bus know the function of this name.
+fn link_to_pci(root: &Path, name: &str) -> io::Result<()> {
+    let bus = root.join("bus/pci/devices");
+    fs::create_dir_all(&bus)?;
+    symlink(format!("../../../devices/pci{PCI_DOMAIN}:00/{name}"), bus.join(name))
 }
 
 /// Writes the tree of a device and, above it, that of its PCI function.
@@ -49,22 +66,26 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     put(at, "hca_type", &format!("MT{}", settings.generation.device_id()))?;
     put(at, "hw_rev", "0")?;
     put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
-    let (vendor, id) = (settings::PCI_VENDOR_ID, settings.generation.device_id());
-    let pci = at.join("../..");
     symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
-    put(&pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
-    put(&pci, "vendor", &format!("{vendor:#06x}"))?;
-    put(&pci, "device", &format!("{id:#06x}"))?;
-    put(&pci, "subsystem_vendor", &format!("{vendor:#06x}"))?;
-    put(&pci, "subsystem_device", "0x0007")?;
-    put(&pci, "numa_node", "-1")?;
-    // PCIe 3.0 with 16 lanes.
-    put(&pci, "current_link_speed", "8.0 GT/s PCIe")?;
-    put(&pci, "current_link_width", "16")?;
+    write_pci(settings, &at.join("../.."))?;
     for port in 1..=settings.ports {
         write_port(settings, device, port, &at.join("ports").join(port.to_string()))?;
     }
     Ok(())
+}
+
+/// Writes what the kernel tells of a PCI function, whatever drives it.
+fn write_pci(settings: &Settings, pci: &Path) -> io::Result<()> {
+    let (vendor, id) = (settings::PCI_VENDOR_ID, settings.generation.device_id());
+    put(pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
+    put(pci, "vendor", &format!("{vendor:#06x}"))?;
+    put(pci, "device", &format!("{id:#06x}"))?;
+    put(pci, "subsystem_vendor", &format!("{vendor:#06x}"))?;
+    put(pci, "subsystem_device", "0x0007")?;
+    put(pci, "numa_node", "-1")?;
+    // PCIe 3.0 with 16 lanes.
+    put(pci, "current_link_speed", "8.0 GT/s PCIe")?;
+    put(pci, "current_link_width", "16")
 }
 
 fn write_port(settings: &Settings, device: u32, port: u32, at: &Path) -> io::Result<()> {

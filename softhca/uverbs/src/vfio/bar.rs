@@ -1,0 +1,133 @@
+//! BAR 0 as a process maps it. Loads are plain loads from memory that the object keeps as the registers are; stores are
+//! trapped, one by one (`strict`), and reach the function before the next instruction of the thread.
+//!
+//! Both are sound with several threads. What a thread has stored, the function has seen, and the memory shows its effect, when the
+//! thread goes on: so its next load finds that. Other threads find registers that change by themselves (timer, health counter)
+//! as they were a few milliseconds ago at most. Trapping loads, too, would make these exact; it would cost two signals a load, for
+//! any instruction that can read memory.
+//!
+//! The file is sealed: nobody but the object has, or gets, a mapping of it that can be written. So whoever calls the kernel
+//! himself for one that permits stores is refused, and none of his stores is lost.
+
+use crate::process::fds::Own;
+use crate::process::{Errno, real};
+use crate::strict::{self, Trapped};
+use softhca::pci::{BAR_BYTES, Function};
+use softhca::uar::UAR_PAGE_BYTES;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the registers are that can be read: the initialization segment is in the first two pages.
+const REGISTER_BYTES: usize = 2 * UAR_PAGE_BYTES;
+/// Registers, from byte to byte; all others are zeros: identity, command queue, health; timer and health counter (`struct
+/// mlx5_init_seg`).
+const REGISTERS: [std::ops::Range<usize>; 2] = [0..0x240, 0x1000..0x1020];
+
+/// The memory.
+#[derive(Debug)]
+pub(super) struct Bar {
+    _own: Own,
+    file: OwnedFd,
+    /// Our mapping of the registers.
+    registers: *mut u32,
+}
+
+// SAFETY: the mapping belongs to no thread, lives as long as the value, and is accessed by atomic words.
+unsafe impl Send for Bar {}
+// SAFETY: as above.
+unsafe impl Sync for Bar {}
+
+impl Bar {
+    /// Memory of zeros.
+    pub(super) fn new() -> Result<Self, Errno> {
+        // SAFETY: the name is a C string; the call takes nothing else from us.
+        let raw = unsafe { libc::memfd_create(c"softhca-vfio".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+        if raw < 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: the descriptor was just made and nobody else has it.
+        let file = unsafe { OwnedFd::from_raw_fd(raw) };
+        // SAFETY: plain call on a descriptor that we own.
+        if unsafe { libc::ftruncate(raw, BAR_BYTES as libc::off_t) } != 0 {
+            return Err(Errno::last());
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
+        let at = unsafe { real::mmap(std::ptr::null_mut(), REGISTER_BYTES, protection, libc::MAP_SHARED, raw, 0) };
+        if at == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        let bar = Self { _own: Own::new(&file), file, registers: at.cast() };
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_FUTURE_WRITE | libc::F_SEAL_SEAL;
+        // SAFETY: plain call on a descriptor that we own.
+        if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, seals) } != 0 {
+            return Err(Errno::last());
+        }
+        Ok(bar)
+    }
+
+    /// Our descriptor for the memory.
+    pub(super) fn fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// Shows the registers of `function`.
+    pub(super) fn show(&self, function: &mut Function) {
+        for range in REGISTERS {
+            let mut bytes = [0; REGISTERS[0].end];
+            let bytes = &mut bytes[..range.len()];
+            function.read(range.start as u64, bytes);
+            for (index, word) in (range.start / 4..).zip(bytes.as_chunks().0) {
+                let word = u32::from_ne_bytes(*word);
+                // SAFETY: inside of the mapping, and aligned; whoever else has the memory only reads it.
+                let place = unsafe { AtomicU32::from_ptr(self.registers.add(index)) };
+                // Lines that do not change stay in the readers' caches.
+                if place.load(Ordering::Relaxed) != word {
+                    place.store(word, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// Maps `len` bytes at byte `at` for the program, at `address` if that is not null (`vfio_pci_core_mmap`). What is stored
+    /// there rings `trapped`.
+    pub(super) fn map(
+        &self,
+        trapped: &'static Trapped,
+        address: *mut libc::c_void,
+        len: usize,
+        (protection, flags): (i32, i32),
+        at: u64,
+    ) -> Result<*mut libc::c_void, Errno> {
+        let len = len.checked_next_multiple_of(UAR_PAGE_BYTES).ok_or(Errno::EINVAL)?;
+        let end = at.checked_add(len as u64).ok_or(Errno::EINVAL)?;
+        let shared = matches!(flags & libc::MAP_TYPE, libc::MAP_SHARED | libc::MAP_SHARED_VALIDATE);
+        if !shared || end > BAR_BYTES || !at.is_multiple_of(UAR_PAGE_BYTES as u64) {
+            return Err(Errno::EINVAL);
+        }
+        let can_store = protection & libc::PROT_WRITE != 0;
+        let protection = protection & !libc::PROT_WRITE;
+        // SAFETY: the program asks for a mapping of a region, where it would have got one of the device's: what that replaces is
+        // its own business.
+        let mapped = unsafe { real::mmap(address, len, protection, flags, self.fd(), at as libc::off_t) };
+        if mapped == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        if can_store {
+            // There are fewer than 2^32 pages.
+            let first = (at / UAR_PAGE_BYTES as u64) as u32;
+            strict::watch(trapped, mapped as usize, len, first).inspect_err(|_| {
+                // SAFETY: unmaps what was mapped above.
+                unsafe { real::munmap(mapped, len) };
+            })?;
+        }
+        Ok(mapped)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        // SAFETY: unmaps what `new` mapped, once.
+        unsafe { real::munmap(self.registers.cast(), REGISTER_BYTES) };
+    }
+}

@@ -1,0 +1,31 @@
+//! PCI functions that programs drive themselves, by VFIO.
+
+use crate::compiled;
+use crate::pair::launch;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What drivers ask of VFIO's files, and what no driver asks.
+#[test]
+fn vfio_is_answered_as_by_the_kernel() {
+    let (_directory, program) = compiled("vfio");
+    let (code, output) = launch(&["--vfio", "1", "--log", "off"], &[&program], PATIENCE);
+    assert_eq!(code, Some(0), "{output}");
+    // The program has stored to a register with an instruction that reads, too.
+    assert!(output.contains("UAR page 0x0: add at 0x10 is no plain store"), "{output}");
+    assert!(!output.contains("not so") && !output.contains("errno"), "{output}");
+}
+
+/// Without functions, `/dev/vfio` is the machine's own.
+#[test]
+fn there_are_functions_only_if_they_were_asked_for() {
+    let (code, output) = launch(&[], &["ls", "/dev/vfio/51713"], PATIENCE);
+    assert_ne!(code, Some(0), "{output}");
+    let (code, output) = launch(&["--devices", "9", "--vfio", "8"], &["true"], PATIENCE);
+    assert!(code != Some(0) && output.contains("16 at most"), "{output}");
+    let options = ["--devices", "2", "--vfio", "3"];
+    let look = "test -c /dev/vfio/51716 && test -d /sys/bus/pci/devices/ca00:05:00.0";
+    let (code, output) = launch(&options, &["sh", "-c", look], PATIENCE);
+    assert_eq!((code, output.as_str()), (Some(0), ""));
+}
