@@ -74,6 +74,7 @@ impl Endpoint {
             doorbells: DoorbellSource::Calls,
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),
+            umr_registers: options.umr_registers,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

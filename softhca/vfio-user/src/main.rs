@@ -40,6 +40,10 @@ struct Options {
     #[arg(long, value_enum, default_value_t = LinkOption::Ethernet)]
     link: LinkOption,
 
+    /// Have drivers register memory by a command for each region, and not by work requests (UMR) with keys kept at hand
+    #[arg(long)]
+    no_umr: bool,
+
     /// Ethernet address of the first device; the last byte of each further one is one more [default: derived from its number]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     mac: Option<[u8; 6]>,
@@ -221,6 +225,7 @@ fn serve(server: &Server, mut endpoint: Endpoint, once: bool, end: &Sender<Endin
 /// Who the function of socket `number` is.
 fn port_options(options: &Options, number: u32) -> PortOptions {
     PortOptions {
+        umr_registers: !options.no_umr,
         index: options.index + number,
         generation: match options.generation {
             GenerationOption::Connectx5 => Generation::ConnectX5,

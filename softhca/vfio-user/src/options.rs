@@ -22,6 +22,8 @@ pub struct PortOptions {
     pub generation: Generation,
     /// Link layer of its port.
     pub link: Link,
+    /// Drivers may register memory by UMR. If not, they make a key for each region by a command.
+    pub umr_registers: bool,
     /// Ethernet address, in place of the one derived from the number.
     pub mac: Option<[u8; 6]>,
 }
