@@ -30,12 +30,17 @@ pub struct Gid {
     pub kind: GidType,
 }
 
+impl Gid {
+    /// A free entry of a GID table (IBTA vol. 1, 4.1.1: the unspecified address is nobody's).
+    pub const FREE: Self = Self { raw: [0; 16], kind: GidType::RoceV1 };
+}
+
 /// One port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     /// Base LID, 1 to 0xbfff; 0 on Ethernet.
     pub lid: u16,
-    /// GID table, from index 0.
+    /// GID table, from index 0. Entries of zeros are free.
     pub gids: Vec<Gid>,
     /// P_Key table, from index 0: bit 15 is full membership, bits 14:0 the partition. The default key is 0xffff.
     pub pkeys: Vec<u16>,
@@ -61,6 +66,12 @@ impl PortConfig {
     #[must_use]
     pub fn ethernet(interface_id: u16) -> Self {
         Self { active_mtu: 1024, ..Self::with_interface_id(interface_id, LinkLayer::Ethernet) }
+    }
+
+    /// The GID at an index of the table; `None` if there is none.
+    #[must_use]
+    pub fn gid(&self, index: u8) -> Option<Gid> {
+        self.gids.get(usize::from(index)).copied().filter(|gid| gid.raw != Gid::FREE.raw)
     }
 
     fn with_interface_id(id: u16, link: LinkLayer) -> Self {

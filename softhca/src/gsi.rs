@@ -102,7 +102,7 @@ impl Gsi {
         headers.deth = Some(Deth { qkey: QKEY, src_qp });
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
-        if resources.port_is_up(port) {
+        if resources.transport_is_up(port) {
             resources.outbox.push(Sender::qp(src_qp), Frame { route, packet: draft.finish() });
         }
         Ok(())

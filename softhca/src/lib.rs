@@ -80,7 +80,7 @@
 //! # What it does not do
 //!
 //! It does not model time: its latency and rates are those of the CPU that steps it. It cannot show what a PCIe device
-//! would see of a missing barrier, or what write combining does. There is no TSO, no memory window, no striding receive
+//! would see of a missing barrier, or what write combining does. There is no memory window, no striding receive
 //! queue and no compressed CQE. Rules that steer Ethernet frames come by firmware commands alone.
 
 pub mod complaint;

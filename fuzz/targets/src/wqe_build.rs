@@ -11,7 +11,7 @@ use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
 use blueflame::{Remote, Sge};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use softhca::context::{InlineHeaders, SqContext, Transport};
-use softhca::wqe::{self as device, Checksums, DataSeg, Payload, SendOp};
+use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Payload, SendOp};
 
 use super::memory::{Arena, BASE};
 
@@ -230,7 +230,9 @@ fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
         Kind::Read(remote) => (SendOp::Read(at(remote)), 0),
         Kind::CompareSwap(remote, compare, swap) => (SendOp::CompareSwap { remote: at(remote), compare, swap }, 0),
         Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
-        Kind::Frame(_, checksums) => (SendOp::Frame(Checksums { l3: checksums, l4: checksums }), 0),
+        Kind::Frame(_, checksums) => {
+            (SendOp::Frame(Framing { checksums: Checksums { l3: checksums, l4: checksums }, ..Framing::default() }), 0)
+        }
     };
     let (headers, data) = match wr.kind {
         // SAFETY: the bytes are the request's, or those of `HEADERS`, which is the first entry.

@@ -20,13 +20,13 @@ impl Device {
             .checked_sub(1)
             .and_then(|index| self.config.ports.get(index))
             .ok_or(Error::BadValue { what: "port", value: c.port.into(), permitted: "1 to the number of ports" })?;
-        let (pkeys, gids) = (port.pkeys.len(), port.gids.len());
+        let pkeys = port.pkeys.len();
         let mtu = matches!(c.mtu, 256 | 512 | 1024 | 2048 | 4096);
         value("DCT MTU", c.mtu.into(), mtu, "256, 512, 1024, 2048 or 4096")?;
         let pkey = c.pkey_index;
         value("P_Key index", pkey.into(), usize::from(pkey) < pkeys, "an index into the port's P_Key table")?;
         let gid = c.sgid_index;
-        let known = usize::from(gid) < gids || port.link == LinkLayer::InfiniBand && gid == 0;
+        let known = port.gid(gid).is_some() || port.link == LinkLayer::InfiniBand && gid == 0;
         value("GID index", gid.into(), known, "an index into the port's GID table")?;
         value("RNR timer", c.min_rnr_timer.into(), c.min_rnr_timer < 32, "0 to 31")?;
         let scatter = c.scatter_to_cqe_res;

@@ -9,6 +9,7 @@ mod events;
 mod keys;
 mod nic;
 mod objects;
+mod ports;
 mod qps;
 mod reset;
 
@@ -16,7 +17,7 @@ pub use keys::KeyOptions;
 pub(crate) use keys::{MAX_PIECES_LOG, PAGE_LOGS};
 
 use crate::complaint::Complaint;
-use crate::config::DeviceConfig;
+use crate::config::{DeviceConfig, PortConfig};
 use crate::context::Path;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
@@ -53,6 +54,10 @@ pub struct Device {
     busy_dcts: BTreeSet<u32>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
+    /// Packets to QP 1 are for this device.
+    owns_gsi: bool,
+    /// The ports that it was made with, whatever has changed of them since.
+    ports: Vec<PortConfig>,
     nic: Nic,
     /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
     variant: u8,
@@ -78,6 +83,8 @@ impl Device {
             busy_dcts: BTreeSet::new(),
             wire,
             gsi: Gsi::default(),
+            owns_gsi: false,
+            ports: config.ports.clone(),
             nic: Nic::default(),
             variant: 0,
             failed: false,
@@ -85,7 +92,7 @@ impl Device {
         })
     }
 
-    /// What it was made with.
+    /// What it was made with, and what has changed of its ports since.
     #[must_use]
     pub fn config(&self) -> &DeviceConfig {
         &self.config
@@ -157,16 +164,7 @@ impl Device {
     /// # Errors
     /// [`Error::BadValue`] if there is no such port.
     pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
-        let index = usize::from(port).checked_sub(1);
-        let state = index.and_then(|index| self.resources.ports_up.get_mut(index)).ok_or(Error::BadValue {
-            what: "port",
-            value: port.into(),
-            permitted: "1 to the number of ports",
-        })?;
-        if std::mem::replace(state, up) != up {
-            self.resources.raise(Event::Port { port, up });
-        }
-        Ok(())
+        self.change_link(port, |link| link.is_plugged = up)
     }
 
     /// Descriptors that the device has open: of its wire, and of the files that hold its UAR pages.
@@ -249,7 +247,13 @@ impl Device {
                 worked = true;
             }
         }
-        worked | self.resources.outbox.flush(&mut *self.wire)
+        let (nic, first) = (&mut self.nic, self.config.ports.first());
+        worked
+            | self.resources.outbox.flush(&mut *self.wire, |route, bytes| {
+                if first.is_some_and(|port| route.begins_at(port)) {
+                    nic.count_packet(false, route, bytes);
+                }
+            })
     }
 
     /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.
@@ -303,6 +307,10 @@ impl Device {
             Ok(packet) => packet,
             Err(fault) => return log::debug!("packet dropped: {fault}"),
         };
+        let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));
+        if first.is_some_and(|port| frame.route.ends_at(port)) {
+            self.nic.count_packet(true, &frame.route, frame.packet.len());
+        }
         let qpn = packet.headers.bth.dest_qp;
         if let Some(dct) = self.dcts.get_mut(&qpn) {
             self.busy_dcts.insert(qpn);

@@ -6,7 +6,7 @@ use crate::nic::Nic;
 
 impl Device {
     /// Forgets all objects, page lists, events and packets that wait; a failed device works again. What the device was made
-    /// with stays, and so do memory, wire, the state of its links, and the clock. Objects that are made later get other
+    /// with stays, and so do memory, wire, plugged cables, and the clock. Objects that are made later get other
     /// numbers than the ones before them as long as there are others, so that late packets reach nobody.
     pub fn reset(&mut self) {
         let Self {
@@ -20,10 +20,13 @@ impl Device {
             busy_dcts,
             wire: _,
             gsi,
+            owns_gsi,
+            ports,
             nic,
             variant: _,
             failed,
         } = self;
+        config.ports.clone_from(ports);
         resources.reset(config);
         doorbells.clear();
         qps.clear();
@@ -31,8 +34,10 @@ impl Device {
         dcts.clear();
         busy_dcts.clear();
         *gsi = Gsi::default();
+        *owns_gsi = false;
         *nic = Nic::default();
         *failed = false;
+        self.announce();
     }
 
     /// Has UAR pages be `count` from index `first` on: where a PCI function has room for registers. There are none yet.

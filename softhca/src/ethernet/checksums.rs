@@ -21,13 +21,13 @@ pub struct Checksums {
 }
 
 /// Where in a frame its IP packet is, as far as the device parses frames.
-struct Ip {
+pub(super) struct Ip {
     /// Offset of the header.
-    at: usize,
-    ether_type: u16,
+    pub(super) at: usize,
+    pub(super) ether_type: u16,
     /// Offset of what follows the header; its protocol.
-    next: usize,
-    protocol: u8,
+    pub(super) next: usize,
+    pub(super) protocol: u8,
     /// Offset of the packet's end.
     end: usize,
     /// It is a fragment: no checksum of a whole TCP or UDP packet goes into it.
@@ -96,6 +96,26 @@ fn network_header(frame: &[u8]) -> (usize, Option<u16>) {
         }
     }
     (at, be16(frame, at - 2))
+}
+
+/// Where the headers of a TCP or UDP packet are, of which `first` has exactly those; what they say of lengths does not matter.
+pub(super) fn find_headers(first: &[u8]) -> Option<Ip> {
+    let (at, ether_type) = network_header(first);
+    let ether_type = ether_type?;
+    let ip = first.get(at..)?;
+    let (header, protocol, fragment) = match ether_type {
+        IPV4 => (usize::from(ip.first()? & 0xf) * 4, *ip.get(9)?, be16(ip, 6)? & 0x3fff != 0),
+        IPV6 => (IPV6_HEADER, *ip.get(6)?, false),
+        _ => return None,
+    };
+    let next = at + header;
+    let end = match protocol {
+        UDP => next + UDP_HEADER,
+        TCP => next + (usize::from(first.get(next + 12)? >> 4) * 4).max(TCP_HEADER),
+        _ => return None,
+    };
+    let whole = header >= IPV4_HEADER && !fragment && end == first.len();
+    whole.then_some(Ip { at, ether_type, next, protocol, end, fragment })
 }
 
 /// Finds the IP packet; `None` if there is none, or it is not whole.

@@ -111,6 +111,7 @@ const WITHOUT_OBJECTS: &[&str] = &[
     "ALLOC_XRCD",
     "CREATE_FLOW_TABLE",
     "CREATE_UCTX",
+    "MODIFY_VPORT_STATE",
     "NOP",
     "QUERY_ADAPTER",
     "QUERY_HCA_CAP",

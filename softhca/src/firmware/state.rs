@@ -6,7 +6,7 @@ use super::objects::{Contexts, Domain, MkeyRecord, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most transport domains, and most XRC domains.
 const MAX_DOMAINS: u32 = 1 << 16;
@@ -26,6 +26,10 @@ pub(crate) struct State {
     pub(super) contexts: Contexts,
     /// Queues.
     pub(super) queues: Queues,
+    /// What the driver calls the node (`NODE_DESC`).
+    pub(super) node_name: [u8; 64],
+    /// The Ethernet addresses that GIDs were given with, by port and index.
+    pub(super) roce_macs: BTreeMap<(u8, u8), [u8; 6]>,
     /// Transport domains.
     pub(super) transport_domains: Table<Domain>,
     /// XRC domains.
@@ -44,6 +48,8 @@ impl State {
             holds: Holds::default(),
             contexts: Contexts::default(),
             queues: Queues::default(),
+            node_name: [0; 64],
+            roce_macs: BTreeMap::new(),
             transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),
             xrcds: Table::new(Object::Xrcd, 1, MAX_DOMAINS),
             mkeys: HashMap::new(),

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 type Known = HashMap<String, (usize, HashMap<String, (usize, usize)>)>;
 
 /// The structures of `mlx5_ifc.h`.
-fn known() -> Known {
+pub(super) fn known() -> Known {
     let number = |text: &str| usize::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
     let table = include_str!("../../../devx/prm/mlx5_ifc.txt");
     let mut known = Known::new();
@@ -34,7 +34,7 @@ fn known() -> Known {
 const NAMED_ELSEWHERE: [(&str, &str, &str); 2] =
     [("modify_cq_in", "cq_umem_offset", "create_cq_in"), ("modify_cq_in", "cq_umem_id", "create_cq_in")];
 
-fn compare(layout: &Layout, known: &Known) {
+pub(super) fn compare(layout: &Layout, known: &Known) {
     let Some((bits, fields)) = known.get(layout.name) else { panic!("{} is not in the header", layout.name) };
     assert_eq!(layout.bytes * 8, *bits, "{}", layout.name);
     for field in layout.fields {

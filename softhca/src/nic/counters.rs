@@ -1,4 +1,4 @@
-//! Counters of the port's Ethernet traffic.
+//! Counters of what comes in and leaves through the function's port.
 
 use crate::ethernet::Headers;
 
@@ -10,12 +10,22 @@ pub(crate) struct Traffic {
     pub(crate) octets: u64,
 }
 
+impl Traffic {
+    /// Counts one of `octets` bytes.
+    pub(super) fn add(&mut self, octets: u64) {
+        self.packets += 1;
+        self.octets += octets;
+    }
+}
+
 /// Frames in one direction, by whom they are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
     pub(crate) unicast: Traffic,
     pub(crate) multicast: Traffic,
     pub(crate) broadcast: Traffic,
+    /// Packets of the transport; all are to one station.
+    pub(crate) transport: Traffic,
 }
 
 impl PortCounters {
@@ -26,7 +36,6 @@ impl PortCounters {
             (_, true) => &mut self.multicast,
             _ => &mut self.unicast,
         };
-        traffic.packets += 1;
-        traffic.octets += octets;
+        traffic.add(octets);
     }
 }

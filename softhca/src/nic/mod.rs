@@ -7,13 +7,16 @@
 //!    └───────── steering <───┴── frames of send queues and raw packet QPs
 //! ```
 //!
-//! It belongs to port 1. The port takes every frame that comes by: rules alone say which are received.
+//! It belongs to port 1. The port lets in frames that its filter permits, all of them until a driver has set it; rules say which
+//! are received.
 
 mod context;
 mod counters;
+mod filter;
 mod hash;
 mod looped;
 mod objects;
+mod physical;
 mod port;
 mod receive_queue;
 
@@ -22,4 +25,6 @@ pub(crate) use context::{
     TisContext,
 };
 pub(crate) use counters::{PortCounters, Traffic};
+pub(crate) use filter::{AddressFilter, LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS};
 pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};
+pub(crate) use physical::{Passed, PhysicalCounters};

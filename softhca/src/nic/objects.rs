@@ -2,7 +2,9 @@
 
 use super::context::{Dispatch, ReceiveQueueContext, RqtContext, SendQueueContext, TirContext, TisContext};
 use super::counters::PortCounters;
+use super::filter::AddressFilter;
 use super::looped::Looped;
+use super::physical::PhysicalCounters;
 use super::receive_queue::ReceiveQueue;
 use crate::context::QueueState;
 use crate::error::{Error, Object};
@@ -46,6 +48,12 @@ pub(crate) struct Nic {
     /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the sequence
     /// into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
     pub(crate) mtu: u16,
+    /// The same of the port, in which other functions could have parts.
+    pub(crate) port_mtu: u16,
+    /// Which frames the port lets in.
+    pub(crate) filter: AddressFilter,
+    /// What has passed the cable, for anybody.
+    pub(crate) physical: PhysicalCounters,
     /// What has arrived and left.
     pub(crate) received: PortCounters,
     pub(crate) transmitted: PortCounters,
@@ -64,6 +72,9 @@ impl Default for Nic {
             loops_multicast: true,
             looped: Vec::new(),
             mtu: MAX_MTU,
+            port_mtu: MAX_MTU,
+            filter: AddressFilter::default(),
+            physical: PhysicalCounters::default(),
             received: PortCounters::default(),
             transmitted: PortCounters::default(),
         }
@@ -250,7 +261,7 @@ impl Nic {
 
     /// Whether a frame of so many bytes is received.
     pub(super) fn takes(&self, bytes: usize) -> bool {
-        FRAME_BYTES.contains(&(bytes as u64)) && bytes + FCS <= usize::from(self.mtu)
+        FRAME_BYTES.contains(&(bytes as u64)) && bytes + FCS <= usize::from(self.mtu.min(self.port_mtu))
     }
 
     /// The transport domain of a send queue, if it has one.

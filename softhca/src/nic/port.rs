@@ -4,10 +4,11 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
+use super::physical::packet_octets;
 use crate::ethernet::Headers;
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
-use crate::wire::Wire;
+use crate::wire::{Route, Wire};
 
 /// Frames taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -30,7 +31,7 @@ impl Nic {
             let Some(frame) = wire.recv_ethernet() else { break };
             worked = true;
             if resources.port_is_up(PORT) {
-                self.receive(resources, &frame, None);
+                self.arrive(resources, &frame);
             }
         }
         for (&rqn, rq) in &mut self.rqs {
@@ -39,14 +40,30 @@ impl Nic {
         worked
     }
 
+    /// Counts a packet of the transport that has arrived or left.
+    pub(crate) fn count_packet(&mut self, arrived: bool, route: &Route, packet: usize) {
+        let octets = packet_octets(route, packet);
+        let (counters, passed) = match arrived {
+            true => (&mut self.received, &mut self.physical.received),
+            false => (&mut self.transmitted, &mut self.physical.transmitted),
+        };
+        counters.transport.add(octets);
+        passed.add_packet(route, packet);
+    }
+
     /// A frame leaves queue `qpn`, if the rules let it.
     fn transmit(&mut self, resources: &mut Resources, wire: &mut dyn Wire, qpn: u32, bytes: Vec<u8>) {
         let Some(headers) = Headers::of(&bytes) else { return };
         let octets = bytes.len() as u64;
+        if !self.takes(bytes.len()) {
+            self.physical.transmitted.too_long += 1;
+            return log::debug!("frame of queue {qpn:#x} dropped: {octets} bytes are more than the port permits");
+        }
         if !self.steering.decide(Direction::Transmit, &Key::of(&headers, qpn), octets).allowed {
             return log::debug!("frame of queue {qpn:#x} dropped by a rule");
         }
         self.transmitted.add(&headers, octets);
+        self.physical.transmitted.add_frame(&headers, octets);
         wire.send_ethernet(&bytes);
         let loops = if headers.is_multicast() { self.loops_multicast } else { self.loops_unicast };
         // Without a rule nothing is received, so there is nothing to copy for.
@@ -57,7 +74,21 @@ impl Nic {
         resources.frames.push(qpn, bytes);
     }
 
-    /// A frame arrives; `own` is the transport domain of the send queue of this device that has sent it.
+    /// A frame arrives by the cable.
+    fn arrive(&mut self, resources: &mut Resources, frame: &[u8]) {
+        let Some(headers) = Headers::of(frame) else { return };
+        if !self.takes(frame.len()) {
+            self.physical.received.too_long += 1;
+            return log::debug!("{} bytes from the wire are no frame, or one that is too long", frame.len());
+        }
+        self.physical.received.add_frame(&headers, frame.len() as u64);
+        let own = resources.ports.first().map_or([0; 6], |port| port.mac);
+        if self.filter.admits(&headers, own) {
+            self.receive(resources, frame, None);
+        }
+    }
+
+    /// A frame comes in; `own` is the transport domain of the send queue of this device that has sent it.
     fn receive(&mut self, resources: &mut Resources, frame: &[u8], own: Option<u32>) {
         let Some(headers) = Headers::of(frame).filter(|_| self.takes(frame.len())) else {
             return log::debug!("{} bytes from the wire are no frame, or one that is too long", frame.len());

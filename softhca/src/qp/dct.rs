@@ -125,7 +125,7 @@ impl Dct {
 
     /// The way back to whom a packet came from, if the packet came to this target: to its port, partition and address.
     fn way_back(&self, resources: &Resources, route: &Route, pkey: u16) -> Option<Route> {
-        let port = port(&self.context, resources).filter(|_| resources.port_is_up(self.context.port))?;
+        let port = port(&self.context, resources).filter(|_| resources.transport_is_up(self.context.port))?;
         let own = port.pkeys.get(usize::from(self.context.pkey_index))?;
         if !qp_core::pkeys_match(pkey, *own) {
             return None;
@@ -133,7 +133,7 @@ impl Dct {
         let grh = match route.grh {
             None => None,
             Some(grh) => {
-                let own = port.gids.get(usize::from(self.context.sgid_index))?;
+                let own = port.gid(self.context.sgid_index)?;
                 if (own.raw, own.kind) != (grh.dgid, grh.kind) {
                     return None;
                 }

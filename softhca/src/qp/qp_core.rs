@@ -134,6 +134,11 @@ impl QpCore {
 
     /// Whether the link of the port that the QP was bound to is up.
     pub(super) fn is_linked(&self, resources: &Resources) -> bool {
+        self.attr.port.is_some_and(|port| resources.transport_is_up(port))
+    }
+
+    /// Whether frames leave the port that the QP was bound to.
+    pub(super) fn is_cabled(&self, resources: &Resources) -> bool {
         self.attr.port.is_some_and(|port| resources.port_is_up(port))
     }
 

@@ -5,17 +5,20 @@ use super::failure::Failure;
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
-use crate::ethernet::{self, FRAME_BYTES};
+use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
 use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
-use crate::wqe::{Checksums, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+use crate::wqe::{Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
 
 /// A long message asks for an acknowledgement after this many packets, so that the window moves before it ends.
 const ACK_INTERVAL: u32 = 32;
+
+/// Bytes of a frame before its VLAN tag.
+const ADDRESS_BYTES: usize = 12;
 
 /// Bit 31 of a datagram's Q_Key: the QP's own goes out in its place (IBTA vol. 1, 10.2.5).
 const PRIVILEGED_QKEY: u32 = 1 << 31;
@@ -43,8 +46,15 @@ impl Request {
     /// The request of `wqe`, of which the first packet has PSN `first`.
     pub(super) fn new(wqe: SendWqe, first: Psn, qp: &QpCore) -> Self {
         let len = wqe.payload.len() + wqe.headers.len() as u64;
-        let is_frame = matches!(wqe.op, SendOp::Frame(_));
-        let failure = if is_frame && !FRAME_BYTES.contains(&len) {
+        let framing = if let SendOp::Frame(framing) = wqe.op { Some(framing) } else { None };
+        let is_frame = framing.is_some();
+        // The longest that goes out.
+        let longest = framing.map_or(0, |framing| match framing.mss {
+            Some(_) if wqe.payload.len() > 1 << LOG_MAX_LARGE => u64::MAX,
+            Some(mss) => wqe.headers.len() as u64 + wqe.payload.len().min(mss.into()),
+            None => len + framing.tag.map_or(0, |tag| tag.len() as u64),
+        });
+        let failure = if is_frame && !FRAME_BYTES.contains(&longest) {
             Some(Failure::FRAME_LENGTH)
         } else if is_frame && !qp.may_send_frames() {
             Some(Failure::BAD_WQE)
@@ -164,19 +174,27 @@ impl Request {
         Ok(Frame { route, packet: draft.finish() })
     }
 
-    /// The Ethernet frame of a raw packet.
-    pub(super) fn ethernet_frame(
+    /// The Ethernet frames of a raw packet: one, or those of a large packet.
+    pub(super) fn ethernet_frames(
         &self,
         qp: &QpCore,
         resources: &Resources,
-        checksums: Checksums,
-    ) -> Result<Vec<u8>, Failure> {
+        framing: Framing,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
         let mut frame = self.wqe.headers.clone();
         let headers = frame.len();
         frame.resize(self.len as usize, 0);
         self.gather(qp, resources, 0, &mut frame[headers..])?;
-        ethernet::fill_checksums(&mut frame, checksums);
-        Ok(frame)
+        if let Some(mss) = framing.mss {
+            let (headers, payload) = frame.split_at(headers);
+            return ethernet::segments(headers, payload, mss.into()).ok_or(Failure::BAD_WQE);
+        }
+        if let Some(tag) = framing.tag {
+            let addresses = frame.len().min(ADDRESS_BYTES);
+            frame.splice(addresses..addresses, tag);
+        }
+        ethernet::fill_checksums(&mut frame, framing.checksums);
+        Ok(vec![frame])
     }
 
     /// Copies the message from `offset` on into `out`.

@@ -193,11 +193,11 @@ impl Requester {
         let index = if answered { self.acked_packets_of(self.cursor) } else { self.next_packet };
         let request = &mut self.requests[self.cursor];
         let sent = match request.wqe.op {
-            SendOp::Frame(checksums) => {
-                let frame = request.ethernet_frame(qp, resources, checksums);
-                frame.map(|frame| {
-                    if qp.is_linked(resources) {
-                        resources.egress.push(qp.qpn, frame)
+            SendOp::Frame(framing) => {
+                let frames = request.ethernet_frames(qp, resources, framing);
+                frames.map(|frames| {
+                    if qp.is_cabled(resources) {
+                        frames.into_iter().for_each(|frame| resources.egress.push(qp.qpn, frame));
                     }
                 })
             }

@@ -4,9 +4,11 @@
 //! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
 
 mod access;
+mod link;
 mod q_counter;
 mod umr;
 
+pub(crate) use link::Link;
 pub(crate) use q_counter::QCounter;
 pub(crate) use umr::UmrFault;
 #[cfg(test)]
@@ -72,8 +74,8 @@ pub(crate) struct Resources {
     pub(crate) frames: FrameLog,
     /// Ports; port 1 is the first.
     pub(crate) ports: Vec<PortConfig>,
-    /// Whether the link of each port is up; port 1 is the first.
-    pub(crate) ports_up: Vec<bool>,
+    /// The link of each port; port 1 is the first.
+    pub(crate) links: Vec<Link>,
     /// Which ConnectX the device is.
     pub(crate) generation: Generation,
     /// UMR changes the length of a key's pages.
@@ -100,12 +102,12 @@ impl Resources {
         Self::with_memory(config, Box::new(PagedMemory::new(memory)))
     }
 
-    /// Forgets all objects, and what they have left behind. The links stay as they are.
+    /// Forgets all objects, and what they have left behind. Cables stay plugged as they are.
     pub(crate) fn reset(&mut self, config: &DeviceConfig) {
         let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
         memory.clear();
-        let (ports_up, now) = (std::mem::take(&mut self.ports_up), self.now);
-        *self = Self { ports_up, now, ..Self::with_memory(config, memory) };
+        let (links, now) = (self.links.iter().map(Link::reset).collect(), self.now);
+        *self = Self { links, now, ..Self::with_memory(config, memory) };
     }
 
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
@@ -122,7 +124,7 @@ impl Resources {
             egress: Egress::default(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             frames: FrameLog::default(),
-            ports_up: vec![true; config.ports.len()],
+            links: vec![Link::default(); config.ports.len()],
             ports: config.ports.clone(),
             generation: config.generation,
             umr_registers: config.umr_registers,
@@ -154,7 +156,18 @@ impl Resources {
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
     pub(crate) fn port_is_up(&self, port: u8) -> bool {
-        usize::from(port).checked_sub(1).and_then(|index| self.ports_up.get(index)).is_some_and(|&up| up)
+        self.link(port).is_some_and(|link| link.is_up())
+    }
+
+    /// Whether packets of the transport pass port `port`, which on Ethernet can be turned off.
+    #[must_use]
+    pub(crate) fn transport_is_up(&self, port: u8) -> bool {
+        self.link(port).is_some_and(|link| link.is_up() && link.has_transport)
+    }
+
+    /// The link of port `port`.
+    pub(crate) fn link(&self, port: u8) -> Option<&Link> {
+        self.links.get(usize::from(port).checked_sub(1)?)
     }
 
     /// Tells of an event.

@@ -5,6 +5,10 @@ use std::ops::Range;
 use super::frame::Route;
 use crate::config::Gid;
 
+/// QP 1, to which management datagrams go (IBTA vol. 1, 3.9.2): all devices have one, so that only the rest of an address
+/// tells whose it is.
+pub const GSI_QPN: u32 = 1;
+
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.
 ///
 /// Several instances may carry the same addresses (processes that open the same device); then their QPN ranges tell
@@ -19,17 +23,30 @@ pub struct Address {
     pub qpns: Range<u32>,
 }
 
+/// What of a device's address changes while it lives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Announcement {
+    /// GIDs of all ports.
+    pub gids: Vec<Gid>,
+    /// Packets to QP 1 at its addresses are for it, although the number is not among its QPNs.
+    pub owns_gsi: bool,
+}
+
 impl Address {
-    /// Whether a packet for QP `dest_qp` on this route is for the device: by LID where the link has LIDs, else by
-    /// GID and its type.
+    /// Whether a packet for QP `dest_qp` on this route is for the device.
     #[must_use]
     pub fn accepts(&self, route: &Route, dest_qp: u32) -> bool {
-        self.qpns.contains(&dest_qp)
-            && match (route.dlid, &route.grh) {
-                (0, Some(grh)) => self.gids.contains(&Gid { raw: grh.dgid, kind: grh.kind }),
-                (0, None) => false,
-                (dlid, _) => self.lids.contains(&dlid),
-            }
+        self.qpns.contains(&dest_qp) && self.is_at(route)
+    }
+
+    /// Whether a route ends at the device: by LID where the link has LIDs, else by GID and its type.
+    #[must_use]
+    pub fn is_at(&self, route: &Route) -> bool {
+        match (route.dlid, &route.grh) {
+            (0, Some(grh)) => self.gids.contains(&Gid { raw: grh.dgid, kind: grh.kind }),
+            (0, None) => false,
+            (dlid, _) => self.lids.contains(&dlid),
+        }
     }
 
     /// Whether a packet could be for either of the two.

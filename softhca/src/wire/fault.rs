@@ -13,6 +13,7 @@ use std::{
 use fastrand::Rng;
 use thiserror::Error;
 
+use super::address::Announcement;
 use super::frame::Frame;
 use super::port::Wire;
 use crate::packet::Packet;
@@ -263,6 +264,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         self.wire.recv_ethernet()
+    }
+
+    fn announce(&mut self, announcement: Announcement) {
+        self.wire.announce(announcement);
     }
 
     fn is_holding(&self) -> bool {

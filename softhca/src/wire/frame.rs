@@ -1,6 +1,6 @@
 //! Packets between ports, and their ways.
 
-use crate::config::{GidType, LinkLayer, PortConfig};
+use crate::config::{Gid, GidType, LinkLayer, PortConfig};
 use crate::context::Path;
 
 /// Global route header fields of a packet (IBTA vol. 1, 8.3), or those in the IP header of RoCE v2 that take their
@@ -50,7 +50,7 @@ impl Route {
             None => None,
             Some(grh) => {
                 // The source's type says how the packet travels: a destination GID alone does not tell.
-                let source = port.gids.get(usize::from(grh.sgid_index))?;
+                let source = port.gid(grh.sgid_index)?;
                 Some(Grh {
                     kind: source.kind,
                     sgid: source.raw,
@@ -66,6 +66,22 @@ impl Route {
             LinkLayer::Ethernet => (0, 0),
         };
         Some(Self { slid, dlid, sl: path.sl & 0xf, grh })
+    }
+
+    /// Whether it begins at a port.
+    pub(crate) fn begins_at(&self, port: &PortConfig) -> bool {
+        match &self.grh {
+            Some(grh) if self.slid == 0 => port.gids.contains(&Gid { raw: grh.sgid, kind: grh.kind }),
+            _ => self.slid == port.lid,
+        }
+    }
+
+    /// Whether it ends at a port.
+    pub(crate) fn ends_at(&self, port: &PortConfig) -> bool {
+        match &self.grh {
+            Some(grh) if self.dlid == 0 => port.gids.contains(&Gid { raw: grh.dgid, kind: grh.kind }),
+            _ => self.dlid == port.lid,
+        }
     }
 
     /// Whether a packet that came by `from` came from the peer that this route leads to (IBTA vol. 1, 9.6.1.1 and

@@ -7,7 +7,7 @@ use std::{
 
 use thiserror::Error;
 
-use super::address::Address;
+use super::address::{Address, Announcement, GSI_QPN};
 use super::frame::Frame;
 use super::port::Wire;
 use crate::{notify::Notify, packet::Packet};
@@ -39,9 +39,25 @@ struct Port {
     /// Same in the [`InProcessWire`] that owns the port.
     id: u64,
     address: Address,
+    owns_gsi: bool,
     queue: VecDeque<Frame>,
     ethernet: VecDeque<Vec<u8>>,
     notify: Notify,
+}
+
+impl Port {
+    fn takes(&self, frame: &Frame, dest_qp: u32) -> bool {
+        self.address.accepts(&frame.route, dest_qp)
+            || dest_qp == GSI_QPN && self.owns_gsi && self.address.is_at(&frame.route)
+    }
+
+    /// Adds a frame, which is lost if there is no room.
+    fn push(&mut self, frame: Frame) {
+        if self.queue.len() < QUEUE_FRAMES {
+            self.queue.push_back(frame);
+            self.notify.wake();
+        }
+    }
 }
 
 impl Fabric {
@@ -62,7 +78,8 @@ impl Fabric {
         }
         let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
         let notify = Notify::new();
-        ports.push(Port { id, address, queue: VecDeque::new(), ethernet: VecDeque::new(), notify: notify.clone() });
+        let (queue, ethernet) = (VecDeque::new(), VecDeque::new());
+        ports.push(Port { id, address, owns_gsi: false, queue, ethernet, notify: notify.clone() });
         Ok(InProcessWire { fabric: self.clone(), id, notify })
     }
 
@@ -92,19 +109,42 @@ impl Wire for InProcessWire {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
         let mut ports = self.fabric.lock();
-        match ports.iter_mut().find(|port| port.address.accepts(&frame.route, dest_qp)) {
-            Some(port) if port.queue.len() >= QUEUE_FRAMES => return Err(frame),
-            Some(port) => {
-                port.queue.push_back(frame);
-                port.notify.wake();
-            }
-            None => log::debug!("no device for QP {dest_qp:#x} on {:?}", frame.route),
+        let owner = ports.iter_mut().find(|port| port.address.accepts(&frame.route, dest_qp));
+        if owner.as_ref().is_some_and(|port| port.queue.len() >= QUEUE_FRAMES) {
+            return Err(frame);
+        }
+        let owner = owner.map(|port| {
+            port.push(frame.clone());
+            port.id
+        });
+        // Datagrams to all that have the address: those without room lose theirs.
+        let others = ports.iter_mut().filter(|port| Some(port.id) != owner && port.takes(&frame, dest_qp));
+        let reached = others.filter(|_| dest_qp == GSI_QPN).map(|port| port.push(frame.clone())).count();
+        if owner.is_none() && reached == 0 {
+            log::debug!("no device for QP {dest_qp:#x} on {:?}", frame.route);
         }
         Ok(())
     }
 
+    /// Of two devices with the same addresses and QPNs, which [`Fabric::attach`] refuses, the one that came first gets what is
+    /// for both.
+    fn announce(&mut self, announcement: Announcement) {
+        if let Some(port) = self.fabric.lock().iter_mut().find(|port| port.id == self.id) {
+            port.address.gids = announcement.gids;
+            port.owns_gsi = announcement.owns_gsi;
+        }
+    }
+
     fn recv(&mut self) -> Option<Frame> {
-        self.fabric.lock().iter_mut().find(|port| port.id == self.id)?.queue.pop_front()
+        let mut ports = self.fabric.lock();
+        let port = ports.iter_mut().find(|port| port.id == self.id)?;
+        // It may have given the address up since.
+        while let Some(frame) = port.queue.pop_front() {
+            if Packet::dest_qp(&frame.packet).is_some_and(|qpn| port.takes(&frame, qpn)) {
+                return Some(frame);
+            }
+        }
+        None
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {
@@ -233,5 +273,61 @@ mod tests {
         fabric.attach(address(2, 0xff..0x200)).unwrap();
         drop(a);
         fabric.attach(address(1, 0xff..0x200)).unwrap();
+    }
+
+    /// Of devices with no addresses: each announces its own.
+    fn announce(wire: &mut InProcessWire, gid: Option<Gid>, owns_gsi: bool) {
+        wire.announce(Announcement { gids: gid.into_iter().collect(), owns_gsi });
+    }
+
+    fn to(dest_qp: u32) -> Frame {
+        let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh) }, ..frame(0, dest_qp, 4) }
+    }
+
+    #[test]
+    fn addresses_change_while_devices_live() {
+        let fabric = Fabric::new();
+        let empty = |qpns| Address { lids: vec![], gids: vec![], qpns };
+        let mut a = fabric.attach(empty(0x40..0x50)).unwrap();
+        let mut b = fabric.attach(empty(0x50..0x60)).unwrap();
+        b.send(to(0x40)).unwrap();
+        assert_eq!(a.recv(), None);
+        announce(&mut a, Some(GID), false);
+        b.send(to(0x40)).unwrap();
+        assert_eq!(a.recv(), Some(to(0x40)));
+        // Two with the same address: QPNs tell them apart.
+        announce(&mut b, Some(GID), false);
+        for qpn in [0x40, 0x50] {
+            b.send(to(qpn)).unwrap();
+        }
+        assert_eq!((a.recv(), b.recv(), a.recv(), b.recv()), (Some(to(0x40)), Some(to(0x50)), None, None));
+        // What is on its way to an address that was given up is lost.
+        b.send(to(0x40)).unwrap();
+        announce(&mut a, None, false);
+        assert_eq!(a.recv(), None);
+    }
+
+    #[test]
+    fn qp_1_is_that_of_who_has_the_address_and_answers() {
+        let fabric = Fabric::new();
+        let empty = |qpns| Address { lids: vec![], gids: vec![], qpns };
+        let mut wires: Vec<_> = (4..8).map(|n| fabric.attach(empty(n * 16..n * 16 + 16)).unwrap()).collect();
+        announce(&mut wires[1], Some(GID), true);
+        announce(&mut wires[2], Some(GID), true);
+        announce(&mut wires[3], Some(GID), false);
+        let mut last = fabric.attach(Address { lids: vec![], gids: vec![GID], qpns: 0..16 }).unwrap();
+        wires[0].send(to(GSI_QPN)).unwrap();
+        let mut received = wires.iter_mut().map(|wire| wire.recv().is_some()).collect::<Vec<_>>();
+        received.push(last.recv().is_some());
+        assert_eq!(received, [false, true, true, false, true]);
+        assert!(wires.iter_mut().all(|wire| wire.recv().is_none()));
+        // One without room loses its own only.
+        for _ in 0..QUEUE_FRAMES + 5 {
+            wires[0].send(to(GSI_QPN)).unwrap();
+            while last.recv().is_some() {}
+            while wires[2].recv().is_some() {}
+        }
+        assert_eq!(std::iter::from_fn(|| wires[1].recv()).count(), QUEUE_FRAMES);
     }
 }

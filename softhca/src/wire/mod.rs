@@ -12,7 +12,7 @@ pub mod shm;
 #[cfg(test)]
 pub(crate) mod test_frames;
 
-pub use address::Address;
+pub use address::{Address, Announcement, GSI_QPN};
 pub use frame::{Frame, Grh, Route};
 pub(crate) use outbox::{Outbox, Sender};
 pub use port::Wire;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use super::frame::Frame;
+use super::frame::{Frame, Route};
 use super::port::Wire;
 
 /// A QP with this many waiting frames produces no more.
@@ -54,8 +54,9 @@ impl Outbox {
     }
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
-    /// Each time another QP is the first, so that no QP finds the wire full for ever.
-    pub(crate) fn flush(&mut self, wire: &mut dyn Wire) -> bool {
+    /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the route of each, and its
+    /// bytes.
+    pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, usize)) -> bool {
         let mut sent = false;
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let until = self.last.map_or(Bound::Excluded(Sender::qp(0)), Bound::Included);
@@ -64,10 +65,12 @@ impl Outbox {
         for range in [behind, before] {
             for (_, queue) in self.queues.range_mut(range) {
                 while let Some(frame) = queue.pop_front() {
+                    let (route, bytes) = (frame.route, frame.packet.len());
                     if let Err(frame) = wire.send(frame) {
                         queue.push_front(frame);
                         break;
                     }
+                    count(&route, bytes);
                     sent = true;
                 }
             }
@@ -113,11 +116,11 @@ mod tests {
                 outbox.push(Sender::qp(from), numbered(1, to, 8, psn));
             }
         }
-        assert!(outbox.flush(&mut wire));
+        assert!(outbox.flush(&mut wire, |_, _| {}));
         assert_eq!(wire.took, [(0x42, 0), (0x42, 1), (0x42, 2)]);
-        assert!(!outbox.flush(&mut wire) && !outbox.is_empty());
+        assert!(!outbox.flush(&mut wire, |_, _| {}) && !outbox.is_empty());
         wire.full = 0;
-        assert!(outbox.flush(&mut wire) && outbox.is_empty());
+        assert!(outbox.flush(&mut wire, |_, _| {}) && outbox.is_empty());
         assert_eq!(wire.took[3..], [(0x41, 0), (0x41, 1), (0x41, 2)]);
     }
 
@@ -134,7 +137,7 @@ mod tests {
         }
         for _ in 0..6 {
             wire.room = 1;
-            outbox.flush(&mut wire);
+            outbox.flush(&mut wire, |_, _| {});
         }
         assert_eq!(wire.took, [(0x41, 0), (0x42, 0), (0x43, 0), (0x41, 1), (0x42, 1), (0x43, 1)]);
     }

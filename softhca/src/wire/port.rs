@@ -1,5 +1,6 @@
 //! The end of a wire at a port.
 
+use super::address::Announcement;
 use super::frame::Frame;
 use std::os::fd::RawFd;
 
@@ -25,6 +26,12 @@ pub trait Wire: Send {
     /// The next Ethernet frame that another port has sent.
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         None
+    }
+
+    /// The device has other addresses from now on. What is on its way arrives where it would arrive if it were sent now. A wire
+    /// that has one device at its other end need not know.
+    fn announce(&mut self, announcement: Announcement) {
+        let _ = announcement;
     }
 
     /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device
@@ -54,6 +61,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         (**self).recv_ethernet()
+    }
+
+    fn announce(&mut self, announcement: Announcement) {
+        (**self).announce(announcement);
     }
 
     fn is_holding(&self) -> bool {

@@ -11,9 +11,6 @@ use crate::context::{InlineHeaders, Transport};
 /// and `wqebbs`.
 pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHeaders) -> Result<SendWqe, WqeFault> {
     let opcode = wqe[control::OPCODE];
-    if opcode == opcode::TSO {
-        return Err(WqeFault::Tso);
-    }
     let shape = SHAPES.iter().find(|s| s.opcode == opcode).ok_or(WqeFault::UnknownOpcode(opcode))?;
     if !shape.transports.contains(&transport) {
         return Err(WqeFault::WrongTransport { opcode, transport });
@@ -32,10 +29,10 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     if transport == Transport::Dc && shape.tail != Tail::Ignored {
         target = Some(address::target(&mut segs)?);
     }
-    let (mut checksums, mut headers) = (None, Vec::new());
+    let (mut framing, mut headers) = (None, Vec::new());
     if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
-        let eth = eth_segment::take(&mut segs, inline_headers)?;
-        checksums = Some(eth.checksums);
+        let eth = eth_segment::take(&mut segs, inline_headers, opcode == opcode::TSO)?;
+        framing = Some(eth.framing);
         headers = eth.headers;
     }
     let mut remote = Remote { addr: 0, rkey: 0 };
@@ -66,7 +63,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     let umr = if shape.tail == Tail::Key { Some(Box::new(umr::take(&mut segs, imm)?)) } else { None };
 
     let op = match opcode {
-        opcode::SEND => checksums.map_or(SendOp::Send(address), SendOp::Frame),
+        opcode::SEND | opcode::TSO => framing.map_or(SendOp::Send(address), SendOp::Frame),
         opcode::SEND_IMM => SendOp::SendImm(address),
         opcode::SEND_INVAL => SendOp::SendInval,
         opcode::RDMA_WRITE => SendOp::Write(remote),

@@ -1,9 +1,11 @@
-//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, and the first bytes of the frame.
+//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, a VLAN tag, sizes of segments, and the first
+//! bytes of the frame.
 
 use super::fault::WqeFault;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, zero};
+use super::send::Framing;
 use crate::context::InlineHeaders;
-use crate::ethernet::{Checksums, least_inline};
+use crate::ethernet::{Checksums, SERVICE_VLAN, VLAN, least_inline};
 
 /// Offsets in bytes into the segment. The inline headers go on behind it for as many 16-byte units as they need.
 mod offset {
@@ -21,22 +23,25 @@ const L3: u8 = 1 << 6;
 /// `cs_flags`: checksum of the outer TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
 const L4: u8 = 1 << 7;
 
+/// In place of the headers' size: a tag is put in, whose number follows (`MLX5_ETH_WQE_INSERT_VLAN`); it is a service
+/// provider's (`MLX5_ETH_WQE_SVLAN`).
+const INSERT_VLAN: u16 = 1 << 15;
+const SERVICE: u16 = 1 << 0;
+
 /// What the segment says.
 pub(super) struct EthSegment {
-    pub(super) checksums: Checksums,
+    pub(super) framing: Framing,
     pub(super) headers: Vec<u8>,
 }
 
 /// Takes the segment, whose inline headers must be those that `wanted` says or more.
 ///
-/// Software parsing, metadata for flow steering, and VLAN insertion (bit 15 of the headers' size, which no WQE has room
-/// for) are not things that this device has.
-pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders) -> Result<EthSegment, WqeFault> {
+/// Software parsing and metadata for flow steering are not things that this device has. `large`: the packet is to be cut up.
+pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) -> Result<EthSegment, WqeFault> {
     let (start, seg) = segs.take("Ethernet", DATA_SEG_BYTES)?;
     for (field, at, value) in [
         ("Ethernet segment word 0", offset::SOFTWARE_PARSER, be32(seg, offset::SOFTWARE_PARSER)),
         ("Ethernet segment byte 5", offset::SOFTWARE_PARSER_FLAGS, seg[offset::SOFTWARE_PARSER_FLAGS].into()),
-        ("mss without TSO", offset::MSS, be16(seg, offset::MSS).into()),
         ("Ethernet segment word 2", offset::METADATA, be32(seg, offset::METADATA)),
     ] {
         zero(field, start + at, value.into())?;
@@ -45,7 +50,30 @@ pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders) -> Result<Eth
     if flags & !(L3 | L4) != 0 {
         return Err(WqeFault::BadChecksumFlags(flags));
     }
+    let mss = match (large, be16(seg, offset::MSS)) {
+        (true, 0) => return Err(WqeFault::NoSegmentSize),
+        (true, mss) => Some(mss),
+        (false, mss) => {
+            zero("mss without TSO", start + offset::MSS, mss.into())?;
+            None
+        }
+    };
+    let checksums = Checksums { l3: flags & L3 != 0, l4: flags & L4 != 0 };
     let found = be16(seg, offset::INLINE_HDR_SZ);
+    if found & INSERT_VLAN != 0 {
+        zero(
+            "bits beside the one that inserts a VLAN",
+            start + offset::INLINE_HDR_SZ,
+            (found & !(INSERT_VLAN | SERVICE)).into(),
+        )?;
+        let kind = if found & SERVICE != 0 { SERVICE_VLAN } else { VLAN };
+        let ([a, b], [c, d]) = (kind.to_be_bytes(), [seg[offset::INLINE_HDR], seg[offset::INLINE_HDR + 1]]);
+        if wanted != InlineHeaders::None || large {
+            return Err(WqeFault::FewInlineHeaders { found: 0, needed: least_inline(wanted, &[]) as u16 });
+        }
+        let framing = Framing { checksums, tag: Some([a, b, c, d]), mss };
+        return Ok(EthSegment { framing, headers: Vec::new() });
+    }
     let len = usize::from(found);
     // There is room for the first two in the segment itself, whether they are there or not.
     let here = len.min(DATA_SEG_BYTES - offset::INLINE_HDR);
@@ -57,5 +85,5 @@ pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders) -> Result<Eth
         // Headers have a few hundred bytes at most.
         return Err(WqeFault::FewInlineHeaders { found, needed: needed as u16 });
     }
-    Ok(EthSegment { checksums: Checksums { l3: flags & L3 != 0, l4: flags & L4 != 0 }, headers })
+    Ok(EthSegment { framing: Framing { checksums, tag: None, mss }, headers })
 }

@@ -54,9 +54,9 @@ pub enum WqeFault {
     /// Unknown opcode.
     #[error("opcode {0:#04x} is unknown")]
     UnknownOpcode(u8),
-    /// TSO: the device cuts no segments up.
-    #[error("opcode 0x0e: TSO is not supported")]
-    Tso,
+    /// TSO without a size of segments.
+    #[error("TSO with an mss of 0")]
+    NoSegmentSize,
     /// The opcode is not one of this transport's (IBTA vol. 1 table 38).
     #[error("opcode {opcode:#04x} is not permitted on {transport:?}")]
     WrongTransport {

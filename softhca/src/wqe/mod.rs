@@ -27,6 +27,6 @@ pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
-pub use send::{AddressVector, DataSeg, DcTarget, Fence, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+pub use send::{AddressVector, DataSeg, DcTarget, Fence, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

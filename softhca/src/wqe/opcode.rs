@@ -17,7 +17,7 @@ pub const SEND: u8 = 0x0a;
 pub const SEND_IMM: u8 = 0x0b;
 /// RDMA READ.
 pub const RDMA_READ: u8 = 0x10;
-/// A TCP segment that the device cuts up; this one does not.
+/// A TCP or UDP packet that the device cuts up into frames.
 pub const TSO: u8 = 0x0e;
 /// Atomic compare and swap, 8 bytes.
 pub const ATOMIC_CS: u8 = 0x11;
@@ -69,6 +69,7 @@ pub(super) const SHAPES: &[Shape] = {
     &[
         row(NOP,            &[Rc, Uc, Ud, Dc, RawPacket, RegUmr], false, false, Ignored),
         row(SEND,           &[Rc, Uc, Ud, Dc, RawPacket], false,     false,  Source),
+        row(TSO,            &[RawPacket],                 false,     false,  Source),
         row(SEND_IMM,       &[Rc, Uc, Ud, Dc],            false,     false,  Source),
         row(SEND_INVAL,     &[Rc, Dc],                    false,     false,  Source),
         row(RDMA_WRITE,     &[Rc, Uc, Dc],                true,      false,  Source),

@@ -138,6 +138,17 @@ impl AddressVector {
     }
 }
 
+/// What the device does to an Ethernet frame before it sends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Framing {
+    /// Checksums that it fills in.
+    pub checksums: Checksums,
+    /// A VLAN tag that it puts in behind the addresses.
+    pub tag: Option<[u8; 4]>,
+    /// It cuts the packet up into frames with so many bytes of payload (TSO).
+    pub mss: Option<u16>,
+}
+
 /// What a send WQE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
@@ -147,8 +158,8 @@ pub enum SendOp {
     Send(Option<UdAddress>),
     /// SEND with immediate data ([`SendWqe::imm`]). The address is there on UD only.
     SendImm(Option<UdAddress>),
-    /// SEND of an Ethernet frame: raw packets.
-    Frame(Checksums),
+    /// SEND of an Ethernet frame, or of a large packet in many: raw packets.
+    Frame(Framing),
     /// SEND and invalidate the peer's key ([`SendWqe::imm`]).
     SendInval,
     /// RDMA WRITE.

@@ -104,7 +104,10 @@ fn transports_have_their_opcodes() {
     }
     let (opcode, transport) = (0x01, Transport::Uc);
     assert_eq!(fault(&wqe(opcode, &[&DATA]), transport), WqeFault::WrongTransport { opcode, transport });
-    assert_eq!(fault(&wqe(0x0e, &[&[0; 16]]), Transport::RawPacket), WqeFault::Tso);
+    assert_eq!(
+        fault(&wqe(0x0e, &[&DATA]), Transport::Rc),
+        WqeFault::WrongTransport { opcode: 0x0e, transport: Transport::Rc }
+    );
     for opcode in [0x1b, 0x26, 0xff] {
         assert_eq!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::UnknownOpcode(opcode));
     }
@@ -336,14 +339,47 @@ fn a_frame_begins_in_the_ethernet_segment() {
         assert_eq!(seg.len(), 16 * units);
         let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
         assert_eq!((found.headers, found.payload), (header[..len].to_vec(), Payload::Segs(vec![DATA_SEG])));
-        assert_eq!(found.op, SendOp::Frame(Checksums::default()));
+        assert_eq!(found.op, SendOp::Frame(Framing::default()));
     }
     let inline = [0x80, 0, 0, 4, 0xa, 0xb, 0xc, 0xd, 0, 0, 0, 0, 0, 0, 0, 0];
     for (flags, l3, l4) in [(0x40, true, false), (0x80, false, true), (0xc0, true, true)] {
         let found = fetch_at(0, &wqe(0x0a, &[&eth(flags, &header[..18]), &inline]), Transport::RawPacket).unwrap();
-        assert_eq!(found.op, SendOp::Frame(Checksums { l3, l4 }));
+        assert_eq!(found.op, SendOp::Frame(Framing { checksums: Checksums { l3, l4 }, ..Framing::default() }));
         assert_eq!(found.payload, Payload::Inline(vec![0xa, 0xb, 0xc, 0xd]));
     }
+}
+
+#[test]
+fn a_large_packet_says_how_it_is_cut_up() {
+    let mut seg = eth(0xc0, &[7; 54]);
+    assert_eq!(fault(&wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket), WqeFault::NoSegmentSize);
+    seg[6..8].copy_from_slice(&1448_u16.to_be_bytes());
+    let found = fetch_at(0, &wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket).unwrap();
+    let checksums = Checksums { l3: true, l4: true };
+    assert_eq!(found.op, SendOp::Frame(Framing { checksums, tag: None, mss: Some(1448) }));
+    assert_eq!(found.headers, [7; 54]);
+}
+
+#[test]
+fn a_tag_is_in_the_place_of_headers() {
+    let tagged = |bits: u16| {
+        let mut seg = eth(0, &[]);
+        seg[12..14].copy_from_slice(&bits.to_be_bytes());
+        seg[14..16].copy_from_slice(&[0xa0, 5]);
+        seg
+    };
+    for (bits, tag) in [(0x8000, [0x81, 0, 0xa0, 5]), (0x8001, [0x88, 0xa8, 0xa0, 5])] {
+        let found = fetch_at(0, &wqe(0x0a, &[&tagged(bits), &DATA]), Transport::RawPacket).unwrap();
+        assert_eq!(found.op, SendOp::Frame(Framing { tag: Some(tag), ..Framing::default() }));
+        assert_eq!((found.headers, found.payload), (vec![], Payload::Segs(vec![DATA_SEG])));
+    }
+    let reserved = fault(&wqe(0x0a, &[&tagged(0x8002), &DATA]), Transport::RawPacket);
+    assert!(matches!(reserved, WqeFault::Reserved { at: 28, .. }), "{reserved:?}");
+    // A large packet has its tag in the headers.
+    let mut large = tagged(0x8000);
+    large[7] = 100;
+    let few = fault(&wqe(0x0e, &[&large, &DATA]), Transport::RawPacket);
+    assert!(matches!(few, WqeFault::FewInlineHeaders { .. }), "{few:?}");
 }
 
 #[test]

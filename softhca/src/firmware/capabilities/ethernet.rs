@@ -1,6 +1,7 @@
 //! What the device does for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
 
 use super::row::{capability_set, is_ethernet, log2};
+use crate::ethernet::LOG_MAX_LARGE;
 use crate::nic::MAX_RQT;
 
 capability_set! {
@@ -9,7 +10,11 @@ capability_set! {
     CSUM_CAP: 0x0, 1 = |_| 1;
     // Tags are taken out of received frames.
     VLAN_CAP: 0x1, 1 = |_| 1;
+    // Tags are put into frames that are sent.
+    WQE_VLAN_INSERT: 0x7, 1 = |_| 1;
     SELF_LB_EN_MODIFIABLE: 0x8, 1 = |_| 1;
+    // Large packets are cut up.
+    MAX_LSO_CAP: 0xb, 5 = |_| LOG_MAX_LARGE.into();
     // No headers are needed inline (`MLX5_CAP_INLINE_MODE_NOT_REQUIRED`).
     WQE_INLINE_MODE: 0x12, 2 = |_| 2;
     RSS_IND_TBL_CAP: 0x14, 4 = |_| log2(MAX_RQT.into());

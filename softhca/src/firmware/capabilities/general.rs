@@ -6,7 +6,7 @@ use crate::device::MAX_PIECES_LOG;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
-use crate::nic::{MAX_OBJECTS, MAX_RQT};
+use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::MAX_Q_COUNTERS;
 use crate::steering::MAX_COUNTERS;
@@ -74,7 +74,10 @@ capability_set! {
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
     // 8 << n entries: paths name one by 8 bits.
     GID_TABLE_SIZE: 0x170, 16 = |_| 4;
+    // What Q counters count besides requests: packets out of order and repeated, and errors of CQEs.
+    OUT_OF_SEQ_CNT: 0x180, 1 = |_| 1;
     VPORT_COUNTERS: 0x181, 1 = |c| is_ethernet(c).into();
+    RETRANSMISSION_Q_COUNTERS: 0x182, 1 = |_| 1;
     MODIFY_RQ_COUNTER_SET_ID: 0x184, 1 = |c| is_ethernet(c).into();
     MAX_QP_CNT: 0x186, 10 = |_| MAX_Q_COUNTERS.into();
     // 128 << n entries.
@@ -83,6 +86,7 @@ capability_set! {
     ETH_VIRT: 0x1a3, 1 = |c| is_ethernet(c).into();
     NIC_FLOW_TABLE: 0x1a6, 1 = |c| is_ethernet(c).into();
     LOCAL_CA_ACK_DELAY: 0x1ab, 5 = |_| LOCAL_CA_ACK_DELAY;
+    ENHANCED_ERROR_Q_COUNTERS: 0x1b1, 1 = |_| 1;
     PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();
     NUM_PORTS: 0x1b8, 8 = |c| c.ports.len() as u64;
     LOG_MAX_MSG: 0x1c3, 5 = |c| log2(c.limits.max_msg.min(1 << LOG_MAX_MSG));
@@ -148,6 +152,9 @@ capability_set! {
     LOG_MIN_STRIDE_SZ_SQ: 0x3bb, 5 = |_| 6;
     DISABLE_LOCAL_LB_UC: 0x3e1, 1 = |c| is_ethernet(c).into();
     DISABLE_LOCAL_LB_MC: 0x3e2, 1 = |c| is_ethernet(c).into();
+    LOG_MAX_VLAN_LIST: 0x3eb, 5 = |c| if is_ethernet(c) { LOG_MAX_VLANS.into() } else { 0 };
+    LOG_MAX_CURRENT_MC_LIST: 0x3f3, 5 = |c| if is_ethernet(c) { LOG_MAX_MULTICAST.into() } else { 0 };
+    LOG_MAX_CURRENT_UC_LIST: 0x3fb, 5 = |c| if is_ethernet(c) { LOG_MAX_UNICAST.into() } else { 0 };
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
     // CQE timestamps count nanoseconds.

@@ -8,6 +8,8 @@ const L3_TYPES: u64 = 6;
 const VERSIONS: u64 = 5;
 /// UDP port of RoCE v2.
 const DEST_UDP_PORT: u64 = 4791;
+/// Least UDP port that a path can be sent from; the wire has none, so that all do.
+const LEAST_SOURCE_UDP_PORT: u64 = 0xc000;
 /// Entries of a port's table: paths name one by 8 bits.
 const ADDRESSES: u64 = 256;
 
@@ -17,5 +19,7 @@ capability_set! {
     L3_TYPE: 0x8c, 4 = |_| L3_TYPES;
     ROCE_VERSION: 0x98, 8 = |_| VERSIONS;
     R_ROCE_DEST_UDP_PORT: 0xb0, 16 = |_| DEST_UDP_PORT;
+    R_ROCE_MAX_SRC_UDP_PORT: 0xc0, 16 = |_| 0xffff;
+    R_ROCE_MIN_SRC_UDP_PORT: 0xd0, 16 = |_| LEAST_SOURCE_UDP_PORT;
     ROCE_ADDRESS_TABLE_SIZE: 0xf0, 16 = |_| ADDRESSES;
 }

@@ -80,7 +80,8 @@ fn an_ethernet_port_has_an_address_and_roce_addresses() {
         assert_eq!(output[0x22..0x28], [2, 0, 0, 0, 0x12, 0x34]);
         assert_eq!((output[0x2a] & 0xf, output[0x2b]), (kind, version), "{index}");
     }
-    assert_eq!(address(&mut bench, 3), Err(Status::BadIndex));
+    assert_eq!(address(&mut bench, 3), Ok(vec![0; 0x30]), "a free entry");
+    assert_eq!(address(&mut bench, 256), Err(Status::BadIndex));
     assert_eq!(Bench::new().execute(&short(0x760, DRIVER, 0, [0, 0]), 0x30), Err(Status::BadOperation));
 }
 
@@ -108,7 +109,10 @@ fn registers_are_read() {
     assert_eq!(register(&mut bench, 0x5004, 1, &speeds(1, 2), 0x50), Err(Status::BadParameter));
     assert_eq!(register(&mut bench, 0x5004, 1, &[0; 8], 0x50), Err(Status::BadInputLength));
     assert_eq!(register(&mut bench, 0x5004, 1, &speeds(1, 1), 0x4c), Err(Status::BadOutputLength));
-    assert_eq!(register(&mut bench, 0x5004, 0, &speeds(1, 1), 0x50), Err(Status::BadOperation), "written");
+    assert_eq!(register(&mut bench, 0x5004, 0, &speeds(1, 1), 0x50), Err(Status::BadParameter), "no speed");
+    let mut edr = speeds(1, 1);
+    (edr[0x1d], edr[0x1f]) = (4, 0x20);
+    assert_eq!(register(&mut bench, 0x5004, 0, &edr, 0x50).map(drop), Ok(()), "the one that there is");
     assert_eq!(register(&mut bench, 0x9055, 1, &speeds(1, 1), 0x50), Err(Status::BadOperation), "not there");
     // As Linux' mlx5_core tells its byte order, on the host of which the device is.
     let host = if cfg!(target_endian = "big") { 0x80 } else { 0 };

@@ -19,6 +19,7 @@ mod flow_table;
 mod hca;
 #[cfg(test)]
 mod identity_tests;
+mod mad;
 mod match_param;
 mod mkey;
 #[cfg(test)]
@@ -49,6 +50,8 @@ mod umem;
 mod umr_tests;
 mod vport;
 mod vport_counter;
+#[cfg(test)]
+mod vport_tests;
 mod work_queue;
 
 use super::call::Command;
@@ -69,6 +72,7 @@ const ALL: &[&[Command]] = &[
     flow_group::COMMANDS,
     flow_table::COMMANDS,
     hca::COMMANDS,
+    mad::COMMANDS,
     mkey::COMMANDS,
     nic_vport::COMMANDS,
     pages::COMMANDS,

@@ -1,9 +1,10 @@
 //! The function's own port on the network: its state, GUIDs, GIDs and P_Keys. There are no other functions.
 
 use crate::config::{LinkLayer, PortConfig};
-use crate::firmware::call::{Call, Command, command};
-use crate::firmware::layout::{Field, layout};
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
+use crate::nic::AddressFilter;
 
 layout! {
     /// `QUERY_VPORT_STATE`.
@@ -110,6 +111,9 @@ layout! {
         SYSTEM_IMAGE_GUID: 0x140, 64;
         PORT_GUID: 0x180, 64;
         NODE_GUID: 0x1c0, 64;
+        PROMISC_UC: 0x780, 1;
+        PROMISC_MC: 0x781, 1;
+        PROMISC_ALL: 0x782, 1;
         ALLOWED_LIST_TYPE: 0x785, 3;
         ALLOWED_LIST_SIZE: 0x794, 12;
     } parts {
@@ -127,17 +131,36 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. The lists of addresses that are let in besides the port's own are empty.
+    /// What it gives, with a list of what is let in besides the port's own address: as much of it as there is room for.
     query_nic_vport_context_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
     } parts {
         NIC_VPORT_CONTEXT: 0x80, nic_vport_context;
+    } list of 8 bytes
+}
+layout! {
+    /// A VLAN.
+    vlan_layout: 0x8 bytes {
+        VLAN: 0x14, 12;
+    }
+}
+layout! {
+    /// `MODIFY_VPORT_STATE`.
+    modify_vport_state_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        OTHER_VPORT: 0x40, 1;
+        VPORT_NUMBER: 0x50, 16;
+        ADMIN_STATE: 0x78, 4;
     }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x750, "QUERY_VPORT_STATE", &query_vport_state_in::LAYOUT, &query_vport_state_out::LAYOUT, query_state),
+    command(0x750, "QUERY_VPORT_STATE", &query_vport_state_in::LAYOUT, &query_vport_state_out::LAYOUT, query_state)
+        .with_modifiers(),
+    command(0x751, "MODIFY_VPORT_STATE", &modify_vport_state_in::LAYOUT, &bare_out::LAYOUT, modify_state)
+        .with_modifiers(),
     command(
         0x754,
         "QUERY_NIC_VPORT_CONTEXT",
@@ -168,6 +191,15 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
 ];
 
+/// Whose state is asked for or changed (`MLX5_VPORT_STATE_OP_MOD_VNIC_VPORT`, `MLX5_VPORT_STATE_OP_MOD_UPLINK`): the function's
+/// port, or the one with the cable.
+const OWN_VPORT: u16 = 0;
+const UPLINK: u16 = 2;
+/// What it is to be (`MLX5_VPORT_ADMIN_STATE_*`). The function's own port follows the cable's whenever it is not down.
+const VPORT_DOWN: u64 = 0;
+const VPORT_UP: u64 = 1;
+const VPORT_AUTO: u64 = 2;
+
 /// `enum ib_port_state` and the physical state: up, and disabled.
 const PORT_DOWN: u64 = 1;
 const PORT_ACTIVE: u64 = 4;
@@ -195,9 +227,33 @@ fn port(call: &Call<'_>, number: u64) -> Result<(u8, PortConfig), Refusal> {
 fn query_state(call: &mut Call<'_>) -> Result<(), Refusal> {
     use query_vport_state_in::{OTHER_VPORT, VPORT_NUMBER};
     own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
-    let up = call.device.port_is_up(1);
-    call.output.set(query_vport_state_out::ADMIN_STATE, 1);
+    let link = call.device.link(1)?;
+    let (admin, up) = match call.op_mod {
+        OWN_VPORT => (link.admits, link.is_up()),
+        UPLINK => (link.is_enabled, link.is_port_up()),
+        other => return Err(Refusal::parameter(format!("vport of kind {other}: there is no switch inside"))),
+    };
+    call.output.set(query_vport_state_out::ADMIN_STATE, admin.into());
     call.output.set(query_vport_state_out::STATE, up.into());
+    Ok(())
+}
+
+fn modify_state(call: &mut Call<'_>) -> Result<(), Refusal> {
+    use modify_vport_state_in::{ADMIN_STATE, OTHER_VPORT, VPORT_NUMBER};
+    call.check_driver()?;
+    own_only(call, [OTHER_VPORT, VPORT_NUMBER])?;
+    if !matches!(call.op_mod, OWN_VPORT | UPLINK) {
+        return Err(Refusal::parameter(format!("vport of kind {}: there is no switch inside", call.op_mod)));
+    }
+    let admits = match call.input.get(ADMIN_STATE) {
+        VPORT_DOWN => false,
+        VPORT_UP | VPORT_AUTO => true,
+        other => return Err(Refusal::parameter(format!("admin_state {other}"))),
+    };
+    call.device.change_link(1, |link| match call.op_mod {
+        OWN_VPORT => link.admits = admits,
+        _ => link.is_enabled = admits,
+    })?;
     Ok(())
 }
 
@@ -270,25 +326,66 @@ fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
     if port.link != LinkLayer::Ethernet {
         return Err(Refusal::new(Status::BadOperation, "an InfiniBand port is no NIC's"));
     }
-    let list = call.input.get(ALLOWED_LIST_TYPE);
-    if list > 2 {
-        return Err(Refusal::parameter(format!("list {list}; there are those of unicast, multicast and VLANs")));
-    }
+    let kind = call.input.get(ALLOWED_LIST_TYPE);
     let node_guid = call.device.config().node_guid;
+    let roce = call.device.link(1)?.has_transport;
     let nic = call.device.nic();
     let (mtu, unicast, multicast) = (nic.mtu, nic.loops_unicast, nic.loops_multicast);
+    let filter = nic.filter.clone();
+    let list = entries_of(&filter, kind)?;
     let mut context = call.output.part(query_nic_vport_context_out::NIC_VPORT_CONTEXT);
     context.set(nic_vport_context::DISABLE_MC_LOCAL_LB, (!multicast).into());
     context.set(nic_vport_context::DISABLE_UC_LOCAL_LB, (!unicast).into());
-    context.set(nic_vport_context::ROCE_EN, 1);
+    context.set(nic_vport_context::ROCE_EN, roce.into());
     context.set(nic_vport_context::MTU, mtu.into());
     context.set(nic_vport_context::SYSTEM_IMAGE_GUID, node_guid);
     context.set(nic_vport_context::PORT_GUID, port.guid);
     context.set(nic_vport_context::NODE_GUID, node_guid);
-    context.set(nic_vport_context::ALLOWED_LIST_TYPE, list);
-    let mut address = context.part(nic_vport_context::PERMANENT_ADDRESS);
-    let [a, b, rest @ ..] = port.mac;
-    address.set(mac_address_layout::MAC_ADDR_47_32, u16::from_be_bytes([a, b]).into());
-    address.set(mac_address_layout::MAC_ADDR_31_0, u32::from_be_bytes(rest).into());
+    context.set(nic_vport_context::PROMISC_UC, filter.any_unicast.into());
+    context.set(nic_vport_context::PROMISC_MC, filter.any_multicast.into());
+    context.set(nic_vport_context::PROMISC_ALL, filter.any.into());
+    context.set(nic_vport_context::ALLOWED_LIST_TYPE, kind);
+    context.set(nic_vport_context::ALLOWED_LIST_SIZE, list.len() as u64);
+    let address = context.part(nic_vport_context::PERMANENT_ADDRESS);
+    address.0.copy_from_slice(&mac_entry(port.mac));
+    let out = query_nic_vport_context_out::LAYOUT;
+    for (index, entry) in list.iter().enumerate() {
+        call.output.put(out.bytes + index * out.element, entry);
+    }
     Ok(())
+}
+
+/// Lists of what a port lets in (`MLX5_NVPRT_LIST_TYPE_*`).
+pub(super) mod list {
+    pub(in super::super) const UNICAST: u64 = 0;
+    pub(in super::super) const MULTICAST: u64 = 1;
+    pub(in super::super) const VLAN: u64 = 2;
+}
+
+/// The entries of one of the lists.
+fn entries_of(filter: &AddressFilter, kind: u64) -> Result<Vec<[u8; 8]>, Refusal> {
+    Ok(match kind {
+        list::UNICAST => filter.unicast.iter().map(|&mac| mac_entry(mac)).collect(),
+        list::MULTICAST => filter.multicast.iter().map(|&mac| mac_entry(mac)).collect(),
+        list::VLAN => filter.vlans.iter().map(|&vlan| vlan_entry(vlan)).collect(),
+        _ => return Err(Refusal::parameter(format!("list {kind}; there are those of unicast, multicast and VLANs"))),
+    })
+}
+
+fn mac_entry(mac: [u8; 6]) -> [u8; 8] {
+    let [a, b, c, d, e, f] = mac;
+    [0, 0, a, b, c, d, e, f]
+}
+
+fn vlan_entry(vlan: u16) -> [u8; 8] {
+    let mut entry = [0; 8];
+    ViewMut(&mut entry).set(vlan_layout::VLAN, vlan.into());
+    entry
+}
+
+/// The Ethernet address in a structure.
+pub(super) fn mac_of(view: View<'_>) -> [u8; 6] {
+    let high = view.get(mac_address_layout::MAC_ADDR_47_32) << 32;
+    let [_, _, mac @ ..] = (high | view.get(mac_address_layout::MAC_ADDR_31_0)).to_be_bytes();
+    mac
 }

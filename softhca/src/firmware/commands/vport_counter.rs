@@ -24,6 +24,8 @@ layout! {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
     } parts {
+        RECEIVED_IB_UNICAST: 0x180, traffic_counter;
+        TRANSMITTED_IB_UNICAST: 0x200, traffic_counter;
         RECEIVED_ETH_BROADCAST: 0x380, traffic_counter;
         TRANSMITTED_ETH_BROADCAST: 0x400, traffic_counter;
         RECEIVED_ETH_UNICAST: 0x480, traffic_counter;
@@ -54,6 +56,8 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
         (nic.received, nic.transmitted) = (PortCounters::default(), PortCounters::default());
     }
     for (part, Traffic { packets, octets }) in [
+        (query_vport_counter_out::RECEIVED_IB_UNICAST, received.transport),
+        (query_vport_counter_out::TRANSMITTED_IB_UNICAST, transmitted.transport),
         (query_vport_counter_out::RECEIVED_ETH_BROADCAST, received.broadcast),
         (query_vport_counter_out::TRANSMITTED_ETH_BROADCAST, transmitted.broadcast),
         (query_vport_counter_out::RECEIVED_ETH_UNICAST, received.unicast),

@@ -39,7 +39,7 @@ use self::{
     ring::{Reader, Record, Writer},
     slot::{Connection, Control, Directory, OwnSlot, Received},
 };
-use super::address::Address;
+use super::address::{Address, Announcement, GSI_QPN};
 use super::frame::Frame;
 use super::port::Wire;
 use crate::{config::Gid, notify::Notify, packet::Packet};
@@ -135,6 +135,8 @@ pub struct ShmWire {
     directory: Arc<Directory>,
     slot: OwnSlot,
     address: Address,
+    /// Packets to QP 1 at the address are for the device.
+    owns_gsi: bool,
     /// How long a full ring holds its sender up.
     patience: Duration,
     /// By slot.
@@ -196,6 +198,7 @@ impl ShmWire {
             directory,
             slot,
             address,
+            owns_gsi: false,
             patience: HEAD_OF_QUEUE_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             loopback: VecDeque::new(),
@@ -311,6 +314,53 @@ impl ShmWire {
         None
     }
 
+    /// Whether a frame is for the device.
+    fn takes(&self, frame: &Frame) -> bool {
+        Packet::dest_qp(&frame.packet).is_some_and(|qpn| {
+            self.address.accepts(&frame.route, qpn)
+                || qpn == GSI_QPN && self.owns_gsi && self.address.is_at(&frame.route)
+        })
+    }
+
+    /// Sends a packet for QP 1, whose number says nothing of the slot: all get it, and who has the address takes it. Those
+    /// that have no room lose it, as a datagram may be.
+    fn send_to_all(&mut self, frame: &Frame) {
+        self.neighbours_looked = None;
+        self.look_for_neighbours();
+        for slot in self.neighbours.clone().into_iter().filter(|&slot| slot != slot::slot_of(GSI_QPN)) {
+            match self.peer(slot) {
+                // What has no room is dropped at once.
+                Ok(Some(peer)) => drop(peer.send(frame.clone(), Duration::ZERO)),
+                Ok(None) => {}
+                Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
+            }
+        }
+        if self.slot.number != slot::slot_of(GSI_QPN) && self.takes(frame) && self.loopback.len() < LOOPBACK_FRAMES {
+            self.loopback.push_back(frame.clone());
+        }
+    }
+
+    /// Sends a packet to the slot that has its QPN.
+    fn send_to(&mut self, slot: u32, frame: Frame) -> Result<(), Frame> {
+        if slot == self.slot.number {
+            if !self.takes(&frame) {
+                return Ok(());
+            }
+            if self.loopback.len() >= LOOPBACK_FRAMES {
+                return Err(frame);
+            }
+            self.loopback.push_back(frame);
+            return Ok(());
+        }
+        let patience = self.patience;
+        match self.peer(slot) {
+            Ok(Some(peer)) => return peer.send(frame, patience),
+            Ok(None) => log::debug!("no device in slot {slot}"),
+            Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
+        }
+        Ok(())
+    }
+
     /// The peer in a slot with its present owner; `None` if nobody is there.
     fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
         let place = &mut self.peers[slot as usize];
@@ -335,24 +385,20 @@ impl Wire for ShmWire {
 
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
-        let slot = slot::slot_of(dest_qp);
-        if slot == self.slot.number {
-            if !self.address.accepts(&frame.route, dest_qp) {
-                return Ok(());
-            }
-            if self.loopback.len() >= LOOPBACK_FRAMES {
-                return Err(frame);
-            }
-            self.loopback.push_back(frame);
-            return Ok(());
+        if dest_qp != GSI_QPN {
+            return self.send_to(slot::slot_of(dest_qp), frame);
         }
-        let patience = self.patience;
-        match self.peer(slot) {
-            Ok(Some(peer)) => return peer.send(frame, patience),
-            Ok(None) => log::debug!("no device for QP {dest_qp:#x}"),
-            Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
-        }
+        // One slot's devices may have it among their own numbers, and lose nothing.
+        let copy = frame.clone();
+        self.send_to(slot::slot_of(dest_qp), frame)?;
+        self.send_to_all(&copy);
         Ok(())
+    }
+
+    /// Senders need not know: each device looks at the addresses of what arrives, by those that it has then.
+    fn announce(&mut self, announcement: Announcement) {
+        self.address.gids = announcement.gids;
+        self.owns_gsi = announcement.owns_gsi;
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {
@@ -375,8 +421,11 @@ impl Wire for ShmWire {
     }
 
     fn recv(&mut self) -> Option<Frame> {
-        if let Some(frame) = self.loopback.pop_front() {
-            return Some(frame);
+        while let Some(frame) = self.loopback.pop_front() {
+            // It may have given the address up since.
+            if self.takes(&frame) {
+                return Some(frame);
+            }
         }
         self.received += 1;
         if self.received >= LOOK_FRAMES {
@@ -391,7 +440,7 @@ impl Wire for ShmWire {
                 }
             };
             // Slots tell QPNs apart; here it is seen whether the addresses are ours, too.
-            if Packet::dest_qp(&frame.packet).is_some_and(|qpn| self.address.accepts(&frame.route, qpn)) {
+            if self.takes(&frame) {
                 return Some(frame);
             }
             log::debug!("a frame for another device: {:?}", frame.route);

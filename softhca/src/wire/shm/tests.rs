@@ -5,7 +5,9 @@ use std::{
 };
 
 use super::*;
+use crate::config::GidType;
 use crate::wire::test_frames::{FORKING, frame, numbered};
+use crate::wire::{Grh, Route};
 
 const LID: u16 = 3;
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -274,6 +276,7 @@ fn a_forked_child_that_drops_its_copy_leaves_the_slot_to_its_parent() {
 const ROLE: &str = "SOFTHCA_TEST_ROLE";
 const DIRECTORY: &str = "SOFTHCA_TEST_DIRECTORY";
 const MESSAGES: u32 = 20_000;
+const MOVES: u8 = 50;
 
 fn spawn(role: &str, directory: &Path) -> Child {
     let _alone = FORKING.lock();
@@ -335,6 +338,20 @@ fn other_process() {
                 }
             }
         }
+        // Be at one address after the other, and get what is for the present one.
+        "moving" => {
+            for number in 1..=MOVES {
+                wire.announce(Announcement { gids: vec![gid(number)], owns_gsi: true });
+                wire.send(numbered(LID, 0x40, 4, number.into())).unwrap();
+                for qpn in [0x4000, GSI_QPN] {
+                    let arrived = next(&mut wire);
+                    assert_eq!(
+                        (arrived.route.grh.unwrap().dgid[0], Packet::dest_qp(&arrived.packet)),
+                        (number, Some(qpn))
+                    );
+                }
+            }
+        }
         other => panic!("role {other}"),
     }
 }
@@ -358,6 +375,24 @@ fn processes_exchange_frames_of_all_sizes() {
             got += 1;
         } else {
             panic!("message {got} of {sent} is missing");
+        }
+    }
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_process_is_at_the_address_that_it_has_now() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path());
+    let mut child = spawn("moving", directory.path());
+    for number in 1..=MOVES {
+        let here = recv_within(&mut wire, PATIENCE).expect("the other process is at its next address");
+        assert_eq!(here, numbered(LID, 0x40, 4, number.into()));
+        for qpn in [0x4000, GSI_QPN] {
+            // Where it was, where it will be, and where it is.
+            for at in [number - 1, number + 1, number] {
+                wire.send(to_gid(gid(at), qpn)).unwrap();
+            }
         }
     }
     assert!(child.wait().unwrap().success());
@@ -403,4 +438,45 @@ fn a_writer_that_dies_leaves_only_whole_frames() {
         }
         assert!(wire.inbound.len() <= 2, "rings of the dead are let go");
     }
+}
+
+/// A packet for a QP at a GID.
+fn to_gid(gid: Gid, dest_qp: u32) -> Frame {
+    let grh = Grh { kind: gid.kind, sgid: gid.raw, dgid: gid.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+    Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh) }, ..frame(0, dest_qp, 4) }
+}
+
+fn gid(number: u8) -> Gid {
+    Gid { raw: [number; 16], kind: GidType::RoceV2 }
+}
+
+#[test]
+fn addresses_change_while_devices_live() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let mut wires: Vec<_> = (0..4).map(|_| ShmWire::join(directory.path(), &[], &[]).unwrap()).collect();
+    let qpn = wires[1].qpns().start;
+    let announce = |wires: &mut Vec<ShmWire>, index: usize, gids: &[Gid], owns_gsi| {
+        wires[index].announce(Announcement { gids: gids.to_vec(), owns_gsi });
+    };
+    let short = Duration::from_millis(20);
+    wires[0].send(to_gid(gid(7), qpn)).unwrap();
+    assert_eq!(recv_within(&mut wires[1], short), None);
+    announce(&mut wires, 1, &[gid(7)], true);
+    wires[0].send(to_gid(gid(7), qpn)).unwrap();
+    assert_eq!(recv_within(&mut wires[1], PATIENCE), Some(to_gid(gid(7), qpn)));
+    // QP 1: of all that have the address and answer, also of the sender itself, but not of others.
+    announce(&mut wires, 2, &[gid(7), gid(8)], true);
+    announce(&mut wires, 3, &[gid(7)], false);
+    announce(&mut wires, 0, &[gid(8)], true);
+    wires[2].send(to_gid(gid(7), GSI_QPN)).unwrap();
+    assert_eq!(recv_within(&mut wires[1], PATIENCE), Some(to_gid(gid(7), GSI_QPN)));
+    assert_eq!(recv_within(&mut wires[2], PATIENCE), Some(to_gid(gid(7), GSI_QPN)));
+    for index in [0, 3, 1, 2] {
+        assert_eq!(recv_within(&mut wires[index], short), None, "{index}");
+    }
+    // What is on its way to an address that was given up is lost.
+    wires[0].send(to_gid(gid(7), qpn)).unwrap();
+    announce(&mut wires, 1, &[], true);
+    assert_eq!(recv_within(&mut wires[1], short), None);
 }

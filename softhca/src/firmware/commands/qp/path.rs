@@ -27,8 +27,8 @@ pub(super) fn read(view: View<'_>, port: &PortConfig) -> Result<Path, Refusal> {
             dmac: [0; 6],
         });
     }
-    let Some(gid) = port.gids.get(usize::from(sgid_index)) else {
-        let reason = format!("src_addr_index {sgid_index}, and the port has {} addresses", port.gids.len());
+    let Some(gid) = port.gid(sgid_index) else {
+        let reason = format!("src_addr_index {sgid_index}: the port has no such address");
         return Err(Refusal::new(Status::BadIndex, reason));
     };
     // RoCE v2 has an IP header, whose DSCP and ECN are what a GRH has for a traffic class.
@@ -61,7 +61,7 @@ pub(super) fn write(view: &mut ViewMut<'_>, path: &Path, port: &PortConfig) {
     view.set(ads::RMAC_47_32, u16::from_be_bytes([a, b]).into());
     view.set(ads::RMAC_31_0, u32::from_be_bytes(rest).into());
     let Some(grh) = path.grh else { return };
-    match port.gids.get(usize::from(grh.sgid_index)).map(|gid| gid.kind) {
+    match port.gid(grh.sgid_index).map(|gid| gid.kind) {
         Some(GidType::RoceV2) => {
             view.set(ads::DSCP, (grh.traffic_class >> 2).into());
             view.set(ads::ECN, (grh.traffic_class & 3).into());

@@ -1,0 +1,105 @@
+//! What changes of a device's ports while it lives: links, addresses, the size of packets.
+
+use super::Device;
+use crate::config::{Gid, LinkLayer, PortConfig};
+use crate::error::Error;
+use crate::event::Event;
+use crate::resources::Link;
+use crate::wire::Announcement;
+
+/// Bytes of a frame that a packet of RoCE may need besides its payload: what Linux reckons with (`include/rdma/ib_verbs.h`,
+/// `iboe_get_mtu`: GRH, UDP, BTH, the longest extended headers and the ICRC), behind a tagged Ethernet header and before the
+/// frame check sequence.
+const ROCE_OVERHEAD: u16 = 96 + 22;
+/// MTUs that a path can have.
+const PATH_MTUS: [u16; 5] = [4096, 2048, 1024, 512, 256];
+
+impl Device {
+    /// Puts a GID into the table of an Ethernet port, in place of what was at `index`, or takes it out. From now on packets to
+    /// it reach this device, and those to the one before do not. QPs that send from it keep the address that they were given.
+    ///
+    /// Other devices may have the same GID. QPNs tell them apart, as far as they are different; a packet to QP 1 reaches all
+    /// that have the GID.
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] if there is no such port, or it is InfiniBand's.
+    pub fn set_gid(&mut self, port: u8, index: u8, gid: Option<Gid>) -> Result<(), Error> {
+        self.change_port(port, |config| {
+            let index = usize::from(index);
+            if config.gids.len() <= index {
+                config.gids.resize(index + 1, Gid::FREE);
+            }
+            config.gids[index] = gid.unwrap_or(Gid::FREE);
+        })?;
+        self.announce();
+        Ok(())
+    }
+
+    /// Packets to QP 1 are for this device from now on, or are no more. A device whose QP 1 has a number of its own
+    /// ([`Self::open_gsi`]) does without.
+    pub fn own_gsi(&mut self, owns: bool) {
+        self.owns_gsi = owns;
+        self.announce();
+    }
+
+    /// The link of a port.
+    pub(crate) fn link(&self, port: u8) -> Result<Link, Error> {
+        self.resources.link(port).copied().ok_or(no_such_port(port))
+    }
+
+    /// Changes the link of a port. Raises [`Event::Port`] if packets pass from now on, or do not any more.
+    pub(crate) fn change_link(&mut self, port: u8, change: impl FnOnce(&mut Link)) -> Result<(), Error> {
+        let index = usize::from(port).wrapping_sub(1);
+        let link = self.resources.links.get_mut(index).ok_or(no_such_port(port))?;
+        let before = *link;
+        change(link);
+        link.downs = link.downs.wrapping_add(u32::from(before.is_port_up() && !link.is_port_up()));
+        let after = *link;
+        if before.is_up() != after.is_up() {
+            self.resources.raise(Event::Port { port, up: after.is_up() });
+        }
+        if before.has_transport != after.has_transport {
+            self.announce();
+        }
+        Ok(())
+    }
+
+    /// The longest frame of Ethernet port `port` has so many bytes, with its check sequence. So packets of RoCE have the
+    /// largest MTU that goes into it; the least is that of any path.
+    pub(crate) fn set_port_mtu(&mut self, port: u8, mtu: u16) -> Result<(), Error> {
+        let room = mtu.saturating_sub(ROCE_OVERHEAD);
+        let active = PATH_MTUS.into_iter().find(|&mtu| mtu <= room).unwrap_or(256);
+        self.change_port(port, |config| config.active_mtu = active.into())?;
+        if port == 1 {
+            self.nic.port_mtu = mtu;
+        }
+        Ok(())
+    }
+
+    /// The Ethernet address of an Ethernet port.
+    pub(crate) fn set_port_mac(&mut self, port: u8, mac: [u8; 6]) -> Result<(), Error> {
+        self.change_port(port, |config| config.mac = mac)
+    }
+
+    fn change_port(&mut self, port: u8, change: impl Fn(&mut PortConfig)) -> Result<(), Error> {
+        let index = usize::from(port).wrapping_sub(1);
+        for ports in [&mut self.config.ports, &mut self.resources.ports] {
+            let config = ports.get_mut(index).filter(|port| port.link == LinkLayer::Ethernet);
+            change(config.ok_or(no_such_port(port))?);
+        }
+        Ok(())
+    }
+
+    /// Tells the wire whom the device answers for.
+    pub(super) fn announce(&mut self) {
+        let ports = self.resources.ports.iter().zip(&self.resources.links);
+        let gids = ports.filter(|(_, link)| link.has_transport).flat_map(|(port, _)| &port.gids);
+        let mut gids: Vec<Gid> = gids.copied().filter(|gid| gid.raw != Gid::FREE.raw).collect();
+        gids.dedup();
+        self.wire.announce(Announcement { gids, owns_gsi: self.owns_gsi });
+    }
+}
+
+fn no_such_port(port: u8) -> Error {
+    Error::BadValue { what: "port", value: port.into(), permitted: "1 to the number of ports, and an Ethernet port" }
+}

@@ -1,0 +1,106 @@
+//! Management datagrams that the driver asks the port to answer (`MAD_IFC`), as an agent of subnet management on it would.
+//!
+//! Of attributes there are none here: Linux reads a port's state and tables by commands of the vport, and asks for Mellanox' own
+//! extended port information, which devices need not have. So each datagram is answered as IBTA vol. 1, 13.4.7 has it for an
+//! attribute that an agent does not know.
+
+use crate::firmware::call::{Call, Command, command};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// `MAD_IFC`. The modifier has two bits: M_Key and B_Key are not checked.
+    mad_ifc_in: 0x110 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        REMOTE_LID: 0x40, 16;
+        PORT: 0x58, 8;
+        MAD: 0x80, 2048;
+    }
+}
+layout! {
+    /// What it gives.
+    mad_ifc_out: 0x110 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        RESPONSE_MAD_PACKET: 0x80, 2048;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] =
+    &[command(0x50d, "MAD_IFC", &mad_ifc_in::LAYOUT, &mad_ifc_out::LAYOUT, answer).with_modifiers()];
+
+/// The header of all datagrams (IBTA vol. 1, 13.4.2).
+mod header {
+    use super::Field;
+
+    const fn field(name: &'static str, at: usize, width: usize) -> Field {
+        Field { name, at, width }
+    }
+
+    pub(super) const BASE_VERSION: Field = field("BaseVersion", 0, 8);
+    pub(super) const RESPONSE: Field = field("R", 24, 1);
+    pub(super) const METHOD: Field = field("Method", 25, 7);
+    pub(super) const STATUS: Field = field("Status", 32, 16);
+}
+
+/// The version of all datagrams, and methods that have an answer: Get, and Set.
+const VERSION: u64 = 1;
+const GET: u64 = 1;
+const SET: u64 = 2;
+const GET_RESPONSE: u64 = 1;
+/// Statuses (IBTA vol. 1, 13.4.7): a version, and a method or an attribute that an agent has not.
+const BAD_VERSION: u64 = 1 << 2;
+const NO_ATTRIBUTE: u64 = 3 << 2;
+const NO_METHOD: u64 = 2 << 2;
+
+fn answer(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.check_driver()?;
+    let port = call.input.get(mad_ifc_in::PORT);
+    if call.op_mod > 3 {
+        return Err(Refusal::parameter(format!("modifier {:#x}", call.op_mod)));
+    }
+    if !(1..=call.device.config().ports.len() as u64).contains(&port) {
+        return Err(Refusal::parameter(format!("port {port}")));
+    }
+    let mut mad: [u8; 256] = call.input.bytes(mad_ifc_in::MAD);
+    let request = View(&mad);
+    let status = match (request.get(header::BASE_VERSION), request.get(header::METHOD)) {
+        (VERSION, GET | SET) => NO_ATTRIBUTE,
+        (VERSION, _) => NO_METHOD,
+        _ => BAD_VERSION,
+    };
+    let mut answer = ViewMut(&mut mad);
+    answer.set(header::STATUS, status);
+    answer.set(header::METHOD, GET_RESPONSE);
+    answer.set(header::RESPONSE, 1);
+    call.output.put(mad_ifc_out::RESPONSE_MAD_PACKET.at / 8, &mad);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::firmware::Status;
+    use crate::firmware::test_bench::Bench;
+
+    #[test]
+    fn datagrams_are_answered_that_there_is_no_such_attribute() {
+        let mut bench = Bench::new();
+        let mut input = vec![0; 0x110];
+        input[..2].copy_from_slice(&[0x05, 0x0d]);
+        input[7] = 3;
+        input[11] = 1;
+        // SubnGet(0xff90), with a number of the transaction.
+        input[16..20].copy_from_slice(&[1, 1, 1, 1]);
+        input[24..34].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0x90]);
+        let output = bench.execute(&input, 0x110).expect("an answer");
+        assert_eq!(output[16..24], [1, 1, 1, 0x81, 0, 0x0c, 0, 0]);
+        assert_eq!(output[24..34], input[24..34]);
+        for (method, version, status) in [(2, 1, 0x0c), (0x12, 1, 8), (1, 2, 4)] {
+            (input[16], input[19]) = (version, method);
+            assert_eq!(bench.execute(&input, 0x110).expect("an answer")[19..22], [0x81, 0, status]);
+        }
+        input[11] = 2;
+        assert_eq!(bench.execute(&input, 0x110), Err(Status::BadParameter));
+    }
+}

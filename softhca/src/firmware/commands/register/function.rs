@@ -1,0 +1,46 @@
+//! Registers of the whole function.
+
+use super::Register;
+use crate::firmware::call::Call;
+use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// Name of the node, a text for people (IBTA vol. 1, 14.2.5.2). Linux has it as `struct mlx5_reg_node_desc`.
+    node_desc: 0x40 bytes opaque {
+    }
+}
+layout! {
+    /// Byte order of the host. Linux has it as `struct mlx5_reg_host_endianness`.
+    host_endianness: 0x10 bytes opaque {
+    }
+}
+
+pub(super) const NODE_DESC: Register =
+    Register { id: 0x6001, layout: &node_desc::LAYOUT, read: Some(name), write: Some(set_name) };
+pub(super) const HOST_ENDIANNESS: Register =
+    Register { id: 0x7004, layout: &host_endianness::LAYOUT, read: None, write: Some(set_byte_order) };
+
+/// Byte 0 of `HOST_ENDIANNESS` (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`, `MLX5_SET_HOST_ENDIANNESS`).
+const HOST_IS: u8 = if cfg!(target_endian = "big") { 0x80 } else { 0 };
+
+fn name(call: &mut Call<'_>, _given: View<'_>, register: &mut ViewMut<'_>) -> Result<(), Refusal> {
+    register.put(0, &call.state.node_name);
+    Ok(())
+}
+
+fn set_name(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Result<(), Refusal> {
+    let name = given.0.first_chunk().ok_or_else(|| Refusal::parameter("64 bytes of a name"))?;
+    call.state.node_name = *name;
+    register.put(0, name);
+    Ok(())
+}
+
+/// Atomics are in the byte order of the host that the device runs on, and in no other.
+fn set_byte_order(_call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Result<(), Refusal> {
+    match given.0.split_first() {
+        Some((&HOST_IS, rest)) if rest.iter().all(|&byte| byte == 0) => register.put(0, &[HOST_IS]),
+        _ => return Err(Refusal::parameter("not the byte order of this host")),
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Registers of ports and of the device, which a driver reads and writes.
+//!
+//! Each file has those of one kind: their layouts, and what reading and writing them does.
+
+mod counters;
+mod function;
+mod port;
+mod speed;
+#[cfg(test)]
+mod tests;
+
+use crate::config::{LinkLayer, PortConfig};
+use crate::firmware::call::{Call, Command, command};
+use crate::firmware::layout::{Layout, View, ViewMut, layout};
+use crate::firmware::status::{Refusal, Status};
+
+layout! {
+    /// `ACCESS_REG`, with the register. Bit 0 of the modifier asks for it; without, it is written.
+    access_register_in: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        REGISTER_ID: 0x50, 16;
+        ARGUMENT: 0x60, 32;
+    } list of 4 bytes
+}
+layout! {
+    /// What it gives, with the register.
+    access_register_out: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+    } list of 4 bytes
+}
+
+pub(super) const COMMANDS: &[Command] =
+    &[command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, access).with_modifiers()];
+
+/// What reads or writes a register: it sees what the driver has given of it, and fills in what the driver is to see.
+type Access = fn(&mut Call<'_>, View<'_>, &mut ViewMut<'_>) -> Result<(), Refusal>;
+
+/// A register.
+struct Register {
+    id: u64,
+    layout: &'static Layout,
+    read: Option<Access>,
+    /// Only the driver writes.
+    write: Option<Access>,
+}
+
+/// All registers. What a driver asks of others is refused, and Linux' does without: pins, clocks and modules, lanes and error
+/// correction, buffers, and what PCI Express counts.
+const REGISTERS: [&Register; 7] = [
+    &port::PMTU,
+    &speed::PTYS,
+    &port::PAOS,
+    &port::PFCC,
+    &counters::PPCNT,
+    &function::NODE_DESC,
+    &function::HOST_ENDIANNESS,
+];
+
+fn access(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let id = call.input.get(access_register_in::REGISTER_ID);
+    let read = match call.op_mod {
+        0 => false,
+        1 => true,
+        other => return Err(Refusal::parameter(format!("modifier {other:#x}"))),
+    };
+    if call.input.get(access_register_in::ARGUMENT) != 0 {
+        return Err(Refusal::parameter("an argument, which the registers here do not have"));
+    }
+    let absent = |reason: String| Refusal::new(Status::BadOperation, reason);
+    let register = REGISTERS.into_iter().find(|register| register.id == id);
+    let register = register.ok_or_else(|| absent(format!("no register {id:#x}")))?;
+    let way = if read { register.read } else { register.write };
+    let way = way.ok_or_else(|| absent(format!("register {id:#x} is {} only", if read { "write" } else { "read" })))?;
+    if !read {
+        call.check_driver()?;
+    }
+    let (at, bytes) = (access_register_out::LAYOUT.bytes, register.layout.bytes);
+    let given = call.input.0.get(access_register_in::LAYOUT.bytes..).unwrap_or(&[]);
+    if given.len() < bytes {
+        return Err(Refusal::new(Status::BadInputLength, format!("{} of {bytes} bytes of the register", given.len())));
+    }
+    if call.output.0.len() < at + bytes {
+        return Err(Refusal::new(Status::BadOutputLength, format!("no room for {bytes} bytes of the register")));
+    }
+    let mut filled = vec![0; bytes];
+    way(call, View(given), &mut ViewMut(&mut filled))?;
+    call.output.put(at, &filled);
+    Ok(())
+}
+
+/// The port that a register names.
+fn port(call: &Call<'_>, number: u64) -> Result<(u8, PortConfig), Refusal> {
+    let ports = &call.device.config().ports;
+    let port = ports.get((number as usize).wrapping_sub(1));
+    let port = port.ok_or_else(|| Refusal::parameter(format!("port {number} of {}", ports.len())))?;
+    Ok((number as u8, port.clone()))
+}
+
+/// The same, of an Ethernet port.
+fn ethernet_port(call: &Call<'_>, number: u64) -> Result<u8, Refusal> {
+    match port(call, number)? {
+        (number, PortConfig { link: LinkLayer::Ethernet, .. }) => Ok(number),
+        _ => Err(Refusal::new(Status::BadOperation, format!("port {number} is InfiniBand's"))),
+    }
+}

@@ -1,0 +1,123 @@
+//! Counters of the cable: frames of Ethernet queues, and packets of the transport with the headers that they have there.
+
+use super::counters::Traffic;
+use crate::config::GidType;
+use crate::ethernet::Headers;
+use crate::wire::Route;
+
+/// Priorities of frames (IEEE 802.1Q).
+pub(crate) const PRIORITIES: usize = 8;
+/// Longest frames of the classes of sizes that are counted, with check sequence (RFC 2819, `etherStatsPkts64Octets` and so on).
+pub(crate) const SIZES: [u64; 10] = [64, 127, 255, 511, 1023, 1518, 2047, 4095, 8191, 10239];
+
+/// Bytes of the shortest frame on a cable, and of a frame check sequence.
+const SHORTEST: u64 = 60;
+const FCS: u64 = 4;
+/// Bytes of headers, and of a packet's own check sequence (IBTA vol. 1, 7.7, 8.3 and 7.8.1; annex A17.3).
+const ETHERNET: u64 = 14;
+const LRH: u64 = 8;
+const GRH: u64 = 40;
+const IPV4: u64 = 20;
+const IPV6: u64 = 40;
+const UDP: u64 = 8;
+const ICRC: u64 = 4;
+/// First bytes of an IPv4 address in the form of IPv6 (RFC 4291, 2.5.5.2).
+const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/// What has passed in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// All frames; bytes are those on the cable, with check sequences.
+    pub(crate) all: Traffic,
+    pub(crate) multicast: u64,
+    pub(crate) broadcast: u64,
+    /// By size, see [`SIZES`].
+    pub(crate) sizes: [u64; SIZES.len()],
+    /// By the priority in their tags; those with none have priority 0.
+    pub(crate) priorities: [Traffic; PRIORITIES],
+    /// Longer than the port permits: lost.
+    pub(crate) too_long: u64,
+}
+
+impl Passed {
+    /// Counts a frame of `len` bytes without its check sequence.
+    pub(crate) fn add_frame(&mut self, headers: &Headers, len: u64) {
+        self.broadcast += u64::from(headers.is_broadcast());
+        self.multicast += u64::from(headers.is_multicast() && !headers.is_broadcast());
+        let priority = headers.tags[0].map_or(0, |tag| tag.control >> 13);
+        self.add(len, usize::from(priority));
+    }
+
+    /// Counts a packet of the transport.
+    pub(crate) fn add_packet(&mut self, route: &Route, packet: usize) {
+        self.add(packet_octets(route, packet), usize::from(route.sl));
+    }
+
+    fn add(&mut self, len: u64, priority: usize) {
+        let octets = len.max(SHORTEST) + FCS;
+        self.all.add(octets);
+        self.priorities[priority % PRIORITIES].add(octets);
+        if let Some(class) = SIZES.iter().position(|&longest| octets <= longest) {
+            self.sizes[class] += 1;
+        }
+    }
+}
+
+/// Bytes on a cable, without the frame's check sequence, of a packet that has so many from BTH to payload.
+pub(crate) fn packet_octets(route: &Route, packet: usize) -> u64 {
+    let headers = match &route.grh {
+        None => LRH,
+        Some(grh) => match grh.kind {
+            GidType::InfiniBand => LRH + GRH,
+            GidType::RoceV1 => ETHERNET + GRH,
+            GidType::RoceV2 if grh.dgid.starts_with(&MAPPED) => ETHERNET + IPV4 + UDP,
+            GidType::RoceV2 => ETHERNET + IPV6 + UDP,
+        },
+    };
+    headers + packet as u64 + ICRC
+}
+
+/// Both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PhysicalCounters {
+    pub(crate) received: Passed,
+    pub(crate) transmitted: Passed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Grh;
+
+    #[test]
+    fn frames_are_counted_as_on_a_cable() {
+        let mut passed = Passed::default();
+        let headers = |bytes: &[u8]| Headers::of(bytes).expect("headers");
+        let untagged = headers(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 6]);
+        let tagged = headers(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 2, 0x81, 0, 0xa0, 5, 8, 6]);
+        for (headers, len) in [(&untagged, 42), (&untagged, 60), (&tagged, 61), (&untagged, 1514), (&untagged, 1515)] {
+            passed.add_frame(headers, len);
+        }
+        assert_eq!(passed.all, Traffic { packets: 5, octets: 64 + 64 + 65 + 1518 + 1519 });
+        assert_eq!(passed.sizes, [2, 1, 0, 0, 0, 1, 1, 0, 0, 0]);
+        assert_eq!((passed.multicast, passed.broadcast), (0, 1));
+        assert_eq!(passed.priorities[5], Traffic { packets: 1, octets: 65 });
+        assert_eq!(passed.priorities[0].packets, 4);
+    }
+
+    #[test]
+    fn packets_have_their_headers() {
+        let packet = |kind, dgid| {
+            let grh = Grh { kind, sgid: [1; 16], dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+            Route { slid: 0, dlid: 0, sl: 3, grh: Some(grh) }
+        };
+        let ipv4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1];
+        for (kind, dgid, octets) in
+            [(GidType::RoceV1, [9; 16], 162), (GidType::RoceV2, [9; 16], 170), (GidType::RoceV2, ipv4, 150)]
+        {
+            let mut passed = Passed::default();
+            passed.add_packet(&packet(kind, dgid), 100);
+            assert_eq!(passed.priorities[3], Traffic { packets: 1, octets });
+        }
+    }
+}
