@@ -54,8 +54,6 @@ pub struct Device {
     busy_dcts: BTreeSet<u32>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
-    /// Packets to QP 1 are for this device.
-    owns_gsi: bool,
     /// The ports that it was made with, whatever has changed of them since.
     ports: Vec<PortConfig>,
     nic: Nic,
@@ -83,7 +81,6 @@ impl Device {
             busy_dcts: BTreeSet::new(),
             wire,
             gsi: Gsi::default(),
-            owns_gsi: false,
             ports: config.ports.clone(),
             nic: Nic::default(),
             variant: 0,

@@ -35,13 +35,6 @@ impl Device {
         Ok(())
     }
 
-    /// Packets to QP 1 are for this device from now on, or are no more. A device whose QP 1 has a number of its own
-    /// ([`Self::open_gsi`]) does without.
-    pub fn own_gsi(&mut self, owns: bool) {
-        self.owns_gsi = owns;
-        self.announce();
-    }
-
     /// The link of a port.
     pub(crate) fn link(&self, port: u8) -> Result<Link, Error> {
         self.resources.link(port).copied().ok_or(no_such_port(port))
@@ -90,13 +83,13 @@ impl Device {
         Ok(())
     }
 
-    /// Tells the wire whom the device answers for.
+    /// Tells the wire whom the device answers for: by addresses, and whether it has a QP 1.
     pub(super) fn announce(&mut self) {
         let ports = self.resources.ports.iter().zip(&self.resources.links);
         let gids = ports.filter(|(_, link)| link.has_transport).flat_map(|(port, _)| &port.gids);
         let mut gids: Vec<Gid> = gids.copied().filter(|gid| gid.raw != Gid::FREE.raw).collect();
         gids.dedup();
-        self.wire.announce(Announcement { gids, owns_gsi: self.owns_gsi });
+        self.wire.announce(Announcement { gids, owns_gsi: !self.qp1s.is_empty() });
     }
 }
 

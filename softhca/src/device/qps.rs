@@ -56,6 +56,7 @@ impl Device {
         self.qps.insert(qpn, Qp::new(qpn, context));
         if context.privileges.is_qp1 {
             self.qp1s.insert(qpn);
+            self.announce();
         }
         Ok(qpn)
     }
@@ -153,7 +154,9 @@ impl Device {
             self.count_q_counter(qp.counter(), -1);
         }
         self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
-        self.qp1s.remove(&qpn);
+        if self.qp1s.remove(&qpn) {
+            self.announce();
+        }
     }
 
     /// Applies `count` to the use counts of everything that a QP refers to.

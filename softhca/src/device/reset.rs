@@ -20,7 +20,6 @@ impl Device {
             busy_dcts,
             wire: _,
             gsi,
-            owns_gsi,
             ports,
             nic,
             variant: _,
@@ -34,7 +33,6 @@ impl Device {
         dcts.clear();
         busy_dcts.clear();
         *gsi = Gsi::default();
-        *owns_gsi = false;
         *nic = Nic::default();
         *failed = false;
         self.announce();

@@ -5,7 +5,7 @@ use crate::options::{Network, PortOptions};
 use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::device::Device;
 use softhca::error::Error;
 use softhca::memory::DmaMap;
@@ -90,18 +90,12 @@ impl Endpoint {
 /// The port that a function has.
 fn port(options: &PortOptions) -> PortConfig {
     let mut port = port_config(options.link, &[], options.index, PORT);
-    if let (LinkLayer::Ethernet, Some(mac)) = (port.link, options.mac) {
-        port.mac = mac;
-        // What the other GIDs are derived from, nobody has any more.
-        let raw = link_local(mac);
-        port.gids = [GidType::RoceV1, GidType::RoceV2].map(|kind| Gid { raw, kind }).to_vec();
+    if port.link == LinkLayer::Ethernet {
+        port.mac = options.mac.unwrap_or(port.mac);
+        // The guest's kernel derives them from those of its network interfaces.
+        port.gids.clear();
     }
     port
-}
-
-/// The link-local address that IPv6 derives from an Ethernet address (RFC 4291, appendix A).
-fn link_local([a, b, c, d, e, f]: [u8; 6]) -> [u8; 16] {
-    [0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f]
 }
 
 /// A place on a network.
