@@ -11,5 +11,6 @@ pub mod guard;
 pub mod ledger;
 pub mod memory;
 pub mod network;
+pub mod pci_function;
 pub mod queue_ops;
 pub mod wqe_build;
