@@ -11,12 +11,15 @@ mod general_2;
 mod roce;
 mod row;
 
+pub(crate) use atomic::atomic_caps::ATOMIC_REQ_8B_ENDIANNESS_MODE;
 pub(crate) use general::cmd_hca_cap::CMDIF_CHECKSUM;
 pub(crate) use general::user_caps;
 pub(crate) use row::Set;
 
 /// Number of the set of general capabilities.
 pub(crate) const GENERAL: u16 = 0;
+/// Number of the set of atomics.
+pub(crate) const ATOMIC: u16 = 3;
 /// Bytes of the longest set, which mailboxes have room for (`hca_cap_union`).
 pub(crate) const SET_BYTES: usize = 0x1000;
 

@@ -84,6 +84,15 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
         signed = Some(call.state.life.choose_checksum(checksum)?);
         ViewMut(&mut bytes).set(capabilities::CMDIF_CHECKSUM, checksum);
     }
+    if set.kind == capabilities::ATOMIC {
+        // Linux gives the one field that is a driver's to set, and zeros (`handle_hca_cap_atomic`).
+        let mode = View(&bytes).get(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE);
+        let mut mode_alone = vec![0; SET_BYTES];
+        ViewMut(&mut mode_alone).set(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE, mode);
+        if wanted == mode_alone {
+            bytes = mode_alone;
+        }
+    }
     let other = bytes.iter().zip(wanted).position(|(is, wanted)| is != wanted);
     match other {
         None if call.op_mod & 1 == 0 => {
@@ -168,6 +177,21 @@ mod tests {
         let mut of_a_user = vec![1, 9, 0, user.0 as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         of_a_user.extend(query(&mut bench, 0).expect("general capabilities"));
         assert_eq!(bench.execute(&of_a_user, 16), Err(Status::BadOperation));
+    }
+
+    #[test]
+    fn of_atomics_a_driver_sets_the_mode_that_there_is() {
+        let mut bench = Bench::new();
+        let caps = query(&mut bench, 3 << 1).expect("atomics");
+        let mut whole = vec![0; 0x1000];
+        whole[..caps.len()].copy_from_slice(&caps);
+        assert_eq!(set(&mut bench, 3, &whole), Ok(()));
+        // As Linux does it: bits 0x40 and 0x41 alone.
+        for (mode, outcome) in [(0x40, Ok(())), (0x00, Err(Status::BadParameter)), (0x80, Err(Status::BadParameter))] {
+            let mut alone = vec![0; 0x1000];
+            alone[8] = mode;
+            assert_eq!(set(&mut bench, 3, &alone), outcome, "{mode:#x}");
+        }
     }
 
     #[test]
