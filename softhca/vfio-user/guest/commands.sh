@@ -70,6 +70,8 @@ bring_up() {
 # Loads the driver of mlx5 devices, and brings up the first device of guest $1.
 load_mlx5() {
     modprobe mlx5_core && modprobe mlx5_ib || return 1
+    # A module stays when it has refused each device.
+    ls -d /sys/bus/pci/drivers/mlx5_core/0* || { echo "mlx5_core drives no device"; return 1; }
     DEVICE=mlx5_0
     within 300 test -e /sys/class/infiniband/$DEVICE || return 1
     for INTERFACE in /sys/class/infiniband/$DEVICE/device/net/*; do INTERFACE=${INTERFACE##*/}; done
