@@ -1,20 +1,10 @@
 # What commands in the guest may use: sourced before each of them.
 # shellcheck shell=sh
 
-# The RDMA device under test and its network interface; GID: the index of its RoCE v2 GID that is an IPv4 address.
+# The RDMA device under test, its network interface, and indices of RoCE v2 GIDs: of the IPv4 address, and of the link-local
+# address that every port has.
 # shellcheck source=/dev/null
 [ -e /device ] && . /device
-
-# Prints the first file of $1 and on whose first line is $2; nothing more if there is none.
-file_that_says() {
-    wanted=$1
-    shift
-    for file in "$@"; do
-        # Entries of a GID table that are not in use cannot be read.
-        [ "$(cat "$file" 2>/dev/null)" = "$wanted" ] && echo "$file" && return
-    done
-    return 1
-}
 
 # Waits at most $1 tenths of a second until a command succeeds.
 within() {
@@ -30,15 +20,16 @@ within() {
 # Does something listen to TCP port $1?
 listening() { grep -q ":$(printf %04X "$1") 0\{8,32\}:0000 0A" /proc/net/tcp /proc/net/tcp6; }
 
-# Runs a program twice: as server, and as client of the server at address $PEER (this guest if it is not set) once that
-# listens to TCP port $PORT (18515 if it is not set). Fails if either does.
+# Runs a program twice: as server, and once that listens to TCP port 18515, as its client; or, if CLIENT is set, that program
+# with the same arguments. Fails if either does.
 pair() {
-    PORT=${PORT:-18515}
     "$@" &
     server=$!
-    within 100 listening "$PORT" || return 1
-    # Whoever looks for the listener by connecting would be taken for the client.
-    "$@" "${PEER:-127.0.0.1}"
+    # Not by connecting: the server would take that for its client.
+    within 100 listening 18515 || return 1
+    program=${CLIENT:-$1}
+    shift
+    "$program" "$@" 127.0.0.1
     client=$?
     wait "$server" && [ $client -eq 0 ]
 }
@@ -46,11 +37,14 @@ pair() {
 active() { [ "$(cat "/sys/class/infiniband/$DEVICE/ports/1/state")" = "4: ACTIVE" ]; }
 has_address() { ip -4 -o addr show dev "$INTERFACE" | grep -q inet; }
 
-ipv4_gid() {
+# Prints the index of the device's first RoCE v2 GID that the pattern $1 fits.
+gid() {
     for type in "/sys/class/infiniband/$DEVICE"/ports/1/gid_attrs/types/*; do
+        # Entries of the table that are not in use cannot be read.
         [ "$(cat "$type" 2>/dev/null)" = "RoCE v2" ] || continue
+        # shellcheck disable=SC2254 # a pattern is meant
         case $(cat "/sys/class/infiniband/$DEVICE/ports/1/gids/${type##*/}") in
-        0000:0000:0000:0000:0000:ffff:*) GID=${type##*/}; return ;;
+        $1) echo "${type##*/}"; return ;;
         esac
     done
     return 1
@@ -60,11 +54,11 @@ ipv4_gid() {
 # what later commands know of it.
 bring_up() {
     ip addr add "10.7.0.$1/24" dev "$INTERFACE" && ip link set "$INTERFACE" up || return 1
-    within 50 active && within 50 ipv4_gid || return 1
-    ipv4_gid
-    # shellcheck disable=SC2153
-    printf 'export DEVICE=%s INTERFACE=%s GID=%s ADDRESS=10.7.0.%s\n' "$DEVICE" "$INTERFACE" "$GID" "$1" >/device
-    cat /device
+    within 50 active && within 50 gid '0000:*:ffff:*' && within 50 gid 'fe80:*' || return 1
+    {
+        echo "export DEVICE=$DEVICE INTERFACE=$INTERFACE ADDRESS=10.7.0.$1"
+        echo "export GID=$(gid '0000:*:ffff:*') LINK_GID=$(gid 'fe80:*')"
+    } | tee /device
 }
 
 # Loads the driver of mlx5 devices, and brings up the first device of guest $1.
@@ -88,3 +82,49 @@ load_rxe() {
     ip link set dummy0 up && rdma link add $DEVICE type rxe netdev $INTERFACE || return 1
     bring_up "$1"
 }
+
+# What the counter $1 of the network interface says.
+counter() { ethtool -S "$INTERFACE" | sed -n "s/^ *$1: //p"; }
+
+# Runs the command $1; the counters named from $3 on must rise by $2 at least. Those of the port are read now and then.
+moves() {
+    command=$1 least=$2
+    shift 2
+    for name; do eval "before_$name=\$(counter $name)"; done
+    sh -c "$command" || return 1
+    for name; do
+        eval "before=\$before_$name"
+        [ -n "$before" ] || { echo "there is no counter $name"; return 1; }
+        within 30 has_risen "$name" "$((before + least))" || { echo "$name: $before before, $(counter "$name") after"; return 1; }
+        echo "$name: $before before, $(counter "$name") after"
+    done
+}
+has_risen() { [ "$(counter "$1")" -ge "$2" ]; }
+
+# Kills the server of a ping-pong at work: its client must fail.
+peer_killed() {
+    ibv_rc_pingpong -d "$DEVICE" -g "$GID" -n 10000000 &
+    server=$!
+    within 100 listening 18515 || return 1
+    ibv_rc_pingpong -d "$DEVICE" -g "$GID" -n 10000000 127.0.0.1 &
+    client=$!
+    sleep 1
+    kill -KILL "$server"
+    wait "$server"
+    wait "$client" && { echo "the client has noticed nothing"; return 1; }
+    return 0
+}
+
+# Unloads the driver while programs use the device: they must end.
+reload_under_load() {
+    ib_write_bw -F -d "$DEVICE" -x "$GID" -D 60 &
+    server=$!
+    within 100 listening 18515 || return 1
+    ib_write_bw -F -d "$DEVICE" -x "$GID" -D 60 127.0.0.1 &
+    client=$!
+    sleep 2
+    modprobe -r mlx5_ib && modprobe -r mlx5_core || return 1
+    [ -e /sys/class/infiniband/mlx5_0 ] && { echo "the device is still there"; return 1; }
+    within 100 gone "$server" && within 100 gone "$client"
+}
+gone() { ! kill -0 "$1"; }
