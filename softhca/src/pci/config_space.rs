@@ -1,8 +1,9 @@
 //! The configuration space of an Ethernet controller with one BAR, and the capabilities that drivers of mlx5 look for.
 //! Numbers are little endian. Layouts: PCI Express Base Specification, 7.5 (registers), 7.7 (MSI-X), 7.9 (vital product data).
 
-use super::identity;
+use super::gateway::{self, Gateway};
 use super::{BAR_BYTES, MSIX_PBA_OFFSET, MSIX_TABLE_OFFSET, VECTORS};
+use super::{identity, product_data};
 use crate::config::Generation;
 
 /// Bytes of the configuration space.
@@ -23,8 +24,10 @@ const INTERRUPT_LINE: usize = 0x3c;
 
 /// Capabilities, where a ConnectX has them.
 const POWER: usize = 0x40;
+const PRODUCT_DATA: usize = 0x48;
 const EXPRESS: usize = 0x60;
 const MSIX: usize = 0x9c;
+const GATEWAY: usize = 0xc0;
 
 /// [`COMMAND`]: BAR 0 is decoded; the device reaches memory; the bits that can be set (also parity, SERR, no INTx).
 const COMMAND_MEMORY: u16 = 1 << 1;
@@ -38,6 +41,9 @@ const BAR_KIND: u32 = 0b1100;
 const POWER_STATE: u16 = 3;
 /// Device control in [`EXPRESS`] + 8: a 1 here resets the function, and it reads as 0.
 const FUNCTION_LEVEL_RESET: u16 = 1 << 15;
+
+/// Address of vital product data.
+const PRODUCT_DATA_FLAG: u16 = 1 << 15;
 
 /// What a store sets in motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +59,35 @@ pub(super) struct ConfigSpace {
     bytes: Box<[u8; CONFIG_BYTES]>,
     /// Bits that drivers can change.
     writable: Box<[u8; CONFIG_BYTES]>,
+    guid: u64,
+    product_data: Vec<u8>,
+    gateway: Gateway,
 }
 
 impl ConfigSpace {
-    pub(super) fn new(generation: Generation) -> Self {
-        let (bytes, writable) = (Box::new([0; CONFIG_BYTES]), Box::new([0; CONFIG_BYTES]));
-        let mut space = Self { generation, bytes, writable };
+    /// That of a board with this GUID.
+    pub(super) fn new(generation: Generation, guid: u64) -> Self {
+        let mut space = Self {
+            generation,
+            bytes: Box::new([0; CONFIG_BYTES]),
+            writable: Box::new([0; CONFIG_BYTES]),
+            guid,
+            product_data: product_data::of(generation, guid),
+            gateway: Gateway::new(),
+        };
         space.put_header();
-        space.put_power(EXPRESS);
+        space.put_power(PRODUCT_DATA);
+        space.put_product_data(EXPRESS);
         space.put_express(MSIX);
-        space.put_msix(0);
+        space.put_msix(GATEWAY);
+        // Vendor-specific.
+        space.put(GATEWAY, [0x09, 0, gateway::BYTES as u8]);
         space
     }
 
     /// As at first.
     pub(super) fn reset(&mut self) {
-        *self = Self::new(self.generation);
+        *self = Self::new(self.generation, self.guid);
     }
 
     /// BAR 0 answers.
@@ -85,20 +104,56 @@ impl ConfigSpace {
         self.get16(POWER + 4) & POWER_STATE == 0
     }
 
+    /// Reads from byte `at` on; zeros past the end.
     pub(super) fn read(&self, at: usize, out: &mut [u8]) {
+        // Registers of the gateway that this looks at, each once.
+        let mut looked = None;
         for (index, byte) in out.iter_mut().enumerate() {
-            *byte = at.checked_add(index).and_then(|at| self.bytes.get(at)).copied().unwrap_or(0);
+            let at = at.saturating_add(index);
+            *byte = match at.checked_sub(GATEWAY) {
+                Some(within @ 4..gateway::BYTES) => {
+                    let register = within & !3;
+                    let (_, word) = looked
+                        .filter(|&(known, _)| known == register)
+                        .unwrap_or_else(|| (register, self.gateway.read(register)));
+                    looked = Some((register, word));
+                    word.to_le_bytes()[within % 4]
+                }
+                _ => self.bytes.get(at).copied().unwrap_or(0),
+            };
         }
     }
 
+    /// Writes from byte `at` on. What is past the end is lost, and so are pieces of the gateway's registers.
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Option<Change> {
         for (index, &byte) in bytes.iter().enumerate() {
             let Some(at) = at.checked_add(index).filter(|&at| at < CONFIG_BYTES) else { break };
             let mask = self.writable[at];
             self.bytes[at] = self.bytes[at] & !mask | byte & mask;
+            if at == PRODUCT_DATA + 3 {
+                self.look_up();
+            }
+            let register = at.checked_sub(GATEWAY).filter(|within| (4..gateway::BYTES).contains(within));
+            if let (Some(register), Some(word)) = (register, bytes[index..].first_chunk())
+                && register.is_multiple_of(4)
+            {
+                self.gateway.write(register, u32::from_le_bytes(*word));
+            }
         }
         let control = self.get16(EXPRESS + 8);
         (control & FUNCTION_LEVEL_RESET != 0).then_some(Change::Reset)
+    }
+
+    /// Vital product data: bit 15 of the address turns when data has been read (to 1) or written (to 0). None of it can be
+    /// written.
+    fn look_up(&mut self) {
+        let address = self.get16(PRODUCT_DATA + 2);
+        if address & PRODUCT_DATA_FLAG == 0 {
+            let at = usize::from(address);
+            let data = std::array::from_fn(|byte| self.product_data.get(at + byte).copied().unwrap_or(0));
+            self.put::<4>(PRODUCT_DATA + 4, data);
+        }
+        self.put(PRODUCT_DATA + 2, (address ^ PRODUCT_DATA_FLAG).to_le_bytes());
     }
 
     fn get16(&self, at: usize) -> u16 {
@@ -134,6 +189,12 @@ impl ConfigSpace {
     fn put_power(&mut self, next: usize) {
         self.put(POWER, [0x01, next as u8, 0x03, 0x00, 1 << 3, 0, 0, 0]);
         self.permit(POWER + 4, [POWER_STATE as u8]);
+    }
+
+    /// Vital product data: an address, and what is there.
+    fn put_product_data(&mut self, next: usize) {
+        self.put(PRODUCT_DATA, [0x03, next as u8]);
+        self.permit(PRODUCT_DATA + 2, [0xff; 6]);
     }
 
     /// PCI Express, version 2: an endpoint that can be reset by itself.

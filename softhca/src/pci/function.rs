@@ -55,7 +55,7 @@ impl Function {
     pub fn new(mut device: Device, interrupts: Box<dyn Interrupts>) -> Self {
         device.place_uars(FIRST_UAR, (BAR_BYTES / UAR_PAGE_BYTES as u64) as u32 - FIRST_UAR);
         Self {
-            config: ConfigSpace::new(device.config().generation),
+            config: ConfigSpace::new(device.config().generation, device.config().node_guid),
             segment: InitSegment::default(),
             commands: 0,
             firmware: Firmware::at_power_on(),

@@ -18,9 +18,11 @@
 mod command_queue;
 mod config_space;
 mod function;
+mod gateway;
 mod identity;
 mod init_segment;
 mod mailbox_chain;
+mod product_data;
 mod signature;
 
 pub use config_space::CONFIG_BYTES;

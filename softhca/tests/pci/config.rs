@@ -86,7 +86,7 @@ fn what_cannot_be_written_stays() {
         }
     }
     let changed: Vec<usize> = (0..CONFIG_BYTES).filter(|&at| read::<1>(&driver, at)[0] != before[at]).collect();
-    let (power, msix) = (capability(&driver, 0x01), capability(&driver, 0x11));
+    let (power, msix, data) = (capability(&driver, 0x01), capability(&driver, 0x11), capability(&driver, 0x03));
     let command = [0x04, 0x05];
     let bar = 0x13..0x18;
     let expected: Vec<usize> = command
@@ -94,9 +94,13 @@ fn what_cannot_be_written_stays() {
         .chain([0x0c])
         .chain(bar)
         .chain([0x3c, power + 4])
+        .chain(data + 2..data + 8)
         .chain([8, 0x10, 0x28].map(|offset| express + offset))
         .chain([msix + 3])
         .collect();
+    // Registers of the gateway are more than bits: its own test has them.
+    let gateway = capability(&driver, 0x09) + 4..capability(&driver, 0x09) + 24;
+    let changed: Vec<usize> = changed.into_iter().filter(|at| !gateway.contains(at)).collect();
     assert_eq!(changed, expected, "{changed:x?}");
     driver.function.write_config(CONFIG_BYTES - 1, &[0xff; 16]);
     driver.function.write_config(usize::MAX - 1, &[0xff; 16]);
@@ -134,4 +138,47 @@ fn a_function_level_reset_forgets_everything() {
     assert_eq!(driver.run(QUERY_ISSI, 0, 0x10, 0x70), Err(BAD_SYS_STATE));
     driver.given.clear();
     driver.initialize();
+}
+
+/// A word of the vital product data, as Linux reads it.
+fn product_data(driver: &mut Driver, at: u16) -> [u8; 4] {
+    let data = capability(driver, 0x03);
+    driver.function.write_config(data + 2, &at.to_le_bytes());
+    assert_eq!(read16(driver, data + 2), at | 0x8000, "it has been read");
+    read(driver, data + 4)
+}
+
+#[test]
+fn the_board_says_its_name_and_number() {
+    let mut driver = Driver::new();
+    let all: Vec<u8> = (0..0x20).flat_map(|word| product_data(&mut driver, word * 4)).collect();
+    assert_eq!(&all[..0x16], b"\x82\x13\0software ConnectX-5");
+    assert_eq!(product_data(&mut driver, 0x7ffc), [0; 4], "past the end");
+    let data = capability(&driver, 0x03);
+    driver.function.write_config(data + 4, &[9; 4]);
+    driver.function.write_config(data + 2, &0x8000_u16.to_le_bytes());
+    assert_eq!(read16(&driver, data + 2), 0, "written, it says");
+    assert_eq!(product_data(&mut driver, 0), all[..4], "but nothing has changed");
+}
+
+#[test]
+fn the_gateway_is_locked_by_a_number_of_its_counter() {
+    let mut driver = Driver::new();
+    let gateway = capability(&driver, 0x09);
+    assert_eq!(read::<1>(&driver, gateway + 2), [24]);
+    let mine: [u8; 4] = read(&driver, gateway + 8);
+    let other: [u8; 4] = read(&driver, gateway + 8);
+    assert_ne!(mine, other);
+    driver.function.write_config(gateway + 12, &mine);
+    driver.function.write_config(gateway + 12, &other);
+    assert_eq!(read(&driver, gateway + 12), mine);
+    // The space of semaphores, the one for a restart, and a read of it.
+    driver.function.write_config(gateway + 4, &[0x0a, 0, 0, 0]);
+    assert_eq!(read::<4>(&driver, gateway + 4), [0x0a, 0, 0, 0x20]);
+    driver.function.write_config(gateway + 16, &[0x20, 0, 0, 0]);
+    assert_eq!(read::<8>(&driver, gateway + 16), [0x20, 0, 0, 0x80, 0, 0, 0, 0]);
+    // Pieces of registers do nothing.
+    driver.function.write_config(gateway + 12, &[0]);
+    driver.function.write_config(gateway + 13, &[0; 3]);
+    assert_eq!(read(&driver, gateway + 12), mine);
 }
