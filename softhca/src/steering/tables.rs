@@ -9,9 +9,9 @@ use crate::table::Table;
 /// Most flow tables, and most flow counters.
 pub(crate) const MAX_TABLES: u32 = 1 << 16;
 pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
-/// Largest table, as log2 of its rules, and the highest level.
+/// Largest table, as log2 of its rules, and the highest level: Linux puts the last of its tables at 66.
 pub(crate) const MAX_LOG_SIZE: u8 = 20;
-pub(crate) const MAX_LEVEL: u8 = 64;
+pub(crate) const MAX_LEVEL: u8 = 127;
 /// Most destinations of a rule, and most counters.
 pub(crate) const MAX_TARGETS: usize = 16;
 
