@@ -112,6 +112,10 @@ pub enum Transport {
     /// Dynamically connected: the QP is an initiator (DCI), which only sends. Each of its WQEs names a target
     /// ([`DctContext`]), to which the device connects while there are requests for it.
     Dc,
+    /// Extended reliable connection: RC with a way in one direction. A QP is an initiator, which only sends, and each of whose
+    /// WQEs names an SRQ; or a target ([`ReceiveSource::Domain`]), which only receives, into whichever SRQ of its XRC domain a
+    /// packet names.
+    Xrc,
     /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
     /// The device checks and gathers them, sends them as rules of frames that leave permit, and shows them
     /// ([`crate::device::Device::take_frames`]). Such a QP receives nothing, since no rule can name it: its receive WQEs
@@ -144,6 +148,12 @@ pub enum ReceiveSource {
     Shared {
         /// SRQ number.
         srqn: u32,
+    },
+    /// The SRQs of an XRC domain: each message names one. Where its receives complete and which keys its requests can name
+    /// is the SRQ's business, so such a QP has no PD and no CQs; their numbers say nothing.
+    Domain {
+        /// XRC domain.
+        xrcd: u32,
     },
 }
 
@@ -246,6 +256,17 @@ pub struct SrqContext {
     pub dbr: u64,
     /// Raise [`crate::event::Event::SrqLimit`] when fewer WQEs than this are posted; 0 = never.
     pub limit: u16,
+}
+
+/// What an SRQ of an XRC domain has besides ([`Transport::Xrc`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XrcContext {
+    /// XRC domain.
+    pub xrcd: u32,
+    /// CQ of its receives, whichever QP they come by.
+    pub cqn: u32,
+    /// User index, 24 bits: what its CQEs carry in `srqn_uidx`. `None` stands for the SRQ's own number.
+    pub uidx: Option<u32>,
 }
 
 /// Dynamically connected target context: what many initiators (QPs with [`Transport::Dc`]) can connect to at once. It

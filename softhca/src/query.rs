@@ -1,6 +1,6 @@
 //! What queries of CQs, EQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
 
-use crate::context::{CqContext, EqContext, SrqContext};
+use crate::context::{CqContext, EqContext, SrqContext, XrcContext};
 
 /// What a query of a CQ returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub enum EqState {
 pub struct SrqInfo {
     /// As it was created.
     pub context: SrqContext,
+    /// What it has as one of an XRC domain.
+    pub xrc: Option<XrcContext>,
     /// The armed limit; 0 once the event was raised.
     pub limit: u16,
     /// WQEs that are posted and not consumed.

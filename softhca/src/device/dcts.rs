@@ -33,7 +33,7 @@ impl Device {
         value("scatter-to-CQE bytes", scatter.into(), matches!(scatter, 0 | 32 | 64), "0, 32 or 64")?;
         self.resources.pds.find(c.pd)?;
         self.resources.cqs.find(c.cqn)?;
-        self.resources.srqs.find(c.srqn)?;
+        self.check_plain_srq(c.srqn)?;
         let number = self.qps.hold()?;
         self.count_dct(&context, |users| *users += 1);
         self.dcts.insert(number, Dct::new(number, context));

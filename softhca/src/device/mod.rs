@@ -12,6 +12,7 @@ mod objects;
 mod ports;
 mod qps;
 mod reset;
+mod xrc;
 
 pub use keys::KeyOptions;
 pub(crate) use keys::{MAX_PIECES_LOG, PAGE_LOGS};
@@ -35,6 +36,7 @@ use crate::wire::{Frame, Wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
+use xrc::Xrcd;
 
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -45,6 +47,7 @@ pub struct Device {
     resources: Resources,
     doorbells: Doorbells,
     uar_memory: UarMemory,
+    xrcds: Table<Xrcd>,
     qps: Table<Qp>,
     /// Numbers of those that are QP 1 of a port.
     qp1s: BTreeSet<u32>,
@@ -75,6 +78,7 @@ impl Device {
             resources,
             doorbells: Doorbells::new(config.doorbells, limits.max_objects),
             uar_memory: UarMemory::new()?,
+            xrcds: Table::new(Object::Xrcd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
             qp1s: BTreeSet::new(),
             dcts: BTreeMap::new(),
@@ -173,10 +177,11 @@ impl Device {
 
     /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
     #[must_use]
-    pub fn objects(&self) -> [(Object, usize); 8] {
+    pub fn objects(&self) -> [(Object, usize); 9] {
         [
             (Object::Uar, self.doorbells.pages.len()),
             (Object::Pd, self.resources.pds.len()),
+            (Object::Xrcd, self.xrcds.len()),
             (Object::Mkey, self.resources.mkeys.len()),
             (Object::Cq, self.resources.cqs.len()),
             (Object::Srq, self.resources.srqs.len()),

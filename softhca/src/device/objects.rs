@@ -1,9 +1,9 @@
-//! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs.
+//! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs. XRC has a file of its own.
 
 use super::Device;
 use super::check::{self, value};
 use crate::config::DoorbellSource;
-use crate::context::{CqContext, SrqContext, SrqOrder};
+use crate::context::{CqContext, SrqContext, SrqOrder, XrcContext};
 use crate::cq::{Cq, Moderation};
 use crate::error::Error;
 use crate::event::Event;
@@ -174,6 +174,11 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`] PD; [`Error::BadValue`]; [`Error::Dma`]; [`Error::Exhausted`].
     pub fn create_srq(&mut self, context: SrqContext) -> Result<u32, Error> {
+        self.add_srq(context, None)
+    }
+
+    /// Creates an SRQ; of an XRC domain, if `xrc` says so, whose objects have been found.
+    pub(super) fn add_srq(&mut self, context: SrqContext, xrc: Option<XrcContext>) -> Result<u32, Error> {
         let has_link = context.order != SrqOrder::Cyclic { next_segment: false };
         let fits = context.rq.log_stride >= 5 || !has_link;
         value("SRQ stride log", context.rq.log_stride.into(), fits, "at least 5 (32 bytes)")?;
@@ -182,7 +187,7 @@ impl Device {
         let pd = self.resources.pds.find_mut(context.pd)?;
         let srqn = self.resources.srqs.reserve()?;
         pd.users += 1;
-        self.resources.srqs.insert(srqn, Srq::new(context));
+        self.resources.srqs.insert(srqn, Srq::new(context, xrc));
         Ok(srqn)
     }
 
@@ -212,16 +217,19 @@ impl Device {
     pub fn query_srq(&self, srqn: u32) -> Result<SrqInfo, Error> {
         let srq = self.resources.srqs.find(srqn)?;
         let posted = srq.posted(&*self.resources.memory);
-        Ok(SrqInfo { context: *srq.context(), limit: srq.limit(), posted, failed: srq.has_failed() })
+        Ok(SrqInfo { context: *srq.context(), xrc: srq.xrc(), limit: srq.limit(), posted, failed: srq.has_failed() })
     }
 
-    /// Destroys an SRQ.
+    /// Destroys an SRQ. Of an XRC domain, it goes although there are targets, which its peers can name no more.
     ///
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.
     pub fn destroy_srq(&mut self, srqn: u32) -> Result<(), Error> {
         let srq = self.resources.srqs.remove_unused(srqn, |s| s.users)?;
         self.release_pd(srq.context().pd);
+        if let Some(xrc) = srq.xrc() {
+            self.end_xrc_srq(srqn, xrc);
+        }
         self.resources
             .eqs
             .forget(|e| matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));

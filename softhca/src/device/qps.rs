@@ -16,7 +16,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ, SRQ or UAR that does not exist; [`Error::BadValue`]; [`Error::Dma`] if rings or
     /// record are not mapped; [`Error::Exhausted`]; [`Error::Unsupported`] for raw packets if not all ports are
-    /// Ethernet, and for an initiator of dynamic connections that would receive.
+    /// Ethernet, and for an initiator of dynamic connections or XRC that would receive, or a target that would send.
     pub fn create_qp(&mut self, context: QpContext) -> Result<u32, Error> {
         let ethernet = self.config.ports.iter().all(|port| port.link == LinkLayer::Ethernet);
         if context.transport == Transport::RawPacket && !ethernet {
@@ -28,6 +28,13 @@ impl Device {
         if context.transport == Transport::RegUmr && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a queue that changes memory keys"));
         }
+        let is_target = matches!(context.rq, ReceiveSource::Domain { .. });
+        if is_target && (context.transport != Transport::Xrc || context.sq.is_some()) {
+            return Err(Error::Unsupported("XRC domains of QPs that are not targets of XRC alone"));
+        }
+        if context.transport == Transport::Xrc && !is_target && context.rq != ReceiveSource::None {
+            return Err(Error::Unsupported("receives of an XRC QP that is no target"));
+        }
         let (limits, memory) = (&self.config.limits, &*self.resources.memory);
         if let Some(sq) = &context.sq {
             check::sq(sq, limits, memory)?;
@@ -38,6 +45,26 @@ impl Device {
         for bytes in [context.scatter_to_cqe_req, context.scatter_to_cqe_res] {
             value("scatter-to-CQE bytes", bytes.into(), matches!(bytes, 0 | 32 | 64), "0, 32 or 64")?;
         }
+        match context.rq {
+            ReceiveSource::Domain { xrcd } => self.check_xrcd(xrcd)?,
+            _ => self.check_parts(&context)?,
+        }
+        if !is_target {
+            self.doorbells.pages.find_mut(context.uar)?.begin_anew();
+        }
+        let qpn = self.qps.reserve()?;
+        self.count_qp(&context, |users| *users += 1);
+        self.qps.insert(qpn, Qp::new(qpn, context));
+        if context.privileges.is_qp1 {
+            self.qp1s.insert(qpn);
+            self.announce();
+        }
+        Ok(qpn)
+    }
+
+    /// Refuses a QP, which is no target of XRC, of which a part does not exist.
+    fn check_parts(&self, context: &QpContext) -> Result<(), Error> {
+        let memory = &*self.resources.memory;
         memory.load_be32(context.dbr)?;
         memory.load_be32(context.dbr.wrapping_add(4))?;
         // Those that change keys of all protection domains are of none.
@@ -48,17 +75,9 @@ impl Device {
         self.resources.cqs.find(context.recv_cqn)?;
         self.doorbells.pages.find(context.uar)?;
         if let ReceiveSource::Shared { srqn } = context.rq {
-            self.resources.srqs.find(srqn)?;
+            self.check_plain_srq(srqn)?;
         }
-        self.doorbells.pages.find_mut(context.uar)?.begin_anew();
-        let qpn = self.qps.reserve()?;
-        self.count_qp(&context, |users| *users += 1);
-        self.qps.insert(qpn, Qp::new(qpn, context));
-        if context.privileges.is_qp1 {
-            self.qp1s.insert(qpn);
-            self.announce();
-        }
-        Ok(qpn)
+        Ok(())
     }
 
     /// What a QP was created from.
@@ -161,6 +180,10 @@ impl Device {
 
     /// Applies `count` to the use counts of everything that a QP refers to.
     pub(super) fn count_qp(&mut self, c: &QpContext, count: impl Fn(&mut u32)) {
+        if let ReceiveSource::Domain { xrcd } = c.rq {
+            self.xrcds.get_mut(xrcd).map(|domain| &mut domain.users).into_iter().for_each(count);
+            return;
+        }
         let srq = match c.rq {
             ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
             _ => None,

@@ -14,6 +14,7 @@ impl Device {
             resources,
             doorbells,
             uar_memory: _,
+            xrcds,
             qps,
             qp1s,
             dcts,
@@ -28,6 +29,7 @@ impl Device {
         config.ports.clone_from(ports);
         resources.reset(config);
         doorbells.clear();
+        xrcds.clear();
         qps.clear();
         qp1s.clear();
         dcts.clear();

@@ -8,7 +8,7 @@ use crate::error::Object;
 use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most transport domains, and most XRC domains.
+/// Most transport domains.
 const MAX_DOMAINS: u32 = 1 << 16;
 /// Most user memories.
 const MAX_UMEMS: u32 = 1 << 20;
@@ -32,8 +32,6 @@ pub(crate) struct State {
     pub(super) roce_macs: BTreeMap<(u8, u8), [u8; 6]>,
     /// Transport domains.
     pub(super) transport_domains: Table<Domain>,
-    /// XRC domains.
-    pub(super) xrcds: Table<Domain>,
     /// Memory keys that commands have made, by index.
     pub(super) mkeys: HashMap<u32, MkeyRecord>,
     /// User memory.
@@ -51,7 +49,6 @@ impl State {
             node_name: [0; 64],
             roce_macs: BTreeMap::new(),
             transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),
-            xrcds: Table::new(Object::Xrcd, 1, MAX_DOMAINS),
             mkeys: HashMap::new(),
             umems: Table::new(Object::Umem, 1, MAX_UMEMS),
         }

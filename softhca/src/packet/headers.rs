@@ -220,3 +220,18 @@ pub struct ImmDt(pub u32);
 /// Invalidate extended transport header (IBTA vol. 1, 9.3.7): the key to invalidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ieth(pub u32);
+
+/// XRC extended transport header (IBTA vol. 1, annex A14): the SRQ that a request is for, 24 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XrcEth(pub u32);
+
+impl XrcEth {
+    pub(super) fn to_bytes(self) -> [u8; 4] {
+        let [s0, s1, s2] = be24(self.0);
+        [0, s0, s1, s2]
+    }
+
+    pub(super) fn from_bytes([_, s0, s1, s2]: [u8; 4]) -> Self {
+        Self(u32::from_be_bytes([0, s0, s1, s2]))
+    }
+}

@@ -13,7 +13,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 pub use dc::{AcceptEth, ConnectEth, DcEth};
-pub use headers::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Deth, Ieth, ImmDt, NakCode, Reth};
+pub use headers::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Deth, Ieth, ImmDt, NakCode, Reth, XrcEth};
 pub use opcode::{Carries, Opcode, Operation, Place, Tail};
 
 /// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
@@ -73,6 +73,8 @@ pub struct Headers {
     pub deth: Option<Deth>,
     /// Dynamic connection.
     pub dc: Option<DcEth>,
+    /// XRC: the SRQ.
+    pub xrc: Option<XrcEth>,
     /// RDMA.
     pub reth: Option<Reth>,
     /// Atomic request.
@@ -99,6 +101,7 @@ impl Headers {
             bth,
             deth: None,
             dc: None,
+            xrc: None,
             reth: None,
             atomic: None,
             aeth: None,
@@ -126,6 +129,7 @@ impl Headers {
         packet.extend(self.bth.to_bytes(pad as u8));
         put(&mut packet, self.deth.map(Deth::to_bytes));
         put(&mut packet, self.dc.map(DcEth::to_bytes));
+        put(&mut packet, self.xrc.map(XrcEth::to_bytes));
         put(&mut packet, self.reth.map(Reth::to_bytes));
         put(&mut packet, self.atomic.map(AtomicEth::to_bytes));
         put(&mut packet, self.aeth.map(Aeth::to_bytes));
@@ -143,6 +147,7 @@ impl Headers {
         [
             (self.deth.is_some(), Carries::DETH),
             (self.dc.is_some(), Carries::DC),
+            (self.xrc.is_some(), Carries::XRC),
             (self.reth.is_some(), Carries::RETH),
             (self.atomic.is_some(), Carries::ATOMIC),
             (self.aeth.is_some(), Carries::AETH),
@@ -216,6 +221,7 @@ impl<'a> Packet<'a> {
             bth,
             deth: rest.header(carries.has(Carries::DETH), Deth::from_bytes)?,
             dc: rest.header(carries.has(Carries::DC), DcEth::from_bytes)?,
+            xrc: rest.header(carries.has(Carries::XRC), XrcEth::from_bytes)?,
             reth: rest.header(carries.has(Carries::RETH), Reth::from_bytes)?,
             atomic: rest.header(carries.has(Carries::ATOMIC), AtomicEth::from_bytes)?,
             aeth: rest.header(carries.has(Carries::AETH), Aeth::from_bytes)?,

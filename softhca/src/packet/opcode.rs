@@ -121,6 +121,8 @@ impl Carries {
     pub const CONNECT: Self = Self(1 << 8);
     /// DC: the connection that the target has made.
     pub const ACCEPT: Self = Self(1 << 9);
+    /// XRC: the SRQ.
+    pub const XRC: Self = Self(1 << 10);
 
     /// Both sets.
     #[must_use]
@@ -135,7 +137,7 @@ impl Carries {
     }
 }
 
-/// A valid BTH opcode of a service that the device has: RC, UC, UD or DC.
+/// A valid BTH opcode of a service that the device has: RC, UC, UD, XRC or DC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode {
     transport: Transport,
@@ -158,6 +160,7 @@ impl Opcode {
             0 => Transport::Rc,
             1 => Transport::Uc,
             3 => Transport::Ud,
+            5 => Transport::Xrc,
             6 => Transport::Dc,
             _ => return None,
         };
@@ -184,6 +187,7 @@ impl Opcode {
             Transport::Rc => 0,
             Transport::Uc => 1,
             Transport::Ud => 3,
+            Transport::Xrc => 5,
             Transport::Dc => 6,
             // No opcode has these transports, since no row serves them. The specification leaves 7 to manufacturers.
             Transport::RawPacket | Transport::RegUmr => 7,
@@ -221,7 +225,10 @@ impl Opcode {
         match self.transport {
             Transport::Ud => self.row().carries.and(Carries::DETH),
             Transport::Dc => self.row().carries.and(Carries::DC),
-            Transport::Rc | Transport::Uc | Transport::RawPacket | Transport::RegUmr => self.row().carries,
+            Transport::Xrc if !self.operation().is_response() => self.row().carries.and(Carries::XRC),
+            Transport::Rc | Transport::Uc | Transport::Xrc | Transport::RawPacket | Transport::RegUmr => {
+                self.row().carries
+            }
         }
     }
 
@@ -253,18 +260,18 @@ struct Row {
     operation: Operation,
     place: Place,
     carries: Carries,
-    /// UC has it, too (RC has every row).
+    /// UC has it, too (RC and XRC have every row).
     uc: bool,
     /// UD has it, too.
     ud: bool,
-    /// No service but DC has it; DC has all that RC has.
+    /// No service but DC has it; DC has all that RC has, too.
     dc_only: bool,
 }
 
 impl Row {
     fn serves(&self, transport: Transport) -> bool {
         match transport {
-            Transport::Rc => !self.dc_only,
+            Transport::Rc | Transport::Xrc => !self.dc_only,
             Transport::Dc => true,
             Transport::Uc => self.uc,
             Transport::Ud => self.ud,
@@ -273,17 +280,17 @@ impl Row {
     }
 }
 
-/// A row that RC and DC have.
+/// A row that RC, XRC and DC have.
 const fn rc(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
     Some(Row { operation, place, carries, uc: false, ud: false, dc_only: false })
 }
 
-/// A row that RC, UC and DC have.
+/// A row that RC, XRC, UC and DC have.
 const fn connected(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
     Some(Row { operation, place, carries, uc: true, ud: false, dc_only: false })
 }
 
-/// A row that RC, UC, DC and UD have.
+/// A row that RC, XRC, UC, DC and UD have.
 const fn every(operation: Operation, place: Place, carries: Carries) -> Option<Row> {
     Some(Row { operation, place, carries, uc: true, ud: true, dc_only: false })
 }

@@ -36,6 +36,7 @@ fn headers(code: u8) -> Headers {
         atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 0x3132_3334_3536_3738 }),
         imm: carries.has(Carries::IMM).then_some(ImmDt(0xdead_beef)),
         ieth: carries.has(Carries::IETH).then_some(Ieth(0xfeed_f00d)),
+        xrc: carries.has(Carries::XRC).then_some(XrcEth(0xa1_a2a3)),
         dc: carries.has(Carries::DC).then_some(DcEth { source: 0x44_5566, connection: 0x7172_7374 }),
         connect: carries.has(Carries::CONNECT).then_some(ConnectEth {
             access_key: 0x8182_8384_8586_8788,
@@ -53,9 +54,10 @@ fn packet(headers: &Headers, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Every valid opcode, with the bytes of headers after the BTH: written down apart from the table, from IBTA vol. 1
-/// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xc0 on, DC: the same with 8
+/// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xa0 on, XRC: RC's
+/// with an XRCETH of 4 bytes in requests (annex A14). From 0xc0 on, DC: the same with 8
 /// bytes that name the connection, and Connect, Accept and Disconnect.
-const EXTENDED_BYTES: [(u8, usize); 63] = [
+const EXTENDED_BYTES: [(u8, usize); 86] = [
     (0x00, 0),
     (0x01, 0),
     (0x02, 0),
@@ -93,6 +95,29 @@ const EXTENDED_BYTES: [(u8, usize); 63] = [
     (0x2b, 20),
     (0x64, 8),
     (0x65, 12),
+    (0xa0, 4),
+    (0xa1, 4),
+    (0xa2, 4),
+    (0xa3, 8),
+    (0xa4, 4),
+    (0xa5, 8),
+    (0xa6, 20),
+    (0xa7, 4),
+    (0xa8, 4),
+    (0xa9, 8),
+    (0xaa, 20),
+    (0xab, 24),
+    (0xac, 20),
+    (0xad, 4),
+    (0xae, 0),
+    (0xaf, 4),
+    (0xb0, 4),
+    (0xb1, 4),
+    (0xb2, 12),
+    (0xb3, 32),
+    (0xb4, 32),
+    (0xb6, 8),
+    (0xb7, 8),
     (0xc0, 8),
     (0xc1, 8),
     (0xc2, 8),

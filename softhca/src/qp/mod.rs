@@ -11,7 +11,7 @@
 //! amount of work at a time that the caller gives. Packets go to `Resources::outbox`. States are in `state` and
 //! `modify`, timers in `timer`.
 //!
-//! DC has RC's requester and responder: `dci` connects a QP to the targets of its requests, and a target (`dct`) has a
+//! XRC has RC's requester and responder, one at each end. DC has both, too: `dci` connects a QP to the targets of its requests, and a target (`dct`) has a
 //! responder for each QP that is connected to it (`dct_connection`).
 
 mod acknowledge;
@@ -163,6 +163,11 @@ impl Qp {
         }
     }
 
+    /// XRC: this SRQ is gone.
+    pub(crate) fn forget_srq(&mut self, srqn: u32) {
+        self.receives.forget(srqn);
+    }
+
     /// Number of the port that it is bound to.
     pub(crate) fn port(&self) -> Option<u8> {
         self.core.attr.port
@@ -289,7 +294,9 @@ impl Qp {
         let (core, receives) = (&self.core, &mut self.receives);
         let taken = match core.transport() {
             Transport::Ud => datagram::receive(core, receives, resources, route, packet),
-            Transport::Rc | Transport::Uc => self.responder.request(core, receives, resources, packet),
+            // An initiator answers nobody.
+            Transport::Xrc if core.context.rq == ReceiveSource::None => return,
+            Transport::Rc | Transport::Uc | Transport::Xrc => self.responder.request(core, receives, resources, packet),
             // An initiator takes no requests, no packet is raw, and changes of keys stay at home.
             Transport::Dc | Transport::RawPacket | Transport::RegUmr => return,
         };
@@ -331,7 +338,7 @@ impl Qp {
     fn stop_sending(&mut self, resources: &mut Resources) {
         self.leave_target(resources);
         match self.core.transport() {
-            Transport::Rc | Transport::Dc | Transport::RegUmr => self.enter_error(),
+            Transport::Rc | Transport::Xrc | Transport::Dc | Transport::RegUmr => self.enter_error(),
             _ if self.core.role != Role::Qp => self.enter_error(),
             Transport::Uc | Transport::Ud | Transport::RawPacket => self.core.state = QpState::Sqe,
         }

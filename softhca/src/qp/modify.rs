@@ -25,7 +25,7 @@ impl Qp {
     /// Nothing has changed then.
     pub(crate) fn modify(&mut self, resources: &mut Resources, a: &QpAttr) -> Result<(), Error> {
         let from = self.core.state;
-        let to = state::check(self.core.context.transport, from, a)?;
+        let to = state::check(&self.core.context, from, a)?;
         let merged = merge(&self.core.attr, a);
         check_values(resources, a, &merged)?;
         // A DCI's path only says which of the port's addresses it has; where to, its requests say.
@@ -47,7 +47,9 @@ impl Qp {
                 // A management datagram has 256 bytes (IBTA vol. 1, 13.4.2).
                 Transport::Ud if self.core.context.privileges.is_qp1 => MAD_BYTES as u32,
                 Transport::Ud | Transport::RawPacket | Transport::RegUmr => port.active_mtu,
-                Transport::Rc | Transport::Uc | Transport::Dc => merged.path_mtu.unwrap_or(port.active_mtu),
+                Transport::Rc | Transport::Uc | Transport::Xrc | Transport::Dc => {
+                    merged.path_mtu.unwrap_or(port.active_mtu)
+                }
             };
         }
         self.core.attr = merged;

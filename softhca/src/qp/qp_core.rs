@@ -70,7 +70,7 @@ impl QpCore {
 
     /// Whether the peer acknowledges, so that what is lost is repeated.
     pub(super) fn is_reliable(&self) -> bool {
-        matches!(self.transport(), Transport::Rc | Transport::Dc)
+        matches!(self.transport(), Transport::Rc | Transport::Xrc | Transport::Dc)
     }
 
     /// The QP that packets of a connected QP go to.

@@ -2,9 +2,10 @@
 
 use super::failure::Failure;
 use super::qp_core::QpCore;
-use crate::context::{ReceiveSource, Transport};
+use crate::context::{ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, Source};
 use crate::event::QpEvent;
+use crate::memory::mkey::Accessor;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
 use crate::wqe::WqeFault;
@@ -91,7 +92,7 @@ impl Receives {
     pub(super) fn consumed(&self) -> u16 {
         match &self.queue {
             RecvQueue::Own(rq) => rq.consumed(),
-            RecvQueue::None | RecvQueue::Shared { .. } => 0,
+            RecvQueue::None | RecvQueue::Shared { .. } | RecvQueue::Named(_) => 0,
         }
     }
 
@@ -102,7 +103,38 @@ impl Receives {
 
     /// Whether the WQEs come from an SRQ.
     pub(super) fn are_shared(&self, qp: &QpCore) -> bool {
-        matches!(qp.context.rq, ReceiveSource::Shared { .. })
+        matches!(qp.context.rq, ReceiveSource::Shared { .. } | ReceiveSource::Domain { .. })
+    }
+
+    /// XRC: the message that begins is for this SRQ.
+    pub(super) fn turn_to(&mut self, srqn: u32, xrc: XrcContext) {
+        self.queue = RecvQueue::Named(Some(Named { srqn, cqn: xrc.cqn, uidx: xrc.uidx.unwrap_or(srqn) }));
+    }
+
+    /// XRC: this SRQ is gone, and with it the WQE at hand, if it came from there. The rest of a message has no place then.
+    pub(super) fn forget(&mut self, srqn: u32) {
+        if matches!(&self.queue, RecvQueue::Named(Some(named)) if named.srqn == srqn) {
+            self.queue = RecvQueue::Named(None);
+            self.unreadable = self.current.take().is_some();
+        }
+    }
+
+    /// The CQ of what completes, and the user index in its CQEs.
+    fn reported(&self, qp: &QpCore) -> (u32, u32) {
+        match &self.queue {
+            RecvQueue::Named(Some(named)) => (named.cqn, named.uidx),
+            _ => (qp.context.recv_cqn, qp.context.uidx),
+        }
+    }
+
+    /// Whose keys the WQEs name: those of the SRQ's protection domain if they come from one (IBTA vol. 1, 10.2.9.1).
+    fn accessor(&self, qp: &QpCore, resources: &Resources) -> Accessor {
+        let srqn = match &self.queue {
+            RecvQueue::Shared { srqn } | RecvQueue::Named(Some(Named { srqn, .. })) => Some(*srqn),
+            _ => None,
+        };
+        let srq = srqn.and_then(|srqn| resources.srqs.get(srqn));
+        srq.map_or((&qp.context).into(), |srq| srq.context().pd.into())
     }
 
     /// Bytes that the WQE at hand can take.
@@ -126,12 +158,12 @@ impl Receives {
             return Ok(());
         }
         let in_cqe = is_whole && qp.transport() != Transport::Ud;
-        let room = resources.inline_capacity(qp.context.recv_cqn).min(qp.context.scatter_to_cqe_res as usize);
+        let room = resources.inline_capacity(self.reported(qp).0).min(qp.context.scatter_to_cqe_res as usize);
         if in_cqe && data.len() <= room {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
-        resources.scatter(resources.receiver(&qp.context), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
+        resources.scatter(self.accessor(qp, resources), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.
@@ -139,9 +171,10 @@ impl Receives {
         let inline = self.inline.take();
         let Some(wqe) = self.current.take() else { return };
         let Message { kind, byte_cnt, imm, solicited, source } = message;
+        let (cqn, uidx) = self.reported(qp);
         let completion = Completion::Receive {
             qpn: qp.qpn,
-            uidx: qp.context.uidx,
+            uidx,
             kind,
             wqe_counter: wqe.counter,
             byte_cnt,
@@ -153,7 +186,7 @@ impl Receives {
         if qp.attr.out_of_order == Some(true) {
             self.unordered.push(completion);
         } else {
-            resources.complete(qp.context.recv_cqn, &completion);
+            resources.complete(cqn, &completion);
         }
     }
 
@@ -172,12 +205,13 @@ impl Receives {
     pub(super) fn fail(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) {
         self.inline = None;
         let Some(wqe) = self.current.take() else { return };
+        let (cqn, uidx) = self.reported(qp);
         resources.count_receive_error(qp.counter, failure.syndrome);
         resources.complete(
-            qp.context.recv_cqn,
+            cqn,
             &Completion::Error {
                 qpn: qp.qpn,
-                uidx: qp.context.uidx,
+                uidx,
                 requester: false,
                 opcode: 0,
                 wqe_counter: wqe.counter,
@@ -224,6 +258,16 @@ enum RecvQueue {
         /// SRQ number.
         srqn: u32,
     },
+    /// XRC: the SRQ that the latest message has named.
+    Named(Option<Named>),
+}
+
+/// An SRQ that a message has named, and where its receives complete.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    srqn: u32,
+    cqn: u32,
+    uidx: u32,
 }
 
 impl RecvQueue {
@@ -233,6 +277,7 @@ impl RecvQueue {
             ReceiveSource::None => Self::None,
             ReceiveSource::Own(ring) => Self::Own(Rq::new(ring, dbr)),
             ReceiveSource::Shared { srqn } => Self::Shared { srqn },
+            ReceiveSource::Domain { .. } => Self::Named(None),
         }
     }
 
@@ -243,9 +288,9 @@ impl RecvQueue {
     /// fault of an SRQ has raised its event.
     fn take(&mut self, resources: &mut Resources) -> Result<Option<RecvWqe>, WqeFault> {
         match self {
-            Self::None => Ok(None),
+            Self::None | Self::Named(None) => Ok(None),
             Self::Own(rq) => rq.take(&*resources.memory),
-            Self::Shared { srqn } => resources.take_shared(*srqn),
+            Self::Shared { srqn } | Self::Named(Some(Named { srqn, .. })) => resources.take_shared(*srqn),
         }
     }
 }

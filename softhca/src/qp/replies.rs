@@ -21,8 +21,13 @@ const MAX_ANSWERS: usize = 64;
 /// What is to be answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
-    /// Memory, from the range of `Reth` that has not been sent.
-    Read(Reth),
+    /// Memory.
+    Read {
+        /// Protection domain of the key.
+        pd: u32,
+        /// What of it has not been sent.
+        left: Reth,
+    },
     /// The word an atomic found.
     Atomic(u64),
 }
@@ -146,7 +151,7 @@ impl Replies {
 /// PSNs that `content` takes.
 fn span(content: &Content, mtu: u32) -> u32 {
     match content {
-        Content::Read(reth) => reth.len.div_ceil(mtu).max(1),
+        Content::Read { left, .. } => left.len.div_ceil(mtu).max(1),
         Content::Atomic(_) => 1,
     }
 }
@@ -166,7 +171,7 @@ impl Answer {
                 headers.atomic_ack = Some(AtomicAckEth { original: *original });
                 Ok((build(&headers, 0, |_| Ok(()))?, true))
             }
-            Content::Read(left) => {
+            Content::Read { pd, left } => {
                 let len = left.len.min(qp.mtu);
                 let is_last = len == left.len;
                 let place = match (self.begun, is_last) {
@@ -177,9 +182,8 @@ impl Answer {
                 };
                 let mut headers = headers(qp, Operation::ReadResponse, place, self.psn)?;
                 headers.aeth = (place != Place::Middle).then_some(aeth);
-                let packet = build(&headers, len as usize, |out| {
-                    resources.remote_read(qp.context.pd, left.rkey, left.addr, out)
-                })?;
+                let packet =
+                    build(&headers, len as usize, |out| resources.remote_read(*pd, left.rkey, left.addr, out))?;
                 self.begun = true;
                 self.psn = self.psn.plus(1);
                 left.addr = left.addr.wrapping_add(u64::from(len));

@@ -6,7 +6,7 @@ use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
-use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail};
+use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
 use crate::wqe::{Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
@@ -83,6 +83,7 @@ impl Request {
             op: SendOp::Nop,
             umr: None,
             target: None,
+            srqn: None,
             headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
             signaled: true,
@@ -151,6 +152,7 @@ impl Request {
             psn: psn.get(),
         });
         headers.dc = qp.dc_header();
+        headers.xrc = self.wqe.srqn.map(XrcEth);
         headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.source_qpn() });
         headers.reth = remote.filter(|_| place.begins() && !is_atomic(operation)).map(|remote| Reth {
             addr: if answered { remote.addr.wrapping_add(offset) } else { remote.addr },

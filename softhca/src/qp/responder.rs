@@ -1,5 +1,5 @@
-//! The responder of RC and UC, and of a dynamic connection, which is as RC's: executes the peer's requests in the order of
-//! their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC).
+//! The responder of RC and UC, of a target of XRC and of a dynamic connection, which are as RC's: executes the peer's requests
+//! in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC, annex A14 for XRC).
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
 use super::replies::{Content, Replies, Sent, Verdict};
-use crate::context::{Access, Transport};
+use crate::context::{Access, ReceiveSource, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
 use crate::memory::mkey::Need;
-use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail};
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, XrcEth};
 use crate::resources::Resources;
 
 /// Why a request is not executed.
@@ -50,6 +50,8 @@ pub(super) struct Responder {
     /// Messages completed, 24 bits.
     msn: u32,
     arriving: Arriving,
+    /// XRC: the SRQ that its packets name.
+    named: Option<XrcEth>,
     replies: Replies,
     /// Atomics executed last, in case they are asked for again: PSN and the word found.
     atomics: VecDeque<(Psn, u64)>,
@@ -66,6 +68,7 @@ impl Responder {
             expected: psn,
             msn: 0,
             arriving: Arriving::None,
+            named: None,
             replies: Replies::default(),
             atomics: VecDeque::new(),
             asked_again: false,
@@ -214,8 +217,9 @@ impl Responder {
                 if self.expected.after(psn) < qp.packets(reth.len) {
                     return Ok(());
                 }
-                check_remote(qp, resources, &reth, Need::RemoteRead)?;
-                self.replies.answer_again(psn, Content::Read(reth), self.expected, qp.mtu);
+                let pd = pd_of_keys(qp, resources, packet)?;
+                check_remote(qp, pd, resources, &reth, Need::RemoteRead)?;
+                self.replies.answer_again(psn, Content::Read { pd, left: reth }, self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd => {
                 if let Some(&(_, original)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
@@ -248,8 +252,15 @@ impl Responder {
             Place::Last => (1..=mtu).contains(&len),
             Place::Only => len <= mtu,
         };
-        if continues == place.begins() || !len_fits {
+        let named = packet.headers.xrc;
+        if continues == place.begins() || !len_fits || continues && named != self.named {
             return Err(INVALID);
+        }
+        let pd = pd_of_keys(qp, resources, packet)?;
+        if let (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn)), false) = (qp.context.rq, named, continues) {
+            let (_, xrc) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            receives.turn_to(srqn, xrc);
+            self.named = named;
         }
         match opcode.operation() {
             Operation::Write if place.begins() => resources.count(qp.counter, |counter| &mut counter.rx_write_requests),
@@ -260,10 +271,10 @@ impl Responder {
             _ => {}
         }
         match opcode.operation() {
-            Operation::Send => self.send(qp, receives, resources, packet)?,
-            Operation::Write => self.write(qp, receives, resources, packet)?,
-            Operation::ReadRequest => return self.read(qp, resources, packet),
-            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, resources, packet)?,
+            Operation::Send => self.send(qp, pd, receives, resources, packet)?,
+            Operation::Write => self.write(qp, pd, receives, resources, packet)?,
+            Operation::ReadRequest => return self.read(qp, pd, resources, packet),
+            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, pd, resources, packet)?,
             _ => return Err(INVALID),
         }
         Ok(1)
@@ -272,6 +283,7 @@ impl Responder {
     fn send(
         &mut self,
         qp: &QpCore,
+        pd: u32,
         receives: &mut Receives,
         resources: &mut Resources,
         packet: &Packet<'_>,
@@ -292,7 +304,7 @@ impl Responder {
         }
         if let Some(key) = packet.headers.ieth {
             resources
-                .invalidate(qp.context.pd, key.0)
+                .invalidate(pd, key.0)
                 .map_err(|_| Refusal::WrongReceive(NakCode::REMOTE_ACCESS, Failure::BAD_INVALIDATE))?;
         }
         self.complete_receive(qp, receives, resources, packet, end as u32);
@@ -302,6 +314,7 @@ impl Responder {
     fn write(
         &mut self,
         qp: &QpCore,
+        pd: u32,
         receives: &mut Receives,
         resources: &mut Resources,
         packet: &Packet<'_>,
@@ -311,7 +324,7 @@ impl Responder {
         let (mut left, whole) = match (self.arriving, packet.headers.reth) {
             (Arriving::Write(left, whole), _) => (left, whole),
             (_, Some(reth)) => {
-                check_remote(qp, resources, &reth, Need::RemoteWrite)?;
+                check_remote(qp, pd, resources, &reth, Need::RemoteWrite)?;
                 (reth, reth.len)
             }
             _ => return Err(INVALID),
@@ -323,7 +336,7 @@ impl Responder {
         if opcode.tail() == Tail::Immediate {
             take_receive(qp, receives, resources)?;
         }
-        resources.remote_write(qp.context.pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
+        resources.remote_write(pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
         left.len -= len;
         match (place.ends(), opcode.tail()) {
@@ -334,16 +347,16 @@ impl Responder {
         Ok(())
     }
 
-    fn read(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
+    fn read(&mut self, qp: &QpCore, pd: u32, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
         let reth = packet.headers.reth.ok_or(INVALID)?;
         self.check_resources(qp)?;
-        check_remote(qp, resources, &reth, Need::RemoteRead)?;
+        check_remote(qp, pd, resources, &reth, Need::RemoteRead)?;
         self.complete_message();
-        self.replies.answer(self.expected, Content::Read(reth));
+        self.replies.answer(self.expected, Content::Read { pd, left: reth });
         Ok(qp.packets(reth.len))
     }
 
-    fn atomic(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
+    fn atomic(&mut self, qp: &QpCore, pd: u32, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
         let request = packet.headers.atomic.ok_or(INVALID)?;
         self.check_resources(qp)?;
         if !access(qp).remote_atomic || !request.addr.is_multiple_of(8) {
@@ -355,8 +368,7 @@ impl Responder {
             true => old,
             false => old.wrapping_add(request.swap_add),
         };
-        let original =
-            resources.remote_atomic(qp.context.pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
+        let original = resources.remote_atomic(pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
         if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
             self.atomics.pop_front();
         }
@@ -418,13 +430,24 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
     }
 }
 
+/// The protection domain of the keys that a request names: XRC has that of the SRQ, which must be of the target's domain.
+fn pd_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
+    match (qp.context.rq, packet.headers.xrc) {
+        (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {
+            let (srq, _) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            Ok(srq.context().pd)
+        }
+        _ => Ok(qp.context.pd),
+    }
+}
+
 fn access(qp: &QpCore) -> Access {
     qp.attr.access.unwrap_or_default()
 }
 
 /// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
 /// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
-fn check_remote(qp: &QpCore, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
+fn check_remote(qp: &QpCore, pd: u32, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
     let permitted = match need {
         Need::RemoteRead => access(qp).remote_read,
         _ => access(qp).remote_write,
@@ -432,7 +455,7 @@ fn check_remote(qp: &QpCore, resources: &Resources, reth: &Reth, need: Need) -> 
     if !permitted || u64::from(reth.len) > qp.max_message {
         return Err(INVALID);
     }
-    resources.check_remote(qp.context.pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+    resources.check_remote(pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
 }
 
 fn is_answered(packet: &Packet<'_>) -> bool {

@@ -4,7 +4,7 @@
 //! without the attributes of alternate paths and path migration, which this device does not have. For DC, which is not in
 //! the specification, that of the kernel's driver (mlx5_ib `qp.c`, `modify_dci_qp_is_ok`).
 
-use crate::context::{QpAttr, QpState, Transport};
+use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::Error;
 
 /// A set of attributes: one bit per field of [`QpAttr`] that a transition can set.
@@ -84,15 +84,32 @@ struct Rule {
     optional: AttrSet,
 }
 
-/// The row for a transition, or `None` if there is no such transition.
+/// The attributes that an end of XRC does not have: an initiator those of a responder, a target those of a requester. Neither
+/// completes its receives in another order than they came in.
+fn foreign_to_xrc(context: &QpContext) -> AttrSet {
+    let other_end = match context.rq {
+        ReceiveSource::Domain { .. } => MAX_RD_ATOMIC | RETRY_CNT | RNR_RETRY,
+        _ => MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER,
+    };
+    other_end | OUT_OF_ORDER
+}
+
+/// The row for a transition of a QP of this context, or `None` if there is no such transition.
+fn rule_of(context: &QpContext, from: QpState, to: QpState) -> Option<Rule> {
+    let Rule { required, optional } = rule(context.transport, from, to)?;
+    let foreign = if context.transport == Transport::Xrc { foreign_to_xrc(context) } else { 0 };
+    Some(Rule { required: required & !foreign, optional: optional & !foreign })
+}
+
+/// The row for a transition, or `None` if there is no such transition. That of XRC has what both ends need.
 fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
-    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud};
+    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
 
     // What a connected QP is set up with, and what a datagram QP has in its place.
     let identity = match transport {
         Ud => PKEY_INDEX | PORT | QKEY,
-        Rc | Uc => PKEY_INDEX | PORT | ACCESS,
+        Rc | Xrc | Uc => PKEY_INDEX | PORT | ACCESS,
         Dc | RegUmr => PKEY_INDEX | PORT,
         RawPacket => PORT,
     };
@@ -100,7 +117,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     let running = match transport {
         Ud => CUR_STATE | QKEY,
         Uc => CUR_STATE | ACCESS,
-        Rc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
+        Rc | Xrc => CUR_STATE | ACCESS | MIN_RNR_TIMER,
         Dc => MIN_RNR_TIMER,
         RawPacket | RegUmr => 0,
     };
@@ -116,7 +133,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
             Ud => (0, PKEY_INDEX | QKEY | OUT_OF_ORDER),
             Dc => (PATH_MTU, PATH | PKEY_INDEX),
             Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX | OUT_OF_ORDER),
-            Rc => (
+            Rc | Xrc => (
                 PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER,
                 ACCESS | PKEY_INDEX | OUT_OF_ORDER,
             ),
@@ -124,20 +141,20 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Rtr, Rts) => match transport {
             RawPacket | RegUmr => (0, 0),
             Ud | Uc => (SQ_PSN, running),
-            Rc | Dc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
+            Rc | Xrc | Dc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
         },
         // As for initiators in the kernel (mlx5_ib, `modify_dci_qp_is_ok`).
         (_, Sqd) | (Sqd | Sqe, _) if matches!(transport, Dc | RegUmr) => return None,
         (Rts | Sqd, Rts) => (0, running),
-        // RC has no SQE: its send errors end in Err.
-        (Sqe, Rts) if transport != Rc => (0, running),
+        // RC and XRC have no SQE: their send errors end in Err.
+        (Sqe, Rts) if !matches!(transport, Rc | Xrc) => (0, running),
         (Rts, Sqd) => (0, SQD_EVENT),
         (Sqd, Sqd) => match transport {
             RawPacket => (0, 0),
             Ud => (0, PKEY_INDEX | QKEY),
             Dc | RegUmr => return None,
             Uc => (0, PATH | ACCESS | PKEY_INDEX),
-            Rc => (
+            Rc | Xrc => (
                 0,
                 PORT | PATH
                     | TIMEOUT
@@ -156,12 +173,12 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
 }
 
 /// Whether `a` may be applied to a QP in state `from`; returns the state it leads to.
-pub(super) fn check(transport: Transport, from: QpState, a: &QpAttr) -> Result<QpState, Error> {
+pub(super) fn check(context: &QpContext, from: QpState, a: &QpAttr) -> Result<QpState, Error> {
     let to = a.state.unwrap_or(from);
     if let Some(claimed) = a.cur_state.filter(|&claimed| claimed != from) {
         return Err(Error::BadTransition { from: claimed, to });
     }
-    let rule = rule(transport, from, to).ok_or(Error::BadTransition { from, to })?;
+    let rule = rule_of(context, from, to).ok_or(Error::BadTransition { from, to })?;
     let given = given(a);
     let first = |set: AttrSet| NAMES[set.trailing_zeros() as usize];
     let missing = rule.required & !given;

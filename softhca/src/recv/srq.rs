@@ -4,7 +4,7 @@
 //! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
 
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
-use crate::context::{SrqContext, SrqOrder};
+use crate::context::{SrqContext, SrqOrder, XrcContext};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
@@ -16,6 +16,8 @@ const NEXT_WQE_INDEX: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Srq {
     context: SrqContext,
+    /// What it has as one of an XRC domain.
+    xrc: Option<XrcContext>,
     /// Index of the next WQE to consume, where they are linked.
     head: u16,
     /// WQEs consumed, 16 bits; the doorbell record counts those posted.
@@ -29,14 +31,21 @@ pub(crate) struct Srq {
 }
 
 impl Srq {
-    pub(crate) fn new(context: SrqContext) -> Self {
-        Self { limit: context.limit, context, head: 0, taken: 0, failed: false, users: 0 }
+    /// An SRQ; of an XRC domain, if `xrc` says so.
+    pub(crate) fn new(context: SrqContext, xrc: Option<XrcContext>) -> Self {
+        Self { limit: context.limit, context, xrc, head: 0, taken: 0, failed: false, users: 0 }
     }
 
     /// What it was created from.
     #[must_use]
     pub(crate) fn context(&self) -> &SrqContext {
         &self.context
+    }
+
+    /// What it has as one of an XRC domain.
+    #[must_use]
+    pub(crate) fn xrc(&self) -> Option<XrcContext> {
+        self.xrc
     }
 
     /// The armed limit; 0 = disarmed.
@@ -130,7 +139,7 @@ mod tests {
             memory.put(at + 48, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
         let rq = RqContext { buf: BASE, log_size: 2, log_stride: 6 };
-        (Srq::new(SrqContext { pd: 1, rq, order: SrqOrder::Linked, dbr: BASE + RECORD as u64, limit }), memory)
+        (Srq::new(SrqContext { pd: 1, rq, order: SrqOrder::Linked, dbr: BASE + RECORD as u64, limit }, None), memory)
     }
 
     fn post(memory: &TestMemory, counter: u16) {

@@ -1,7 +1,6 @@
 //! Access to host memory by keys: for a QP's own requests, and for those of its peer.
 
 use super::Resources;
-use crate::context::{QpContext, ReceiveSource};
 use crate::memory::mkey::{
     Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, Need, RESERVED_LKEY,
 };
@@ -204,16 +203,6 @@ impl Resources {
         self.for_pieces(by.into(), segs, (offset, data.len()), Need::LocalWrite, |spot, part| {
             self.write_spot(spot, &data[part])
         })
-    }
-
-    /// Whose keys the receive WQEs of a QP name: those of its SRQ's protection domain if it takes them from one (IBTA vol. 1,
-    /// 10.2.9.1).
-    #[must_use]
-    pub(crate) fn receiver(&self, qp: &QpContext) -> Accessor {
-        match qp.rq {
-            ReceiveSource::Shared { srqn } => self.srqs.get(srqn).map_or(qp.pd, |srq| srq.context().pd).into(),
-            _ => qp.into(),
-        }
     }
 
     /// Checks that a peer may do `need` to `len` bytes at `addr` by `rkey`. An access of 0 bytes needs no valid key

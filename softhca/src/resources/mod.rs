@@ -16,6 +16,7 @@ mod access_tests;
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
+use crate::context::XrcContext;
 use crate::cq::{Completion, Cq, CqFailure};
 use crate::eq::EventQueues;
 use crate::error::Object;
@@ -186,6 +187,12 @@ impl Resources {
             self.raise(event);
         }
         taken
+    }
+
+    /// SRQ `srqn`, and what it has as one of XRC domain `xrcd`, if it is.
+    pub(crate) fn srq_of_domain(&self, xrcd: u32, srqn: u32) -> Option<(&Srq, XrcContext)> {
+        let srq = self.srqs.get(srqn)?;
+        Some((srq, srq.xrc().filter(|xrc| xrc.xrcd == xrcd)?))
     }
 
     /// Writes the CQE of `c` to CQ `cqn`, and raises the events that follow from it.

@@ -1,7 +1,8 @@
-//! The address vector of UD and DC WQEs (`struct mlx5_wqe_av`): a key, which they have each of their own, and an address.
+//! Whom a WQE is for. The address vector of UD and DC (`struct mlx5_wqe_av`): a key, which they have each of their own, and an
+//! address. The segment of XRC (`struct mlx5_wqe_xrc_seg`): an SRQ.
 
 use super::fault::WqeFault;
-use super::segments::{Segments, be16, be32, be64, zero};
+use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, zero};
 use super::send::{AddressVector, DcTarget, UdAddress};
 use crate::context::PathGrh;
 
@@ -39,6 +40,15 @@ pub(super) fn datagram(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
 pub(super) fn target(segs: &mut Segments<'_>) -> Result<DcTarget, WqeFault> {
     let (_, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
     Ok(DcTarget { access_key: be64(short, offset::DC_KEY), vector: vector(segs)? })
+}
+
+/// Takes the number of the SRQ that a request of XRC is for. The rest of its segment may hold anything: libmlx5 leaves there what
+/// the ring held before.
+pub(super) fn srq(segs: &mut Segments<'_>) -> Result<u32, WqeFault> {
+    let (start, seg) = segs.take("XRC", DATA_SEG_BYTES)?;
+    let srqn = be32(seg, 0);
+    zero("SRQ number bits 31:24", start, (srqn >> 24).into())?;
+    Ok(srqn)
 }
 
 /// Takes an address vector, short or extended, all but its key.

@@ -29,6 +29,10 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     if transport == Transport::Dc && shape.tail != Tail::Ignored {
         target = Some(address::target(&mut segs)?);
     }
+    let mut srqn = None;
+    if transport == Transport::Xrc && shape.tail != Tail::Ignored {
+        srqn = Some(address::srq(&mut segs)?);
+    }
     let (mut framing, mut headers) = (None, Vec::new());
     if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
         let eth = eth_segment::take(&mut segs, inline_headers, opcode == opcode::TSO)?;
@@ -74,5 +78,19 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::UMR => SendOp::Umr,
         _ => SendOp::Nop,
     };
-    Ok(SendWqe { index: 0, wqebbs: 0, opcode, op, umr, target, headers, payload, signaled, solicited, fence, imm })
+    Ok(SendWqe {
+        index: 0,
+        wqebbs: 0,
+        opcode,
+        op,
+        umr,
+        target,
+        srqn,
+        headers,
+        payload,
+        signaled,
+        solicited,
+        fence,
+        imm,
+    })
 }

@@ -56,27 +56,27 @@ pub(super) struct Shape {
 /// All opcodes: the transports that have each (IBTA vol. 1, table 38; of raw packets, what drivers use on them), and
 /// its segments. Behind the control segment come those that the transport calls for, then those that the table names.
 ///
-/// SEND with invalidate is for RC and DC alone: no other transport has a packet that could carry it
+/// SEND with invalidate is for RC, XRC and DC alone: no other transport has a packet that could carry it
 /// ([`crate::packet::Opcode::of`]).
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Tail::{Ignored, Key, Result, Source};
-    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud};
+    use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
     }
-    //                  transports                   remote address  atomic  rest
+    //                  transports                        remote address  atomic  rest
     &[
-        row(NOP,            &[Rc, Uc, Ud, Dc, RawPacket, RegUmr], false, false, Ignored),
-        row(SEND,           &[Rc, Uc, Ud, Dc, RawPacket], false,     false,  Source),
-        row(TSO,            &[RawPacket],                 false,     false,  Source),
-        row(SEND_IMM,       &[Rc, Uc, Ud, Dc],            false,     false,  Source),
-        row(SEND_INVAL,     &[Rc, Dc],                    false,     false,  Source),
-        row(RDMA_WRITE,     &[Rc, Uc, Dc],                true,      false,  Source),
-        row(RDMA_WRITE_IMM, &[Rc, Uc, Dc],                true,      false,  Source),
-        row(RDMA_READ,      &[Rc, Dc],                    true,      false,  Result),
-        row(ATOMIC_CS,      &[Rc, Dc],                    true,      true,   Result),
-        row(ATOMIC_FA,      &[Rc, Dc],                    true,      true,   Result),
-        row(UMR,            &[Rc, Uc, RegUmr],            false,     false,  Key),
+        row(NOP,            &[Rc, Uc, Ud, Dc, Xrc, RawPacket, RegUmr], false, false, Ignored),
+        row(SEND,           &[Rc, Uc, Ud, Dc, Xrc, RawPacket], false,     false,  Source),
+        row(TSO,            &[RawPacket],                      false,     false,  Source),
+        row(SEND_IMM,       &[Rc, Uc, Ud, Dc, Xrc],            false,     false,  Source),
+        row(SEND_INVAL,     &[Rc, Dc, Xrc],                    false,     false,  Source),
+        row(RDMA_WRITE,     &[Rc, Uc, Dc, Xrc],                true,      false,  Source),
+        row(RDMA_WRITE_IMM, &[Rc, Uc, Dc, Xrc],                true,      false,  Source),
+        row(RDMA_READ,      &[Rc, Dc, Xrc],                    true,      false,  Result),
+        row(ATOMIC_CS,      &[Rc, Dc, Xrc],                    true,      true,   Result),
+        row(ATOMIC_FA,      &[Rc, Dc, Xrc],                    true,      true,   Result),
+        row(UMR,            &[Rc, Uc, RegUmr],                 false,     false,  Key),
     ]
 };

@@ -203,6 +203,8 @@ pub struct SendWqe {
     pub umr: Option<Box<Umr>>,
     /// DC: to whom. A NOP goes to nobody.
     pub target: Option<DcTarget>,
+    /// XRC: the peer's SRQ. A NOP has none.
+    pub srqn: Option<u32>,
     /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.
     pub headers: Vec<u8>,
     /// Data.

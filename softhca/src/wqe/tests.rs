@@ -55,6 +55,7 @@ fn write_imm_with_every_flag() {
         op: SendOp::WriteImm(REMOTE),
         umr: None,
         target: None,
+        srqn: None,
         headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
         signaled: true,
@@ -433,7 +434,9 @@ fn any_bytes_are_an_answer() {
             ring[at + 28..at + 32].fill(0);
         }
         memory.put(0, &ring);
-        for transport in [Transport::Rc, Transport::Uc, Transport::Ud, Transport::Dc, Transport::RawPacket] {
+        for transport in
+            [Transport::Rc, Transport::Uc, Transport::Ud, Transport::Dc, Transport::Xrc, Transport::RawPacket]
+        {
             let announced = 1 + random() as u16 % 5;
             match fetch(&SQ, QPN, transport, index, index.wrapping_add(announced), &memory) {
                 Ok(found) => {

@@ -339,6 +339,7 @@ impl Forged {
                 psn: self.psn,
             },
             deth: None,
+            xrc: None,
             dc: has(Carries::DC).then_some(DcEth { source: self.source & 0xff_ffff, connection: self.connection }),
             reth: has(Carries::RETH).then_some(Reth { addr, rkey, len: self.len }),
             atomic: has(Carries::ATOMIC).then_some(AtomicEth { addr, rkey, swap_add: 1, compare: 0 }),

@@ -4,13 +4,16 @@
 use crate::lab::*;
 use proptest::prelude::*;
 use softhca::context::Transport;
-use softhca::packet::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, Headers, Ieth, ImmDt, Opcode, Reth};
+use softhca::packet::{
+    Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, Headers, Ieth, ImmDt, Opcode, Reth, XrcEth,
+};
 use softhca::wire::{Frame, Route, Wire};
 
 /// A packet that parses, with fields near to what the receiver might believe.
 #[derive(Clone, Debug)]
 struct Forged {
     opcode: u8,
+    srq: u8,
     psn: u32,
     addr: u64,
     len: u32,
@@ -23,6 +26,7 @@ struct Forged {
 prop_compose! {
     fn forged()(
         opcode in 0u8..0x18,
+        srq in 0u8..4,
         psn in prop_oneof![4 => 0x11cu32..0x130, 1 => 0..1u32 << 24],
         addr in prop_oneof![Just(0u64), 0..DATA_BYTES as u64, any::<u64>()],
         len in prop_oneof![Just(0u32), 1..3000u32, Just(1 << 31), any::<u32>()],
@@ -31,13 +35,17 @@ prop_compose! {
         payload in prop_oneof![Just(0usize), Just(256), Just(64), 0..=4096usize],
         ack_request: bool,
     ) -> Forged {
-        Forged { opcode, psn, addr, len, key, syndrome, payload, ack_request }
+        Forged { opcode, srq, psn, addr, len, key, syndrome, payload, ack_request }
     }
 }
 
 impl Forged {
     fn packet(&self, node: &Node, transport: Transport) -> Option<Vec<u8>> {
-        let service = if transport == Transport::Uc { 1 << 5 } else { 0 };
+        let service = match transport {
+            Transport::Uc => 1 << 5,
+            Transport::Xrc => 5 << 5,
+            _ => 0,
+        };
         let opcode = Opcode::new(self.opcode | service)?;
         let carries = opcode.carries();
         let rkey = if self.key == 0 { self.len } else { node.key };
@@ -61,6 +69,7 @@ impl Forged {
             atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 3 }),
             imm: carries.has(Carries::IMM).then_some(ImmDt(1)),
             ieth: carries.has(Carries::IETH).then_some(Ieth(rkey)),
+            xrc: carries.has(Carries::XRC).then_some(XrcEth(node.srqn.unwrap_or(0) + u32::from(self.srq / 3))),
             dc: None,
             connect: None,
             accept: None,
@@ -81,9 +90,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_peer(packets in prop::collection::vec(forged(), 1..40), uc: bool) {
-        let transport = if uc { Transport::Uc } else { Transport::Rc };
-        let mut lab = Lab::new(Options { transport, mtu: 256, ..Options::default() });
+    fn any_peer(
+        packets in prop::collection::vec(forged(), 1..40),
+        transport in prop_oneof![Just(Transport::Rc), Just(Transport::Uc), Just(Transport::Xrc)],
+    ) {
+        let options = Options { transport, mtu: 256, ..Options::default() };
+        // What is attacked of XRC is a target, which sends nothing.
+        let target = transport == Transport::Xrc;
+        let mut lab = Lab::of(options.clone(), Options { srq: target, ..options });
+        lab.connect();
         let mut attacker = lab.attach_stranger();
         // The attacker uses the peer's address; what the true peer says is lost.
         lab.a.script(|_| Fate::Drop);
@@ -91,8 +106,11 @@ proptest! {
         for i in 0..4u64 {
             lab.b.post_recv(&[(lab.b.data + 0x1000 * i, 0x300)]);
             let (local, key) = (lab.b.data + 0x8000, lab.b.key);
+            if target {
+                continue;
+            }
             lab.b.post(&match i {
-                _ if uc => Wr::write(lab.a.data, lab.a.key).sge(local, 600, key),
+                _ if transport == Transport::Uc => Wr::write(lab.a.data, lab.a.key).sge(local, 600, key),
                 0 => Wr::write(lab.a.data, lab.a.key).sge(local, 600, key),
                 1 => Wr::read(lab.a.data, lab.a.key).sge(local, 1000, key),
                 2 => Wr::add(lab.a.data, lab.a.key, 1).sge(local, 8, key),
@@ -119,10 +137,11 @@ proptest! {
         opcodes in prop::collection::vec(0u8..0x20, 64),
         sane in 0u8..4,
         doorbells in prop::collection::vec(any::<u16>(), 1..8),
-        ud: bool,
+        transport in prop_oneof![Just(Transport::Rc), Just(Transport::Ud), Just(Transport::Xrc)],
     ) {
-        let transport = if ud { Transport::Ud } else { Transport::Rc };
-        let mut lab = Lab::new(Options { transport, ..Options::default() });
+        let options = Options { transport, ..Options::default() };
+        let mut lab = Lab::of(options.clone(), Options { srq: transport == Transport::Xrc, ..options });
+        lab.connect();
         lab.a.scribble(&bytes, &opcodes, sane);
         for pi in doorbells {
             lab.a.pi = pi % 100;

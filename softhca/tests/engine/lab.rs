@@ -91,6 +91,8 @@ pub(crate) struct Node {
     pub(crate) send_cq: Cq,
     pub(crate) recv_cq: Cq,
     pub(crate) srqn: Option<u32>,
+    /// XRC: the domain of a target.
+    pub(crate) xrcd: Option<u32>,
     pub(crate) pi: u16,
     pub(crate) rq_pi: u16,
     pub(crate) events: Vec<QpEvent>,
@@ -106,7 +108,9 @@ pub(crate) struct Node {
 }
 
 pub(crate) const DATA_BYTES: usize = 1 << 20;
-const RQ_STRIDE_LOG: u8 = 6;
+pub(crate) const RQ_STRIDE_LOG: u8 = 6;
+/// User index of an SRQ of an XRC domain.
+pub(crate) const UIDX: u32 = 0x51;
 
 impl Node {
     pub(crate) fn new(fabric: &Fabric, lid: u16, options: &Options) -> Self {
@@ -150,6 +154,7 @@ impl Node {
             send_cq: cq(),
             recv_cq: cq(),
             srqn: None,
+            xrcd: None,
             pi: 0,
             rq_pi: 0,
             events: Vec::new(),
@@ -191,9 +196,11 @@ impl Node {
         self.rq = self.alloc(1 << (o.rq_log + RQ_STRIDE_LOG));
         self.dbr = self.alloc(64);
         let ring = RqContext { buf: self.rq, log_size: o.rq_log, log_stride: RQ_STRIDE_LOG };
-        // An initiator receives nothing; an SRQ is for the node's targets.
+        // An initiator receives nothing; an SRQ is for the node's targets. Of XRC, the node with an SRQ is a target.
+        let xrc = o.transport == Transport::Xrc;
         let dci = o.transport == Transport::Dc;
-        let mut rq = if dci { ReceiveSource::None } else { ReceiveSource::Own(ring) };
+        let mut rq = if dci || xrc { ReceiveSource::None } else { ReceiveSource::Own(ring) };
+        let mut sq = Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers: o.inline_headers });
         if o.srq {
             self.srq_dbr = self.alloc(64);
             for i in 0..1u16 << o.rq_log {
@@ -201,16 +208,25 @@ impl Node {
                 self.memory.write(self.rq + (u64::from(i) << RQ_STRIDE_LOG) + 2, &next.to_be_bytes());
             }
             let srq = SrqContext { pd: self.pd, rq: ring, order: SrqOrder::Linked, dbr: self.srq_dbr, limit: 0 };
-            let srqn = self.device.create_srq(srq).unwrap();
+            let srqn = if xrc {
+                let xrcd = self.device.alloc_xrcd().unwrap();
+                (rq, sq, self.xrcd) = (ReceiveSource::Domain { xrcd }, None, Some(xrcd));
+                let xrc = XrcContext { xrcd, cqn: self.recv_cq.cqn, uidx: Some(UIDX) };
+                self.device.create_xrc_srq(srq, xrc).unwrap()
+            } else {
+                self.device.create_srq(srq).unwrap()
+            };
             self.srqn = Some(srqn);
-            rq = if dci { ReceiveSource::None } else { ReceiveSource::Shared { srqn } };
+            if !dci && !xrc {
+                rq = ReceiveSource::Shared { srqn };
+            }
         }
         let context = QpContext {
             transport: o.transport,
             pd: self.pd,
             send_cqn: self.send_cq.cqn,
             recv_cqn: self.recv_cq.cqn,
-            sq: Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers: o.inline_headers }),
+            sq,
             rq,
             dbr: self.dbr,
             uar,
@@ -233,7 +249,7 @@ impl Node {
         self.device.create_mkey(MkeyContext { pd: self.pd, iova: addr, addr, len, access }).unwrap()
     }
 
-    fn make_cq(&mut self, uar: u32, log_size: u8) -> Cq {
+    pub(crate) fn make_cq(&mut self, uar: u32, log_size: u8) -> Cq {
         let buf = self.alloc(64 << log_size);
         for i in 0..1u64 << log_size {
             self.memory.write(buf + 64 * i + 63, &[0xf0]);
@@ -256,7 +272,7 @@ impl Node {
         let o = &self.options;
         let ud = o.transport == Transport::Ud;
         let raw = o.transport == Transport::RawPacket;
-        let peered = matches!(o.transport, Transport::Rc | Transport::Uc);
+        let peered = matches!(o.transport, Transport::Rc | Transport::Uc | Transport::Xrc);
         QpAttr {
             state: Some(QpState::Init),
             pkey_index: (!raw).then_some(0),
@@ -274,7 +290,7 @@ impl Node {
         if o.transport == Transport::Dc {
             attr.path_mtu = Some(o.mtu);
         }
-        if matches!(o.transport, Transport::Rc | Transport::Uc) {
+        if matches!(o.transport, Transport::Rc | Transport::Uc | Transport::Xrc) {
             let grh = o.grh || o.link == LinkLayer::Ethernet;
             let grh =
                 grh.then_some(PathGrh { dgid: peer.1, sgid_index: 0, flow_label: 5, hop_limit: 64, traffic_class: 3 });
@@ -284,7 +300,7 @@ impl Node {
             attr.dest_qpn = Some(peer.2);
             attr.rq_psn = Some(o.psn);
         }
-        if o.transport == Transport::Rc {
+        if o.transport == Transport::Rc || self.xrcd.is_some() {
             attr.max_dest_rd_atomic = Some(o.max_dest_rd_atomic);
             attr.min_rnr_timer = Some(o.min_rnr_timer);
         }
@@ -293,14 +309,15 @@ impl Node {
 
     pub(crate) fn rts_attr(&self) -> QpAttr {
         let o = &self.options;
-        let rc = matches!(o.transport, Transport::Rc | Transport::Dc);
+        let rc = matches!(o.transport, Transport::Rc | Transport::Xrc | Transport::Dc);
+        let requests = rc && self.xrcd.is_none();
         QpAttr {
             state: Some(QpState::Rts),
             sq_psn: (o.transport != Transport::RawPacket).then_some(o.psn),
             timeout: rc.then_some(o.timeout),
-            retry_cnt: rc.then_some(o.retry_cnt),
-            rnr_retry: rc.then_some(o.rnr_retry),
-            max_rd_atomic: rc.then_some(o.max_rd_atomic),
+            retry_cnt: requests.then_some(o.retry_cnt),
+            rnr_retry: requests.then_some(o.rnr_retry),
+            max_rd_atomic: requests.then_some(o.max_rd_atomic),
             ..QpAttr::default()
         }
     }
@@ -450,7 +467,12 @@ impl Lab {
 
     /// A wire of a third party, which may send what it likes.
     pub(crate) fn attach_stranger(&self) -> InProcessWire {
-        self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: 0..1 }).unwrap()
+        self.attach(0)
+    }
+
+    /// The same, which gets what is for this QP at LID 99.
+    pub(crate) fn attach(&self, qpn: u32) -> InProcessWire {
+        self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: qpn..qpn + 1 }).unwrap()
     }
 
     pub(crate) fn connect(&mut self) {

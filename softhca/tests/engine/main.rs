@@ -21,3 +21,4 @@ mod store_order;
 mod tap;
 mod unreliable;
 mod wr;
+mod xrc;

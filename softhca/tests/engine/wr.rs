@@ -104,6 +104,14 @@ impl Wr {
         self
     }
 
+    /// The segment of XRC, whose reserved bytes may be anything.
+    pub(crate) fn of_srq(mut self, srqn: u32) -> Self {
+        let mut seg = [0xa5; 16];
+        seg[..4].copy_from_slice(&srqn.to_be_bytes());
+        self.body.splice(0..0, seg);
+        self
+    }
+
     /// The Ethernet segment: checksum flags, and the first bytes of the frame.
     pub(crate) fn eth(mut self, cs_flags: u8, headers: &[u8]) -> Self {
         let mut seg = vec![0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0];

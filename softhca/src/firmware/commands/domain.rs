@@ -93,8 +93,7 @@ fn dealloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn alloc_xrcd(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.state.xrcds.reserve()?;
-    call.state.xrcds.insert(number, Domain::default());
+    let number = call.device.alloc_xrcd()?;
     call.created(Object::Xrcd, number);
     call.output.set(alloc_xrcd_out::XRCD, number.into());
     Ok(())
@@ -103,7 +102,7 @@ fn alloc_xrcd(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn dealloc_xrcd(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.input.get32(dealloc_xrcd_in::XRCD);
     call.check_owner(Object::Xrcd, number)?;
-    call.state.xrcds.remove_unused(number, |domain| domain.users)?;
+    call.device.free_xrcd(number)?;
     call.destroyed(Object::Xrcd, number);
     Ok(())
 }

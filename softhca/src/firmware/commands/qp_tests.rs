@@ -219,7 +219,7 @@ fn what_a_qp_names_must_be_there_and_stays_as_long_as_it_does() {
         (0xb7, &[99], Status::BadResource),          // CQ of the receive queue
         (0xc4, &[1, 0, 0, 99], Status::BadResource), // SRQ
         (0xc4, &[2], Status::BadParameter),          // no such kind of receive queue
-        (0x19, &[3], Status::BadParameter),          // XRC
+        (0x19, &[4], Status::BadParameter),          // no service
         (0x22, &[9 << 3], Status::BadInputLength),   // a send ring for which there are too few pages
         (0xbf, &[0x44], Status::BadParameter),       // a record that is not aligned
         (0xde, &[0x33], Status::BadParameter),       // scatter to CQE

@@ -1,6 +1,6 @@
 //! Domains: numbers that other objects name.
 
-/// A transport domain, or an XRC domain.
+/// A transport domain.
 #[derive(Debug, Default)]
 pub(crate) struct Domain {
     /// Objects that name it, which it outlives.

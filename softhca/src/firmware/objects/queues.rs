@@ -60,10 +60,8 @@ pub(crate) struct SrqRecord {
     pub(crate) kind: SrqKind,
     /// The context as it was created, in the layout of its kind.
     pub(crate) context: Vec<u8>,
-    /// CQ that it names.
+    /// CQ that it keeps busy.
     pub(crate) cqn: Option<u32>,
-    /// XRC domain that it names.
-    pub(crate) xrcd: Option<u32>,
 }
 
 /// Queues that commands have made, by number. Those that were made on the device itself are not here, until a command

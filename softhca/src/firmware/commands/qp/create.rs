@@ -7,7 +7,7 @@ use crate::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqCont
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::layout::View;
-use crate::firmware::objects::{QPC_BYTES, QpRecord, SrqKind};
+use crate::firmware::objects::{QPC_BYTES, QpRecord};
 use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
 use crate::gsi::QP1;
@@ -43,7 +43,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         recv_cqn: view.get32(qpc::CQN_RCV),
         sq,
         rq,
-        dbr: record(call, view)?,
+        dbr: if service.requests { record(call, view)? } else { 0 },
         uar: view.get32(qpc::UAR_PAGE),
         uidx: view.get32(qpc::USER_INDEX),
         signal_all: false,
@@ -122,8 +122,17 @@ fn queues(
     let log_sq_size = view.get(qpc::LOG_SQ_SIZE);
     let log_rq_size = view.get(qpc::LOG_RQ_SIZE);
     let log_stride = view.get(qpc::LOG_RQ_STRIDE) + LOG_STRIDE_UNIT;
-    // What an initiator's context says of its receive queue counts for nothing; UCX leaves it at 0.
-    let rq_type = if service.initiator { NO_RQ } else { view.get(qpc::RQ_TYPE) };
+    // What an initiator's context says of its receive queue counts for nothing; UCX leaves it at 0, and Linux names an SRQ that
+    // an initiator of XRC does not use. Nor does a target of XRC use the one that it names, or its CQs.
+    let rq_type = if service.responds { view.get(qpc::RQ_TYPE) } else { NO_RQ };
+    if !service.requests {
+        let xrcd = view.get32(qpc::XRCD);
+        call.check_use(Object::Xrcd, xrcd)?;
+        for field in [qpc::CQN_SND, qpc::CQN_RCV] {
+            call.device.query_cq(view.get32(field))?;
+        }
+        return Ok((None, ReceiveSource::Domain { xrcd }));
+    }
     let rq_bytes = if rq_type == OWN_RQ { 1_u64 << (log_rq_size + log_stride) } else { 0 };
     let sq_bytes = if view.flag(qpc::NO_SQ) { 0 } else { 64_u64 << log_sq_size };
     let mut at = 0;
@@ -143,9 +152,6 @@ fn queues(
         SHARED_RQ => {
             let srqn = view.get32(qpc::SRQN_RMPN_XRQN);
             call.check_use(Object::Srq, srqn)?;
-            if call.state.queues.srqs.get(&srqn).is_some_and(|record| record.kind == SrqKind::Xrc) {
-                return Err(Refusal::resource(format!("SRQ {srqn:#x} is of an XRC domain, and the QP is not")));
-            }
             ReceiveSource::Shared { srqn }
         }
         NO_RQ => ReceiveSource::None,

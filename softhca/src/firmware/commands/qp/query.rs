@@ -4,7 +4,7 @@ use super::codes::{LOG_STRIDE_UNIT, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{ads, qpc, query_qp_in, query_qp_out};
 use super::path;
 use super::service::Service;
-use crate::context::{QpState, ReceiveSource};
+use crate::context::{QpState, ReceiveSource, Transport};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, ViewMut};
@@ -53,6 +53,12 @@ fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
             view.set(qpc::RQ_TYPE, SHARED_RQ);
             view.set(qpc::SRQN_RMPN_XRQN, srqn.into());
         }
+        ReceiveSource::Domain { xrcd } => {
+            view.set(qpc::RQ_TYPE, SHARED_RQ);
+            view.set(qpc::XRCD, xrcd.into());
+        }
+        // Of an initiator of XRC the driver has said what it likes.
+        ReceiveSource::None if context.transport == Transport::Xrc => {}
         ReceiveSource::None => view.set(qpc::RQ_TYPE, NO_RQ),
     }
     Ok(())

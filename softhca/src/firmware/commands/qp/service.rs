@@ -3,7 +3,7 @@
 //! Facts: Linux `drivers/infiniband/hw/mlx5/qp.c` (`opt_mask`, `to_mlx5_st`) and `include/linux/mlx5/qp.h`.
 
 use super::layouts::qpc;
-use crate::context::{QpContext, QpState, Transport};
+use crate::context::{QpContext, QpState, ReceiveSource, Transport};
 use crate::firmware::layout::View;
 use crate::firmware::status::Refusal;
 
@@ -59,6 +59,10 @@ pub(super) struct Service {
     pub(super) initiator: bool,
     /// It is acknowledged: timers, retries, READs and atomics.
     pub(super) reliable: bool,
+    /// It sends requests.
+    pub(super) requests: bool,
+    /// It takes requests.
+    pub(super) responds: bool,
     /// It has a Q_Key in place of access rights.
     pub(super) datagram: bool,
     /// It is QP 1 of its port.
@@ -75,6 +79,8 @@ const SERVICES: &[Service] = &[
         connected: true,
         initiator: false,
         reliable: true,
+        requests: true,
+        responds: true,
         datagram: false,
         qp1: false,
         optional: &[
@@ -91,6 +97,8 @@ const SERVICES: &[Service] = &[
         connected: true,
         initiator: false,
         reliable: false,
+        requests: true,
+        responds: true,
         datagram: false,
         qp1: false,
         optional: &[
@@ -108,6 +116,8 @@ const SERVICES: &[Service] = &[
         connected: false,
         initiator: false,
         reliable: false,
+        requests: true,
+        responds: true,
         datagram: true,
         qp1: false,
         optional: &[
@@ -126,6 +136,8 @@ const SERVICES: &[Service] = &[
         connected: false,
         initiator: true,
         reliable: true,
+        requests: true,
+        responds: false,
         datagram: false,
         qp1: false,
         optional: &[
@@ -135,6 +147,8 @@ const SERVICES: &[Service] = &[
             (RTS2RTS, RNR_TIMEOUT | COUNTER_SET_ID),
         ],
     },
+    xrc(true),
+    xrc(false),
     // Linux sends whole contexts, and no optional parameters, for the next two.
     Service {
         st: 8,
@@ -142,6 +156,8 @@ const SERVICES: &[Service] = &[
         connected: false,
         initiator: false,
         reliable: false,
+        requests: true,
+        responds: true,
         datagram: true,
         qp1: true,
         optional: &[(RTS2RTS, COUNTER_SET_ID)],
@@ -152,24 +168,53 @@ const SERVICES: &[Service] = &[
         connected: false,
         initiator: false,
         reliable: false,
+        requests: true,
+        responds: false,
         datagram: false,
         qp1: false,
         optional: &[(RTS2RTS, COUNTER_SET_ID)],
     },
 ];
 
+/// One end of XRC: an initiator, or a target. Linux has one row for both.
+const fn xrc(initiator: bool) -> Service {
+    Service {
+        st: 3,
+        transport: Transport::Xrc,
+        connected: true,
+        initiator: false,
+        reliable: true,
+        requests: initiator,
+        responds: !initiator,
+        datagram: false,
+        qp1: false,
+        optional: &[
+            (INIT2INIT, RRE | RAE | RWE | PKEY_INDEX | PRI_PORT),
+            (INIT2RTR, RRE | RAE | RWE | PKEY_INDEX),
+            (RTR2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT),
+            (RTS2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT | COUNTER_SET_ID),
+        ],
+    }
+}
+
 impl Service {
-    /// The service that a context names.
+    /// The service that a context names. Of the ends of XRC, a target is the one without a send queue.
     pub(super) fn of_context(view: View<'_>) -> Result<&'static Self, Refusal> {
-        let st = view.get(qpc::ST);
-        let found = SERVICES.iter().find(|service| u64::from(service.st) == st);
+        let (st, sends) = (view.get(qpc::ST), !view.flag(qpc::NO_SQ));
+        let is_it = |service: &&Service| {
+            u64::from(service.st) == st && (service.transport != Transport::Xrc || service.requests == sends)
+        };
+        let found = SERVICES.iter().find(is_it);
         found.ok_or_else(|| Refusal::parameter(format!("transport service {st:#x} is not a capability of this device")))
     }
 
     /// The service of a QP that is there.
     pub(super) fn of(context: &QpContext) -> Result<&'static Self, Refusal> {
         let QpContext { transport, privileges, .. } = *context;
-        let is_it = |service: &&Self| service.transport == transport && service.qp1 == privileges.is_qp1;
+        let is_target = matches!(context.rq, ReceiveSource::Domain { .. });
+        let is_it = |service: &&Self| {
+            service.transport == transport && service.qp1 == privileges.is_qp1 && service.requests != is_target
+        };
         let found = SERVICES.iter().find(is_it);
         found.ok_or_else(|| Refusal::parameter(format!("{transport:?}: no QP of the commands")))
     }

@@ -296,7 +296,7 @@ impl Taken<'_> {
         if self.service.connected || self.service.initiator {
             attr.path_mtu = Some(mtu_bytes(self.view)?);
         }
-        if self.service.connected && self.service.reliable {
+        if self.service.connected && self.service.reliable && self.service.responds {
             attr.max_dest_rd_atomic = Some(1 << self.view.get(qpc::LOG_RRA_MAX));
             attr.min_rnr_timer = Some(self.view.get(qpc::MIN_RNR_NAK) as u8);
         }
@@ -311,8 +311,10 @@ impl Taken<'_> {
         attr.sq_psn = Some(self.view.get32(qpc::NEXT_SEND_PSN));
         if self.service.reliable {
             let ads = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
-            attr.max_rd_atomic = Some(1 << self.view.get(qpc::LOG_SRA_MAX));
             attr.timeout = Some(ads.get(ads::ACK_TIMEOUT) as u8);
+        }
+        if self.service.reliable && self.service.requests {
+            attr.max_rd_atomic = Some(1 << self.view.get(qpc::LOG_SRA_MAX));
             attr.retry_cnt = Some(self.view.get(qpc::RETRY_COUNT) as u8);
             attr.rnr_retry = Some(self.view.get(qpc::RNR_RETRY) as u8);
         }

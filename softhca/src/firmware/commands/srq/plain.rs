@@ -40,7 +40,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         record: (None, view.get(srqc::DBR_ADDR)),
         // Its context has room for a CQ and an XRC domain, of which the kernel gives those of an XRC SRQ only.
         cqn: None,
-        xrcd: None,
+        xrc: None,
     };
     let number = new.create(call)?;
     call.output.set(create_srq_out::SRQN, number.into());

@@ -1,7 +1,7 @@
 //! What shared receive queues of all kinds have in common: a ring, a record, a limit, and a number from one space.
 
 use super::layouts::{arm_rq_in, destroy_srq_in};
-use crate::context::{RqContext, SrqContext, SrqOrder};
+use crate::context::{RqContext, SrqContext, SrqOrder, XrcContext};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::commands::work_queue::{check_plain, wq};
@@ -33,9 +33,10 @@ pub(super) struct New<'a> {
     pub(super) ring: Placement,
     /// User memory of its record, and the address.
     pub(super) record: (Option<u32>, u64),
-    /// CQ and XRC domain that it names.
+    /// CQ that an extended receive queue names.
     pub(super) cqn: Option<u32>,
-    pub(super) xrcd: Option<u32>,
+    /// What one of an XRC domain names.
+    pub(super) xrc: Option<XrcContext>,
 }
 
 impl New<'_> {
@@ -49,9 +50,9 @@ impl New<'_> {
             call.check_use(Object::Cq, cqn)?;
             call.device.query_cq(cqn)?;
         }
-        if let Some(xrcd) = self.xrcd {
-            call.check_use(Object::Xrcd, xrcd)?;
-            call.state.xrcds.find(xrcd)?;
+        if let Some(xrc) = self.xrc {
+            call.check_use(Object::Xrcd, xrc.xrcd)?;
+            call.check_use(Object::Cq, xrc.cqn)?;
         }
         let (umem, at) = self.record;
         if !at.is_multiple_of(RECORD_BYTES) {
@@ -60,21 +61,22 @@ impl New<'_> {
         let len = 1_u64 << (self.log_size + self.log_stride);
         let buf = call.ring(Placement { len, ..self.ring })?;
         let dbr = call.record(umem, at, RECORD_BYTES)?;
-        let srqn = call.device.create_srq(SrqContext {
+        let context = SrqContext {
             pd: self.pd,
             rq: RqContext { buf, log_size: self.log_size as u8, log_stride: self.log_stride as u8 },
             order: self.order,
             dbr,
             limit: self.limit,
-        })?;
+        };
+        let srqn = match self.xrc {
+            Some(xrc) => call.device.create_xrc_srq(context, xrc)?,
+            None => call.device.create_srq(context)?,
+        };
         call.created(Object::Srq, srqn);
         if let Some(cqn) = self.cqn {
             call.device.hold_cq(cqn)?;
         }
-        if let Some(domain) = self.xrcd.and_then(|xrcd| call.state.xrcds.get_mut(xrcd)) {
-            domain.users += 1;
-        }
-        let record = SrqRecord { kind: self.kind, context: self.context.0.to_vec(), cqn: self.cqn, xrcd: self.xrcd };
+        let record = SrqRecord { kind: self.kind, context: self.context.0.to_vec(), cqn: self.cqn };
         call.state.queues.srqs.insert(srqn, record);
         Ok(srqn)
     }
@@ -121,7 +123,7 @@ pub(super) fn of_work_queue<'a>(
         },
         record: (view.flag(wq::DBR_UMEM_VALID).then(|| view.get32(wq::DBR_UMEM_ID)), view.get(wq::DBR_ADDR)),
         cqn: None,
-        xrcd: None,
+        xrc: None,
     })
 }
 
@@ -149,12 +151,13 @@ pub(super) fn asked(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> 
     of_kinds(call, number, kinds)
 }
 
-/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are SRQs, and RMPs, as which the
-/// kernel makes its SRQs.
+/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are of an XRC domain, or they are SRQs,
+/// and RMPs, as which the kernel makes its SRQs.
 fn of_kinds(call: &Call<'_>, number: u32, kinds: &[SrqKind]) -> Result<u32, Refusal> {
-    call.device.query_srq(number)?;
+    let info = call.device.query_srq(number)?;
     let is_one = match call.state.queues.srqs.get(&number) {
         Some(record) => kinds.contains(&record.kind),
+        None if info.xrc.is_some() => kinds.contains(&SrqKind::Xrc),
         None => kinds.contains(&SrqKind::Srq) || kinds.contains(&SrqKind::Rmp),
     };
     if is_one { Ok(number) } else { Err(Refusal::resource(format!("{number:#x} is not one of {kinds:?}"))) }
@@ -165,12 +168,8 @@ pub(super) fn destroy(call: &mut Call<'_>, kind: SrqKind) -> Result<(), Refusal>
     let number = number(call, &[kind])?;
     call.device.destroy_srq(number)?;
     call.destroyed(Object::Srq, number);
-    let Some(SrqRecord { cqn, xrcd, .. }) = call.state.queues.srqs.remove(&number) else { return Ok(()) };
-    if let Some(cqn) = cqn {
+    if let Some(cqn) = call.state.queues.srqs.remove(&number).and_then(|record| record.cqn) {
         call.device.release_cq(cqn);
-    }
-    if let Some(domain) = xrcd.and_then(|xrcd| call.state.xrcds.get_mut(xrcd)) {
-        domain.users -= 1;
     }
     Ok(())
 }

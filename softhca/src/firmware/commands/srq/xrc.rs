@@ -1,12 +1,11 @@
-//! SRQs of an XRC domain. They are queues like the others, and there is no transport service yet whose packets could name one;
-//! QPs of other services cannot take their WQEs.
+//! SRQs of an XRC domain, which only requests of XRC can name.
 
 use super::layouts::{create_xrc_srq_in, create_xrc_srq_out, query_xrc_srq_out, xrc_srqc};
 use super::plain::LOG_STRIDE_UNIT;
 use super::ring::{self, New};
-use crate::context::SrqOrder;
+use crate::context::{SrqOrder, XrcContext};
 use crate::firmware::call::Call;
-use crate::firmware::layout::ViewMut;
+use crate::firmware::layout::{View, ViewMut};
 use crate::firmware::objects::SrqKind;
 use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
@@ -42,12 +41,24 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             written: false,
         },
         record: (None, record),
-        cqn: Some(view.get32(xrc_srqc::CQN)),
-        xrcd: Some(view.get32(xrc_srqc::XRCD)),
+        cqn: None,
+        xrc: Some(XrcContext {
+            xrcd: view.get32(xrc_srqc::XRCD),
+            cqn: view.get32(xrc_srqc::CQN),
+            uidx: user_index(view),
+        }),
     };
     let number = new.create(call)?;
     call.output.set(create_xrc_srq_out::XRC_SRQN, number.into());
     Ok(())
+}
+
+/// What the CQEs carry; `None` is the SRQ's own number, which the kernel asks for by the highest index (`MLX5_IB_DEFAULT_UIDX`:
+/// CQEs of version 0).
+fn user_index(view: View<'_>) -> Option<u32> {
+    const NONE: u32 = 0xff_ffff;
+    let given = view.get32(xrc_srqc::USER_INDEX);
+    (given != NONE && !view.flag(xrc_srqc::USER_INDEX_EQUAL_XRC_SRQN)).then_some(given)
 }
 
 pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -69,6 +80,16 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     view.set(xrc_srqc::STATE, info.failed.into());
     view.set(xrc_srqc::LWM, info.limit.into());
     view.set(xrc_srqc::WQE_CNT, info.posted.into());
+    if let (Some(xrc), None) = (info.xrc, call.state.queues.srqs.get(&number)) {
+        view.set(xrc_srqc::LOG_XRC_SRQ_SIZE, info.context.rq.log_size.into());
+        view.set(xrc_srqc::LOG_RQ_STRIDE, u64::from(info.context.rq.log_stride).saturating_sub(LOG_STRIDE_UNIT));
+        view.set(xrc_srqc::PD, info.context.pd.into());
+        view.set(xrc_srqc::XRCD, xrc.xrcd.into());
+        view.set(xrc_srqc::CQN, xrc.cqn.into());
+        view.set(xrc_srqc::USER_INDEX, xrc.uidx.unwrap_or(number).into());
+        view.set(xrc_srqc::DB_RECORD_ADDR_H, info.context.dbr >> 32);
+        view.set(xrc_srqc::DB_RECORD_ADDR_L, (info.context.dbr & 0xffff_ffff) >> 2);
+    }
     call.output.put(query_xrc_srq_out::XRC_SRQ_CONTEXT_ENTRY.at, &context);
     Ok(())
 }
