@@ -114,6 +114,7 @@ capability_set! {
     CQ_MODERATION: 0x222, 1 = |_| 1;
     UMR_PTR_RLKY: 0x230, 1 = |_| 1;
     SET_DETH_SQPN: 0x238, 1 = |_| 1;
+    XRC: 0x23c, 1 = |_| 1;
     UD: 0x23d, 1 = |_| 1;
     UC: 0x23e, 1 = |_| 1;
     RC: 0x23f, 1 = |_| 1;
@@ -135,6 +136,7 @@ capability_set! {
     DP_ORDERING_OOO_ALL_UD: 0x330, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     DP_ORDERING_OOO_ALL_UC: 0x331, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     DP_ORDERING_OOO_ALL_RC: 0x334, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    LOG_MAX_XRCD: 0x33b, 5 = |c| log2(c.limits.max_objects);
     // Counters that one query reads.
     LOG_MAX_FLOW_COUNTER_BULK: 0x348, 8 = |c| if is_ethernet(c) { 10 } else { 0 };
     MODIFY_TIS: 0x360, 1 = |c| is_ethernet(c).into();

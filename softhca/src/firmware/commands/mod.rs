@@ -53,6 +53,8 @@ mod vport_counter;
 #[cfg(test)]
 mod vport_tests;
 mod work_queue;
+#[cfg(test)]
+mod xrc_tests;
 
 use super::call::Command;
 

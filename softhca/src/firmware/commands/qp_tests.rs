@@ -12,7 +12,7 @@ pub(super) const UD: u8 = 2;
 pub(super) const DCI: u8 = 5;
 
 /// `QUERY_QP`: the whole output.
-fn query(node: &mut Node) -> Vec<u8> {
+pub(super) fn query(node: &mut Node) -> Vec<u8> {
     node.bench.execute(&node.on_qp(0xb), 0x110).expect("a context")
 }
 
