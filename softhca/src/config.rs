@@ -179,7 +179,7 @@ pub struct DeviceConfig {
     /// GUID of the device.
     pub node_guid: u64,
     /// First QPN of this instance, at least 2. Processes that share a device divide the 24-bit space among them, since
-    /// a packet finds its process by QPN.
+    /// a packet finds its process by QPN. SRQs have the same numbers.
     pub qpn_first: u32,
     /// How many QPNs belong to this instance, at least 1; the last is at most 2^24 - 2.
     pub qpn_count: u32,

@@ -118,7 +118,8 @@ impl Resources {
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
             translations: 0,
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
-            srqs: Table::new(Object::Srq, 1, config.limits.max_objects),
+            // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.
+            srqs: Table::new(Object::Srq, config.qpn_first, config.qpn_count.min(config.limits.max_objects)),
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),

@@ -308,8 +308,9 @@ fn a_target_destroyed_while_connected_answers_no_more() {
     let mut net = Net::new(2, Options::default());
     let target = net.target(1);
     let (data, key, at, own) = (net.nodes[1].data, net.nodes[1].key, net.nodes[0].data, net.nodes[0].key);
+    let srqn = net.nodes[1].srqn.unwrap();
     let device = &mut net.nodes[1].device;
-    assert!(matches!(device.destroy_srq(1), Err(Error::Busy { .. })), "the target takes its receives from it");
+    assert!(matches!(device.destroy_srq(srqn), Err(Error::Busy { .. })), "the target takes its receives from it");
     net.nodes[1].post_recv(&[(data, 0x1000)]);
     // A message of which only the first part has come.
     net.nodes[0].script(|packet| if packet.headers.bth.psn == 0x125 { Fate::Drop } else { Fate::Deliver });
@@ -323,7 +324,7 @@ fn a_target_destroyed_while_connected_answers_no_more() {
     assert_eq!(net.nodes[1].device.query_dct(target.dctn).map(|_| ()), missing);
     assert_eq!(net.nodes[1].device.destroy_dct(target.dctn), missing);
     assert_eq!(net.complete(0, 1)[0].syndrome, 0x15);
-    net.nodes[1].device.destroy_srq(1).unwrap();
+    net.nodes[1].device.destroy_srq(srqn).unwrap();
     // A QP may have the number of a target that is gone, but not that of one that is there.
     net.revive(0);
     net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"x")));

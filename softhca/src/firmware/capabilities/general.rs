@@ -44,7 +44,7 @@ capability_set! {
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
     // QPNs are below this, which libmlx5's table of QPs is for. Of all processes together: each has a part of the numbers.
     LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
-    LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects);
+    LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects.min(c.qpn_count));
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();
     RELAXED_ORDERING_WRITE_UMR: 0xd0, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
