@@ -16,6 +16,8 @@ mod flow_counter;
 mod flow_entry;
 mod flow_group;
 mod flow_table;
+#[cfg(test)]
+mod gsi_tests;
 mod hca;
 #[cfg(test)]
 mod identity_tests;
