@@ -30,9 +30,12 @@ impl Device {
     /// # Errors
     /// As [`Self::alloc_uar`].
     pub fn alloc_uar_in(&mut self, file: &UarMemory, place: impl FnOnce(u32) -> u64) -> Result<u32, Error> {
+        let non_cached = self.doorbells.non_cached;
         let pages = &mut self.doorbells.pages;
         let index = pages.reserve()?;
-        pages.insert(index, Uar::new(file, place(index))?);
+        let mut uar = Uar::new(file, place(index))?;
+        uar.non_cached = non_cached;
+        pages.insert(index, uar);
         Ok(index)
     }
 
@@ -43,6 +46,11 @@ impl Device {
     pub fn set_non_cached(&mut self, uar: u32) -> Result<(), Error> {
         self.doorbells.pages.find_mut(uar)?.non_cached = true;
         Ok(())
+    }
+
+    /// Says the same of all pages that will be allocated.
+    pub fn set_all_non_cached(&mut self) {
+        self.doorbells.non_cached = true;
     }
 
     /// The UAR page with this index.

@@ -35,10 +35,14 @@ layout! {
 pub(crate) struct Command {
     pub(crate) opcode: u16,
     pub(crate) name: &'static str,
-    /// Its input: at least this long, and with no bits set that have no name.
+    /// Its input, with no bits set that have no name.
     pub(crate) input: &'static Layout,
+    /// Bytes that the input has at least. What is missing of the layout is zeros: older drivers do not know it.
+    pub(crate) least: usize,
     /// Its output, for which there must be room.
     pub(crate) output: &'static Layout,
+    /// Bytes of room that there is for the output at least: older drivers do not know the rest, and do not get it.
+    pub(crate) least_room: usize,
     /// It has modifiers, and looks at [`Call::op_mod`]. Of the others that must be 0.
     pub(crate) has_modifiers: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
@@ -52,13 +56,23 @@ pub(crate) const fn command(
     output: &'static Layout,
     run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 ) -> Command {
-    Command { opcode, name, input, output, has_modifiers: false, run }
+    Command { opcode, name, input, least: input.bytes, output, least_room: output.bytes, has_modifiers: false, run }
 }
 
 impl Command {
     /// The same, with modifiers.
     pub(crate) const fn with_modifiers(self) -> Self {
         Self { has_modifiers: true, ..self }
+    }
+
+    /// The same, whose input may end after so many bytes.
+    pub(crate) const fn with_least(self, bytes: usize) -> Self {
+        Self { least: bytes, ..self }
+    }
+
+    /// The same, whose output may be cut after so many bytes.
+    pub(crate) const fn with_least_room(self, bytes: usize) -> Self {
+        Self { least_room: bytes, ..self }
     }
 }
 

@@ -42,12 +42,20 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     let Some(command) = commands::all().find(|command| command.opcode == opcode) else {
         return Err(Refusal::new(Status::BadOperation, "no such command"));
     };
-    let Command { name, input: layout, output: Layout { bytes: output_bytes, .. }, .. } = *command;
-    if input.len() < layout.bytes {
-        let reason = format!("{name}: an input of {} bytes, which has at least {}", input.len(), layout.bytes);
+    let Command { name, input: layout, least, output: &Layout { bytes: output_bytes, .. }, least_room, .. } = *command;
+    if input.len() < least {
+        let reason = format!("{name}: an input of {} bytes, which has at least {least}", input.len());
         return Err(Refusal::new(Status::BadInputLength, reason));
     }
-    if output.len() < *output_bytes {
+    let whole;
+    let input = if input.len() < layout.bytes {
+        whole = [input, &vec![0; layout.bytes - input.len()]].concat();
+        &whole
+    } else {
+        input
+    };
+    let header = View(input);
+    if output.len() < least_room {
         let reason = format!("{name}: room for {} bytes of output, which has {output_bytes}", output.len());
         return Err(Refusal::new(Status::BadOutputLength, reason));
     }
@@ -69,8 +77,17 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     }
     state.life.check(command)?;
     log::debug!("{name} for user {:#x}", uid.0);
-    let mut call = Call { state, device, uid, op_mod, input: header, output: ViewMut(output), taken: Vec::new() };
-    finish(&mut call, command.run)
+    let mut run = |output: &mut [u8]| {
+        let mut call = Call { state, device, uid, op_mod, input: header, output: ViewMut(output), taken: Vec::new() };
+        finish(&mut call, command.run)
+    };
+    if output.len() >= output_bytes {
+        return run(output);
+    }
+    let mut whole = vec![0; output_bytes];
+    run(&mut whole)?;
+    output.copy_from_slice(&whole[..output.len()]);
+    Ok(())
 }
 
 /// Does what a command does, and gives back what it has taken for no object: all of it if the command is refused.

@@ -29,6 +29,8 @@ pub(crate) struct Doorbells {
     source: DoorbellSource,
     /// Copies that have begun, by UAR page and offset of the half.
     copies: BTreeMap<(u32, usize), BlueFlameCopy>,
+    /// Pages are mapped without write combining.
+    pub(crate) non_cached: bool,
 }
 
 /// What judging a send doorbell needs to know of a QP.
@@ -42,7 +44,7 @@ struct Target {
 impl Doorbells {
     /// No pages yet, and `limit` of them at most.
     pub(crate) fn new(source: DoorbellSource, limit: u32) -> Self {
-        Self { pages: Table::new(Object::Uar, 1, limit), source, copies: BTreeMap::new() }
+        Self { pages: Table::new(Object::Uar, 1, limit), source, copies: BTreeMap::new(), non_cached: false }
     }
 
     /// Has the next pages be `count` from index `first` on: where a front end has room for registers.

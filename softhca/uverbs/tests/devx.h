@@ -23,11 +23,16 @@
 #define CQC_EQN 0x120, 32
 #define CQC_DBR_UMEM_ID 0xa0, 32
 #define CQC_DBR_ADDR 0x240, 64
+#define CQC_DBR_UMEM_VALID 0x86, 1
+#define CQ_UMEM_VALID 0x2e0, 1
 #define CQ_UMEM_OFFSET 0x280, 64
 #define CQ_UMEM_ID 0x2c0, 32
 
 /* Of what the device can do, after 16 bytes of other things. */
 #define LOG_MAX_CQ 0x80 + 0xdb, 5
+
+/* Whether rings and records are said to be in user memory: the kernel's driver says so for programs; without a kernel nobody does. */
+static int without_kernel;
 
 enum opcode {
 	QUERY_HCA_CAP = 0x100,
@@ -109,6 +114,8 @@ static inline void fill_create_cq(uint8_t *in, struct devx_cq *cq)
 	set(in, CQC_DBR_UMEM_ID, cq->umem->umem_id);
 	set(in, CQC_DBR_ADDR, (char *)cq->record - (char *)cq->ring);
 	set(in, CQ_UMEM_ID, cq->umem->umem_id);
+	set(in, CQC_DBR_UMEM_VALID, without_kernel);
+	set(in, CQ_UMEM_VALID, without_kernel);
 }
 
 enum { CREATE_CQ_BYTES = 0x110 };

@@ -43,6 +43,8 @@ enum { QPC = 0xc0, PATH = QPC + 0xc0, CREATE_QP_BYTES = 0x110, MODIFY_QP_BYTES =
 #define PATH_RGID_LOW PATH + 0xc0, 64
 #define PATH_RMAC_47_32 PATH + 0x130, 16
 #define PATH_RMAC_31_0 PATH + 0x140, 32
+#define QPC_DBR_UMEM_VALID QPC + 0x683, 1
+#define WQ_UMEM_VALID 0x860, 1
 #define WQ_UMEM_OFFSET 0x800, 64
 #define WQ_UMEM_ID 0x840, 32
 
@@ -93,6 +95,8 @@ static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned 
 	set(in, QPC_DBR_UMEM_ID, qp.umem->umem_id);
 	set(in, QPC_DBR_ADDR, (char *)qp.record - qp.memory);
 	set(in, WQ_UMEM_ID, qp.umem->umem_id);
+	set(in, QPC_DBR_UMEM_VALID, without_kernel);
+	set(in, WQ_UMEM_VALID, without_kernel);
 	set(in, WQ_UMEM_OFFSET, (rmp ? qp.sq : qp.rq) - qp.memory);
 	qp.object = NEED(mlx5dv_devx_obj_create(context, in, sizeof(in), out, sizeof(out)));
 	qp.number = get(out, NUMBER);
@@ -114,11 +118,9 @@ static inline void change_devx_qp(struct devx_qp *qp, unsigned opcode, uint8_t *
 	EXPECT(mlx5dv_devx_obj_modify(qp->object, in, bytes, out, sizeof(out)) == 0);
 }
 
-/* From reset to ready to send: an RC QP, whose peer has this number, on the first port. */
-static inline void connect_devx_qp(struct devx_qp *qp, unsigned peer)
+/* From reset to ready to send: an RC QP, whose peer has this number, at this port; from the first port. */
+static inline void connect_devx_qp_to(struct devx_qp *qp, unsigned peer, struct ibv_port_attr port)
 {
-	struct ibv_port_attr port;
-	EXPECT(ibv_query_port(context, 1, &port) == 0);
 	uint8_t init[MODIFY_QP_BYTES] = {}, rtr[MODIFY_QP_BYTES] = {}, rts[MODIFY_QP_BYTES] = {};
 	set(init, QPC_PM_STATE, 3);
 	set(init, PATH_PORT, 1);
@@ -152,6 +154,14 @@ static inline void connect_devx_qp(struct devx_qp *qp, unsigned peer)
 	set(rts, QPC_LOG_SRA_MAX, 2);
 	set(rts, QPC_NEXT_SEND_PSN, 0x123456);
 	change_devx_qp(qp, RTR2RTS, rts, sizeof(rts));
+}
+
+/* The same, with a peer at the first port. */
+static inline void connect_devx_qp(struct devx_qp *qp, unsigned peer)
+{
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(context, 1, &port) == 0);
+	connect_devx_qp_to(qp, peer, port);
 }
 
 static inline unsigned state_of(struct devx_qp *qp)

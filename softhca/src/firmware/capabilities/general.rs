@@ -119,6 +119,8 @@ capability_set! {
     UC: 0x23e, 1 = |_| 1;
     RC: 0x23f, 1 = |_| 1;
     UAR_4K: 0x240, 1 = |_| 1;
+    // The driver makes UMEMs, too, as one in user space does that has the whole function.
+    UMEM_UID_0: 0x252, 1 = |_| 1;
     LOG_PG_SZ: 0x258, 8 = |_| 12;
     BF: 0x260, 1 = |_| 1;
     DRIVER_VERSION: 0x261, 1 = |_| 1;

@@ -40,8 +40,14 @@ layout! {
     }
 }
 
+/// Bytes of the output that drivers have room for which know sets of 2048 bytes (rdma-core `tests/mlx5_prm_structs.py`,
+/// `QueryCmdHcaCapOut`).
+const LEAST_ROOM: usize = 0x810;
+
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query).with_modifiers(),
+    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query)
+        .with_modifiers()
+        .with_least_room(LEAST_ROOM),
     command(0x109, "SET_HCA_CAP", &set_hca_cap_in::LAYOUT, &bare_out::LAYOUT, set).with_modifiers(),
 ];
 
@@ -131,6 +137,18 @@ mod tests {
     /// The number of `width` bits at bit `at`.
     fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
         View(bytes).get(Field { name: "", at, width })
+    }
+
+    #[test]
+    fn a_driver_that_knows_less_gets_the_first_of_it() {
+        let mut bench = Bench::new();
+        let whole = query(&mut bench, 1).expect("general capabilities");
+        let input = [1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+        for room in [0x810, 0x814, 0x100f] {
+            let output = bench.execute(&input, room).expect("general capabilities");
+            assert_eq!(output[0x10..], whole[..room - 0x10], "{room:#x}");
+        }
+        assert_eq!(bench.execute(&input, 0x80f), Err(Status::BadOutputLength));
     }
 
     #[test]

@@ -73,7 +73,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x102, "INIT_HCA", &init_hca_in::LAYOUT, &bare_out::LAYOUT, init),
+    // rdma-core's driver does not know the owner's name (`mlx5_ifc_init_hca_in_bits` of its own header).
+    command(0x102, "INIT_HCA", &init_hca_in::LAYOUT, &bare_out::LAYOUT, init).with_least(0x10),
     command(0x103, "TEARDOWN_HCA", &teardown_hca_in::LAYOUT, &teardown_hca_out::LAYOUT, teardown),
     command(0x104, "ENABLE_HCA", &enable_hca_in::LAYOUT, &enable_hca_out::LAYOUT, enable),
     command(0x105, "DISABLE_HCA", &disable_hca_in::LAYOUT, &disable_hca_out::LAYOUT, disable),

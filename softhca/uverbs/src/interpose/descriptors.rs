@@ -140,10 +140,13 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     unsafe { real::munmap(at, len) }
 }
 
-/// Ends what is behind `fd`, if it is ours, before the number can be another file's.
+/// Ends what is behind `fd`, if it is ours, before the number can be another file's. The kernel leaves `errno` alone when it
+/// closes a file, and programs look at it afterwards.
 fn end(fd: c_int) {
     if let Some(file) = fds::remove(fd) {
+        let before = Errno::last();
         file.close(fd);
+        before.set();
     }
 }
 

@@ -70,10 +70,12 @@ impl Endpoint {
         let config = device_config(settings, index, ports, &network, DoorbellSource::Calls);
         let Network { wire, notify, .. } = network;
         let (memory, irqs) = (Attachment::default(), Irqs::default());
-        let device = Device::new(config, Box::new(memory.clone()), wire).map_err(|error| {
+        let mut device = Device::new(config, Box::new(memory.clone()), wire).map_err(|error| {
             log::error!("{error}");
             Errno::EIO
         })?;
+        // As VFIO maps all registers (`vfio_pci_core_mmap`).
+        device.set_all_non_cached();
         let function = Function::new(device, Box::new(irqs.clone()));
         // Functions are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));

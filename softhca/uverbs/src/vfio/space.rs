@@ -13,9 +13,12 @@ use std::sync::Arc;
 /// Mappings of a container (`dma_entry_limit`).
 pub(super) const MAX_MAPPINGS: usize = 65535;
 
-/// The addresses that there are: those that the IOMMUs of PCs have, with the window where interrupts are written left out.
+/// The addresses that there are: those that the IOMMUs of PCs have, with the window where interrupts are written left out; and the
+/// first page, as where the machine's firmware has reserved it. libmlx5 begins with the first address there is, and gives the
+/// function pages from there; but 0 is no page to firmware (Linux `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`,
+/// `alloc_system_page`).
 pub(super) const RANGES: [IovaRange; 2] =
-    [IovaRange { start: 0, end: 0xfedf_ffff }, IovaRange { start: 0xfef0_0000, end: (1 << 48) - 1 }];
+    [IovaRange { start: 0x1000, end: 0xfedf_ffff }, IovaRange { start: 0xfef0_0000, end: (1 << 48) - 1 }];
 
 /// A mapping.
 #[derive(Debug)]
@@ -258,6 +261,7 @@ mod tests {
             (u64::MAX - 4095, 2 * PAGE, at, Errno::EINVAL),
             (0xfede_f000 + 0x1_0000, 2 * PAGE, at, Errno::EINVAL),
             (1 << 48, PAGE, at, Errno::EINVAL),
+            (0, PAGE, at, Errno::EINVAL),
             (1 << 32, 1 << 46, at, Errno::EFAULT),
             (0x20_0000, PAGE, 0, Errno::EFAULT),
             (0x10_0000, PAGE, at, Errno::EEXIST),
@@ -335,11 +339,11 @@ mod tests {
         let (space, at) = (Arc::new(AddressSpace::default()), memory());
         let memory = Attachment::default();
         memory.attach(Some(space.clone()));
-        map(&space, 0, 4 * PAGE, at).expect("mapped");
+        map(&space, PAGE, 4 * PAGE, at).expect("mapped");
         // SAFETY: this test's own.
         unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(at as usize), 4096) };
-        assert!(memory.read(0, &mut [0]).is_err() && memory.write(0, &[0]).is_err());
-        assert!(memory.load_be32(0).is_err() && memory.fetch_update_u64(0, &mut |word| word).is_err());
-        assert!(memory.read(PAGE, &mut [0]).is_ok());
+        assert!(memory.read(PAGE, &mut [0]).is_err() && memory.write(PAGE, &[0]).is_err());
+        assert!(memory.load_be32(PAGE).is_err() && memory.fetch_update_u64(PAGE, &mut |word| word).is_err());
+        assert!(memory.read(2 * PAGE, &mut [0]).is_ok());
     }
 }

@@ -29,3 +29,23 @@ fn there_are_functions_only_if_they_were_asked_for() {
     let (code, output) = launch(&options, &["sh", "-c", look], PATIENCE);
     assert_eq!((code, output.as_str()), (Some(0), ""));
 }
+
+/// rdma-core's own driver of the function (`mlx5dv_get_vfio_device_list`): queues made through it, with data compared, with each other
+/// and with a device that the kernel drives.
+#[test]
+fn rdma_cores_driver_drives_the_function() {
+    let (_directory, program) = compiled("vfio_driver");
+    for generation in ["connectx5", "connectx6dx", "connectx7"] {
+        let options = ["--vfio", "1", "--generation", generation];
+        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{generation}");
+    }
+    // Also where its network is bad, or strict mode traps the other device, too.
+    for more in [&["--strict"][..], &["--faults", "drop=5,dup=5,reorder=5,seed=3"]] {
+        let options = [&["--vfio", "1"], more].concat();
+        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{more:?}");
+    }
+    // Memory that is taken from queues which are there: the function has a fault, and starts anew.
+    let (code, output) = launch(&["--vfio", "1", "--log", "off"], &[&program, "left"], PATIENCE);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("has 1 complaint(s)") && output.contains("DMA to unmapped memory"), "{output}");
+}
