@@ -1,7 +1,9 @@
 //! What the headers of a frame say, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with
 //! its extension headers, TCP or UDP. What is cut off or inconsistent counts as not there.
 
-use super::protocols::{ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG};
+use super::protocols::{
+    AH, ESP, ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG,
+};
 use super::sum::{add, fold};
 
 /// Most extension headers of IPv6 that are looked behind.
@@ -88,6 +90,8 @@ pub(crate) struct Headers {
     pub(crate) ip: Option<Ip>,
     /// TCP or UDP of a whole packet.
     pub(crate) ports: Option<Ports>,
+    /// IPsec of a whole packet: security parameters index.
+    pub(crate) security_index: Option<u32>,
 }
 
 impl Headers {
@@ -109,14 +113,15 @@ impl Headers {
             IPV6 => ipv6(frame, at),
             _ => None,
         };
-        let ports = found.filter(|(ip, _)| !ip.fragment).and_then(|(ip, next)| ports(frame, &ip, next));
+        let whole = found.filter(|(ip, _)| !ip.fragment);
         Some(Self {
             destination: array(frame, 0)?,
             source: array(frame, 6)?,
             tags,
             ether_type,
             ip: found.map(|(ip, _)| ip),
-            ports,
+            ports: whole.and_then(|(ip, next)| ports(frame, &ip, next)),
+            security_index: whole.and_then(|(ip, next)| security_index(frame, &ip, next)),
         })
     }
 
@@ -225,6 +230,17 @@ fn ports(frame: &[u8], ip: &Ip, at: usize) -> Option<Ports> {
     Some(Ports { l4, source, destination, checksum_ok })
 }
 
+/// The security parameters index of IPsec at `at`: ESP's begins with it, AH's header has it in its second word (RFC 4303, 4302).
+fn security_index(frame: &[u8], ip: &Ip, at: usize) -> Option<u32> {
+    let header = frame.get(at..ip.end)?;
+    let within = match ip.protocol {
+        ESP => 0,
+        AH => 4,
+        _ => return None,
+    };
+    array(header, within).map(u32::from_be_bytes)
+}
+
 fn be16(bytes: &[u8], at: usize) -> Option<u16> {
     array(bytes, at).map(u16::from_be_bytes)
 }
@@ -301,6 +317,20 @@ mod tests {
         let part = [17, 0, 0, 1, 0, 0, 0, 1];
         let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&part, 44))).expect("headers");
         assert_eq!((found.ip.unwrap().fragment, found.ports), (true, None));
+    }
+
+    #[test]
+    fn ipsec_says_its_index() {
+        let packet = |protocol: u8, part: u8| {
+            let mut packet = vec![0x45, 0, 0, 28, 0, 0, part, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            packet.extend([1, 2, 3, 4, 5, 6, 7, 8]);
+            Headers::of(&frame(&[], [8, 0], &packet)).expect("headers").security_index
+        };
+        assert_eq!(packet(50, 0), Some(0x0102_0304), "ESP");
+        assert_eq!(packet(51, 0), Some(0x0506_0708), "AH");
+        assert_eq!((packet(52, 0), packet(50, 0x20)), (None, None), "another protocol; a part of a packet");
+        let short = [0x45, 0, 0, 23, 0, 0, 0, 0, 64, 50, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 2, 3, 4];
+        assert_eq!(Headers::of(&frame(&[], [8, 0], &short)).expect("headers").security_index, None);
     }
 
     #[test]

@@ -30,3 +30,7 @@ pub(crate) const IPV6_HEADER: usize = 40;
 pub(crate) const TCP: u8 = 6;
 /// As above.
 pub(crate) const UDP: u8 = 17;
+/// As above: IPsec, encrypted.
+pub(crate) const ESP: u8 = 50;
+/// As above: IPsec, authenticated.
+pub(crate) const AH: u8 = 51;

@@ -86,6 +86,8 @@ pub(crate) struct HashSelect {
     pub(crate) destination_ip: bool,
     pub(crate) source_port: bool,
     pub(crate) destination_port: bool,
+    /// IPsec's security parameters index.
+    pub(crate) security_index: bool,
 }
 
 /// How a TIR hashes.

@@ -10,6 +10,7 @@ mod hash_type {
     pub(super) const IPV6: u8 = 2 << 2;
     pub(super) const TCP: u8 = 1 << 6;
     pub(super) const UDP: u8 = 2 << 6;
+    pub(super) const IPSEC: u8 = 3 << 6;
 }
 
 /// A frame's hash, and what went into it.
@@ -25,13 +26,14 @@ pub(super) struct Hash {
 pub(super) fn hash(context: &HashContext, headers: &Headers) -> Hash {
     let select = &context.select;
     let (mut tuple, mut kind) = (Vec::with_capacity(36), 0);
-    let (mut ports, mut addresses) = ([None; 2], [None; 2]);
+    let (mut ports, mut addresses, mut index) = ([None; 2], [None; 2], None);
     if let Some(ip) = headers.ip.as_ref().filter(|ip| (ip.version == 6) == select.ipv6) {
         let first = if select.ipv6 { 0 } else { 12 };
         addresses = [
             select.source_ip.then_some(&ip.source[first..]),
             select.destination_ip.then_some(&ip.destination[first..]),
         ];
+        index = headers.security_index.filter(|_| select.security_index);
         let found = headers.ports.as_ref().filter(|ports| (ports.l4 == L4::Udp) == select.udp);
         if let Some(found) = found {
             ports = [
@@ -51,6 +53,11 @@ pub(super) fn hash(context: &HashContext, headers: &Headers) -> Hash {
     for port in ports.into_iter().flatten() {
         tuple.extend(port);
         kind |= if select.udp { hash_type::UDP } else { hash_type::TCP };
+    }
+    // A packet with ports has no index.
+    if let Some(index) = index {
+        tuple.extend(index.to_be_bytes());
+        kind |= hash_type::IPSEC;
     }
     let value = match context.function {
         _ if tuple.is_empty() => 0,
@@ -95,6 +102,7 @@ mod tests {
         destination_ip: true,
         source_port: true,
         destination_port: true,
+        security_index: false,
     };
 
     fn context(select: HashSelect) -> HashContext {
@@ -139,6 +147,22 @@ mod tests {
         assert_eq!(hash(&context(ipv6), &headers), Hash { value: 0x4020_7d3d, kind: 0x48 });
         let alone = HashSelect { ipv6: true, ..addresses_alone };
         assert_eq!(hash(&context(alone), &headers), Hash { value: 0x2cc1_8cd5, kind: 0x08 });
+    }
+
+    #[test]
+    fn the_index_of_ipsec_is_hashed_where_ports_are_otherwise() {
+        let select = HashSelect { source_port: false, destination_port: false, security_index: true, ..ALL };
+        for (protocol, header) in [(50, vec![]), (51, vec![6, 4, 0, 0])] {
+            let mut frame = vec![0; 12];
+            frame.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, protocol, 0, 0]);
+            frame.extend([66, 9, 149, 187, 161, 142, 100, 80]);
+            frame.extend(header);
+            frame.extend([2794_u16, 1766].map(u16::to_be_bytes).concat());
+            frame.resize(54, 0);
+            let headers = Headers::of(&frame).expect("headers");
+            assert_eq!(hash(&context(select), &headers), Hash { value: 0x51cc_c178, kind: 0xc4 });
+            assert_eq!(hash(&context(ALL), &headers), Hash { value: 0x323e_8fc2, kind: 0x04 });
+        }
     }
 
     #[test]

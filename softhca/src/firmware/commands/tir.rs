@@ -130,6 +130,7 @@ const SOURCE_IP: u64 = 1 << 0;
 const DESTINATION_IP: u64 = 1 << 1;
 const SOURCE_PORT: u64 = 1 << 2;
 const DESTINATION_PORT: u64 = 1 << 3;
+const SECURITY_INDEX: u64 = 1 << 4;
 
 /// What a context says of the hash.
 fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
@@ -139,7 +140,7 @@ fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
     }
     let outer = view.part(tirc::RX_HASH_FIELD_SELECTOR_OUTER);
     let fields = outer.get(rx_hash_field_select::SELECTED_FIELDS);
-    let known = SOURCE_IP | DESTINATION_IP | SOURCE_PORT | DESTINATION_PORT;
+    let known = SOURCE_IP | DESTINATION_IP | SOURCE_PORT | DESTINATION_PORT | SECURITY_INDEX;
     if fields & !known != 0 {
         return Err(Refusal::parameter(format!(
             "selected_fields {fields:#x}, of which only {known:#x} are hashed here"
@@ -164,6 +165,7 @@ fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
             destination_ip: fields & DESTINATION_IP != 0,
             source_port: fields & SOURCE_PORT != 0,
             destination_port: fields & DESTINATION_PORT != 0,
+            security_index: fields & SECURITY_INDEX != 0,
         },
     })
 }
