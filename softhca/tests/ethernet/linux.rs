@@ -90,13 +90,18 @@ fn tir(node: &mut Node, rqtn: u64, kind: Option<(u64, u64)>) -> u64 {
         // Direct ones hash nothing.
         None => mail.set("ctx.rx_hash_fn", 1),
         Some((ether_type, protocol)) => {
-            let ports = if matches!(protocol, 6 | 17) { 0xc } else { 0 };
+            // Ports, or the index of IPsec.
+            let behind = match protocol {
+                6 | 17 => 0xc,
+                50 | 51 => 0x10,
+                _ => 0,
+            };
             mail.set("ctx.rx_hash_fn", 2)
                 .set("ctx.rx_hash_symmetric", 1)
                 .put("ctx.rx_hash_toeplitz_key", &[0x6d; 40])
                 .set("ctx.rx_hash_field_selector_outer.l3_prot_type", (ether_type == 0x86dd).into())
                 .set("ctx.rx_hash_field_selector_outer.l4_prot_type", (protocol == 17).into())
-                .set("ctx.rx_hash_field_selector_outer.selected_fields", 3 | ports)
+                .set("ctx.rx_hash_field_selector_outer.selected_fields", 3 | behind)
         }
     };
     send(node, mail, 272, "create_tir_out", "tirn")
@@ -126,10 +131,11 @@ impl Netdev {
             let mail = Mail::command("alloc_q_counter_in", op::ALLOC_Q_COUNTER);
             send(n, mail, 16, "alloc_q_counter_out", "counter_set_id")
         });
-        // The queue that drops, while the device is down: it has no WQEs.
+        // The queue that drops, while the device is down: it has no WQEs and no protection domain.
         let drop_cq = n.cq();
         let (mail, mut drop_rq) = n.rq_mail(&drop_cq, false);
-        drop_rq.number = send(n, mail.set("ctx.counter_set_id", counters[1]), 280, "create_rq_out", "rqn");
+        let mail = mail.set("ctx.counter_set_id", counters[1]).set("ctx.wq.pd", 0);
+        drop_rq.number = send(n, mail, 280, "create_rq_out", "rqn");
         n.modify_rq(drop_rq.number, RST, RDY).unwrap();
         let indirect = rqt(n, drop_rq.number);
         let mut tirs: Vec<u64> = TRAFFIC[..10].iter().map(|&kind| tir(n, indirect, Some(kind))).collect();

@@ -101,7 +101,7 @@ fn what_is_no_capability_is_refused() {
         ("ctx.inline_rqn", sqn),
         ("ctx.tunneled_offload_en", 1),
         ("ctx.rx_hash_fn", 3),
-        ("ctx.rx_hash_field_selector_outer.selected_fields", 0x10),
+        ("ctx.rx_hash_field_selector_outer.selected_fields", 0x20),
         ("ctx.rx_hash_field_selector_inner.selected_fields", 1),
         ("ctx.transport_domain", 99),
     ];
@@ -128,7 +128,7 @@ fn rules_that_cannot_be_are_refused() {
         ("flow_table_context.termination_table", 1),
         ("flow_table_context.table_miss_action", 1),
         ("flow_table_context.table_miss_action", 2),
-        ("flow_table_context.level", 65),
+        ("flow_table_context.level", 128),
         ("flow_table_context.log_size", 21),
     ];
     let table = refused(&mut a, &mail, "create_flow_table_out", &variants);
