@@ -65,6 +65,16 @@ pub enum Backing {
     },
 }
 
+/// What a CQ's period begins with (CQC.cq_period_mode).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PeriodStart {
+    /// The last event: so the first CQE after a pause raises its event at once.
+    #[default]
+    Event,
+    /// The last CQE: so the event comes in the first pause of that length, or once there are enough CQEs.
+    Cqe,
+}
+
 /// Completion queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqContext {

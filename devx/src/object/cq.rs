@@ -77,8 +77,8 @@ impl Cq {
         Ok(self.object().query(&inbox)?.cq_context().clone())
     }
 
-    /// Has events wait for so many completions, or so many microseconds after the first (4095 at most), from now on; 0 and 0: not at all
-    /// (MODIFY_CQ). What queues are made with is [`CqBuilder::moderation`].
+    /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now on; if one
+    /// is 0, not at all (MODIFY_CQ). What queues are made with is [`CqBuilder::moderation`].
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`].
@@ -145,7 +145,8 @@ impl CqBuilder<'_> {
         self
     }
 
-    /// Events wait for so many completions, or so many microseconds after the first (4095 at most). Default 0 and 0: not at all.
+    /// Events wait for so many completions since the event before, or so many microseconds (4095 at most). If one is 0, which is the
+    /// default, not at all.
     #[must_use]
     pub fn moderation(mut self, completions: u16, microseconds: u16) -> Self {
         self.moderation = (completions, microseconds);

@@ -2,7 +2,7 @@
 
 use super::completion::Completion;
 use super::cqe::Encoded;
-use super::moderation::{Gathered, Moderation};
+use super::moderation::{Moderation, Times};
 use crate::context::CqContext;
 use crate::error::Error;
 use crate::event::Event;
@@ -57,8 +57,9 @@ pub(crate) struct Cq {
     /// CQEs written when the last event was raised, 24 bits.
     notified: u32,
     moderation: Moderation,
-    /// CQEs that the arming asks for, and that wait for more.
-    gathered: Gathered,
+    times: Times,
+    /// When CQEs that the arming asks for wait for more no longer, if there are any.
+    held_until: Option<Duration>,
     /// Arm word last seen in the record.
     arm_word: u32,
     /// It takes no more CQEs.
@@ -79,7 +80,8 @@ impl Cq {
             missed: None,
             notified: 0,
             moderation: Moderation::default(),
-            gathered: Gathered::default(),
+            times: Times::default(),
+            held_until: None,
             arm_word: ARM_POISON,
             failure: None,
             eqn: None,
@@ -148,7 +150,13 @@ impl Cq {
             CqArming::Solicited => c.is_solicited(),
             CqArming::Any => true,
         };
-        (wakes && self.gathered.add(self.moderation, now)).then(|| self.fire(cqn))
+        self.times.cqe = now;
+        if !wakes {
+            return None;
+        }
+        let due = self.moderation.due(self.since_event(), self.times);
+        self.held_until = Some(due);
+        (now >= due).then(|| self.fire(cqn, now))
     }
 
     /// How events are held back from now on.
@@ -162,7 +170,7 @@ impl Cq {
     /// that is written already: the host may have polled its last CQE just before the device wrote this one (Linux
     /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). That event is due at
     /// once. If an event was raised for that CQE before, another one is due at `repeat` only, see [`Self::due_event`]. `None`: at
-    /// once and in any case, as hardware does it.
+    /// once and in any case, as hardware does it, unless events are held back.
     pub(crate) fn arm(&mut self, word: u32, repeat: Option<Duration>) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
@@ -186,7 +194,8 @@ impl Cq {
         let is_news = |end: u32| (1..=INDEX_MASK / 2).contains(&(end.wrapping_sub(notified) & INDEX_MASK));
         self.missed = end.filter(|&end| unseen(end)).map(|end| match repeat {
             Some(due) if !is_news(end) => Missed { end, due, is_repeated: true },
-            _ => Missed { end, due: Duration::ZERO, is_repeated: false },
+            Some(_) => Missed { end, due: Duration::ZERO, is_repeated: false },
+            None => Missed { end, due: self.moderation.due(self.since_event(), self.times), is_repeated: false },
         });
         Ok(())
     }
@@ -198,8 +207,8 @@ impl Cq {
     /// event, arms and then polls would be woken for nothing. CQEs of which it was not told do raise theirs, whoever consumes
     /// them: UCX's timer thread polls, and leaves what it finds to the thread that sleeps until the event.
     pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
-        if self.gathered.due().is_some_and(|due| now >= due) {
-            return Some(self.fire(cqn));
+        if self.held_until.is_some_and(|due| now >= due) {
+            return Some(self.fire(cqn, now));
         }
         let Missed { end, due, is_repeated } = self.missed?;
         let consumed = |consumer: u32| consumer.wrapping_sub(end) & INDEX_MASK < 1 << self.context.log_size;
@@ -207,12 +216,12 @@ impl Cq {
             self.missed = None;
             return None;
         }
-        (now >= due).then(|| self.fire(cqn))
+        (now >= due).then(|| self.fire(cqn, now))
     }
 
     /// When the event for CQEs that are written already is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.missed.map(|missed| missed.due).into_iter().chain(self.gathered.due()).min()
+        self.missed.map(|missed| missed.due).into_iter().chain(self.held_until).min()
     }
 
     /// Writes the CQE that ends the old ring, and goes on in the ring of `context`.
@@ -268,10 +277,16 @@ impl Cq {
         self.producer.wrapping_sub(consumer) & INDEX_MASK
     }
 
-    fn fire(&mut self, cqn: u32) -> Event {
+    /// CQEs written since the last event.
+    fn since_event(&self) -> u32 {
+        self.producer.wrapping_sub(self.notified) & INDEX_MASK
+    }
+
+    fn fire(&mut self, cqn: u32, now: Duration) -> Event {
         self.armed = CqArming::Fired;
         self.missed = None;
-        self.gathered = Gathered::default();
+        self.held_until = None;
+        self.times.event = Some(now);
         self.notified = self.producer;
         Event::Completion { cqn }
     }
@@ -286,6 +301,7 @@ impl Cq {
 mod tests {
     use super::super::completion::Syndrome;
     use super::*;
+    use crate::context::PeriodStart;
     use crate::memory::test_memory::{BASE, TestMemory};
 
     const CQN: u32 = 7;
@@ -392,29 +408,65 @@ mod tests {
         assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
     }
 
+    fn write_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+        cq.write(CQN, &completion(0), memory, Duration::from_secs(now))
+    }
+
+    fn due_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+        cq.due_event(CQN, memory, Duration::from_secs(now))
+    }
+
     #[test]
-    fn an_event_waits_for_more_or_for_its_time() {
+    fn events_are_as_far_apart_as_the_period_says() {
         let (mut cq, memory) = setup(true);
         let fired = Some(Event::Completion { cqn: CQN });
-        let second = Duration::from_secs(1);
-        cq.set_moderation(Moderation { count: 3, period: second });
+        let moderation = Moderation { count: 3, period: Duration::from_secs(10), start: PeriodStart::Event };
+        cq.set_moderation(moderation);
         assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
-        let written: Vec<_> = (0..4).map(|i| write(&mut cq, &memory, &completion(i))).collect();
+        assert_eq!(write_at(&mut cq, &memory, 100), fired, "long after the last event");
+        assert_eq!(arm(&mut cq, &memory, 1), Ok(None));
+        assert_eq!((write_at(&mut cq, &memory, 104), cq.deadline()), (None, Some(Duration::from_secs(110))));
+        assert_eq!((write_at(&mut cq, &memory, 105), due_at(&mut cq, &memory, 109)), (None, None));
+        assert_eq!((due_at(&mut cq, &memory, 110), cq.deadline()), (fired, None));
+        assert_eq!(arm(&mut cq, &memory, 3), Ok(None));
+        let written = [111, 112, 113, 114].map(|now| write_at(&mut cq, &memory, now));
         assert_eq!(written, [None, None, fired, None], "the third, and then it is not armed");
-        assert_eq!(arm(&mut cq, &memory, 4), Ok(None));
-        assert_eq!(write(&mut cq, &memory, &completion(4)), None);
-        assert_eq!(cq.deadline(), Some(second));
-        assert_eq!(cq.due_event(CQN, &memory, second / 2), None);
-        assert_eq!(cq.due_event(CQN, &memory, second), fired);
-        assert_eq!((cq.due_event(CQN, &memory, second), cq.deadline()), (None, None));
-        cq.set_moderation(Moderation { count: 2, period: Duration::ZERO });
-        assert_eq!(arm(&mut cq, &memory, 5), Ok(None));
-        assert_eq!((write(&mut cq, &memory, &completion(5)), cq.deadline()), (None, None), "without end");
-        assert_eq!(write(&mut cq, &memory, &completion(6)), fired);
-        cq.set_moderation(Moderation { count: 0, period: second });
-        assert_eq!(arm(&mut cq, &memory, 7), Ok(None));
-        assert_eq!(write(&mut cq, &memory, &completion(7)), None);
-        assert_eq!(cq.due_event(CQN, &memory, second), fired);
+    }
+
+    #[test]
+    fn a_period_that_begins_with_each_cqe_ends_in_a_pause() {
+        let (mut cq, memory) = setup(true);
+        let fired = Some(Event::Completion { cqn: CQN });
+        cq.set_moderation(Moderation { count: 4, period: Duration::from_secs(10), start: PeriodStart::Cqe });
+        assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+        assert_eq!((write_at(&mut cq, &memory, 100), write_at(&mut cq, &memory, 109)), (None, None));
+        assert_eq!((due_at(&mut cq, &memory, 118), cq.deadline()), (None, Some(Duration::from_secs(119))));
+        assert_eq!(due_at(&mut cq, &memory, 119), fired);
+        assert_eq!(arm(&mut cq, &memory, 2), Ok(None));
+        let written = [120, 121, 122, 123].map(|now| write_at(&mut cq, &memory, now));
+        assert_eq!(written, [None, None, None, fired]);
+    }
+
+    #[test]
+    fn where_there_are_no_delays_an_arming_tells_of_what_is_not_consumed() {
+        let (mut cq, memory) = setup(true);
+        let fired = Some(Event::Completion { cqn: CQN });
+        assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+        assert_eq!(write_at(&mut cq, &memory, 100), fired);
+        // The record says that it was consumed, the arm word that it was not.
+        consume(&memory, 1);
+        cq.arm(0, None).unwrap();
+        assert_eq!(due_at(&mut cq, &memory, 100), fired);
+        cq.arm(1, None).unwrap();
+        assert_eq!(due_at(&mut cq, &memory, 100), None);
+        cq.set_moderation(Moderation { count: 2, period: Duration::from_secs(10), start: PeriodStart::Event });
+        assert_eq!(write_at(&mut cq, &memory, 103), None);
+        cq.arm(1, None).unwrap();
+        assert_eq!((due_at(&mut cq, &memory, 109), cq.deadline()), (None, Some(Duration::from_secs(110))));
+        assert_eq!(due_at(&mut cq, &memory, 110), fired);
+        assert_eq!((write_at(&mut cq, &memory, 111), write_at(&mut cq, &memory, 112)), (None, None));
+        cq.arm(2, None).unwrap();
+        assert_eq!(due_at(&mut cq, &memory, 112), fired, "two since the last event");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Device;
 use super::check::{self, value};
 use crate::config::DoorbellSource;
-use crate::context::{CqContext, SrqContext, SrqOrder, XrcContext};
+use crate::context::{CqContext, PeriodStart, SrqContext, SrqOrder, XrcContext};
 use crate::cq::{Cq, Moderation};
 use crate::error::Error;
 use crate::event::Event;
@@ -126,13 +126,13 @@ impl Device {
         Ok(self.resources.cqs.find(cqn)?.info(&*self.resources.memory))
     }
 
-    /// Holds events of an armed CQ back until it has got `count` CQEs, or until `period` has passed since the first of them. 0
-    /// is no limit; if there is neither, each CQE raises its event at once, as in a new CQ.
+    /// Holds events of an armed CQ back until it has got `count` CQEs since the last event, or until `period` has passed since
+    /// what `start` says. If one of the two is 0, each CQE raises its event at once, as in a new CQ.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
-    pub fn moderate_cq(&mut self, cqn: u32, count: u16, period: Duration) -> Result<(), Error> {
-        self.resources.cqs.find_mut(cqn)?.set_moderation(Moderation { count, period });
+    pub fn moderate_cq(&mut self, cqn: u32, count: u16, period: Duration, start: PeriodStart) -> Result<(), Error> {
+        self.resources.cqs.find_mut(cqn)?.set_moderation(Moderation { count, period, start });
         Ok(())
     }
 

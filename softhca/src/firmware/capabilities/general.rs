@@ -112,6 +112,8 @@ capability_set! {
     CQ_OI: 0x220, 1 = |_| 1;
     CQ_RESIZE: 0x221, 1 = |_| 1;
     CQ_MODERATION: 0x222, 1 = |_| 1;
+    CQ_PERIOD_MODE_MODIFY: 0x223, 1 = |_| 1;
+    CQ_PERIOD_START_FROM_CQE: 0x22b, 1 = |_| 1;
     UMR_PTR_RLKY: 0x230, 1 = |_| 1;
     SET_DETH_SQPN: 0x238, 1 = |_| 1;
     XRC: 0x23c, 1 = |_| 1;

@@ -1,6 +1,6 @@
 //! Completion queues.
 
-use crate::context::CqContext;
+use crate::context::{CqContext, PeriodStart};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
@@ -122,6 +122,7 @@ const RESIZE: u16 = 1;
 const MODIFY_PERIOD: u32 = 1 << 0;
 const MODIFY_COUNT: u32 = 1 << 1;
 const MODIFY_OVERRUN: u32 = 1 << 2;
+const MODIFY_PERIOD_MODE: u32 = 1 << 4;
 
 /// What is given of another ring (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`): the size, the
 /// offset in the first page, and the size of a page.
@@ -134,6 +135,7 @@ const RING: [Field; 3] = [create_cq_in::CQ_UMEM_VALID, create_cq_in::CQ_UMEM_ID,
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_cq_in::CQ_CONTEXT);
     check_capabilities(view)?;
+    period_start(view)?;
     let eqn = view.get32(cqc::C_EQN_OR_APU_ELEMENT);
     call.check_use(Object::Eq, eqn)?;
     if !call.device.has_eq(eqn) {
@@ -171,7 +173,6 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (cqc::APU_CQ, "application processors"),
         (cqc::SCQE_BREAK_MODERATION_EN, "events past the moderation"),
-        (cqc::CQ_PERIOD_MODE, "periods that begin with a CQE"),
         (cqc::CQE_COMP_EN, "compressed CQEs"),
         (cqc::MINI_CQE_RES_FORMAT, "compressed CQEs"),
         (cqc::CQE_COMPRESSION_LAYOUT, "compressed CQEs"),
@@ -277,10 +278,18 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn modify_fields(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {
     let select = call.input.get32(modify_cq_in::MODIFY_FIELD_SELECT_RESIZE_FIELD_SELECT);
     let view = call.input.part(modify_cq_in::CQ_CONTEXT);
-    let fields = [(MODIFY_PERIOD, cqc::CQ_PERIOD), (MODIFY_COUNT, cqc::CQ_MAX_COUNT), (MODIFY_OVERRUN, cqc::OI)];
+    let fields = [
+        (MODIFY_PERIOD, cqc::CQ_PERIOD),
+        (MODIFY_COUNT, cqc::CQ_MAX_COUNT),
+        (MODIFY_OVERRUN, cqc::OI),
+        (MODIFY_PERIOD_MODE, cqc::CQ_PERIOD_MODE),
+    ];
     let known = fields.iter().fold(0, |known, (bit, _)| known | bit);
     if select == 0 || select & !known != 0 {
         return Err(Refusal::parameter(format!("fields {select:#x}, of which only {known:#x} can be modified")));
+    }
+    if select & MODIFY_PERIOD_MODE != 0 {
+        period_start(view)?;
     }
     if select & MODIFY_OVERRUN != 0 {
         call.device.set_ignore_overrun(cqn, view.flag(cqc::OI))?;
@@ -296,7 +305,18 @@ fn modify_fields(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {
 /// Holds events back as a context says; its periods are in microseconds.
 fn moderate(call: &mut Call<'_>, cqn: u32, view: View<'_>) -> Result<(), Refusal> {
     let period = Duration::from_micros(view.get(cqc::CQ_PERIOD));
-    Ok(call.device.moderate_cq(cqn, view.get(cqc::CQ_MAX_COUNT) as u16, period)?)
+    Ok(call.device.moderate_cq(cqn, view.get(cqc::CQ_MAX_COUNT) as u16, period, period_start(view)?)?)
+}
+
+/// What periods begin with (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_CQ_PERIOD_MODE_START_FROM_*`).
+fn period_start(view: View<'_>) -> Result<PeriodStart, Refusal> {
+    match view.get(cqc::CQ_PERIOD_MODE) {
+        0 => Ok(PeriodStart::Event),
+        1 => Ok(PeriodStart::Cqe),
+        other => {
+            Err(Refusal::parameter(format!("cq_period_mode {other}: 0 (from the last event) or 1 (from the last CQE)")))
+        }
+    }
 }
 
 fn resize(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {

@@ -209,6 +209,14 @@ fn moderation_overrun_and_size_can_be_modified() {
     let context = bench.execute(&on(2, DRIVER, cqn), 0x110).expect("a context");
     assert_eq!(context[0x20..0x24], [0, 5, 3, 4], "the count, and not the period");
     assert_eq!(context[0x11], 0x02);
+    fields[15] = 16; // cq_period_mode, in bits 16:15
+    fields[0x12] = 0x80;
+    fields[0x11] |= 0x01;
+    assert_eq!(bench.execute(&fields, 16), Err(Status::BadParameter), "mode 3");
+    fields[0x11] &= 0xfe;
+    assert!(bench.execute(&fields, 16).is_ok());
+    let context = bench.execute(&on(2, DRIVER, cqn), 0x110).expect("a context");
+    assert_eq!(context[0x11..0x13], [0x02, 0x8a], "from the last CQE");
     fields[15] = 8;
     assert_eq!(bench.execute(&fields, 16), Err(Status::BadParameter));
     fields[15] = 0;

@@ -417,8 +417,10 @@ fn events_wait_for_as_many_completions_as_the_queue_was_told() {
     let mut nodes = qps(LinkLayer::InfiniBand, UC);
     connect(&mut nodes);
     let [node, _] = &mut nodes;
-    // MODIFY_CQ: the count (2), which is 3; then the driver arms it at its consumer index.
-    let mut modify = sparse(0x110, &[(0, 4), (1, 3), (0xf, 2), (0x23, 3)]);
+    // MODIFY_CQ: the period (1), its mode (16) and the count (2): 3 CQEs, or 4095 microseconds without any. Then the driver arms it
+    // at its consumer index.
+    let modified = [(0, 4), (1, 3), (0xf, 1 | 2 | 16), (0x12, 0x80), (0x20, 0x0f), (0x21, 0xff), (0x23, 3)];
+    let mut modify = sparse(0x110, &modified);
     modify[8..12].copy_from_slice(&node.cqn.to_be_bytes());
     assert_eq!(node.status(&modify), Status::Ok);
     let mut doorbell = [0; 8];

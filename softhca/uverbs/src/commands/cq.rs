@@ -9,7 +9,7 @@ use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::{Errno, lock};
-use softhca::context::CqContext;
+use softhca::context::{CqContext, PeriodStart};
 use softhca::error::Object;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -160,7 +160,7 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
     }
     if wanted.attr_mask & ATTR_MODERATE != 0 {
         let period = Duration::from_micros(wanted.cq_period.into());
-        context.hca.command(|device| device.moderate_cq(cq.number, wanted.cq_count, period))?;
+        context.hca.command(|device| device.moderate_cq(cq.number, wanted.cq_count, period, PeriodStart::Event))?;
     }
     Ok(())
 }
