@@ -1,6 +1,7 @@
 //! Events: what the device reports to the host besides CQEs. Completion events and asynchronous events.
 
 use crate::error::Object;
+use crate::query::CqFault;
 
 /// An event, in the order the device raised it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Event {
     CqError {
         /// The CQ.
         cqn: u32,
+        /// Which of the two.
+        fault: CqFault,
     },
     /// Something happened to a QP.
     Qp {
@@ -38,6 +41,16 @@ pub enum Event {
     SrqError {
         /// The SRQ.
         srqn: u32,
+    },
+    /// A receive queue of Ethernet frames has an error that no CQE can report.
+    RqError {
+        /// The queue.
+        rqn: u32,
+    },
+    /// A send queue of Ethernet frames has an error that no CQE can report.
+    SqError {
+        /// The queue.
+        sqn: u32,
     },
     /// The link of a port has changed its state ([`crate::device::Device::set_port_up`]): "port active" or "port
     /// error" of IBTA vol. 1, 11.6.3.
@@ -100,6 +113,7 @@ const DATA: usize = 32;
 /// of a CQ in error (`struct mlx5_eqe_cq_err`), and a port, in the upper four bits (`struct mlx5_eqe_port_state`).
 const QUEUE_NUMBER: usize = DATA + 24;
 const FAILED_CQ: usize = DATA;
+const CQ_SYNDROME: usize = DATA + 11;
 const PORT: usize = DATA + 8;
 /// Where finished slots of the command queue are (`struct mlx5_eqe_cmd`), and the function and the number of pages that are asked
 /// for (`struct mlx5_eqe_page_req`).
@@ -109,6 +123,13 @@ const PAGES: usize = DATA + 4;
 /// Subtypes of the event of a port (`enum` of `MLX5_PORT_CHANGE_SUBTYPE_*`).
 const PORT_DOWN: u8 = 1;
 const PORT_ACTIVE: u8 = 4;
+/// Where the type of a queue is, and types (`MLX5_EVENT_QUEUE_TYPE_*`): 0 is a QP's.
+const QUEUE_TYPE: usize = DATA + 20;
+const RECEIVE_QUEUE: u8 = 1;
+const SEND_QUEUE: u8 = 2;
+/// Syndromes of a CQ in error (PRM, "CQ Error EQE").
+const CQ_OVERRUN: u8 = 1;
+const CQ_ACCESS_VIOLATION: u8 = 2;
 
 impl Event {
     /// Its number (Linux `include/linux/mlx5/device.h`, `MLX5_EVENT_TYPE_*`), as masks of event queues and subscriptions
@@ -120,7 +141,7 @@ impl Event {
             Self::CqError { .. } => 0x04,
             Self::Qp { kind: QpEvent::CommunicationEstablished, .. } => 0x02,
             Self::Qp { kind: QpEvent::SqDrained, .. } => 0x03,
-            Self::Qp { kind: QpEvent::Fatal, .. } => 0x05,
+            Self::Qp { kind: QpEvent::Fatal, .. } | Self::RqError { .. } | Self::SqError { .. } => 0x05,
             Self::Qp { kind: QpEvent::RequestError, .. } => 0x10,
             Self::Qp { kind: QpEvent::AccessError, .. } => 0x11,
             Self::Qp { kind: QpEvent::LastWqeReached, .. } => 0x13,
@@ -140,10 +161,12 @@ impl Event {
     #[must_use]
     pub fn object(&self) -> Option<(Object, u32)> {
         match *self {
-            Self::Completion { cqn } | Self::CqError { cqn } => Some((Object::Cq, cqn)),
+            Self::Completion { cqn } | Self::CqError { cqn, .. } => Some((Object::Cq, cqn)),
             Self::Qp { qpn, .. } => Some((Object::Qp, qpn)),
             Self::Dct { dctn, .. } => Some((Object::Dct, dctn)),
             Self::SrqLimit { srqn } | Self::SrqError { srqn } => Some((Object::Srq, srqn)),
+            Self::RqError { rqn } => Some((Object::Rq, rqn)),
+            Self::SqError { sqn } => Some((Object::Sq, sqn)),
             Self::Port { .. } | Self::CommandDone { .. } | Self::PageRequest { .. } | Self::DeviceFatal => None,
         }
     }
@@ -153,10 +176,23 @@ impl Event {
     pub fn entry(&self) -> [u8; EQE_BYTES] {
         let mut bytes = [0; EQE_BYTES];
         bytes[TYPE] = self.number();
+        bytes[QUEUE_TYPE] = match self {
+            Self::RqError { .. } => RECEIVE_QUEUE,
+            Self::SqError { .. } => SEND_QUEUE,
+            _ => 0,
+        };
         let mut put = |at: usize, number: u32| bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
         match *self {
             Self::Completion { cqn } => put(QUEUE_NUMBER, cqn),
-            Self::CqError { cqn } => put(FAILED_CQ, cqn),
+            Self::CqError { cqn, fault } => {
+                put(FAILED_CQ, cqn);
+                bytes[CQ_SYNDROME] = match fault {
+                    CqFault::Overrun => CQ_OVERRUN,
+                    CqFault::Unreachable => CQ_ACCESS_VIOLATION,
+                };
+            }
+            Self::RqError { rqn } => put(QUEUE_NUMBER, rqn),
+            Self::SqError { sqn } => put(QUEUE_NUMBER, sqn),
             Self::Qp { qpn, .. } => put(QUEUE_NUMBER, qpn),
             Self::Dct { dctn, .. } => put(QUEUE_NUMBER, dctn),
             Self::SrqLimit { srqn } | Self::SrqError { srqn } => put(QUEUE_NUMBER, srqn),
@@ -188,7 +224,10 @@ mod tests {
     fn entries_are_those_of_linux() {
         // By hand, from struct mlx5_eqe and the structures of its data.
         assert_eq!(set(Event::Completion { cqn: 0x1_0203 }), [(57, 1), (58, 2), (59, 3)]);
-        assert_eq!(set(Event::CqError { cqn: 7 }), [(1, 4), (35, 7)]);
+        assert_eq!(set(Event::CqError { cqn: 7, fault: CqFault::Overrun }), [(1, 4), (35, 7), (43, 1)]);
+        assert_eq!(set(Event::CqError { cqn: 7, fault: CqFault::Unreachable }), [(1, 4), (35, 7), (43, 2)]);
+        assert_eq!(set(Event::RqError { rqn: 9 }), [(1, 5), (52, 1), (59, 9)]);
+        assert_eq!(set(Event::SqError { sqn: 9 }), [(1, 5), (52, 2), (59, 9)]);
         assert_eq!(set(Event::SrqLimit { srqn: 9 }), [(1, 0x14), (59, 9)]);
         let last = Event::Qp { qpn: 0x100, kind: QpEvent::LastWqeReached };
         assert_eq!(set(last), [(1, 0x13), (58, 1)]);

@@ -10,6 +10,7 @@ use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
 use softhca::context::{QpAttr, QpState};
 use softhca::embedded::{Buffer, ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, RegisterOptions};
 use softhca::event::{Event, QpEvent};
+use softhca::query::CqFault;
 use softhca::wire::Address;
 use softhca::wire::in_process::Fabric;
 
@@ -221,7 +222,7 @@ fn an_overrun_is_complained_of_and_takes_its_queue_pairs_along() {
     assert!(l.hca.run_until_idle());
     assert_eq!(l.hca.complaints(), [Complaint::CqOverrun { cqn, cqes: 2, consumer: 0, producer: 2 }]);
     let events: Vec<_> = std::iter::from_fn(|| l.hca.next_event()).collect();
-    assert_eq!(events, [Event::CqError { cqn }, Event::Qp { qpn, kind: QpEvent::Fatal }]);
+    assert_eq!(events, [Event::CqError { cqn, fault: CqFault::Overrun }, Event::Qp { qpn, kind: QpEvent::Fatal }]);
     assert_eq!(l.hca.device().query_qp(qpn).unwrap().state, QpState::Err);
     assert_eq!([summary(&l.cq.expect()).2, summary(&l.cq.expect()).2], [0, 1]);
     assert!(l.cq.poll().is_none());

@@ -11,6 +11,7 @@ use softhca::context::Transport;
 use softhca::device::Device;
 use softhca::embedded::{ConnectOptions, CqOptions, EmbeddedDevice, QpOptions, connect, run_until_idle};
 use softhca::event::Event;
+use softhca::query::CqFault;
 use softhca::wire::fault::{FaultConfig, FaultInjector};
 use softhca::wire::{Frame, Wire};
 
@@ -190,5 +191,5 @@ fn an_overrun_cq_takes_no_more() {
     let indices = [summary(&cq.expect()).2, summary(&cq.expect()).2];
     assert_eq!(indices, [0, 1]);
     assert!(cq.poll().is_none());
-    assert_eq!(hca.next_event(), Some(Event::CqError { cqn: cq.parts.cqn }));
+    assert_eq!(hca.next_event(), Some(Event::CqError { cqn: cq.parts.cqn, fault: CqFault::Overrun }));
 }

@@ -8,6 +8,7 @@ use blueflame_testkit::request::{Data, Kind, Wr};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Shape, connect, run_until_idle};
 use softhca::context::{Access, QpState};
 use softhca::event::Event;
+use softhca::query::CqFault;
 
 struct Lab {
     near: End<transport::Rc>,
@@ -302,7 +303,7 @@ fn completion_queue_overrun() {
     lab.run();
     let events: Vec<_> = std::iter::from_fn(|| lab.a.next_event()).collect();
     let cqn = lab.near.cq.cqn().get();
-    assert!(events.contains(&Event::CqError { cqn }), "{events:?}");
+    assert!(events.contains(&Event::CqError { cqn, fault: CqFault::Overrun }), "{events:?}");
     let expected: Vec<_> = ids[..4].iter().map(|&id| (id, WcStatus::Success)).collect();
     assert_eq!(poll(&mut lab.near).sends, expected);
     lab.good(true);

@@ -211,7 +211,7 @@ impl Ledger {
         assert!(device.sends_completed() <= self.fetched, "more sends are complete than were fetched");
         while let Some(event) = device.next_event() {
             match event {
-                Event::CqError { cqn } => memory.fail_cq(cqn),
+                Event::CqError { cqn, .. } => memory.fail_cq(cqn),
                 Event::Qp { qpn, kind: QpEvent::Fatal } => {
                     self.queues.iter_mut().filter(|queue| queue.qpn == qpn).for_each(|queue| queue.fatal = true);
                 }

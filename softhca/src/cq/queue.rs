@@ -44,6 +44,15 @@ pub(crate) enum CqFailure {
     Unreachable(DmaFault),
 }
 
+impl CqFailure {
+    fn fault(self) -> CqFault {
+        match self {
+            Self::Overrun { .. } => CqFault::Overrun,
+            Self::Unreachable(_) => CqFault::Unreachable,
+        }
+    }
+}
+
 /// A CQ.
 #[derive(Clone, Debug)]
 pub(crate) struct Cq {
@@ -110,10 +119,7 @@ impl Cq {
             last_solicited: self.solicited.unwrap_or(0),
             last_notified: self.notified,
             arming: self.armed,
-            fault: self.failure.map(|failure| match failure {
-                CqFailure::Overrun { .. } => CqFault::Overrun,
-                CqFailure::Unreachable(_) => CqFault::Unreachable,
-            }),
+            fault: self.failure.map(CqFailure::fault),
         }
     }
 
@@ -293,7 +299,7 @@ impl Cq {
 
     fn fail(&mut self, cqn: u32, failure: CqFailure) -> Event {
         self.failure = Some(failure);
-        Event::CqError { cqn }
+        Event::CqError { cqn, fault: failure.fault() }
     }
 }
 
@@ -364,7 +370,7 @@ mod tests {
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None);
         assert_eq!(cq.producer, 0);
-        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Overrun }));
         consume(&memory, 0x00ff_fffd);
         assert_eq!(write(&mut cq, &memory, &completion(0)), None, "an overrun is final");
     }
@@ -376,7 +382,7 @@ mod tests {
             assert_eq!(write(&mut cq, &memory, &completion(i)), None);
         }
         let before = memory.bytes().clone();
-        assert_eq!(write(&mut cq, &memory, &completion(4)), Some(Event::CqError { cqn: CQN }));
+        assert_eq!(write(&mut cq, &memory, &completion(4)), Some(Event::CqError { cqn: CQN, fault: CqFault::Overrun }));
         assert_eq!(write(&mut cq, &memory, &completion(5)), None, "reported once");
         assert_eq!(*memory.bytes(), before);
         assert_eq!(cq.failure(), Some(CqFailure::Overrun { consumer: 0, producer: 4 }));
@@ -563,9 +569,15 @@ mod tests {
     fn unreachable_rings_are_an_error() {
         let (mut cq, memory) = setup(false);
         cq.context.buf = BASE + 1000;
-        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+        assert_eq!(
+            write(&mut cq, &memory, &completion(0)),
+            Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable })
+        );
         let (mut cq, memory) = setup(false);
         cq.context.dbr = 0;
-        assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN }));
+        assert_eq!(
+            write(&mut cq, &memory, &completion(0)),
+            Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable })
+        );
     }
 }

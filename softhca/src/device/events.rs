@@ -80,6 +80,12 @@ impl Device {
         self.resources.eqs.taking(&events).is_some()
     }
 
+    /// Writes a CQE to a CQ.
+    #[cfg(test)]
+    pub(crate) fn complete(&mut self, cqn: u32, completion: &crate::cq::Completion) {
+        self.resources.complete(cqn, completion);
+    }
+
     /// Tells of an event that is none of the data path's, such as [`Event::CommandDone`].
     pub fn raise(&mut self, event: Event) {
         self.resources.raise(event);

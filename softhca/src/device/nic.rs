@@ -141,7 +141,7 @@ impl Device {
         let context = self.nic.remove_rq(rqn)?;
         self.count_rq(&context, -1);
         self.qps.release(rqn);
-        self.resources.eqs.forget(|event| matches!(*event, Event::Qp { qpn, .. } if qpn == rqn));
+        self.resources.eqs.forget(|event| matches!(*event, Event::RqError { rqn: n } if n == rqn));
         Ok(())
     }
 

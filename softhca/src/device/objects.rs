@@ -173,7 +173,7 @@ impl Device {
         }
         self.resources
             .eqs
-            .forget(|e| matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n } if n == cqn));
+            .forget(|e| matches!(*e, Event::Completion { cqn: n } | Event::CqError { cqn: n, .. } if n == cqn));
         Ok(())
     }
 

@@ -172,7 +172,7 @@ impl Device {
             self.count_qp(qp.context(), |users| *users -= 1);
             self.count_q_counter(qp.counter(), -1);
         }
-        self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } if n == qpn));
+        self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } | Event::SqError { sqn: n } if n == qpn));
         if self.qp1s.remove(&qpn) {
             self.announce();
         }

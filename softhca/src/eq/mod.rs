@@ -12,6 +12,8 @@
 //! | others | the queue that was created for events of this number |
 //! | those for which there is no queue, or one without memory | [`crate::device::Device::next_event`] |
 
+#[cfg(test)]
+mod model_tests;
 mod queue;
 mod table;
 

@@ -185,3 +185,24 @@ impl EqRing {
 pub(crate) fn doorbell(word: u32) -> (u32, u32) {
     (word >> 24, word & INDEX_MASK)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::test_memory::{BASE, TestMemory};
+
+    #[test]
+    fn indices_wrap_at_24_bits() {
+        let memory = TestMemory::filled(4 * 64, 1);
+        let mut ring = EqRing::new(EqContext { buf: BASE, log_size: 2, uar: 1, vector: 3, events: [0; 4] });
+        (ring.producer, ring.consumer) = (0xff_fffd, 0xff_fffd);
+        for (at, owner) in [(0xff_fffd, 1), (0xff_fffe, 1), (0xff_ffff, 1), (0, 0), (1, 0)] {
+            assert_eq!(ring.ring(at, true, &memory), Ok(false));
+            assert_eq!(ring.write(&Event::CommandDone { slots: at }, &memory), Ok(true));
+            let entry = at as usize % 4 * 64;
+            assert_eq!(memory.bytes()[entry + 32..entry + 36], at.to_be_bytes());
+            assert_eq!(memory.bytes()[entry + 63], owner);
+        }
+        assert_eq!((ring.info().producer, ring.info().consumer), (2, 1));
+    }
+}

@@ -5,7 +5,7 @@ use super::hash::Hash;
 use crate::context::QueueState;
 use crate::cq::{Completion, FrameInfo};
 use crate::ethernet::{Headers, L4};
-use crate::event::{Event, QpEvent};
+use crate::event::Event;
 use crate::qp::Failure;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
@@ -140,7 +140,7 @@ impl ReceiveQueue {
     pub(super) fn strand(&mut self, rqn: u32, resources: &mut Resources) {
         if self.state == QueueState::Ready {
             self.state = QueueState::Error;
-            resources.raise(Event::Qp { qpn: rqn, kind: QpEvent::Fatal });
+            resources.raise(Event::RqError { rqn });
         }
     }
 

@@ -167,7 +167,10 @@ impl QpCore {
         if is_dct {
             return;
         }
-        resources.raise(Event::Qp { qpn: self.qpn, kind });
+        resources.raise(match self.role {
+            Role::SendQueue { .. } => Event::SqError { sqn: self.qpn },
+            _ => Event::Qp { qpn: self.qpn, kind },
+        });
     }
 }
 

@@ -202,3 +202,67 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     assert!(bench.execute(&on(2, 1), 16).is_ok());
     assert!(bench.execute(&dealloc_uar, 16).is_ok());
 }
+
+#[test]
+fn doorbells_that_no_driver_rings_change_nothing() {
+    let (mut bench, uar) = bench();
+    let other = bench.device.alloc_uar().expect("a UAR page");
+    let eqn = commands(&mut bench, uar);
+    ring(&mut bench, uar, ARM, eqn, 0);
+    for word in (0..=0xff_ffff).step_by(0x1_0001).map(|low| 0x0100_0000_u32.wrapping_mul(low % 251) | low) {
+        let (number, index) = (word >> 24, word & 0xff_ffff);
+        if number == u32::from(eqn) && index == 0 {
+            continue;
+        }
+        let _ = bench.device.complaints();
+        for page in [uar, other, other + 1] {
+            bench.device.doorbell(page, if word & 1 == 0 { ARM } else { UPDATE }, &word.to_be_bytes());
+        }
+        assert_eq!(bench.device.complaints().len(), 3, "{word:#x}");
+    }
+    for (at, stored) in [(ARM, &[eqn, 0, 0, 0, 0, 0, 0, 0][..]), (ARM, &[eqn, 0]), (0x44, &[eqn, 0, 0, 0]), (ARM, &[])]
+    {
+        bench.device.doorbell(uar, at, stored);
+        assert_eq!(bench.device.complaints().len(), 1, "{at:#x}: {stored:?}");
+    }
+    assert_eq!(bench.device.next_interrupt(), None);
+    bench.device.raise(Event::CommandDone { slots: 1 });
+    assert_eq!(bench.device.next_interrupt(), Some(5), "still armed");
+}
+
+#[test]
+fn a_completion_goes_to_the_queue_that_its_completion_queue_names() {
+    let (mut bench, uar) = bench();
+    own(&bench, 4, 64);
+    own(&bench, 5, 64);
+    let [first, second] = [4, 5].map(|page| {
+        let vector = page as u8;
+        bench.execute(&create(SHARED, uar, 6, vector, 0, &[page]), 16).expect("an EQ")[11]
+    });
+    let output = bench.execute(&create_cq(DRIVER, uar, second), 16).expect("a CQ");
+    let cqn = u32::from_be_bytes([0, output[9], output[10], output[11]]);
+    for eqn in [first, second] {
+        ring(&mut bench, uar, ARM, eqn, 0);
+    }
+    let arm = |bench: &mut Bench, index: u32| {
+        let word = index.to_be_bytes();
+        bench.device.host_memory().write(BASE + 9 * 4096 + 4, &word).expect("the record");
+        bench.device.doorbell(uar, 0x20, &[word, cqn.to_be_bytes()].concat());
+        bench.device.step(std::time::Duration::ZERO);
+    };
+    arm(&mut bench, 0);
+    assert_eq!(bench.device.next_interrupt(), None, "no CQE yet");
+    let done = crate::cq::Completion::Request { qpn: 1, uidx: 0, opcode: 8, wqe_counter: 0, byte_cnt: 0, inline: None };
+    bench.device.complete(cqn, &done);
+    assert_eq!(bench.device.next_interrupt(), Some(5));
+    assert_eq!(set(eqe(&bench, 5, 0)), [(59, cqn as u8)], "type 0, the CQ's number, owner bit 0");
+    assert_eq!(set(eqe(&bench, 4, 0)), [(63, 1)], "the other queue has nothing");
+    // NAPI polls nothing, and arms at the same index: the CQE raises the event again, at once.
+    ring(&mut bench, uar, ARM, second, 1);
+    arm(&mut bench, 0);
+    assert_eq!(bench.device.next_interrupt(), Some(5));
+    ring(&mut bench, uar, ARM, second, 2);
+    arm(&mut bench, 1);
+    assert_eq!(bench.device.next_interrupt(), None, "consumed");
+    assert_eq!((bench.device.next_event(), bench.device.complaints()), (None, vec![]));
+}

@@ -134,6 +134,8 @@ impl Subscriptions {
         let kinds: &[u16] = match event.object() {
             // One space of numbers serves shared receive queues of all kinds, of which RMPs alone are receive queues to a driver.
             Some((Object::Srq, _)) => &[queue_kind::OTHER, queue_kind::RECEIVE],
+            Some((Object::Rq, _)) => &[queue_kind::RECEIVE],
+            Some((Object::Sq, _)) => &[queue_kind::SEND],
             Some((Object::Dct, _)) => return self.tell(topic(queue_kind::DC_TARGET), &entry),
             _ => &[queue_kind::OTHER],
         };
