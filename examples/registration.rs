@@ -203,7 +203,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Bytes in the largest unit that gives a whole number.
 fn binary(bytes: usize) -> String {
     match bytes {
-        _ if bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
         _ => format!("{} KiB", bytes >> 10),
     }
 }
