@@ -60,6 +60,9 @@ const NEIGHBOUR_INTERVAL: Duration = Duration::from_millis(50);
 /// Most Ethernet frames that wait for the device. Past it, frames are lost.
 const ETHERNET_FRAMES: usize = 1024;
 
+/// Ethernet frames that are taken out at most while a packet is looked for.
+const ETHERNET_BATCH: usize = 64;
+
 /// Why a fabric cannot be joined.
 #[derive(Debug, Error)]
 pub enum ShmError {
@@ -296,15 +299,23 @@ impl ShmWire {
     /// The next packet of any ring, each in turn. Ethernet frames on the way to it are kept.
     fn next_inbound(&mut self) -> Option<Frame> {
         let mut tries = self.inbound.len();
+        let mut ethernet = ETHERNET_BATCH;
         while tries > 0 {
             tries -= 1;
             self.turn = if self.turn + 1 < self.inbound.len() { self.turn + 1 } else { 0 };
             match self.inbound[self.turn].reader.pop() {
                 Ok(Some(Record::Packet(frame))) => return Some(frame),
-                Ok(Some(Record::Ethernet(frame))) if self.ethernet.len() < ETHERNET_FRAMES => {
-                    self.ethernet.push_back(frame);
+                Ok(Some(Record::Ethernet(frame))) => {
+                    if self.ethernet.len() < ETHERNET_FRAMES {
+                        self.ethernet.push_back(frame);
+                    }
+                    // More may follow.
+                    if ethernet > 0 {
+                        ethernet -= 1;
+                        tries = self.inbound.len();
+                    }
                 }
-                Ok(_) => {}
+                Ok(None) => {}
                 Err(corrupt) => {
                     self.inbound.swap_remove(self.turn);
                     log::error!("a sender's ring is given up: {corrupt}");
