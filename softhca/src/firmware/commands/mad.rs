@@ -1,9 +1,10 @@
 //! Management datagrams that the driver asks the port to answer (`MAD_IFC`), as an agent of subnet management on it would.
 //!
-//! Of attributes there are none here: Linux reads a port's state and tables by commands of the vport, and asks for Mellanox' own
-//! extended port information, which devices need not have. So each datagram is answered as IBTA vol. 1, 13.4.7 has it for an
-//! attribute that an agent does not know.
+//! Of attributes there is PortInfo, on InfiniBand (`port_info.rs`). Linux reads a port's state and tables by commands of the vport,
+//! and asks for Mellanox' own extended port information, which devices need not have. So any other datagram is answered as IBTA
+//! vol. 1, 13.4.7 has it for an attribute that an agent does not know.
 
+use super::port_info;
 use crate::firmware::call::{Call, Command, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
@@ -39,14 +40,19 @@ mod header {
     }
 
     pub(super) const BASE_VERSION: Field = field("BaseVersion", 0, 8);
+    pub(super) const CLASS: Field = field("MgmtClass", 8, 8);
     pub(super) const RESPONSE: Field = field("R", 24, 1);
     pub(super) const METHOD: Field = field("Method", 25, 7);
     pub(super) const STATUS: Field = field("Status", 32, 16);
+    pub(super) const ATTRIBUTE: Field = field("AttributeID", 128, 16);
+    pub(super) const MODIFIER: Field = field("AttributeModifier", 160, 32);
 }
 
 /// The version of all datagrams, and methods that have an answer: Get, and Set.
 const VERSION: u64 = 1;
 const GET: u64 = 1;
+/// Subnet management, by LIDs or along a path (IBTA vol. 1, 13.4.4).
+const SUBNET: [u64; 2] = [0x01, 0x81];
 const SET: u64 = 2;
 const GET_RESPONSE: u64 = 1;
 /// Statuses (IBTA vol. 1, 13.4.7): a version, and a method or an attribute that an agent has not.
@@ -65,7 +71,19 @@ fn answer(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let mut mad: [u8; 256] = call.input.bytes(mad_ifc_in::MAD);
     let request = View(&mad);
+    let about_port = SUBNET.contains(&request.get(header::CLASS))
+        && request.get(header::ATTRIBUTE) == port_info::ATTRIBUTE
+        // 0 is the port that is asked.
+        && [0, port].contains(&request.get(header::MODIFIER));
     let status = match (request.get(header::BASE_VERSION), request.get(header::METHOD)) {
+        (VERSION, GET) if about_port => {
+            // As was checked above.
+            let number = port as u8;
+            let up = call.device.port_is_up(number);
+            let known =
+                port_info::tell(&mut ViewMut(&mut mad), number, &call.device.config().ports[port as usize - 1], up);
+            if known { 0 } else { NO_ATTRIBUTE }
+        }
         (VERSION, GET | SET) => NO_ATTRIBUTE,
         (VERSION, _) => NO_METHOD,
         _ => BAD_VERSION,
@@ -102,5 +120,32 @@ mod tests {
         }
         input[11] = 2;
         assert_eq!(bench.execute(&input, 0x110), Err(Status::BadParameter));
+    }
+
+    #[test]
+    fn a_port_tells_of_itself() {
+        let mut bench = Bench::new();
+        let lid = bench.device.config().ports[0].lid.to_be_bytes();
+        let mut input = vec![0; 0x110];
+        input[..2].copy_from_slice(&[0x05, 0x0d]);
+        input[11] = 1;
+        // SubnGet(PortInfo), of port 1.
+        input[16..20].copy_from_slice(&[1, 1, 1, 1]);
+        input[32..34].copy_from_slice(&[0, 0x15]);
+        input[39] = 1;
+        let mut told = |bench: &mut Bench| bench.execute(&input, 0x110).expect("an answer")[16..].to_vec();
+        let up = told(&mut bench);
+        assert_eq!((up[3], &up[4..6]), (0x81, &[0, 0][..]));
+        assert_eq!((&up[64 + 8..64 + 10], &up[64 + 16..64 + 18], up[64 + 28]), (&[0xfe, 0x80][..], &lid[..], 1));
+        // Speeds and state; physical state and polling; MTUs.
+        assert_eq!((&up[64 + 32..64 + 34], up[64 + 36] >> 4, up[64 + 41]), (&[0x74, 0x52][..], 5, 5));
+        bench.device.set_port_up(1, false).expect("a port");
+        assert_eq!(told(&mut bench)[64 + 32..64 + 34], [0x71, 0x32]);
+        // Of another port, by another class, and to be set.
+        for (at, byte) in [(39, 2), (17, 4), (19, 2)] {
+            let mut other = input.clone();
+            other[at] = byte;
+            assert_eq!(bench.execute(&other, 0x110).expect("an answer")[20..22], [0, 0x0c], "byte {at}");
+        }
     }
 }

@@ -29,6 +29,7 @@ mod mkey_tests;
 mod nic_vport;
 mod pages;
 mod pd;
+mod port_info;
 mod q_counter;
 mod qp;
 #[cfg(test)]

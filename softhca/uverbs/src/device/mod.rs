@@ -18,6 +18,7 @@ pub(crate) mod tally;
 mod targets;
 mod users;
 
+pub(crate) use cables::Cables;
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;

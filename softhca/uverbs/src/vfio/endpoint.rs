@@ -4,7 +4,7 @@
 use super::bar::Bar;
 use super::irqs::Irqs;
 use super::space::{AddressSpace, Attachment};
-use crate::device::{Network, device_config, ports};
+use crate::device::{Cables, Network, device_config, ports};
 use crate::launch::{report, settings};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
@@ -40,6 +40,7 @@ pub(super) struct Endpoint {
 /// What the thread steps.
 struct Core {
     function: Function,
+    cables: Cables,
     bar: Arc<Bar>,
     trapped: &'static Trapped,
     shown: Duration,
@@ -80,7 +81,8 @@ impl Endpoint {
         // Functions are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
-        let core = Core { function, bar: bar.clone(), trapped, shown: Duration::ZERO };
+        let cables = Cables::new(settings, index);
+        let core = Core { function, cables, bar: bar.clone(), trapped, shown: Duration::ZERO };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
             log::error!("the function's thread does not start: {error}");
@@ -163,6 +165,12 @@ impl Step for Core {
     }
 
     fn step(&mut self, now: Duration) -> bool {
+        let Self { function, cables, .. } = self;
+        cables.look(now, |port, up| {
+            if let Err(error) = function.device().set_port_up(port, up) {
+                log::error!("port {port}: {error}");
+            }
+        });
         let worked = self.function.step(now);
         if now - self.shown >= SHOW_EVERY {
             self.shown = now;

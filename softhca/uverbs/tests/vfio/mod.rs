@@ -49,3 +49,22 @@ fn rdma_cores_driver_drives_the_function() {
     assert_eq!(code, Some(0), "{output}");
     assert!(output.contains("has 1 complaint(s)") && output.contains("DMA to unmapped memory"), "{output}");
 }
+
+/// rdma-core's own tests of that driver, as Debian's python3-pyverbs has them. One waits for a link that comes up after the function
+/// was opened, so the cable is pulled before.
+#[test]
+fn rdma_cores_own_tests_pass() {
+    let directory = tempfile::tempdir().expect("a directory for the tests");
+    let script = format!(
+        "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
+        cable=$SOFTHCA_FABRIC/mlx5_1-1.down
+        [ \"$1\" = test_mlx5vfio_async_event ] && touch \"$cable\" && {{ sleep 4; rm \"$cable\"; }} &
+        /usr/bin/python3 '{0}/tests/run_tests.py' -v --pci-dev ca00:02:00.0 tests.test_mlx5_vfio.Mlx5VfioTrafficTest.\"$1\"",
+        directory.path().display()
+    );
+    for test in ["test_mlx5vfio_rc_qp_send_imm_traffic", "test_mlx5vfio_async_event"] {
+        let (code, output) = launch(&["--vfio", "1"], &["sh", "-c", &script, "sh", test], PATIENCE);
+        assert_eq!(code, Some(0), "{output}");
+        assert!(output.contains("Ran 1 test") && !output.contains("skipped"), "{output}");
+    }
+}
