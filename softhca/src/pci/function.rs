@@ -100,7 +100,8 @@ impl Function {
         }
     }
 
-    /// Writes to BAR 0 from byte `at` on. What is not decoded is lost.
+    /// Writes to BAR 0 from byte `at` on. What is not decoded is lost, and so are doorbells while no driver has the interface: Linux
+    /// rings some after it has shut the HCA down.
     pub fn write(&mut self, at: u64, bytes: &[u8]) {
         if !self.config.decodes_memory() {
             return;
@@ -112,7 +113,7 @@ impl Function {
             let (piece, after) = rest.split_at(len);
             if at < init_segment::BYTES {
                 self.write_register(at, piece);
-            } else if at >= u64::from(FIRST_UAR) * UAR_PAGE_BYTES as u64 {
+            } else if at >= u64::from(FIRST_UAR) * UAR_PAGE_BYTES as u64 && self.segment.queue().is_some() {
                 self.device.doorbell((at / unit) as u32, (at % unit) as usize, piece);
             }
             (at, rest) = (at + len as u64, after);

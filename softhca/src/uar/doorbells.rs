@@ -27,6 +27,8 @@ pub(crate) struct Doorbells {
     /// Pages by index.
     pub(crate) pages: Table<Uar>,
     source: DoorbellSource,
+    /// No CPU combines stores to the pages.
+    is_trapped: bool,
     /// Copies that have begun, by UAR page and offset of the half.
     copies: BTreeMap<(u32, usize), BlueFlameCopy>,
     /// Pages are mapped without write combining.
@@ -44,12 +46,20 @@ struct Target {
 impl Doorbells {
     /// No pages yet, and `limit` of them at most.
     pub(crate) fn new(source: DoorbellSource, limit: u32) -> Self {
-        Self { pages: Table::new(Object::Uar, 1, limit), source, copies: BTreeMap::new(), non_cached: false }
+        Self {
+            pages: Table::new(Object::Uar, 1, limit),
+            source,
+            is_trapped: false,
+            copies: BTreeMap::new(),
+            non_cached: false,
+        }
     }
 
-    /// Has the next pages be `count` from index `first` on: where a front end has room for registers.
+    /// Has the next pages be `count` from index `first` on: where a front end has room for registers. It sees each store to them by
+    /// itself, so nothing is lost if halves do not take turns.
     pub(crate) fn place(&mut self, first: u32, count: u32) {
         self.pages = Table::new(Object::Uar, first, count);
+        self.is_trapped = true;
     }
 
     /// Forgets all pages, and what was stored to them.
@@ -223,7 +233,7 @@ impl Doorbells {
             complaints.add(Complaint::NotReadyToSend { qpn, state: target.state });
         }
         // A scan of the registers does not show in which order they were stored to.
-        let in_order = self.source == DoorbellSource::Calls;
+        let in_order = self.source == DoorbellSource::Calls && !self.is_trapped;
         let doorbell = std::array::from_fn(|at| stored[at]);
         if in_order && self.pages.get_mut(uar).is_some_and(|page| page.repeats_half(offset, doorbell)) {
             complaints.add(Complaint::SameHalf { uar, qpn, offset });
