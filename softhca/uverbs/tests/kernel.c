@@ -110,10 +110,6 @@ static void errors(struct ibv_cq *cq)
 	EXPECT(command_refused(IB_USER_VERBS_CMD_QUERY_DEVICE) == ENOSPC);
 	EXPECT(ioctl(context->cmd_fd, 0x1234, NULL) == -1 && errno == ENOTTY);
 	/* Features of what there is. */
-	struct ibv_qp_init_attr xrc = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_XRC_SEND,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 } };
-	errno = 0;
-	EXPECT(!ibv_create_qp(pd, &xrc) && errno == EOPNOTSUPP);
 	errno = 0;
 	EXPECT(!ibv_reg_mr(pd, memory, 64, 1 << 8) && errno == EOPNOTSUPP);
 }

@@ -89,6 +89,19 @@ const DYNAMIC: &[(&str, &[&str])] = &[
     ("ib_atomic_bw", &["-c", "DC", "-q", "4"]),
 ];
 
+/// perftest over XRC: both sides have a domain of the same file, an initiator and a target.
+const XRC: &[(&str, &[&str])] = &[
+    ("ib_send_lat", &["-c", "XRC"]),
+    ("ib_send_bw", &["-c", "XRC", "-q", "4"]),
+    ("ib_send_bw", &["-c", "XRC", "-b"]),
+    ("ib_write_lat", &["-c", "XRC"]),
+    ("ib_write_bw", &["-c", "XRC", "-q", "4"]),
+    ("ib_read_lat", &["-c", "XRC"]),
+    ("ib_read_bw", &["-c", "XRC"]),
+    ("ib_atomic_lat", &["-c", "XRC"]),
+    ("ib_atomic_bw", &["-c", "XRC", "-q", "4"]),
+];
+
 /// All message sizes from 2 bytes to 8 MiB.
 const ALL_SIZES: &[(&str, &[&str])] =
     &[("ib_send_bw", &["-a"]), ("ib_write_bw", &["-a"]), ("ib_read_bw", &["-a"]), ("ib_write_lat", &["-a"])];
@@ -382,6 +395,36 @@ fn dynamic_connections_work_as_libmlx5_drives_them() {
     for options in [&[][..], STRICT, STATIC, LOSSY, &["--link", "ethernet"]] {
         assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
     }
+}
+
+#[test]
+fn xrc_works_as_libmlx5_drives_it() {
+    let (_directory, program) = compiled("xrc");
+    for options in [&[][..], STRICT, STATIC, LOSSY, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+/// With one client: of several, this program's server sends to each by the connections of all, for which they would have to be one
+/// process, or of one device that processes share.
+#[test]
+fn xrc_pingpong() {
+    let event = &["-e", "-n", "200", "-s", "100000", "-m", "1024"];
+    let gid = &["-n", "200", "-g", "3"];
+    for (device, arguments) in
+        [(&[][..], &["-n", "200"][..]), (&[], event), (STRICT, event), (LOSSY, event), (&["--link", "ethernet"], gid)]
+    {
+        for output in pair(&Device::new(device), "ibv_xsrq_pingpong", arguments) {
+            assert!(output.ends_with("success\n"), "{device:?} {arguments:?}:\n{output}");
+        }
+    }
+}
+
+#[test]
+fn perftest_over_xrc() {
+    perftest(&[], 100, XRC);
+    perftest(&["--link", "ethernet"], 50, &XRC[..2]);
+    perftest(LOSSY, 50, XRC);
 }
 
 #[test]

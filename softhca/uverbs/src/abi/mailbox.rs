@@ -64,6 +64,7 @@ pub(crate) mod creator {
     pub(crate) const CQ: u16 = 0x400;
     pub(crate) const QP: u16 = 0x500;
     pub(crate) const PSV: u16 = 0x600;
+    pub(crate) const XRC_SRQ: u16 = 0x705;
     pub(crate) const DCT: u16 = 0x710;
     pub(crate) const SQ: u16 = 0x904;
     pub(crate) const RQ: u16 = 0x908;

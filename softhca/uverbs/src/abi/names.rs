@@ -10,6 +10,7 @@ pub(crate) mod object {
     pub(crate) const SRQ: u16 = 5;
     pub(crate) const AH: u16 = 6;
     pub(crate) const MR: u16 = 7;
+    pub(crate) const XRCD: u16 = 0xa;
     pub(crate) const ASYNC_EVENT: u16 = 0x10;
     pub(crate) const MLX5_DEVX: u16 = 0x1000;
     pub(crate) const MLX5_DEVX_OBJ: u16 = 0x1001;
@@ -79,6 +80,9 @@ pub(crate) mod command {
     pub(crate) const MODIFY_SRQ: u32 = 33;
     pub(crate) const QUERY_SRQ: u32 = 34;
     pub(crate) const DESTROY_SRQ: u32 = 35;
+    pub(crate) const OPEN_XRCD: u32 = 37;
+    pub(crate) const CLOSE_XRCD: u32 = 38;
+    pub(crate) const OPEN_QP: u32 = 40;
     pub(crate) const EX_QUERY_DEVICE: u32 = EX | 1;
     pub(crate) const EX_MODIFY_QP: u32 = EX | 26;
     pub(crate) const EX_MODIFY_CQ: u32 = EX | 57;

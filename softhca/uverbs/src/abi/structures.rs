@@ -306,6 +306,43 @@ abi! {
         response_length: u32,
     }
 
+    /// `struct ib_uverbs_open_xrcd`.
+    struct OpenXrcd {
+        response: u64,
+        /// The file that it stands for; -1 for none.
+        fd: i32,
+        oflags: u32,
+    }
+
+    /// `struct ib_uverbs_open_xrcd_resp`.
+    struct OpenXrcdResp {
+        xrcd_handle: u32,
+    }
+
+    /// `struct ib_uverbs_close_xrcd`.
+    struct CloseXrcd {
+        xrcd_handle: u32,
+    }
+
+    /// `struct ib_uverbs_open_qp`.
+    struct OpenQp {
+        response: u64,
+        user_handle: u64,
+        /// In the place of a protection domain.
+        xrcd_handle: u32,
+        qpn: u32,
+        qp_type: u8,
+        reserved: [u8; 7],
+    }
+
+    /// `struct ib_uverbs_create_qp_resp`, which answers opening one, too.
+    struct OpenQpResp {
+        qp_handle: u32,
+        qpn: u32,
+        cap: QpCap,
+        reserved: u32,
+    }
+
     /// `struct ib_uverbs_query_qp`.
     struct QueryQp {
         response: u64,

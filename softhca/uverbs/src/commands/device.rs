@@ -21,8 +21,8 @@ use zerocopy::FromZeros;
 const MAX_SGE: u32 = 30;
 
 /// What is true of `enum ib_device_cap_flags` and a ConnectX-5 reports, too: bad P_Keys are counted, port events, a system
-/// image GUID, RNR NAKs are generated.
-const CAPABILITIES: u32 = 1 << 1 | 1 << 10 | 1 << 11 | 1 << 12;
+/// image GUID, RNR NAKs are generated; XRC.
+const CAPABILITIES: u32 = 1 << 1 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 20;
 /// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
 const RAW_IP_CSUM: u32 = 1 << 26;
 const RAW_PACKET_IP_CSUM: u32 = 1 << 2;

@@ -20,5 +20,6 @@ mod request;
 mod srq;
 pub mod tally;
 mod uar;
+mod xrc;
 
 pub(crate) use ioctl::run;

@@ -6,9 +6,10 @@ use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
 use super::srq::Srq;
+use super::xrc::{self, Xrcd};
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
-use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT};
+use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
 use crate::context::uars::Register;
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
@@ -16,6 +17,7 @@ use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
 use softhca::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
+use softhca::firmware::DRIVER;
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -23,7 +25,9 @@ use zerocopy::FromZeros;
 const WQEBB_BYTES: u64 = 64;
 
 /// `IB_UVERBS_QPT_DRIVER`: a kind that the driver's flags tell.
-const DRIVER: u64 = 0xff;
+const OF_DRIVER: u64 = 0xff;
+/// `IB_UVERBS_QP_CREATE_SQ_SIG_ALL`.
+pub(super) const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
 
 /// Bytes of a scatter entry.
 const DATA_SEGMENT_BYTES: u32 = 16;
@@ -36,9 +40,22 @@ pub(crate) struct Qp {
     pub(crate) cap: QpCap,
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
-    /// Of raw packets.
-    raw: bool,
+    /// Transport service.
+    transport: Transport,
     events: Arc<Source>,
+    needs: Needs,
+}
+
+/// What a QP needs.
+pub(super) enum Needs {
+    /// What has been made for it, or is kept busy.
+    Parts { _kept: Box<Parts> },
+    /// A target of XRC: its domain.
+    Domain(Arc<Xrcd>),
+}
+
+/// The parts of a QP.
+pub(super) struct Parts {
     _pinned: [Pinned; 3],
     /// Given back when the QP goes.
     _register: Register,
@@ -54,6 +71,9 @@ impl context::Object for Qp {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        if let Needs::Domain(xrcd) = &self.needs {
+            return xrcd.close_target(hca, self.number, &self.events);
+        }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(&[Origin::Qp(self.number)]);
         Ok(())
@@ -61,12 +81,33 @@ impl context::Object for Qp {
 
     /// A QP for raw packets is a send queue and a receive queue.
     fn is_named(&self, id: CommandId) -> bool {
-        let creators: &[u16] = if self.raw { &[creator::SQ, creator::RQ] } else { &[creator::QP] };
+        let creators: &[u16] =
+            if self.transport == Transport::RawPacket { &[creator::SQ, creator::RQ] } else { &[creator::QP] };
         creators.iter().any(|&creator| id == CommandId::new(creator, self.number))
     }
 }
 
 impl Qp {
+    /// A target of XRC that somebody has opened: with what `needs` says.
+    pub(super) fn of_target(number: u32, events: Arc<Source>, needs: Needs) -> Self {
+        let cap = FromZeros::new_zeroed();
+        Self { number, cap, signal_all: false, transport: Transport::Xrc, events, needs }
+    }
+
+    /// Where its events go.
+    pub(super) fn events(&self) -> &Arc<Source> {
+        &self.events
+    }
+
+    /// Attributes that mean nothing to it, as it is one end of XRC (`modify_qp_mask` of the kernel).
+    pub(super) fn ignored(&self) -> u32 {
+        match (&self.needs, self.transport) {
+            (Needs::Domain(_), _) => qp_attr::MAX_QP_RD_ATOMIC | qp_attr::RETRY_CNT | qp_attr::RNR_RETRY,
+            (Needs::Parts { .. }, Transport::Xrc) => qp_attr::MAX_DEST_RD_ATOMIC | qp_attr::MIN_RNR_TIMER,
+            (Needs::Parts { .. }, _) => 0,
+        }
+    }
+
     fn reported(&self) -> EventsReported {
         EventsReported { events_reported: self.events.retire() }
     }
@@ -102,22 +143,23 @@ fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
         3 => Ok(Transport::Uc),
         4 => Ok(Transport::Ud),
         8 => Ok(Transport::RawPacket),
-        DRIVER if flags & qp_flag::TYPE_DCI != 0 => Ok(Transport::Dc),
-        // XRC.
-        9..=10 => Err(Errno::EOPNOTSUPP),
+        OF_DRIVER if flags & qp_flag::TYPE_DCI != 0 => Ok(Transport::Dc),
+        9 => Ok(Transport::Xrc),
         _ => Err(Errno::EINVAL),
     }
 }
 
-/// `QP_CREATE`: 0 handle, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle, 8 capabilities, 9 type, 10 flags,
+/// `QP_CREATE`: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle, 8 capabilities, 9 type, 10 flags,
 /// 12 asynchronous event file, 13 capabilities given, 14 QPN.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
     let hca = &context.hca;
     let driver: CreateQp = request.input(UHW_IN)?;
     let qp_type: u64 = request.input(9)?;
-    if qp_type == DRIVER && driver.flags & qp_flag::TYPE_DCT != 0 {
+    if qp_type == OF_DRIVER && driver.flags & qp_flag::TYPE_DCT != 0 {
         return dct::create(context, request);
+    }
+    if qp_type == xrc::TARGET {
+        return xrc::create_target(context, request);
     }
     let transport = transport(qp_type, driver.flags)?;
     let cap: QpCap = request.input(8)?;
@@ -130,8 +172,15 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
     let pd: Arc<Pd> = context.get(request.handle(2)?)?;
     let send_cq: Arc<Cq> = context.get(request.handle(4)?)?;
-    let recv_cq: Arc<Cq> = context.get(request.handle(5)?)?;
+    // An initiator of XRC has none, nor an SRQ.
+    let xrc = transport == Transport::Xrc;
+    let recv_cq: Arc<Cq> = if xrc { send_cq.clone() } else { context.get(request.handle(5)?)? };
     let srq: Option<Arc<Srq>> = request.optional_handle(3).map(|handle| context.get(handle)).transpose()?;
+    // As the kernel does.
+    let is_foreign = request.optional_handle(1).is_some() || srq.as_ref().is_some_and(|srq| xrc || srq.is_xrc());
+    if is_foreign || xrc && driver.rq_wqe_count != 0 {
+        return Err(Errno::EINVAL);
+    }
     let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
 
     let log_stride = driver.rq_wqe_shift;
@@ -159,12 +208,13 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         (None, None) => ReceiveSource::None,
     };
 
-    // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to.
+    // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to; and it does
+    // not ask for anything of the kind for XRC.
     let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
     let scatter_req = scatter
         && matches!(transport, Transport::Rc | Transport::Dc)
         && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
-    let scatter_res = scatter && !matches!(transport, Transport::Ud | Transport::Dc) && !raw;
+    let scatter_res = scatter && matches!(transport, Transport::Rc | Transport::Uc);
 
     let mut register = Register::choose(context.static_uars.get(), &driver);
     if register.is_err() {
@@ -178,7 +228,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
         context.pin_record(driver.db_addr, 8)?,
     ];
-    let number = hca.create(context.user(), Object::Qp, |device| {
+    // Initiators of XRC are the driver's own (`_create_user_qp`): commands of users cannot name them.
+    let user = if xrc { DRIVER } else { context.user() };
+    let number = hca.create(user, Object::Qp, |device| {
         device.create_qp(QpContext {
             transport,
             pd: pd.number,
@@ -210,13 +262,17 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         number,
         cap: ring,
         signal_all,
-        raw,
+        transport,
         events,
-        _pinned: pinned,
-        _register: register,
-        _pd: pd,
-        _cqs: [send_cq, recv_cq],
-        _srq: srq,
+        needs: Needs::Parts {
+            _kept: Box::new(Parts {
+                _pinned: pinned,
+                _register: register,
+                _pd: pd,
+                _cqs: [send_cq, recv_cq],
+                _srq: srq,
+            }),
+        },
     });
     hca.know(Origin::Qp(number), &qp.events);
     request.put_handle(0, context.insert(qp))?;

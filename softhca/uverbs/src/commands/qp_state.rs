@@ -66,8 +66,9 @@ fn path_to_abi(path: &Path, port: Option<u8>) -> QpDest {
     dest
 }
 
-fn attr_from_abi(hca: &Hca, wanted: &ModifyQp) -> Result<QpAttr, Errno> {
-    let bits = wanted.attr_mask;
+/// The change that is wanted, without what means nothing to the QP.
+fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, Errno> {
+    let bits = wanted.attr_mask & !ignored;
     let given = |bit| bits & bit != 0;
     if bits & !mask::KNOWN != 0 || given(mask::PATH_MIG_STATE) && wanted.path_mig_state != MIGRATED {
         return Err(Errno::EOPNOTSUPP);
@@ -106,7 +107,7 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
         return dct::modify(&context.hca, &dct, wanted);
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
-    let attr = attr_from_abi(&context.hca, wanted)?;
+    let attr = attr_from_abi(&context.hca, wanted, qp.ignored())?;
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
     Ok(None)
 }

@@ -1,8 +1,10 @@
 //! Shared receive queues.
 
+use super::cq::Cq;
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
+use super::xrc::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateSrq, CreateSrqResp};
 use crate::abi::{Destroy, EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};
@@ -10,12 +12,16 @@ use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
-use softhca::context::{RqContext, SrqContext, SrqOrder};
+use softhca::context::{RqContext, SrqContext, SrqOrder, XrcContext};
 use softhca::error::Object;
+use softhca::firmware::DRIVER;
 use std::sync::Arc;
 
 /// Bytes of the segment that links a WQE to the next, and of a data segment.
 const SEGMENT_BYTES: u32 = 16;
+
+/// `MLX5_IB_DEFAULT_UIDX`.
+const NO_INDEX: u32 = 0xff_ffff;
 
 /// A shared receive queue.
 pub(crate) struct Srq {
@@ -25,6 +31,8 @@ pub(crate) struct Srq {
     max_wr: u32,
     /// Scatter entries of a WQE.
     max_sge: u32,
+    /// Of an XRC domain: it, and the CQ; both are kept busy.
+    xrc: Option<(Arc<Xrcd>, Arc<Cq>)>,
     events: Arc<Source>,
     _pinned: [Pinned; 2],
     /// Keeps the domain busy.
@@ -44,20 +52,39 @@ impl context::Object for Srq {
 
     /// mlx5_ib makes SRQs as RMPs.
     fn is_named(&self, id: CommandId) -> bool {
-        id == CommandId::new(creator::RMP, self.number)
+        let creator = if self.is_xrc() { creator::XRC_SRQ } else { creator::RMP };
+        id == CommandId::new(creator, self.number)
     }
 }
 
 impl Srq {
+    /// Whether it is of an XRC domain.
+    pub(crate) fn is_xrc(&self) -> bool {
+        self.xrc.is_some()
+    }
+
     fn reported(&self) -> EventsReported {
         EventsReported { events_reported: self.events.retire() }
     }
 }
 
-/// `SRQ_CREATE`: 0 handle, 1 PD, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 9 type, 10 asynchronous
+/// The XRC domain and the CQ that a request names, if the SRQ is to be of a domain.
+fn parts_of_xrc(context: &Context, request: &Request) -> Result<Option<(Arc<Xrcd>, Arc<Cq>)>, Errno> {
+    const TYPE_BASIC: u64 = 0;
+    const TYPE_XRC: u64 = 1;
+    match request.input(9)? {
+        TYPE_BASIC => Ok(None),
+        TYPE_XRC => {
+            let cq: Arc<Cq> = context.get(request.handle(3)?)?;
+            Ok(Some((context.get(request.handle(2)?)?, cq)))
+        }
+        _ => Err(Errno::EOPNOTSUPP),
+    }
+}
+
+/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 9 type, 10 asynchronous
 /// event file, 11 WQEs given, 12 scatter entries given.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    const TYPE_BASIC: u64 = 0;
     let hca = &context.hca;
     let driver: CreateSrq = request.input(UHW_IN)?;
     let pd: Arc<Pd> = context.get(request.handle(1)?)?;
@@ -65,7 +92,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let max_wr: u32 = request.input(5)?;
     let max_sge: u32 = request.input(6)?;
     let limit: u32 = request.input(7)?;
-    if request.input::<u64>(9)? != TYPE_BASIC || driver.flags != 0 {
+    let xrc = parts_of_xrc(context, request)?;
+    if driver.flags != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     // As mlx5_ib does: one WQE more than can be posted, since the list of free ones never runs empty; a power of two
@@ -87,9 +115,18 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let pinned =
         [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
     let srq = SrqContext { pd: pd.number, rq, order: SrqOrder::Linked, dbr: driver.db_addr, limit: limit as u16 };
-    let number = hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?;
+    let number = match &xrc {
+        None => hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?,
+        // The driver's own, as in `create_srq_user`: commands of users cannot name it.
+        Some((xrcd, cq)) => {
+            // CQEs of version 0 are asked for by the highest index; they have the SRQ's number.
+            let uidx = (driver.uidx != NO_INDEX).then_some(driver.uidx & 0xff_ffff);
+            let xrc = XrcContext { xrcd: xrcd.number(), cqn: cq.number, uidx };
+            hca.create(DRIVER, Object::Srq, |device| device.create_xrc_srq(srq, xrc))?
+        }
+    };
     let max_sge = stride / SEGMENT_BYTES - 1;
-    let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, events, _pinned: pinned, _pd: pd });
+    let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, xrc, events, _pinned: pinned, _pd: pd });
     hca.know(Origin::Srq(number), &srq.events);
     request.put_handle(0, context.insert(srq))?;
     request.put(11, &(entries - 1))?;

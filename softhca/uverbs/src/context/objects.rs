@@ -19,6 +19,8 @@ pub(crate) enum Rank {
     Srq,
     /// A completion queue.
     Cq,
+    /// An XRC domain.
+    Xrcd,
     /// A memory region.
     Mr,
     /// A protection domain.

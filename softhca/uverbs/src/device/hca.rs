@@ -9,6 +9,7 @@ use super::network::{Network, ports};
 use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
+use super::xrc_domains::Domains;
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::Mutex as DeviceMutex;
@@ -35,6 +36,8 @@ pub(crate) struct Hca {
     /// Memory that it reaches without its being pinned.
     pub(crate) windows: Windows,
     pub(super) core: Arc<DeviceMutex<Stepped>>,
+    /// XRC domains that stand for files.
+    pub(super) domains: Domains,
     capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
@@ -116,6 +119,7 @@ impl Hca {
             settings,
             windows,
             core,
+            domains: Domains::default(),
             capabilities,
             common_user: OnceLock::new(),
             trapped,
@@ -178,7 +182,7 @@ impl Hca {
         Ok(())
     }
 
-    /// From now on, `origin`'s events go to `source`.
+    /// From now on, `origin`'s events go to `source`, too.
     pub(crate) fn know(&self, origin: Origin, source: &Arc<Source>) {
         self.core.lock().know(origin, source);
     }
@@ -222,6 +226,11 @@ impl Hca {
     /// `origins` are gone.
     pub(crate) fn forget(&self, origins: &[Origin]) {
         self.core.lock().forget(origins);
+    }
+
+    /// From now on, `origin`'s events go to `source` no more.
+    pub(crate) fn forget_source(&self, origin: Origin, source: &Arc<Source>) {
+        self.core.lock().forget_source(origin, source);
     }
 
     /// Delivers what the device has to say.

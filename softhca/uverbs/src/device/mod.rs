@@ -17,6 +17,7 @@ mod subscriptions;
 pub(crate) mod tally;
 mod targets;
 mod users;
+mod xrc_domains;
 
 pub(crate) use cables::Cables;
 pub(crate) use dma::Window;
@@ -28,3 +29,4 @@ pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use stepped::{Origin, take_mads};
 pub(crate) use subscriptions::{EventFd, Receiver, Topic, queue_kind};
+pub(crate) use xrc_domains::{Domain, Inode};

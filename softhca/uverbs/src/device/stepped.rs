@@ -36,7 +36,8 @@ pub(super) struct Stepped {
     pub(super) firmware: Firmware,
     /// What programs hear of events as the device says them.
     pub(super) subscriptions: Subscriptions,
-    sources: HashMap<Origin, Arc<Source>>,
+    /// Several know of a target that they share.
+    sources: HashMap<Origin, Vec<Arc<Source>>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
     cables: Cables,
@@ -65,9 +66,20 @@ impl Stepped {
         }
     }
 
-    /// From now on, `origin`'s events go to `source`.
+    /// From now on, `origin`'s events go to `source`, too.
     pub(super) fn know(&mut self, origin: Origin, source: &Arc<Source>) {
-        self.sources.insert(origin, source.clone());
+        self.sources.entry(origin).or_default().push(source.clone());
+    }
+
+    /// From now on, `origin`'s events go to `source` no more.
+    pub(super) fn forget_source(&mut self, origin: Origin, source: &Arc<Source>) {
+        if let Some(sources) = self.sources.get_mut(&origin) {
+            sources.retain(|known| !Arc::ptr_eq(known, source));
+        }
+    }
+
+    fn sources(&self, origin: Origin) -> impl Iterator<Item = &Arc<Source>> {
+        self.sources.get(&origin).into_iter().flatten()
     }
 
     /// `origins` are gone.
@@ -86,9 +98,7 @@ impl Stepped {
     fn deliver(&self, event: Event) {
         let (origin, event_type) = match event {
             Event::Completion { cqn } => {
-                if let Some(source) = self.sources.get(&Origin::Completion(cqn)) {
-                    source.completion();
-                }
+                self.sources(Origin::Completion(cqn)).for_each(|source| source.completion());
                 return;
             }
             Event::CqError { cqn, .. } => (Origin::Cq(cqn), async_event::CQ_ERR),
@@ -116,9 +126,7 @@ impl Stepped {
             }
         };
         log::debug!("asynchronous event: {event:?}");
-        if let Some(source) = self.sources.get(&origin) {
-            source.asynchronous(event_type);
-        }
+        self.sources(origin).for_each(|source| source.asynchronous(event_type));
     }
 
     /// An event that is no queue's.

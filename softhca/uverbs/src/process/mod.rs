@@ -8,6 +8,7 @@ pub(crate) mod fds;
 pub(crate) mod guarded;
 mod identity;
 mod lock;
+pub(crate) mod lock_file;
 mod memlock;
 mod page;
 pub(crate) mod real;

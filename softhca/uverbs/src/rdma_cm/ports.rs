@@ -4,11 +4,11 @@
 use crate::abi::abi;
 use crate::process::Errno;
 use crate::process::fds::Own;
+use crate::process::lock_file::{failed, flock, locked, open};
 use softhca_settings::{Gid, MAX_DEVICES, gid_of};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::net::IpAddr;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
@@ -99,24 +99,9 @@ pub(super) struct Lease {
     pid: u32,
 }
 
-fn open(path: &Path, create: bool) -> std::io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(create).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
-}
-
-fn flock(file: &File, operation: i32) -> std::io::Result<()> {
-    // SAFETY: a descriptor that is open.
-    if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-}
-
-fn failed(error: std::io::Error) -> Errno {
-    Errno(error.raw_os_error().unwrap_or(libc::EIO))
-}
-
 /// Locks the table until the file is closed.
 fn table(directory: &Path, operation: i32) -> Result<File, Errno> {
-    let file = open(&directory.join(TABLE), true).map_err(failed)?;
-    flock(&file, operation).map_err(failed)?;
-    Ok(file)
+    locked(&directory.join(TABLE), operation)
 }
 
 fn read(file: &File) -> Option<Record> {

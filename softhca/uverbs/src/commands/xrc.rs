@@ -1,0 +1,150 @@
+//! XRC domains, and targets of them: queue pairs that only receive, and that all who have the domain can open.
+
+use super::event_file;
+use super::qp::{Needs, Qp};
+use super::request::Request;
+use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag};
+use crate::abi::{CloseXrcd, OpenQp, OpenQpResp, OpenXrcd, OpenXrcdResp, QpCap, UHW_IN, UHW_OUT};
+use crate::context::{self, Context, Rank};
+use crate::device::{Domain, Hca, Inode, Origin, Source};
+use crate::process::{Errno, lock};
+use softhca::context::{Privileges, QpContext, ReceiveSource, Transport};
+use softhca::error::Object;
+use softhca::firmware::DRIVER;
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// `IB_QPT_XRC_TGT`.
+pub(super) const TARGET: u64 = 10;
+
+/// An XRC domain, as a program has opened it. SRQs and targets made by this handle keep it busy.
+pub(crate) struct Xrcd {
+    domain: Arc<Domain>,
+}
+
+impl context::Object for Xrcd {
+    fn rank(&self) -> Rank {
+        Rank::Xrcd
+    }
+
+    fn release(&self, hca: &Hca) -> Result<(), Errno> {
+        hca.close_domain(&self.domain)
+    }
+}
+
+impl Xrcd {
+    /// The device's number for it.
+    pub(super) fn number(&self) -> u32 {
+        self.domain.number
+    }
+
+    /// A target of it is closed. Whoever does so last has the device destroy it.
+    pub(super) fn close_target(&self, hca: &Hca, qpn: u32, events: &Arc<Source>) -> Result<(), Errno> {
+        let mut targets = lock(&self.domain.targets);
+        match targets.get_mut(&qpn) {
+            Some(opened) if *opened > 1 => *opened -= 1,
+            _ => {
+                hca.destroy(Object::Qp, qpn, |device| device.destroy_qp(qpn))?;
+                targets.remove(&qpn);
+            }
+        }
+        hca.forget_source(Origin::Qp(qpn), events);
+        Ok(())
+    }
+}
+
+/// `OPEN_XRCD`.
+pub(crate) fn open(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: OpenXrcd = request.core_in()?;
+    // No file.
+    let inode = (wanted.fd != -1).then(|| Inode::of(wanted.fd)).transpose()?;
+    let flag = |flag: i32| wanted.oflags & flag.cast_unsigned() != 0;
+    let domain = context.hca.open_domain(inode, (flag(libc::O_CREAT), flag(libc::O_EXCL)))?;
+    let xrcd_handle = context.insert(Arc::new(Xrcd { domain }));
+    request.core_out(&OpenXrcdResp { xrcd_handle })
+}
+
+/// `CLOSE_XRCD`.
+pub(crate) fn write_close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: CloseXrcd = request.core_in()?;
+    context.destroy::<Xrcd>(wanted.xrcd_handle).map(drop)
+}
+
+/// `XRCD_DESTROY`: 0 handle.
+pub(crate) fn close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<Xrcd>(request.handle(0)?).map(drop)
+}
+
+/// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor memory. To
+/// `mlx5_ib` the driver's part is of no interest.
+pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let hca = &context.hca;
+    // As the kernel (`UVERBS_METHOD_QP_CREATE`).
+    if [2, 4, 5].into_iter().any(|id| request.optional_handle(id).is_some()) {
+        return Err(Errno::EINVAL);
+    }
+    let driver: CreateQp = request.input(UHW_IN)?;
+    let flags: u32 = request.optional(10)?.unwrap_or(0);
+    if flags & !super::qp::FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let cap: QpCap = request.input(8)?;
+    let user_handle: u64 = request.input(7)?;
+    let xrcd: Arc<Xrcd> = context.get(request.handle(1)?)?;
+    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+    let number = {
+        // Nobody opens it before it is there whole.
+        let mut targets = lock(&xrcd.domain.targets);
+        let number = hca.create(DRIVER, Object::Qp, |device| {
+            device.create_qp(QpContext {
+                transport: Transport::Xrc,
+                pd: 0,
+                send_cqn: 0,
+                recv_cqn: 0,
+                sq: None,
+                rq: ReceiveSource::Domain { xrcd: xrcd.domain.number },
+                dbr: 0,
+                uar: 0,
+                uidx: driver.uidx & 0xff_ffff,
+                privileges: Privileges::default(),
+                signal_all: false,
+                scatter_to_cqe_req: 0,
+                scatter_to_cqe_res: 0,
+            })
+        })?;
+        targets.insert(number, 1);
+        number
+    };
+    let handle = add(context, xrcd, number, events);
+    request.put_handle(0, handle)?;
+    request.put(13, &cap)?;
+    request.put(14, &number)?;
+    request.put_optional(UHW_OUT, &CreateQpResp::new_zeroed())
+}
+
+/// `OPEN_QP`: a target that somebody has made in the domain.
+pub(crate) fn open_target(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let wanted: OpenQp = request.core_in()?;
+    let xrcd: Arc<Xrcd> = context.get(wanted.xrcd_handle).map_err(|_| Errno::EINVAL)?;
+    if u64::from(wanted.qp_type) != TARGET {
+        return Err(Errno::EINVAL);
+    }
+    {
+        let mut targets = lock(&xrcd.domain.targets);
+        let opened = targets.get_mut(&wanted.qpn).ok_or_else(|| {
+            log::info!("no target {:#x} in the XRC domain: targets of other processes cannot be opened", wanted.qpn);
+            Errno::EINVAL
+        })?;
+        *opened += 1;
+    }
+    let events = Source::new(context.async_events(None), wanted.user_handle);
+    let qp_handle = add(context, xrcd, wanted.qpn, events);
+    request.core_out(&OpenQpResp { qp_handle, qpn: wanted.qpn, ..FromZeros::new_zeroed() })
+}
+
+/// A handle of target `number`.
+fn add(context: &Context, xrcd: Arc<Xrcd>, number: u32, events: Arc<Source>) -> u32 {
+    let qp = Arc::new(Qp::of_target(number, events, Needs::Domain(xrcd)));
+    context.hca.know(Origin::Qp(number), qp.events());
+    context.insert(qp)
+}
