@@ -242,9 +242,6 @@ static void extended_queues(void)
 	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
 	errno = 0;
 	EXPECT(!ibv_alloc_mw(pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP);
-	errno = 0;
-	EXPECT(!ibv_open_xrcd(context, &(struct ibv_xrcd_init_attr){ .fd = -1, .oflags = O_CREAT,
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS }) && errno == EOPNOTSUPP);
 }
 
 static void gids(void)

@@ -84,7 +84,7 @@ static int command_refused(uint32_t command)
 	return refused(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 1, &attr);
 }
 
-static void errors(struct ibv_cq *cq)
+static void errors(void)
 {
 	/* What nobody has heard of. */
 	EXPECT(refused(0x77, 0, 0, NULL) == EPROTONOSUPPORT);
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 63, NULL, NULL, 0));
 	identity();
 	capacities(cq);
-	errors(cq);
+	errors();
 	closing();
 	children();
 	reused();
