@@ -1,0 +1,77 @@
+//! Compares what a kernel and the preloaded object have answered to the same programs, as `record.c` of
+//! `softhca/uverbs/tests/calls` has written it down.
+//!
+//! Exits with 1 if they differ in anything that the list of known differences does not explain.
+
+mod calls;
+mod differences;
+mod explained;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use comfy_table::Table;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Compares the calls that programs have made on a kernel with those that they have made under the preloaded object.
+#[derive(Parser)]
+struct Arguments {
+    /// Directory with a log of each program, as the kernel has answered
+    kernel: PathBuf,
+    /// Directory with logs of the same names, as the preloaded object has answered
+    object: PathBuf,
+    /// The known differences, and why there are
+    #[arg(long, value_name = "FILE")]
+    explained: PathBuf,
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let explained = explained::read(&read(&arguments.explained)?)?;
+    let names = logs(&arguments.kernel)?;
+    if names.is_empty() {
+        bail!("no logs in {}", arguments.kernel.display());
+    }
+    if let Some(name) = logs(&arguments.object)?.difference(&names).next() {
+        bail!("{name} was recorded under the object, and not on the kernel");
+    }
+    let mut table = Table::new();
+    table.load_preset(comfy_table::presets::NOTHING).set_header(["program", "calls", "explained", "unexplained"]);
+    let mut used = BTreeSet::new();
+    let mut is_clean = true;
+    for name in names {
+        let [kernel, object] = [&arguments.kernel, &arguments.object].map(|directory| -> Result<_> {
+            let path = directory.join(&name);
+            calls::parse(&read(&path)?).with_context(|| path.display().to_string())
+        });
+        let (kernel, object) = (kernel?, object?);
+        let (mut known, mut unknown) = (0, 0);
+        for difference in differences::of(&kernel, &object) {
+            if let Some(row) = explained.iter().position(|row| row.covers(&difference)) {
+                used.insert(row);
+                known += 1;
+            } else {
+                unknown += 1;
+                println!("{name}: {difference}");
+            }
+        }
+        is_clean &= unknown == 0;
+        table.add_row([name, kernel.len().to_string(), known.to_string(), unknown.to_string()]);
+    }
+    println!("{table}");
+    for (_, explanation) in explained.iter().enumerate().filter(|(row, _)| !used.contains(row)) {
+        println!("no longer a difference: {explanation}");
+    }
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// The names of the files in a directory.
+fn logs(directory: &Path) -> Result<BTreeSet<String>> {
+    let entries = std::fs::read_dir(directory).with_context(|| directory.display().to_string())?;
+    entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
