@@ -128,3 +128,35 @@ reload_under_load() {
     within 100 gone "$server" && within 100 gone "$client"
 }
 gone() { ! kill -0 "$1"; }
+
+# Runs programs by device $1 and its GID $2, and prints their calls of the kernel, as the object $RECORD writes them down: each log
+# after a line `log PROGRAM`, of a pair that of the server first.
+logged_calls() {
+    logged devinfo ibv_devinfo -v -d "$1"
+    for kind in rc uc ud srq; do
+        logged "${kind}_pingpong" pair ibv_${kind}_pingpong -d "$1" -g "$2" -n 20
+        logged "${kind}_pingpong-e" pair ibv_${kind}_pingpong -d "$1" -g "$2" -n 1 -e
+    done
+    logged xsrq_pingpong pair ibv_xsrq_pingpong -d "$1" -g "$2" -n 20
+    for what in send write read atomic; do
+        logged ${what}_lat pair ib_${what}_lat -F -d "$1" -x "$2" -n 20
+    done
+}
+logged() {
+    name=$1
+    shift
+    directory=$(mktemp -d)
+    case $1 in
+    pair) shift; set -- pair env "LD_PRELOAD=$RECORD${LD_PRELOAD:+:$LD_PRELOAD}" "CALLS=$directory/log" "$@" ;;
+    *) set -- env "LD_PRELOAD=$RECORD${LD_PRELOAD:+:$LD_PRELOAD}" "CALLS=$directory/log" "$@" ;;
+    esac
+    "$@" >"$directory/said" 2>&1 || { cat "$directory/said"; echo "$name: failed"; exit 1; }
+    part=0
+    for file in $(ls "$directory" | sort -t . -k 2 -n); do
+        [ "$file" != said ] || continue
+        part=$((part + 1))
+        echo "log $name.$part"
+        cat "$directory/$file"
+    done
+    rm -r "$directory"
+}
