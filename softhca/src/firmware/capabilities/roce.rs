@@ -10,8 +10,8 @@ const VERSIONS: u64 = 5;
 const DEST_UDP_PORT: u64 = 4791;
 /// Least UDP port that a path can be sent from; the wire has none, so that all do.
 const LEAST_SOURCE_UDP_PORT: u64 = 0xc000;
-/// Entries of a port's table: paths name one by 8 bits.
-const ADDRESSES: u64 = 256;
+/// Entries of a port's table, as on a ConnectX-5: paths name one by 8 bits.
+const ADDRESSES: u64 = 255;
 
 capability_set! {
     /// RoCE.

@@ -9,20 +9,15 @@ use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_
 use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
 use crate::device::Hca;
-use crate::device::limits::{
-    COMP_VECTORS, LOCAL_ACK_DELAY, MAX_CQE, MAX_QUEUE_WR, MAX_QUEUES, MAX_RD_ATOMIC, MAX_RQ_WQE, MAX_SQ_WQE,
-};
+use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_QUEUES, MAX_RQ_WQE, MAX_SQ_WQE};
 use crate::process::Errno;
 use softhca_settings::{self as settings, InlineHeaders, Link};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
-/// Scatter/gather entries of a request: what `mlx5_ib` reports for WQEs of these sizes.
-const MAX_SGE: u32 = 30;
+/// Scatter/gather entries of a READ (Linux `MLX5_MAX_SGE_RD`).
+const MAX_SGE_RD: u32 = 30;
 
-/// What is true of `enum ib_device_cap_flags` and a ConnectX-5 reports, too: bad P_Keys are counted, port events, a system
-/// image GUID, RNR NAKs are generated; XRC.
-const CAPABILITIES: u32 = 1 << 1 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 20;
 /// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
 const RAW_IP_CSUM: u32 = 1 << 26;
 const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
@@ -37,8 +32,6 @@ const INLINE_MODE_NONE: u8 = 1;
 const INLINE_MODE_L2: u8 = 2;
 const INLINE_MODE_IP: u8 = 3;
 const INLINE_MODE_TCP_UDP: u8 = 4;
-/// CQE timestamps count nanoseconds: the clock in kHz.
-const CORE_CLOCK_KHZ: u64 = 1_000_000;
 
 /// `GET_CONTEXT`: attributes 0 and 1 are outputs, the rest is the driver's.
 pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
@@ -120,9 +113,10 @@ fn put_context(request: &Request, driver: u16, response: &AllocUcontextResp) -> 
 
 /// `enum ib_device_cap_flags`.
 fn capabilities(hca: &Hca) -> u32 {
+    let flags = hca.capabilities().attributes.cap_flags;
     match hca.settings.link {
-        Link::Infiniband => CAPABILITIES,
-        Link::Ethernet => CAPABILITIES | RAW_IP_CSUM,
+        Link::Infiniband => flags,
+        Link::Ethernet => flags | RAW_IP_CSUM,
     }
 }
 
@@ -130,36 +124,39 @@ fn base(context: &Context) -> QueryDeviceResp {
     let hca = &context.hca;
     let [major, minor, sub_minor] = hca.settings.generation.firmware().map(u64::from);
     let guid = settings::node_guid(hca.index).to_be_bytes();
+    let has = hca.capabilities().attributes;
     QueryDeviceResp {
         fw_ver: major << 32 | minor << 16 | sub_minor,
         node_guid: guid,
         sys_image_guid: guid,
         max_mr_size: u64::MAX,
-        page_size_cap: 0xffff_ffff_ffff_f000,
+        page_size_cap: has.page_size_cap,
         vendor_id: settings::VENDOR_ID,
         vendor_part_id: hca.settings.generation.device_id(),
         hw_ver: 0,
-        max_qp: MAX_QUEUES,
-        max_qp_wr: MAX_QUEUE_WR,
+        max_qp: has.max_qp,
+        max_qp_wr: has.max_qp_wr,
         device_cap_flags: capabilities(hca),
-        max_sge: MAX_SGE,
-        max_sge_rd: MAX_SGE,
-        max_cq: 1 << 16,
-        max_cqe: MAX_CQE,
-        max_mr: 1 << 20,
-        max_pd: 1 << 16,
-        max_qp_rd_atom: MAX_RD_ATOMIC.into(),
-        max_res_rd_atom: u32::from(MAX_RD_ATOMIC) * MAX_QUEUES,
-        max_qp_init_rd_atom: MAX_RD_ATOMIC.into(),
-        // Atomic with respect to other requests through this device (IB_ATOMIC_HCA).
-        atomic_cap: 1,
+        max_sge: has.max_send_sge.min(has.max_recv_sge),
+        max_sge_rd: MAX_SGE_RD,
+        max_cq: has.max_cq,
+        max_cqe: has.max_cqe,
+        max_mr: has.max_mr,
+        max_pd: has.max_pd,
+        max_qp_rd_atom: has.max_qp_rd_atom,
+        max_res_rd_atom: has.max_qp_rd_atom.wrapping_mul(has.max_qp),
+        max_qp_init_rd_atom: has.max_qp_init_rd_atom,
+        atomic_cap: has.atomic_cap,
+        max_mcast_grp: has.max_mcast_grp,
+        max_mcast_qp_attach: has.max_mcast_qp_attach,
+        max_total_mcast_qp_attach: has.max_mcast_grp.wrapping_mul(has.max_mcast_qp_attach),
         max_ah: i32::MAX as u32,
-        max_srq: 1 << 16,
-        max_srq_wr: MAX_QUEUE_WR - 1,
+        max_srq: has.max_srq,
+        max_srq_wr: has.max_srq_wr,
         // A receive WQE of an SRQ begins with a 16-byte segment that links it.
-        max_srq_sge: u32::from(MAX_RQ_WQE) / 16 - 1,
-        max_pkeys: 1,
-        local_ca_ack_delay: LOCAL_ACK_DELAY,
+        max_srq_sge: has.max_recv_sge.saturating_sub(1),
+        max_pkeys: has.max_pkeys,
+        local_ca_ack_delay: has.local_ca_ack_delay,
         phys_port_cnt: hca.settings.ports as u8,
         ..FromZeros::new_zeroed()
     }
@@ -188,7 +185,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         odp_general_caps: ODP_SUPPORT | ODP_SUPPORT_IMPLICIT,
         odp_transport_caps: ODP_TRANSPORTS,
         timestamp_mask: i64::MAX as u64,
-        hca_core_clock: CORE_CLOCK_KHZ,
+        hca_core_clock: hca.capabilities().attributes.core_clock_khz,
         device_cap_flags_ex: capabilities(hca).into(),
         raw_packet_caps: if hca.settings.link == Link::Ethernet { RAW_PACKET_IP_CSUM } else { 0 },
         max_cq_moderation_count: u16::MAX,

@@ -1,5 +1,6 @@
 //! What the firmware says that it can do, as far as a kernel driver acts on it (`QUERY_HCA_CAP`).
 
+use super::attributes::Attributes;
 use crate::abi::mailbox::{self, Field, OP_MOD, field};
 use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
@@ -49,6 +50,8 @@ pub(crate) struct Capabilities {
     pub(crate) apu: bool,
     /// Commands for another function pass.
     pub(crate) vhca_tunnel: bool,
+    /// How much of everything it has.
+    pub(crate) attributes: Attributes,
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,
 }
@@ -64,7 +67,8 @@ impl Capabilities {
             (status == Status::Ok).then(|| output.split_off(BEFORE))
         };
         let Some(general) = query(GENERAL) else {
-            return Self { users: false, user_caps: 0, apu: false, vhca_tunnel: false, events: None };
+            let attributes = Attributes::default();
+            return Self { users: false, user_caps: 0, apu: false, vhca_tunnel: false, attributes, events: None };
         };
         let masks = |bytes: Vec<u8>| {
             let word = |index: usize| field(index * 64, 64).get(&bytes);
@@ -75,6 +79,7 @@ impl Capabilities {
             user_caps: UCTX_CAP.get32(&general),
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
+            attributes: Attributes::of(&general),
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
     }

@@ -11,8 +11,6 @@ pub(crate) const MAX_SQ_WQE: u16 = 1024;
 pub(crate) const MAX_RQ_WQE: u16 = 512;
 /// CQEs in a CQ.
 pub(crate) const MAX_CQE: u32 = (1 << 22) - 1;
-/// READs and atomics in flight on a QP, each way.
-pub(crate) const MAX_RD_ATOMIC: u8 = 16;
 /// How long the device takes to acknowledge: 4.096 us times a power of two.
 pub(crate) const LOCAL_ACK_DELAY: u8 = 16;
 /// Completion vectors.
