@@ -81,13 +81,20 @@ pub(super) enum Request {
 }
 
 /// The registers that a driver writes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct InitSegment {
     queue_high: u32,
     /// Address alone.
     queue_low: u32,
     /// Whose the interface is.
     interface: u32,
+}
+
+impl Default for InitSegment {
+    /// Nobody has the interface: so a driver notices that the function was reset behind its back.
+    fn default() -> Self {
+        Self { queue_high: 0, queue_low: 0, interface: DISABLED }
+    }
 }
 
 impl InitSegment {
@@ -170,7 +177,7 @@ mod tests {
             (0x0, 0x0023_0010),
             (0x4, 0x0005_0fbe),
             (0x10, 0),
-            (0x14, 0x56),
+            (0x14, 0x156),
             (0x1fc, 0x4300_0000),
             (0x230, 0x1023_0fbe),
             (0x234, 0x1017),

@@ -134,6 +134,8 @@ fn a_function_level_reset_forgets_everything() {
     assert_eq!(read16(&driver, 4), 0);
     assert_eq!(read16(&driver, express + 8) & 0x8000, 0);
     assert_eq!(driver.load(0), u32::MAX);
+    driver.function.write_config(4, &[6, 0]);
+    assert_eq!(driver.load(0x14) >> 8 & 7, 1, "the driver sees that nobody has the interface");
     driver.start();
     assert_eq!(driver.run(QUERY_ISSI, 0, 0x10, 0x70), Err(BAD_SYS_STATE));
     driver.given.clear();
