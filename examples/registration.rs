@@ -62,7 +62,8 @@ struct Case {
     pages: Pages,
     registered: Vec<Duration>,
     deregistered: Vec<Duration>,
-    pooled: Vec<Duration>,
+    /// Seconds.
+    pooled: Vec<f64>,
 }
 
 /// The same with `--json`.
@@ -137,15 +138,15 @@ fn deregister(buffer: Buffer) -> Duration {
     start.elapsed()
 }
 
-/// What it takes to have a buffer and to be done with it, when memory has been registered.
-fn take_and_put_back(free: &mut Vec<Buffer>) -> Result<Duration, Failure> {
+/// Seconds that it takes to have a buffer and to be done with it, when memory has been registered.
+fn take_and_put_back(free: &mut Vec<Buffer>) -> Result<f64, Failure> {
     let start = Instant::now();
     for _ in 0..TAKEN {
         let buffer = black_box(&mut *free).pop().ok_or("the pool is empty")?;
         black_box(buffer.sge());
         free.push(buffer);
     }
-    Ok(start.elapsed() / TAKEN)
+    Ok(start.elapsed().as_secs_f64() / f64::from(TAKEN))
 }
 
 impl Pages {
@@ -175,11 +176,12 @@ impl Pages {
 
 impl Case {
     fn print(&self, json: bool) -> Result<(), Failure> {
-        let of_round =
-            |i: usize| (self.registered[i] + self.deregistered[i]).as_secs_f64() / self.pooled[i].as_secs_f64();
-        let ratio = median((0..self.pooled.len()).map(of_round).collect());
-        let [register_us, deregister_us, pool_us] = [&self.registered, &self.deregistered, &self.pooled]
-            .map(|times| median(times.iter().map(|time| time.as_secs_f64() * 1e6).collect()));
+        let registrations: Vec<_> = self.registered.iter().map(Duration::as_secs_f64).collect();
+        let deregistrations: Vec<_> = self.deregistered.iter().map(Duration::as_secs_f64).collect();
+        let ratios = (0..self.pooled.len()).map(|i| (registrations[i] + deregistrations[i]) / self.pooled[i]);
+        let ratio = median(ratios.collect());
+        let [register_us, deregister_us, pool_us] =
+            [&registrations, &deregistrations, &self.pooled].map(|seconds| median(seconds.clone()) * 1e6);
         let Pages { huge, touched } = self.pages;
         if json {
             let bytes = self.bytes;
