@@ -6,9 +6,9 @@
 # shellcheck source=/dev/null
 [ -e /device ] && . /device
 
-# Waits at most $1 tenths of a second until a command succeeds.
+# Waits at most $1 tenths of a second (times $PATIENCE) until a command succeeds.
 within() {
-    left=$1
+    left=$(($1 * ${PATIENCE:-1}))
     shift
     until "$@" >/dev/null 2>&1; do
         left=$((left - 1))
