@@ -1,6 +1,7 @@
 //! A PCI function and a driver of it: written from what Linux' driver does, with offsets of its own, over memory of the test's.
 
 mod config;
+mod doorbells;
 mod driver;
 mod events;
 mod hostile;
