@@ -134,6 +134,7 @@ impl Slot {
         self.chain(Direction::In, signed).read(memory, length - input.len(), &mut input)?;
         let places = self.chain(Direction::Out, signed).places(memory, room.saturating_sub(INLINE_BYTES))?;
 
+        log::trace!("command, with room for {room:#x} bytes of output: {input:02x?}");
         let mut output = vec![0; room];
         firmware.execute(device, &input, &mut output);
 
