@@ -2,6 +2,7 @@
 //!
 //! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
 
+mod pci_function;
 mod seeds;
 
 use std::fs;
@@ -68,4 +69,9 @@ fn firmware() {
 #[test]
 fn devx_outbox() {
     check("devx_outbox", &seeds::devx_outbox(), devx_outbox::run);
+}
+
+#[test]
+fn pci_function() {
+    check("pci_function", &pci_function::seeds(), blueflame_fuzz_targets::pci_function::run);
 }

@@ -33,7 +33,7 @@ const MAILBOXES: u64 = BASE + GUEST - RANGE as u64;
 const MAILBOX_ROOM: u64 = 1024;
 const CHAIN: usize = RANGE / 2 / MAILBOX_ROOM as usize;
 /// Most actions of an input.
-const ACTIONS: usize = 400;
+const ACTIONS: usize = 600;
 /// Steps that the function may take after each.
 const STEPS: usize = 32;
 
@@ -52,8 +52,8 @@ input_enum! {
         Doorbell { page: u8, at: u16, bytes: [u8; 8] },
         /// The driver switches the function on, says where the queue of commands is.
         Start { page: u8 },
-        /// A command as a driver gives it.
-        Execute { slot: u8, input: Vec<u8>, room: u16 },
+        /// A command as a driver gives it: so many bytes, of which these words are not 0.
+        Execute { slot: u8, bytes: u16, words: Vec<Word>, room: u16 },
         /// A command that there is, of any words, with a list.
         Command { slot: u8, which: u8, uid: u8, modifier: u8, words: Vec<Word>, list: Vec<u64>, room: u8 },
         /// A slot is changed, and its doorbell rung.
@@ -232,7 +232,8 @@ impl Lab {
         let (guest, network) = (Guest::new(), Network::default());
         let port = if input.ethernet { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) };
         let config = DeviceConfig {
-            qpn_first: 2,
+            // As the wire numbers the first device on it.
+            qpn_first: 0x40,
             qpn_count: 64,
             doorbells: DoorbellSource::Calls,
             limits: Limits { max_cqe_log: 12, max_wqe_log: 12, max_objects: 256, max_mkeys: 256, ..Limits::default() },
@@ -305,7 +306,14 @@ impl Lab {
                 let queue = BASE as u32 + u32::from(*page % 16) * 4096;
                 self.function.write(0x14, &queue.to_be_bytes());
             }
-            Action::Execute { slot, input, room } => self.execute(*slot, input, usize::from(*room)),
+            Action::Execute { slot, bytes, words, room } => {
+                let mut input = vec![0; usize::from(*bytes).next_multiple_of(4)];
+                for Word { at, value } in words {
+                    let word = input.chunks_exact_mut(4).nth(usize::from(*at) / 4);
+                    word.into_iter().for_each(|word| word.copy_from_slice(&value.to_be_bytes()));
+                }
+                self.execute(*slot, &input[..usize::from(*bytes)], usize::from(*room));
+            }
             Action::Command { slot, which, uid, modifier, words, list, room } => {
                 let command = self.commands[usize::from(*which) % self.commands.len()];
                 let mut bytes = vec![0; command.input_bytes];
@@ -369,8 +377,8 @@ mod tests {
             lab.act(&Action::Start { page: 0 });
             // ALLOC_PD, and one of more than a slot: QUERY_HCA_CAP.
             for (opcode, room) in [(0x800_u16, 16), (0x100, 0x1010)] {
-                let input = [&opcode.to_be_bytes()[..], &[0; 14]].concat();
-                lab.act(&Action::Execute { slot: 0, input, room });
+                let words = vec![Word { at: 0, value: u32::from(opcode) << 16 }];
+                lab.act(&Action::Execute { slot: 0, bytes: 16, words, room });
                 assert!(lab.function.step(lab.now));
                 assert_eq!(answer(&lab), (0, 0), "{opcode:#x}");
             }
@@ -381,7 +389,7 @@ mod tests {
     fn what_is_taken_away_is_not_written_to() {
         let mut lab = Lab::new(&Input { ethernet: true, folded: true, actions: vec![] });
         lab.act(&Action::Start { page: 0 });
-        lab.act(&Action::Execute { slot: 0, input: vec![8; 16], room: 16 });
+        lab.act(&Action::Execute { slot: 0, bytes: 16, words: vec![], room: 16 });
         lab.act(&Action::Take { range: 0, count: 0 });
         lab.function.step(lab.now);
         lab.guest.check_all();
