@@ -23,8 +23,10 @@ fn probe() -> Vec<Action> {
     [Action::Start { page: 0 }].into_iter().chain(commands).collect()
 }
 
-fn alloc_pd(slot: u8) -> Action {
-    Action::Execute { slot, bytes: 16, words: vec![Word { at: 0, value: 0x800 << 16 }], room: 16 }
+/// ENABLE_HCA and DISABLE_HCA.
+fn command(slot: u8) -> Action {
+    let opcode = 0x104 + u32::from(slot % 2);
+    Action::Execute { slot, bytes: 16, words: vec![Word { at: 0, value: opcode << 16 }], room: 16 }
 }
 
 /// Doorbells, time and packets between the commands.
@@ -62,19 +64,19 @@ pub(crate) fn seeds() -> Vec<(&'static str, Input)> {
         .collect();
     let memory = vec![
         Action::Start { page: 0 },
-        alloc_pd(0),
+        command(0),
         Action::Take { range: 0, count: 3 },
-        alloc_pd(1),
+        command(1),
         Action::Share { range: 0, writable: false },
-        alloc_pd(2),
+        command(2),
         Action::Take { range: 0, count: 0 },
         Action::Share { range: 0, writable: true },
-        alloc_pd(3),
+        command(3),
         Action::Take { range: 15, count: 0 },
         Action::Command { slot: 4, which: 0, uid: 0, modifier: 0, words: vec![], list: vec![], room: 0 },
         Action::Reset {},
         Action::Start { page: 16 },
-        alloc_pd(31),
+        command(31),
     ];
     let slots = (0..64)
         .map(|at| Action::Slot { slot: 5, changes: vec![Change { at, value: 0xff }, Change { at: 63, value: 1 }] })

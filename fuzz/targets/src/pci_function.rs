@@ -375,8 +375,8 @@ mod tests {
         for folded in [false, true] {
             let mut lab = Lab::new(&Input { ethernet: true, folded, actions: vec![] });
             lab.act(&Action::Start { page: 0 });
-            // ALLOC_PD, and one of more than a slot: QUERY_HCA_CAP.
-            for (opcode, room) in [(0x800_u16, 16), (0x100, 0x1010)] {
+            // ENABLE_HCA, and one of more than a slot: QUERY_HCA_CAP.
+            for (opcode, room) in [(0x104_u16, 16), (0x100, 0x1010)] {
                 let words = vec![Word { at: 0, value: u32::from(opcode) << 16 }];
                 lab.act(&Action::Execute { slot: 0, bytes: 16, words, room });
                 assert!(lab.function.step(lab.now));

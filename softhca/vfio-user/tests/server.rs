@@ -47,10 +47,6 @@ fn command(client: &mut Client, memory: &mut Memory, input: [u8; 12], wait: Dura
     slot[59] = 16;
     slot[63] = 1;
     memory.map[..64].copy_from_slice(&slot);
-    // Memory and bus mastering; where the queue is; its doorbell.
-    client.region_write(CONFIG, 4, &6_u16.to_le_bytes()).expect("a register");
-    client.region_write(BAR, 0x10, &0_u32.to_be_bytes()).expect("a register");
-    client.region_write(BAR, 0x14, &(GUEST as u32).to_be_bytes()).expect("a register");
     client.region_write(BAR, 0x18, &1_u32.to_be_bytes()).expect("a register");
     let end = Instant::now() + wait;
     while Instant::now() < end {
@@ -67,8 +63,17 @@ fn command(client: &mut Client, memory: &mut Memory, input: [u8; 12], wait: Dura
     None
 }
 
-/// ALLOC_PD.
-const ALLOC_PD: [u8; 12] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// Switches the function on, and says where the queue of [`command`] is.
+fn start(client: &mut Client) {
+    // Memory and bus mastering.
+    client.region_write(CONFIG, 4, &6_u16.to_le_bytes()).expect("a register");
+    client.region_write(BAR, 0x10, &0_u32.to_be_bytes()).expect("a register");
+    client.region_write(BAR, 0x14, &(GUEST as u32).to_be_bytes()).expect("a register");
+}
+
+/// ENABLE_HCA, and QUERY_PAGES, which an HCA refuses that is not enabled.
+const ENABLE: [u8; 12] = [1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const QUERY: [u8; 12] = [1, 7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
 
 #[test]
 fn a_monitor_finds_the_function() {
@@ -96,22 +101,27 @@ fn commands_are_carried_out_in_memory_that_is_shared_and_only_there() {
         client.dma_map(0, GUEST, 4 * PAGE, memory.file.as_raw_fd()).expect("a map");
     };
     share(&mut client, &memory);
-    let output = command(&mut client, &mut memory, ALLOC_PD, SOON).expect("an answer");
-    assert_eq!(output[0], 0, "ALLOC_PD");
+    start(&mut client);
+    let status = |output: Option<[u8; 16]>| output.map(|output| output[0]);
+    assert_eq!(status(command(&mut client, &mut memory, ENABLE, SOON)), Some(0));
+    assert_eq!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0));
     // It goes, and comes again.
     client.dma_unmap(GUEST, 4 * PAGE).expect("an unmap");
-    assert_eq!(command(&mut client, &mut memory, ALLOC_PD, Duration::from_millis(100)), None);
+    assert_eq!(command(&mut client, &mut memory, QUERY, Duration::from_millis(100)), None);
     share(&mut client, &memory);
-    assert_eq!(command(&mut client, &mut memory, ALLOC_PD, SOON).map(|output| output[0]), Some(0));
-    let output = command(&mut client, &mut memory, ALLOC_PD, SOON).expect("an answer");
-    let dealloc = [8, 1, 0, 0, 0, 0, 0, 0, 0, output[9], output[10], output[11]];
+    assert_eq!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0));
     // What the last guest had, the next one does not.
     drop(client);
     let mut client = Client::new(server.socket(0)).expect("another connection");
-    assert_eq!(command(&mut client, &mut memory, ALLOC_PD, Duration::from_millis(100)), None, "nothing is shared");
+    start(&mut client);
+    assert_eq!(command(&mut client, &mut memory, QUERY, Duration::from_millis(100)), None, "nothing is shared");
     share(&mut client, &memory);
-    let output = command(&mut client, &mut memory, dealloc, SOON).expect("an answer");
-    assert_ne!(output[0], 0, "DEALLOC_PD of what the guest before had made");
+    assert_ne!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0), "not enabled");
+    assert_eq!(status(command(&mut client, &mut memory, ENABLE, SOON)), Some(0));
+    // The same after a reset.
+    client.reset().expect("a reset");
+    start(&mut client);
+    assert_ne!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0), "not enabled");
 }
 
 #[test]
