@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
-    Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, RqContext,
-    SqContext, SrqContext, SrqOrder, Transport,
+    Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr, QpContext, QpState,
+    ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
 };
 use softhca::device::Device;
 
@@ -177,6 +177,7 @@ impl Lab {
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             srq_faults: SrqFaults::default(),
+            umr_registers: true,
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
@@ -258,6 +259,7 @@ impl Lab {
             signal_all: qp.flags & 2 != 0,
             scatter_to_cqe_req: scatter,
             scatter_to_cqe_res: scatter,
+            privileges: Privileges::default(),
         };
         if let Ok(qpn) = self.device.create_qp(context) {
             self.ledger.add_qp(qpn);
