@@ -53,7 +53,7 @@ pub(crate) struct ReceiveQueue {
 impl ReceiveQueue {
     /// A queue in the reset state.
     pub(super) fn new(context: ReceiveQueueContext) -> Self {
-        Self { ring: Rq::new(context.ring, context.dbr), context, state: QueueState::Reset, users: 0 }
+        Self { ring: Rq::of_frames(context.ring, context.dbr), context, state: QueueState::Reset, users: 0 }
     }
 
     /// What it was made of, with what was changed since.
@@ -79,7 +79,7 @@ impl ReceiveQueue {
     /// Moves it to a state that it can go to.
     pub(super) fn set_state(&mut self, to: QueueState) {
         if to == QueueState::Reset {
-            self.ring = Rq::new(self.context.ring, self.context.dbr);
+            self.ring = Rq::of_frames(self.context.ring, self.context.dbr);
         }
         self.state = to;
     }

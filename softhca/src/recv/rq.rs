@@ -3,7 +3,7 @@
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::context::RqContext;
 use crate::memory::HostMemory;
-use crate::wqe::WqeFault;
+use crate::wqe::{DATA_SEG_BYTES, WqeFault};
 
 /// A QP's own receive ring.
 #[derive(Clone, Debug)]
@@ -13,13 +13,26 @@ pub(crate) struct Rq {
     dbr: u64,
     /// WQEs consumed, 16 bits.
     taken: u16,
+    /// Its WQEs are for Ethernet frames.
+    frames: bool,
 }
+
+/// Bit 31 of a data segment's first word, in its first byte. In a queue of Ethernet frames it does not mean inline data: the
+/// device may write bytes before the buffer, up to a line of the cache (Linux
+/// `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`, `MLX5_HW_START_PADDING`). This one has no use for that.
+const MAY_PAD: u8 = 1 << 7;
 
 impl Rq {
     /// An empty ring.
     #[must_use]
     pub(crate) fn new(ring: RqContext, dbr: u64) -> Self {
-        Self { ring, dbr, taken: 0 }
+        Self { ring, dbr, taken: 0, frames: false }
+    }
+
+    /// An empty ring of WQEs for Ethernet frames.
+    #[must_use]
+    pub(crate) fn of_frames(ring: RqContext, dbr: u64) -> Self {
+        Self { frames: true, ..Self::new(ring, dbr) }
     }
 
     /// WQEs consumed, 16 bits.
@@ -45,6 +58,9 @@ impl Rq {
         self.taken = self.taken.wrapping_add(1);
         let mut bytes = vec![0; 1 << self.ring.log_stride];
         let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
+        if self.frames {
+            bytes.chunks_mut(DATA_SEG_BYTES).for_each(|seg| seg[0] &= !MAY_PAD);
+        }
         let segs = read.map_err(WqeFault::from).and_then(|()| scatter_list(&bytes, 0));
         Ok(Some(RecvWqe { counter, segs }))
     }
@@ -90,6 +106,16 @@ mod tests {
         memory.put(RECORD, &4u32.to_be_bytes());
         let segs = rq.take(&memory).unwrap().unwrap().segs.unwrap();
         assert_eq!(segs.iter().map(|s| s.len).collect::<Vec<_>>(), [1 << 31, 9]);
+    }
+
+    #[test]
+    fn buffers_of_frames_may_be_padded_at_their_start() {
+        let (Rq { ring, dbr, .. }, memory) = setup();
+        let mut rq = Rq::of_frames(ring, dbr);
+        memory.put(0, &[0x80, 0, 5, 0xee]);
+        memory.put(RECORD, &1u32.to_be_bytes());
+        let segs = rq.take(&memory).unwrap().unwrap().segs;
+        assert_eq!(segs, Ok(vec![DataSeg { len: 0x5ee, lkey: 0x1800, addr: 0x1000 }]));
     }
 
     #[test]
