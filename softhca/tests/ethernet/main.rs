@@ -8,6 +8,7 @@ mod arena;
 mod frame;
 mod frames;
 mod hostile;
+mod large;
 mod linux;
 mod loopback;
 mod mailbox;

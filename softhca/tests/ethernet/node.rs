@@ -26,6 +26,7 @@ pub(crate) const BUFFER: u64 = 2048;
 /// Opcodes (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_CMD_OP_*`).
 pub(crate) mod op {
     pub(crate) const CREATE_CQ: u64 = 0x400;
+    pub(crate) const ACCESS_REG: u64 = 0x805;
     pub(crate) const QUERY_NIC_VPORT_CONTEXT: u64 = 0x754;
     pub(crate) const MODIFY_NIC_VPORT_CONTEXT: u64 = 0x755;
     pub(crate) const QUERY_VPORT_COUNTER: u64 = 0x770;
@@ -332,10 +333,10 @@ impl Node {
         self.post(queue, &wqe);
     }
 
-    /// Posts a WQE of one WQEBB.
+    /// Posts a WQE that does not wrap around.
     pub(crate) fn post(&mut self, queue: &mut Queue, wqe: &[u8]) {
         self.memory.write(queue.at(u64::from(queue.posted % SQ_WQEBBS) * 64), wqe);
-        queue.posted = queue.posted.wrapping_add(1);
+        queue.posted = queue.posted.wrapping_add(wqe.len().div_ceil(64) as u16);
         self.memory.write(queue.record + 4, &u32::from(queue.posted).to_be_bytes());
     }
 

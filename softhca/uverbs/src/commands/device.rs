@@ -162,6 +162,11 @@ fn base(context: &Context) -> QueryDeviceResp {
     }
 }
 
+/// Bytes of the largest packet that raw packet QPs have cut up, as `max_lso_cap` says it.
+const MAX_TSO: u32 = 1 << 18;
+/// `IBV_QPT_RAW_PACKET`.
+const RAW_PACKET: u32 = 8;
+
 /// `QUERY_DEVICE`.
 pub(crate) fn query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let _: u64 = request.core_in()?;
@@ -195,6 +200,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     let response = DeviceResp {
         response_length: size_of::<DeviceResp>() as u32,
         flags: DEVICE_SCAT2CQE_DCT,
+        tso_caps: if hca.settings.link == Link::Ethernet { [MAX_TSO, 1 << RAW_PACKET] } else { [0; 2] },
         ..FromZeros::new_zeroed()
     };
     request.put_optional(UHW_OUT, &response)
