@@ -174,3 +174,21 @@ fn each_end_has_parameters_of_its_own() {
     assert_eq!(query(&mut nodes[1])[0xac], 9);
     settle(&mut nodes);
 }
+
+#[test]
+fn a_target_may_be_said_to_have_the_reserved_key_as_it_posts_nothing() {
+    let mut nodes = pair(LinkLayer::Ethernet);
+    let node = &mut nodes[0];
+    let xrcd = domain(node);
+    let mailbox = target(node, xrcd);
+    create(node, &mailbox);
+    // rlky, which Linux sets for each QP that no program has made by itself (`__mlx5_ib_modify_qp`).
+    let mut rst2init = node.rst2init();
+    rst2init[0x23] |= 0x10;
+    assert_eq!(node.status(&rst2init), Status::Ok);
+    create(node, &mailbox);
+    node.create_qp(&Qp { st: 0, srqn: None });
+    let mut rst2init = node.rst2init();
+    rst2init[0x23] |= 0x10;
+    assert_eq!(node.status(&rst2init), Status::BadParameter, "it was not made so");
+}

@@ -8,7 +8,7 @@ use super::service::{
     INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
 };
 use crate::config::{Generation, PortConfig};
-use crate::context::{Access, Privileges, QpAttr, QpState, Transport};
+use crate::context::{Access, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::{Error, Object};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, View, ViewMut};
@@ -90,7 +90,7 @@ fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
         )));
     }
     let view = call.input.part(init2rtr_qp_in::QPC);
-    check(call, view, transition, mask, info.context.privileges)?;
+    check(call, view, transition, mask, &info.context)?;
     let before = call.state.queues.qps.get(&qpn).copied();
     let ordering = before.map_or(0, |record| ordering(View(&record.qpc))) | ordering(view);
     let attr = Taken { service, transition, mask, view, info: &info, ordering, ports: &call.device.config().ports };
@@ -170,13 +170,7 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
 }
 
 /// Refuses what the capabilities say that the device does not have, where the transition takes it.
-fn check(
-    call: &Call<'_>,
-    view: View<'_>,
-    transition: Transition,
-    mask: u32,
-    privileges: Privileges,
-) -> Result<(), Refusal> {
+fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, made: &QpContext) -> Result<(), Refusal> {
     let parameter = |what: &str, value: u64| Err(Refusal::parameter(format!("{what} {value} is no capability")));
     let affinity = view.get(qpc::LAG_TX_PORT_AFFINITY);
     if affinity != 0 {
@@ -187,12 +181,13 @@ fn check(
     if takes_path_state && !matches!(path_state, ARMED | MIGRATED) {
         return parameter("pm_state", path_state);
     }
-    // The QP has been made with it, or not.
-    if transition == RST2INIT && view.flag(qpc::RLKY) && !privileges.reserved_lkey {
+    // The QP has been made with it, or not. Linux says so of targets of XRC, too, which post nothing.
+    let posts = made.sq.is_some() || matches!(made.rq, ReceiveSource::Own(_));
+    if transition == RST2INIT && view.flag(qpc::RLKY) && posts && !made.privileges.reserved_lkey {
         return parameter("the reserved key", 1);
     }
     let source = view.get(qpc::DETH_SQPN);
-    if source != 0 && !privileges.sends_as_qp1 {
+    if source != 0 && !made.privileges.sends_as_qp1 {
         return parameter("deth_sqpn", source);
     }
     let ordering = ordering(view);
