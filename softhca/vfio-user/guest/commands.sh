@@ -160,3 +160,17 @@ logged() {
     done
     rm -r "$directory"
 }
+
+# Each event queue of the driver has interrupted, and the driver never had to find an event by itself, for want of an interrupt.
+interrupts_count() {
+    awk '/mlx5_/ { seen = 1; n = 0; for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i; print $NF ": " n; if (n == 0) bad = 1 }
+        END { exit bad || !seen }' /proc/interrupts || return 1
+    ! dmesg | grep -i "recovered .* eq" || return 1
+    ethtool -S "$INTERFACE" | awk '/_eq_rearm:/ { seen = 1; print; if ($2 != 0) bad = 1 } END { exit bad || !seen }'
+}
+
+# Waits for the netdev's carrier $1, the port's state $2, and $3 in what ibv_asyncwatch prints to /tmp/watched.
+has_link() {
+    within 100 grep -q "$1" "/sys/class/net/$INTERFACE/carrier" && within 100 grep -q "$2" "/sys/class/infiniband/$DEVICE/ports/1/state" &&
+        within 100 grep -q "$3" /tmp/watched
+}

@@ -73,7 +73,8 @@ the program with code 0.
 Exit codes: 0 after a signal, or with --once; 2 for a wrong call; 70 if a monitor does not keep to the protocol, or the device \
 has a mistake; 71 if the system refuses something. Functions that must not end with each other are started one by one.
 
-The device numbers of one network should differ: softhca-run's devices begin with 0.";
+The device numbers of one network should differ: softhca-run's devices begin with 0. A file mlx5_N-1.down in the network's \
+directory pulls the cable of device N, until it is removed.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LinkOption {

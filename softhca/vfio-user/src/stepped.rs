@@ -3,11 +3,14 @@
 use softhca::event::Event;
 use softhca::pci::Function;
 use softhca::runner::Step;
+use softhca_settings::Cables;
 use std::time::Duration;
 
 /// A function.
 pub(crate) struct Stepped {
     pub(crate) function: Function,
+    /// Its cable, on a network of processes.
+    pub(crate) cables: Option<Cables>,
 }
 
 impl Step for Stepped {
@@ -16,6 +19,14 @@ impl Step for Stepped {
     }
 
     fn step(&mut self, now: Duration) -> bool {
+        let Self { function, cables } = self;
+        if let Some(cables) = cables {
+            cables.look(now, |port, up| {
+                if let Err(error) = function.device().set_port_up(port, up) {
+                    log::error!("port {port}: {error}");
+                }
+            });
+        }
         let worked = self.function.step(now);
         if worked {
             // The device has logged what it complains about.

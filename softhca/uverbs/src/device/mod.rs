@@ -2,7 +2,6 @@
 //! program's memory it reaches. Knows nothing of files, handles and commands.
 
 mod attributes;
-mod cables;
 mod capabilities;
 mod dma;
 mod events;
@@ -20,7 +19,6 @@ mod targets;
 mod users;
 mod xrc_domains;
 
-pub(crate) use cables::Cables;
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;

@@ -1,6 +1,5 @@
 //! The software device and where its events go: to the event files of the program, the complaints to the launcher.
 
-use super::cables::Cables;
 use super::events::{EventPipe, Source};
 use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
@@ -11,6 +10,7 @@ use softhca::event::{Event, QpEvent};
 use softhca::firmware::Firmware;
 use softhca::gsi::Mad;
 use softhca::runner::Step;
+use softhca_settings::Cables;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;

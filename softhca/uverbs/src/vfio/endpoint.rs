@@ -4,7 +4,7 @@
 use super::bar::Bar;
 use super::irqs::Irqs;
 use super::space::{AddressSpace, Attachment};
-use crate::device::{Cables, Network, device_config, ports};
+use crate::device::{Network, device_config, ports};
 use crate::launch::{report, settings};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
@@ -15,6 +15,7 @@ use softhca::event::Event;
 use softhca::pci::Function;
 use softhca::runner::{Runner, Step};
 use softhca::uar::UAR_PAGE_BYTES;
+use softhca_settings::Cables;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -81,7 +82,7 @@ impl Endpoint {
         // Functions are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
-        let cables = Cables::new(settings, index);
+        let cables = Cables::new(&settings.fabric, index, settings.ports);
         let core = Core { function, cables, bar: bar.clone(), trapped, shown: Duration::ZERO };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
