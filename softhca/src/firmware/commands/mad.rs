@@ -133,7 +133,7 @@ mod tests {
         input[16..20].copy_from_slice(&[1, 1, 1, 1]);
         input[32..34].copy_from_slice(&[0, 0x15]);
         input[39] = 1;
-        let mut told = |bench: &mut Bench| bench.execute(&input, 0x110).expect("an answer")[16..].to_vec();
+        let told = |bench: &mut Bench| bench.execute(&input, 0x110).expect("an answer")[16..].to_vec();
         let up = told(&mut bench);
         assert_eq!((up[3], &up[4..6]), (0x81, &[0, 0][..]));
         assert_eq!((&up[64 + 8..64 + 10], &up[64 + 16..64 + 18], up[64 + 28]), (&[0xfe, 0x80][..], &lid[..], 1));
