@@ -71,6 +71,7 @@
 //! | `Context` | sends them; [`Caps`] are sets of capabilities, `Error` what went wrong |
 //! | `memory` | registered memory (UMEM), rings and doorbell records in it |
 //! | `object` | what commands make, with builders that ask the capabilities first |
+//! | `vfio` | a PCI function that this program drives without a kernel's driver |
 //! | `ffi` | `mlx5dv_devx_*` of libmlx5, loaded when the program runs |
 //!
 //! Without the feature `device`, on by default, there are mailboxes and commands alone: to build or to print mailboxes with no
@@ -124,6 +125,8 @@ pub mod memory;
 pub mod object;
 #[cfg(feature = "device")]
 mod told;
+#[cfg(feature = "device")]
+pub mod vfio;
 
 pub use caps::{CapMode, Capabilities, Caps, parse as parse_capabilities};
 #[cfg(feature = "device")]

@@ -14,7 +14,7 @@ use super::Owned;
 use super::qp::VerbsTransport;
 use super::qp_parts::Made;
 use super::register::{self, Claim};
-use super::{CompletionChannel, Device, Error, ProtectionDomain, QueuePair};
+use super::{CompletionChannel, Device, DeviceAttr, Error, ProtectionDomain, QueuePair};
 use crate::db::{ExclusiveRegister, SharedRegister};
 #[cfg(doc)]
 use crate::queue::SendQueue;
@@ -32,6 +32,17 @@ use crate::queue::SendQueue;
 pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device, Error> {
     // SAFETY: the caller's.
     unsafe { Device::adopt(context) }
+}
+
+/// Takes a device over that the caller has opened by a call of libmlx5's own, and to which verbs' questions are nothing: libmlx5's
+/// driver for functions that a program has by VFIO answers none. `attr` is what the caller knows of it. It is closed
+/// (`ibv_close_device`) when the last object made of it is gone.
+///
+/// # Safety
+/// `context` is open, of libmlx5, and nobody else closes it.
+#[must_use]
+pub unsafe fn take_context(context: NonNull<sys::ibv_context>, name: &str, attr: DeviceAttr) -> Device {
+    Device::over(context, false, name.to_owned(), attr)
 }
 
 /// Uses a protection domain that another library has made: buffers and [pools](super::Pool) registered in it work with the queue pairs of

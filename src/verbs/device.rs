@@ -257,7 +257,7 @@ impl Device {
         Self::options().open_first()
     }
 
-    fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {
+    pub(super) fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {
         event!(INFO, "device opened", name, firmware = attr.fw_ver, ports = attr.ports, adopted);
         let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
         Self { context: Arc::new(Context { raw, adopted, name, attr, blueflame }) }

@@ -94,7 +94,7 @@ mod thread_domain;
 mod wait;
 
 pub use crate::queue::Owned;
-pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared};
+pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
 pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};

@@ -13,10 +13,10 @@ use super::{
 };
 
 /// The library, by the name of its interface.
-const LIBRARY: &str = "libmlx5.so.1";
+pub(super) const LIBRARY: &str = "libmlx5.so.1";
 
 /// Declares the table of functions, and a function of the same name for each.
-macro_rules! functions {
+macro_rules! library_functions {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty, else $absent:expr)?;)*) => {
         /// The functions of libmlx5 that this crate calls.
         struct Functions {
@@ -45,6 +45,12 @@ macro_rules! functions {
             concat!("" $(, stringify!($ret))?),
         )),*];
 
+        /// The functions, looked up once.
+        fn functions() -> Result<&'static Functions, Error> {
+            static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
+            FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)
+        }
+
         $(
             $(#[$doc])*
             ///
@@ -61,7 +67,9 @@ macro_rules! functions {
     };
 }
 
-functions! {
+pub(super) use library_functions;
+
+library_functions! {
     /// Sends a command that makes no object. Returns 0 or an errno.
     fn mlx5dv_devx_general_cmd(
         context: *mut ibv_context, r#in: *const c_void, inlen: usize, out: *mut c_void, outlen: usize,
@@ -130,12 +138,6 @@ functions! {
     ) -> isize, else { absent::<c_int>(); -1 };
 }
 
-/// The functions, looked up once.
-fn functions() -> Result<&'static Functions, Error> {
-    static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
-    FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)
-}
-
 /// Whether libmlx5 has them all.
 ///
 /// # Errors
@@ -145,7 +147,7 @@ pub fn available() -> Result<(), Error> {
 }
 
 /// Null, with `errno` = `ENOSYS`.
-fn absent<T>() -> *mut T {
+pub(super) fn absent<T>() -> *mut T {
     // SAFETY: the C library's per-thread errno is always there to be written.
     unsafe { *libc::__errno_location() = libc::ENOSYS };
     core::ptr::null_mut()

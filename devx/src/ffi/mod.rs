@@ -4,6 +4,7 @@
 //! function type. The library is loaded when a function is first called, and not linked, as in `blueflame::verbs::ffi`.
 
 mod functions;
+pub mod vfio;
 
 use core::ffi::{c_int, c_void};
 

@@ -13,7 +13,8 @@ use blueflame_devx::cmd::{QpcState, ServiceType};
 use blueflame_devx::ffi::{MLX5DV_OBJ_AH, Mlx5WqeAv, Mlx5dvAh};
 use blueflame_devx::object::{OwnedCq, RawQp, SharedReceives, Uar};
 
-use crate::end::{Ground, ground};
+use crate::end::Ground;
+use crate::ground::ground;
 
 /// Bytes of the global route header, or room for one, before each datagram.
 const GRH: usize = 40;

@@ -11,8 +11,6 @@ use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QueuePair, Uar};
 
-use crate::every_command::list_at_exit;
-
 /// Bytes of each end's buffer.
 pub(crate) const BUFFER: usize = 1 << 16;
 
@@ -25,14 +23,13 @@ pub(crate) struct Ground {
     pub(crate) path: Path,
 }
 
-pub(crate) fn ground() -> Ground {
-    list_at_exit();
-    let context = Context::open_first().expect("an mlx5 device with DevX");
-    let verbs_pd = context.device().protection_domain().expect("a PD");
-    let pd = Pd::of_verbs(&context, &verbs_pd).expect("its number");
-    let rings = ThreadRings::new(&Rings::new(&context).expect("memory"));
-    let path = context.device().path(1, None).expect("port 1");
-    Ground { context, verbs_pd, pd, rings, path }
+impl Ground {
+    pub(crate) fn over(context: Context, path: Path) -> Self {
+        let verbs_pd = context.device().protection_domain().expect("a PD");
+        let pd = Pd::of_verbs(&context, &verbs_pd).expect("its number");
+        let rings = ThreadRings::new(&Rings::new(&context).expect("memory"));
+        Self { context, verbs_pd, pd, rings, path }
+    }
 }
 
 /// A queue pair with its completion queue and some memory.

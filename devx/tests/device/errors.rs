@@ -6,7 +6,8 @@ use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::Uar;
 use blueflame_devx::{Error, cmd};
 
-use crate::end::{End, ground};
+use crate::end::End;
+use crate::ground::ground;
 
 #[test]
 fn a_refused_command_is_told_apart() {

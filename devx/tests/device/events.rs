@@ -8,7 +8,8 @@ use blueflame::{transport, wqe};
 use blueflame_devx::cmd::{QpcState, QueryQpIn};
 use blueflame_devx::{Answers, Error, EventChannel, EventType};
 
-use crate::end::{connected, ground};
+use crate::end::connected;
+use crate::ground::ground;
 
 #[test]
 fn an_armed_completion_queue_sends_an_event() {

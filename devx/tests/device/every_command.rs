@@ -10,7 +10,7 @@ use std::sync::Once;
 use blueflame::verbs::LinkLayer;
 use blueflame_devx::cmd::{AllocXrcdIn, COMMANDS, Opcode, QueryIssiIn};
 
-use crate::end::ground;
+use crate::ground::ground;
 
 /// Names the file that a process of this program leaves its list in.
 const LIST: &str = "DEVX_TESTS_COMMANDS";

@@ -8,6 +8,7 @@ mod end;
 mod errors;
 mod events;
 mod every_command;
+mod ground;
 mod memory;
 mod messages;
 mod objects;

@@ -11,7 +11,8 @@ use blueflame_devx::cmd::AccessMode;
 use blueflame_devx::memory::{Rings, Umem};
 use blueflame_devx::object::{Mkey, Pd, Piece};
 
-use crate::end::{connected, ground};
+use crate::end::connected;
+use crate::ground::ground;
 
 #[test]
 fn a_key_of_memory_is_written_and_read() {

@@ -10,7 +10,8 @@ use blueflame::{Remote, transport, wqe};
 use blueflame_devx::cmd::QpcState;
 use blueflame_devx::object::ConnectError;
 
-use crate::end::{End, connected, ground};
+use crate::end::{End, connected};
+use crate::ground::ground;
 
 #[test]
 fn rc_sends_writes_reads_and_adds() {

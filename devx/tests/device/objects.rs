@@ -13,7 +13,8 @@ use blueflame_devx::object::{
 };
 use blueflame_devx::{Error, cmd};
 
-use crate::end::{Ground, ground};
+use crate::end::Ground;
+use crate::ground::ground;
 
 #[test]
 fn a_datagram_queue_pair_goes_to_rts() {

@@ -11,7 +11,8 @@ use blueflame_devx::cmd::{CreateSrqIn, CreateXrcSrqIn, Status, WqType};
 use blueflame_devx::object::{OwnedCq, QueuePair, SharedReceives, Uar, Xrcd};
 use blueflame_devx::{Error, EventChannel, EventType, Object};
 
-use crate::end::{End, Ground, ground};
+use crate::end::{End, Ground};
+use crate::ground::ground;
 
 /// Receives of 64 bytes, more than the queues hold, so that their rings wrap.
 const MESSAGES: u64 = 100;

@@ -10,7 +10,8 @@ use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
 use blueflame_devx::mailbox::{Inbox, Modifies};
 use blueflame_devx::object::{DevxTransport, Qp};
 
-use crate::end::{End, connected, ground};
+use crate::end::{End, connected};
+use crate::ground::ground;
 
 /// Waits for a completion: of which request, and whether it is good.
 fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {

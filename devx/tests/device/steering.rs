@@ -10,7 +10,8 @@ use blueflame_devx::object::{
     TransportDomain, Uar,
 };
 
-use crate::end::{Ground, ground};
+use crate::end::Ground;
+use crate::ground::ground;
 
 /// Whether there are frames. InfiniBand has none.
 fn frames(ground: &Ground) -> bool {

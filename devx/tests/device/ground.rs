@@ -1,0 +1,13 @@
+//! The first device, which these tests stand on.
+
+use blueflame_devx::Context;
+
+use crate::end::Ground;
+use crate::every_command::list_at_exit;
+
+pub(crate) fn ground() -> Ground {
+    list_at_exit();
+    let context = Context::open_first().expect("an mlx5 device with DevX");
+    let path = context.device().path(1, None).expect("port 1");
+    Ground::over(context, path)
+}

@@ -1,0 +1,142 @@
+//! A PCI function that this process drives, by libmlx5's VFIO driver: its queues are made by commands, and `blueflame` drives them.
+//!
+//! Needs a function that VFIO's driver has; the software one will do: `./run test` runs it under `softhca-run --vfio 1`. The
+//! environment can name another (`VFIO_FUNCTION`).
+
+#[path = "../device/end.rs"]
+mod end;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Side;
+use blueflame::transport::Rc;
+use blueflame::types::WrId;
+use blueflame::verbs::{CallError, Device};
+use blueflame::wqe;
+use blueflame_devx::cmd::QpcState;
+use blueflame_devx::vfio::Function;
+use blueflame_devx::{Context, Error};
+
+use crate::end::{End, Ground, connected};
+
+/// A function is open once at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+struct Driven {
+    function: Function,
+    ground: Ground,
+    _alone: MutexGuard<'static, ()>,
+}
+
+fn name() -> String {
+    std::env::var("VFIO_FUNCTION").unwrap_or_else(|_| "ca00:02:00.0".to_owned())
+}
+
+fn driven() -> Driven {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let function = Function::open(&name()).expect("a function that VFIO's driver has");
+    let path = function.infiniband_path(1).expect("an InfiniBand port");
+    let ground = Ground::over(function.context().clone(), path);
+    Driven { function, ground, _alone: alone }
+}
+
+#[test]
+fn messages_pass_between_two_queue_pairs() {
+    let Driven { function, ground, _alone } = &driven();
+    let (mut a, mut b) = connected::<Rc>(ground);
+    assert_eq!(a.pair.qp.state().expect("QUERY_QP"), QpcState::RTS);
+    let message: Vec<u8> = (0..50_000_u32).map(|i| (i * 7 + i / 256) as u8).collect();
+
+    b.post_receive(1);
+    a.buffer.write(0, &message);
+    a.post(&wqe::send().gather([a.buffer.sge_of(0..message.len())]).signaled(WrId(2)));
+    assert_eq!(b.completion(), (Side::Responder, WrId(1), 50_000));
+    assert_eq!(a.completion().1, WrId(2));
+    assert!(b.bytes(message.len()) == message);
+
+    a.post(&wqe::write(b.buffer.remote().at(8)).inline(b"inline").signaled(WrId(3)));
+    assert_eq!(a.completion().1, WrId(3));
+    assert_eq!(b.bytes(14)[8..], *b"inline");
+
+    a.buffer.fill(0);
+    a.post(&wqe::read(b.buffer.remote()).scatter([a.buffer.sge_of(0..50_000)]).signaled(WrId(4)));
+    assert_eq!(a.completion().1, WrId(4));
+    assert!(a.bytes(50_000) == b.bytes(50_000));
+
+    b.buffer.write(64, &41_u64.to_ne_bytes());
+    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
+    assert_eq!(a.completion().1, WrId(5));
+    assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
+    function.process_events().expect("events");
+}
+
+#[test]
+fn rings_wrap_many_times() {
+    let Driven { function, ground, _alone } = &driven();
+    let (mut a, mut b) = connected::<Rc>(ground);
+    for n in 0..100_u64 {
+        b.post_receive(n);
+        a.post(&wqe::send().inline(&n.to_ne_bytes()).signaled(WrId(n)));
+        assert_eq!(b.completion(), (Side::Responder, WrId(n), 8));
+        assert_eq!(a.completion().1, WrId(n));
+        assert_eq!(b.bytes(8), n.to_ne_bytes());
+    }
+    function.process_events().expect("events");
+}
+
+/// The peer is a queue pair of another device, which a kernel's driver has.
+#[test]
+fn a_device_of_the_kernels_is_a_peer() {
+    let Driven { ground, _alone, .. } = &driven();
+    let context = Context::over(Device::options().devx(true).open_first().expect("an mlx5 device with DevX"));
+    let path = context.device().path(1, None).expect("port 1");
+    let other = Ground::over(context, path);
+    let (mut a, mut b) = (End::<Rc>::new(ground), End::<Rc>::new(&other));
+    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&other.path));
+    for (end, path, local, remote) in [(&mut a, &ground.path, at_a, at_b), (&mut b, &other.path, at_b, at_a)] {
+        end.pair.qp.to_init(path).expect("INIT");
+        end.pair.connect(path, &local, &remote).expect("RTS");
+    }
+    tell(&mut a, &mut b, b"from the function");
+    tell(&mut b, &mut a, b"from the kernel's");
+}
+
+/// `from` sends `text` to `to`.
+fn tell(from: &mut End<Rc>, to: &mut End<Rc>, text: &[u8; 17]) {
+    to.post_receive(1);
+    from.post(&wqe::send().inline(text).signaled(WrId(2)));
+    assert_eq!(to.completion(), (Side::Responder, WrId(1), text.len() as u32));
+    assert_eq!(from.completion().1, WrId(2));
+    assert_eq!(to.bytes(text.len()), text);
+}
+
+/// Objects can outlive the function's handle; it is open until they are gone, and can be opened then.
+#[test]
+fn a_function_is_open_as_long_as_something_of_it_lives() {
+    let Driven { function, ground, _alone } = driven();
+    drop(function);
+    let (mut a, b) = connected::<Rc>(&ground);
+    let again = Function::open(&name()).expect_err("it is open");
+    assert_eq!(again, Error::Call(CallError { call: "ibv_open_device", errno: libc::EBUSY }));
+    a.post(&wqe::write(b.buffer.remote()).inline(b"still there").signaled(WrId(1)));
+    assert_eq!(a.completion().1, WrId(1));
+    assert_eq!(b.bytes(11), b"still there");
+    drop((a, b, ground));
+    let function = Function::open(&name()).expect("it was closed");
+    let deadline = Instant::now() + Duration::from_millis(1200);
+    // Past the driver's look at the function's health.
+    while Instant::now() < deadline {
+        function.process_events().expect("events");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn there_is_no_other_function() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for name in ["ffff:ff:1f.7", "none", ""] {
+        let error = Function::open(name).expect_err("there is none");
+        assert!(matches!(error, Error::Call(CallError { call: "mlx5dv_get_vfio_device_list", .. })), "{error}");
+    }
+}
