@@ -259,7 +259,7 @@ impl Lab {
             signal_all: qp.flags & 2 != 0,
             scatter_to_cqe_req: scatter,
             scatter_to_cqe_res: scatter,
-            privileges: Privileges::default(),
+            privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };
         if let Ok(qpn) = self.device.create_qp(context) {
             self.ledger.add_qp(qpn);

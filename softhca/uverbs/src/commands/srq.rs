@@ -32,7 +32,7 @@ pub(crate) struct Srq {
     /// Scatter entries of a WQE.
     max_sge: u32,
     /// Of an XRC domain: it, and the CQ; both are kept busy.
-    xrc: Option<(Arc<Xrcd>, Arc<Cq>)>,
+    xrc: Option<OfXrc>,
     events: Arc<Source>,
     _pinned: [Pinned; 2],
     /// Keeps the domain busy.
@@ -68,8 +68,11 @@ impl Srq {
     }
 }
 
+/// What an SRQ of an XRC domain is of: the domain, and the CQ that its receives complete on.
+type OfXrc = (Arc<Xrcd>, Arc<Cq>);
+
 /// The XRC domain and the CQ that a request names, if the SRQ is to be of a domain.
-fn parts_of_xrc(context: &Context, request: &Request) -> Result<Option<(Arc<Xrcd>, Arc<Cq>)>, Errno> {
+fn parts_of_xrc(context: &Context, request: &Request) -> Result<Option<OfXrc>, Errno> {
     const TYPE_BASIC: u64 = 0;
     const TYPE_XRC: u64 = 1;
     match request.input(9)? {
