@@ -39,11 +39,8 @@ fn rdma_cores_driver_drives_the_function() {
         let options = ["--vfio", "1", "--generation", generation];
         assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{generation}");
     }
-    // Also where its network is bad, or strict mode traps the other device, too.
-    for more in [&["--strict"][..], &["--faults", "drop=5,dup=5,reorder=5,seed=3"]] {
-        let options = [&["--vfio", "1"], more].concat();
-        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{more:?}");
-    }
+    // Also where strict mode traps the other device, too.
+    assert_eq!(launch(&["--vfio", "1", "--strict"], &[&program], PATIENCE), (Some(0), String::new()));
     // Memory that is taken from queues which are there: the function has a fault, and starts anew.
     let (code, output) = launch(&["--vfio", "1", "--log", "off"], &[&program, "left"], PATIENCE);
     assert_eq!(code, Some(0), "{output}");
