@@ -23,8 +23,8 @@ pub trait Interrupts: Send {
 /// A PCI function. It does no I/O: accesses come in by its methods, memory is reached as its device reaches it, and interrupts
 /// leave by [`Interrupts`].
 ///
-/// What an access sets in motion happens in the next [`Step::step`]; who runs the function on a thread wakes the thread after each
-/// [`Self::write`] and [`Self::write_config`].
+/// Commands are carried out when their doorbell rings. What else an access sets in motion happens in the next [`Step::step`]; who
+/// runs the function on a thread wakes the thread after each [`Self::write`] and [`Self::write_config`].
 pub struct Function {
     config: ConfigSpace,
     segment: InitSegment,
@@ -118,6 +118,8 @@ impl Function {
             }
             (at, rest) = (at + len as u64, after);
         }
+        // At once: a thread that has to be woken for it would double the time of a command.
+        self.answer();
     }
 
     /// Resets the function: all objects, pages and commands are forgotten, and its registers are as at first.
@@ -161,6 +163,21 @@ impl Function {
             health_counter: (self.failed_at.unwrap_or(self.now).as_millis() / HEALTH_TICK.as_millis()) as u32,
             failed_at: self.failed_at.map(|at| at.as_secs() as u32),
         }
+    }
+
+    /// The device may reach memory and interrupt, and is well.
+    fn works(&self) -> bool {
+        self.config.masters_bus() && !self.device.has_failed()
+    }
+
+    /// Does what needs no clock: carries out commands, and interrupts the driver; `true` if there was a command.
+    fn answer(&mut self) -> bool {
+        if !self.works() {
+            return false;
+        }
+        let worked = self.run_commands();
+        self.interrupt();
+        worked
     }
 
     /// Carries out the commands that wait, but for those that wait for pages; `true` if there were any.
@@ -214,16 +231,15 @@ impl Step for Function {
 
     fn step(&mut self, now: Duration) -> bool {
         self.now = self.now.max(now);
-        if !self.config.masters_bus() {
-            return false;
-        }
-        if self.device.has_failed() {
+        if self.config.masters_bus() && self.device.has_failed() {
             // Nobody answers any more.
             self.failed_at.get_or_insert(self.now);
             self.interrupt();
+        }
+        if !self.works() {
             return false;
         }
-        let mut worked = self.run_commands();
+        let mut worked = self.answer();
         worked |= self.device.step(self.now);
         self.interrupt();
         worked
