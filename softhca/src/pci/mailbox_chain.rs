@@ -5,7 +5,7 @@
 //!  │ data          │ reserved     │ next   │ number  │     │token │ctrl sig │ sig
 //! ```
 
-use super::command_queue::Delivery;
+use super::delivery::Delivery;
 use super::signature::{is_signed, sign};
 use crate::memory::HostMemory;
 

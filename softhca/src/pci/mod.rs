@@ -17,6 +17,7 @@
 
 mod command_queue;
 mod config_space;
+mod delivery;
 mod function;
 mod gateway;
 mod identity;
