@@ -16,7 +16,7 @@ fn wqe(node: &mut Node, queue: &Queue, opcode: u8, ethernet: &[u8], data: &[u8])
     segments.extend(buffer.to_be_bytes());
     let [high, low] = queue.posted.to_be_bytes();
     let mut wqe = vec![0, high, low, opcode];
-    wqe.extend(((queue.number as u32) << 8 | 1 + segments.len() as u32 / 16).to_be_bytes());
+    wqe.extend(((queue.number as u32) << 8 | (1 + segments.len() as u32 / 16)).to_be_bytes());
     wqe.extend([0, 0, 0, 0x08, 0, 0, 0, 0]);
     wqe.extend(segments);
     wqe
