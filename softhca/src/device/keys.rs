@@ -5,15 +5,8 @@ use super::check::value;
 use crate::context::{Backing, MkeyContext};
 use crate::error::{Error, Object};
 use crate::memory::mkey::{Behind, Mkey};
-use crate::memory::{KeyList, PageTable};
+use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
-use std::ops::RangeInclusive;
-
-/// Most pieces of an indirect key, as log2.
-pub(crate) const MAX_PIECES_LOG: u8 = 16;
-
-/// log2 of the bytes that a page can have.
-pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=31;
 
 /// What a new memory key is made with, besides its context.
 #[derive(Clone, Debug, PartialEq, Eq)]

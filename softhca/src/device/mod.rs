@@ -15,7 +15,6 @@ mod reset;
 mod xrc;
 
 pub use keys::KeyOptions;
-pub(crate) use keys::{MAX_PIECES_LOG, PAGE_LOGS};
 
 use crate::complaint::Complaint;
 use crate::config::{DeviceConfig, PortConfig};
@@ -36,10 +35,14 @@ use crate::wire::{Frame, Wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
-use xrc::Xrcd;
 
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
+
+/// An XRC domain: a number that SRQs and targets name.
+struct Xrcd {
+    users: u32,
+}
 
 /// A software mlx5 device.
 pub struct Device {

@@ -1,14 +1,9 @@
 //! A device's XRC domains, and the SRQs that belong to them.
 
-use super::Device;
 use super::check::value;
+use super::{Device, Xrcd};
 use crate::context::{SrqContext, XrcContext};
 use crate::error::{Error, Object};
-
-/// An XRC domain: a number that SRQs and targets name.
-pub(super) struct Xrcd {
-    pub(super) users: u32,
-}
 
 impl Device {
     /// Allocates an XRC domain; returns its number.

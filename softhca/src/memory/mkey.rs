@@ -4,6 +4,7 @@ use super::host_memory::DmaFault;
 use super::key_list::KeyList;
 use super::page_table::PageTable;
 use crate::context::{Access, MkeyContext, QpContext, Transport};
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// The null key: a local key, of all addresses and every PD. What is read by it is zeros, and what is written is lost. It is
@@ -14,6 +15,11 @@ pub const NULL_KEY: u32 = 0x200;
 /// has made with the right to it (IBTA vol. 1, 10.6.3.2).
 pub const RESERVED_LKEY: u32 = 0x300;
 
+/// Most pieces of an indirect key, as log2.
+pub(crate) const MAX_PIECES_LOG: u8 = 16;
+
+/// log2 of the bytes that a page can have.
+pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=31;
 /// Most keys in a row that an access goes through: an indirect key's, those of its pieces, and so on.
 pub(crate) const MAX_INDIRECTION: u8 = 4;
 /// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message of

@@ -19,7 +19,7 @@ pub(crate) mod test_memory;
 pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
 pub use host_memory::{DmaFault, HostMemory};
 pub(crate) use key_list::KeyList;
-pub(crate) use mkey::MAX_INDIRECTION;
+pub(crate) use mkey::{MAX_INDIRECTION, MAX_PIECES_LOG, PAGE_LOGS};
 pub use mkey::{NULL_KEY, RESERVED_LKEY};
 pub(crate) use page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as PAGE_WRITE};
 pub(crate) use paged::{HOST_BYTES, PagedMemory};

@@ -9,9 +9,8 @@ use super::Resources;
 use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
-use crate::device::{MAX_PIECES_LOG, PAGE_LOGS};
 use crate::memory::mkey::{Accessor, Behind, KeyFault};
-use crate::memory::{ENTRY_BYTES, KeyList};
+use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECES_LOG, PAGE_LOGS};
 use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
 use thiserror::Error;
 

@@ -2,10 +2,10 @@
 
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::{DeviceConfig, Generation};
-use crate::device::MAX_PIECES_LOG;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
+use crate::memory::MAX_PIECES_LOG;
 use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::MAX_Q_COUNTERS;
