@@ -60,6 +60,11 @@ pub(crate) const fn command(
 }
 
 impl Command {
+    /// It makes an object.
+    pub(super) fn makes_object(&self) -> bool {
+        self.name.starts_with("CREATE_") || self.name.starts_with("ALLOC_")
+    }
+
     /// The same, with modifiers.
     pub(crate) const fn with_modifiers(self) -> Self {
         Self { has_modifiers: true, ..self }

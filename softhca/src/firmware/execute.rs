@@ -75,7 +75,7 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     if op_mod != 0 && !command.has_modifiers {
         return Err(Refusal::parameter(format!("{name}: modifier {op_mod:#x}, and it has none")));
     }
-    state.life.check(command)?;
+    state.life.check(command.opcode, command.makes_object())?;
     log::debug!("{name} for user {:#x}", uid.0);
     let mut run = |output: &mut [u8]| {
         let mut call = Call { state, device, uid, op_mod, input: header, output: ViewMut(output), taken: Vec::new() };

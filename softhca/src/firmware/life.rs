@@ -8,7 +8,6 @@
 //!
 //! Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c` (`mlx5_function_setup`) goes this way.
 
-use super::call::Command;
 use super::pages::Pages;
 use super::status::{Refusal, Status};
 use std::fmt;
@@ -86,16 +85,16 @@ impl Life {
     }
 
     /// Refuses a command that comes too early, or makes an object although pages are missing that the driver does not give.
-    pub(super) fn check(&self, command: &Command) -> Result<(), Refusal> {
+    pub(super) fn check(&self, opcode: u16, makes_object: bool) -> Result<(), Refusal> {
         let early = match self.stage {
             Stage::Given | Stage::Initialized => false,
-            Stage::Off => !WHEN_OFF.contains(&command.opcode),
-            Stage::Enabled => !WHEN_ENABLED.contains(&command.opcode),
+            Stage::Off => !WHEN_OFF.contains(&opcode),
+            Stage::Enabled => !WHEN_ENABLED.contains(&opcode),
         };
         if early {
             return Err(self.refusal());
         }
-        if self.stage == Stage::Initialized && creates(command) && self.pages.are_out() {
+        if self.stage == Stage::Initialized && makes_object && self.pages.are_out() {
             return Err(Refusal::new(Status::NoResources, "the driver has given too few pages"));
         }
         Ok(())
@@ -131,15 +130,10 @@ impl Life {
         Refusal::new(Status::BadSystemState, format!("not while the HCA is {}", self.stage))
     }
 
-    /// Whether a command waits until the driver has given pages, or has said that it gives none.
-    pub(super) fn has_to_wait(&self, command: &Command) -> bool {
-        self.stage == Stage::Initialized && creates(command) && self.pages.are_awaited()
+    /// Whether commands that make objects wait until the driver has given pages, or has said that it gives none.
+    pub(super) fn objects_have_to_wait(&self) -> bool {
+        self.stage == Stage::Initialized && self.pages.are_awaited()
     }
-}
-
-/// The command makes an object.
-fn creates(command: &Command) -> bool {
-    command.name.starts_with("CREATE_") || command.name.starts_with("ALLOC_")
 }
 
 impl fmt::Display for Stage {

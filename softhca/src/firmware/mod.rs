@@ -40,6 +40,7 @@ pub use status::Status;
 
 use crate::device::Device;
 use crate::error::{Error, Object};
+use call::Command;
 use life::{Life, Stage};
 use state::State;
 use std::collections::BTreeMap;
@@ -103,7 +104,7 @@ impl Firmware {
     pub fn has_to_wait(&self, input: &[u8]) -> bool {
         let opcode = input.first_chunk().map(|&bytes| u16::from_be_bytes(bytes));
         let command = commands::all().find(|command| Some(command.opcode) == opcode);
-        command.is_some_and(|command| self.state.life.has_to_wait(command))
+        command.is_some_and(Command::makes_object) && self.state.life.objects_have_to_wait()
     }
 
     /// How many pages of host memory the driver is to be asked for after a command, if it can be asked; fewer than 0 are to be given

@@ -2,8 +2,9 @@
 
 use super::host_memory::DmaFault;
 use super::key_list::KeyList;
+use super::need::Need;
 use super::page_table::PageTable;
-use crate::context::{Access, MkeyContext, QpContext, Transport};
+use crate::context::{MkeyContext, QpContext, Transport};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -25,47 +26,6 @@ pub(crate) const MAX_INDIRECTION: u8 = 4;
 /// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message of
 /// 1 GiB has fewer pages.
 pub(crate) const MAX_PIECES: u32 = 1 << 20;
-
-/// What a use of a key asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// The device reads for its own host (SEND, WRITE).
-    LocalRead,
-    /// The device writes for its own host (receive, READ response).
-    LocalWrite,
-    /// A peer reads.
-    RemoteRead,
-    /// A peer writes.
-    RemoteWrite,
-    /// A peer does an atomic.
-    RemoteAtomic,
-}
-
-impl Need {
-    /// What is asked of a piece of an indirect key's region. The indirect key says what peers may do, and the pieces' keys
-    /// what the device may do for its own host, as with a memory window and its region (IBTA vol. 1, 10.6.7.2.6).
-    pub(crate) fn of_piece(self) -> Self {
-        match self {
-            Self::LocalRead | Self::RemoteRead => Self::LocalRead,
-            Self::LocalWrite | Self::RemoteWrite | Self::RemoteAtomic => Self::LocalWrite,
-        }
-    }
-
-    /// A peer asks.
-    pub(crate) fn is_remote(self) -> bool {
-        matches!(self, Self::RemoteRead | Self::RemoteWrite | Self::RemoteAtomic)
-    }
-
-    fn permitted_by(self, access: &Access) -> bool {
-        match self {
-            Self::LocalRead => true,
-            Self::LocalWrite => access.local_write,
-            Self::RemoteRead => access.remote_read,
-            Self::RemoteWrite => access.remote_write,
-            Self::RemoteAtomic => access.remote_atomic,
-        }
-    }
-}
 
 /// Who asks for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +199,7 @@ impl Mkey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Access;
 
     const KEY: u32 = 0x1807;
 

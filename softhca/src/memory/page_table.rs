@@ -1,7 +1,7 @@
 //! The pages behind a memory key whose driver says which they are, all at once or by and by (access mode MTT): entries of
 //! a translation table, each a page's host address and what may be done to it.
 
-use super::mkey::Need;
+use super::need::Need;
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: usize = 8;

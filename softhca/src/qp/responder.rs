@@ -11,7 +11,7 @@ use super::replies::{Content, Replies, Sent, Verdict};
 use crate::context::{Access, ReceiveSource, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
-use crate::memory::mkey::Need;
+use crate::memory::Need;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, XrcEth};
 use crate::resources::Resources;
 

@@ -2,8 +2,9 @@
 
 use super::fault::WqeFault;
 use super::opcode::{self, SHAPES, Tail};
+use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be32, be64};
-use super::send::{Payload, Remote, SendOp, SendWqe};
+use super::send::{Remote, SendOp, SendWqe};
 use super::{address, control, eth_segment, umr};
 use crate::context::{InlineHeaders, Transport};
 

@@ -15,6 +15,7 @@ mod eth_segment;
 mod fault;
 mod fetch;
 pub mod opcode;
+mod payload;
 mod segments;
 mod send;
 #[cfg(test)]
@@ -26,7 +27,8 @@ pub(crate) use control::may_differ;
 pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
+pub use payload::{DataSeg, Part, Payload};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
-pub use send::{AddressVector, DataSeg, DcTarget, Fence, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+pub use send::{AddressVector, DcTarget, Fence, Framing, Remote, SendOp, SendWqe, UdAddress};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

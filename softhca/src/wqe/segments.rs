@@ -1,7 +1,7 @@
 //! Segments of WQEs: one after the other, and the data segment, which send and receive WQEs have in common.
 
 use super::fault::WqeFault;
-use super::send::{DataSeg, Part, Payload};
+use super::payload::{DataSeg, Part, Payload};
 
 /// Bytes of a DS, in which a WQE's size is counted; also the size of the control, remote address, atomic and data
 /// segments.

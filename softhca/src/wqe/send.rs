@@ -1,5 +1,6 @@
 //! What a send WQE says, decoded.
 
+use super::payload::Payload;
 use super::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};
@@ -23,66 +24,6 @@ pub struct Remote {
     pub addr: u64,
     /// Key.
     pub rkey: u32,
-}
-
-/// Memory of this host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DataSeg {
-    /// Bytes, 1 to 2^31: a byte count of 0 in the ring has been decoded as 2^31.
-    pub len: u32,
-    /// Key.
-    pub lkey: u32,
-    /// Address, as the key's context names it.
-    pub addr: u64,
-}
-
-/// What a send WQE sends, or where it puts what it fetches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Payload {
-    /// By reference.
-    Segs(Vec<DataSeg>),
-    /// The bytes themselves, copied out of the ring.
-    Inline(Vec<u8>),
-    /// Both, or several pieces of inline data, one after the other: UCX sends its header inline and its user's data by
-    /// reference.
-    Mixed(Vec<Part>),
-}
-
-/// One data segment of a send WQE.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// By reference.
-    Seg(DataSeg),
-    /// The bytes themselves.
-    Inline(Vec<u8>),
-}
-
-impl Part {
-    /// Bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Self::Seg(seg) => u64::from(seg.len),
-            Self::Inline(bytes) => bytes.len() as u64,
-        }
-    }
-}
-
-impl Payload {
-    /// Bytes.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        match self {
-            Self::Segs(segs) => segs.iter().map(|s| u64::from(s.len)).sum(),
-            Self::Inline(bytes) => bytes.len() as u64,
-            Self::Mixed(parts) => parts.iter().map(Part::bytes).sum(),
-        }
-    }
-
-    /// No bytes at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// The address vector of a WQE without its key (`struct mlx5_wqe_av`).

@@ -3,8 +3,8 @@
 //! `MLX5_MKEY_MASK_*`; `mlx5_ifc.h` `mkc`).
 
 use super::fault::WqeFault;
+use super::payload::DataSeg;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, data_seg, zero};
-use super::send::DataSeg;
 
 /// Bytes of the UMR control segment, and offsets in it.
 mod control {

@@ -357,9 +357,9 @@ fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// Lists of what a port lets in (`MLX5_NVPRT_LIST_TYPE_*`).
 pub(super) mod list {
-    pub(in super::super) const UNICAST: u64 = 0;
-    pub(in super::super) const MULTICAST: u64 = 1;
-    pub(in super::super) const VLAN: u64 = 2;
+    pub(crate) const UNICAST: u64 = 0;
+    pub(crate) const MULTICAST: u64 = 1;
+    pub(crate) const VLAN: u64 = 2;
 }
 
 /// The entries of one of the lists.

@@ -1,7 +1,7 @@
 //! What a port has counted (`PPCNT`), by groups of counters. Those that have no row here are 0, and stay so: frames are not
 //! damaged on the way, nobody pauses, and who has no room for a frame has never had it.
 
-use super::{Register, ethernet_port};
+use super::entry::{Register, ethernet_port};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};

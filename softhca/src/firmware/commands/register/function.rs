@@ -1,6 +1,6 @@
 //! Registers of the whole function.
 
-use super::Register;
+use super::entry::Register;
 use crate::firmware::call::Call;
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::Refusal;

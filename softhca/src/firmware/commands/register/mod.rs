@@ -3,16 +3,17 @@
 //! Each file has those of one kind: their layouts, and what reading and writing them does.
 
 mod counters;
+mod entry;
 mod function;
 mod port;
 mod speed;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{LinkLayer, PortConfig};
 use crate::firmware::call::{Call, Command, command};
-use crate::firmware::layout::{Layout, View, ViewMut, layout};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
+use entry::Register;
 
 layout! {
     /// `ACCESS_REG`, with the register. Bit 0 of the modifier asks for it; without, it is written.
@@ -33,18 +34,6 @@ layout! {
 
 pub(super) const COMMANDS: &[Command] =
     &[command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, access).with_modifiers()];
-
-/// What reads or writes a register: it sees what the driver has given of it, and fills in what the driver is to see.
-type Access = fn(&mut Call<'_>, View<'_>, &mut ViewMut<'_>) -> Result<(), Refusal>;
-
-/// A register.
-struct Register {
-    id: u64,
-    layout: &'static Layout,
-    read: Option<Access>,
-    /// Only the driver writes.
-    write: Option<Access>,
-}
 
 /// All registers. What a driver asks of others is refused, and Linux' does without: pins, clocks and modules, lanes and error
 /// correction, buffers, and what PCI Express counts.
@@ -88,20 +77,4 @@ fn access(call: &mut Call<'_>) -> Result<(), Refusal> {
     way(call, View(given), &mut ViewMut(&mut filled))?;
     call.output.put(at, &filled);
     Ok(())
-}
-
-/// The port that a register names.
-fn port(call: &Call<'_>, number: u64) -> Result<(u8, PortConfig), Refusal> {
-    let ports = &call.device.config().ports;
-    let port = ports.get((number as usize).wrapping_sub(1));
-    let port = port.ok_or_else(|| Refusal::parameter(format!("port {number} of {}", ports.len())))?;
-    Ok((number as u8, port.clone()))
-}
-
-/// The same, of an Ethernet port.
-fn ethernet_port(call: &Call<'_>, number: u64) -> Result<u8, Refusal> {
-    match port(call, number)? {
-        (number, PortConfig { link: LinkLayer::Ethernet, .. }) => Ok(number),
-        _ => Err(Refusal::new(Status::BadOperation, format!("port {number} is InfiniBand's"))),
-    }
 }

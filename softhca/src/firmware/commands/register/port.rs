@@ -1,6 +1,6 @@
 //! State of a port, its longest frames, and pauses.
 
-use super::{Register, ethernet_port, port};
+use super::entry::{Register, ethernet_port, port};
 use crate::config::LinkLayer;
 use crate::firmware::call::Call;
 use crate::firmware::layout::{View, ViewMut, layout};

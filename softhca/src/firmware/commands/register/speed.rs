@@ -1,6 +1,6 @@
 //! Speeds of a port.
 
-use super::{Register, port};
+use super::entry::{Register, port};
 use crate::config::LinkLayer;
 use crate::firmware::call::Call;
 use crate::firmware::layout::{View, ViewMut, layout};

@@ -1,0 +1,44 @@
+//! What uses of memory keys ask for.
+
+use crate::context::Access;
+
+/// What a use of a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The device reads for its own host (SEND, WRITE).
+    LocalRead,
+    /// The device writes for its own host (receive, READ response).
+    LocalWrite,
+    /// A peer reads.
+    RemoteRead,
+    /// A peer writes.
+    RemoteWrite,
+    /// A peer does an atomic.
+    RemoteAtomic,
+}
+
+impl Need {
+    /// What is asked of a piece of an indirect key's region. The indirect key says what peers may do, and the pieces' keys
+    /// what the device may do for its own host, as with a memory window and its region (IBTA vol. 1, 10.6.7.2.6).
+    pub(crate) fn of_piece(self) -> Self {
+        match self {
+            Self::LocalRead | Self::RemoteRead => Self::LocalRead,
+            Self::LocalWrite | Self::RemoteWrite | Self::RemoteAtomic => Self::LocalWrite,
+        }
+    }
+
+    /// A peer asks.
+    pub(crate) fn is_remote(self) -> bool {
+        matches!(self, Self::RemoteRead | Self::RemoteWrite | Self::RemoteAtomic)
+    }
+
+    pub(super) fn permitted_by(self, access: &Access) -> bool {
+        match self {
+            Self::LocalRead => true,
+            Self::LocalWrite => access.local_write,
+            Self::RemoteRead => access.remote_read,
+            Self::RemoteWrite => access.remote_write,
+            Self::RemoteAtomic => access.remote_atomic,
+        }
+    }
+}
