@@ -3,7 +3,7 @@
 use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
-use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_state, srq, tally, uar, xrc};
+use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, xrc, xrcd};
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
 use crate::device::refusal;
@@ -40,7 +40,7 @@ const METHODS: &[Method] = {
         method(object::PD, 0x1000, "PD_QUERY", 2, pd::query_pd),
         method(object::CQ, 0, "CQ_CREATE", 8, cq::create),
         method(object::CQ, 1, "CQ_DESTROY", 2, cq::destroy),
-        method(object::QP, 0, "QP_CREATE", 15, qp::create),
+        method(object::QP, 0, "QP_CREATE", 15, qp_kind::create),
         method(object::QP, 1, "QP_DESTROY", 2, qp::destroy),
         method(object::SRQ, 0, "SRQ_CREATE", 14, srq::create),
         method(object::SRQ, 1, "SRQ_DESTROY", 2, srq::destroy),
@@ -50,7 +50,7 @@ const METHODS: &[Method] = {
         method(object::MR, 3, "QUERY_MR", 5, mr::query),
         method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
         method(object::MR, 5, "REG_MR", 11, mr::reg),
-        method(object::XRCD, 0, "XRCD_DESTROY", 1, xrc::close),
+        method(object::XRCD, 0, "XRCD_DESTROY", 1, xrcd::close),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
         method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
         method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),
@@ -99,8 +99,8 @@ const COMMANDS: &[Command] = {
         command(command::MODIFY_SRQ, srq::modify),
         command(command::QUERY_SRQ, srq::query),
         command(command::DESTROY_SRQ, srq::write_destroy),
-        command(command::OPEN_XRCD, xrc::open),
-        command(command::CLOSE_XRCD, xrc::write_close),
+        command(command::OPEN_XRCD, xrcd::open),
+        command(command::CLOSE_XRCD, xrcd::write_close),
         command(command::OPEN_QP, xrc::open_target),
         command(command::EX_QUERY_DEVICE, device::ex_query_device),
         command(command::EX_MODIFY_QP, qp_state::ex_modify),

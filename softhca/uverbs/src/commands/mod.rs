@@ -15,11 +15,13 @@ mod mtu;
 mod pd;
 mod port;
 mod qp;
+mod qp_kind;
 mod qp_state;
 mod request;
 mod srq;
 pub mod tally;
 mod uar;
 mod xrc;
+mod xrcd;
 
 pub(crate) use ioctl::run;

@@ -1,12 +1,12 @@
 //! Queue pairs: creation and destruction.
 
 use super::cq::Cq;
-use super::dct::{self, Dct};
+use super::dct::Dct;
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
 use super::srq::Srq;
-use super::xrc::{self, Xrcd};
+use super::xrcd::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
@@ -25,7 +25,7 @@ use zerocopy::FromZeros;
 const WQEBB_BYTES: u64 = 64;
 
 /// `IB_UVERBS_QPT_DRIVER`: a kind that the driver's flags tell.
-const OF_DRIVER: u64 = 0xff;
+pub(super) const OF_DRIVER: u64 = 0xff;
 /// `IB_UVERBS_QP_CREATE_SQ_SIG_ALL`.
 pub(super) const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
 
@@ -149,18 +149,12 @@ fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
     }
 }
 
-/// `QP_CREATE`: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle, 8 capabilities, 9 type, 10 flags,
-/// 12 asynchronous event file, 13 capabilities given, 14 QPN.
+/// `QP_CREATE` of what is no target: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle,
+/// 8 capabilities, 9 type, 10 flags, 12 asynchronous event file, 13 capabilities given, 14 QPN.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     let driver: CreateQp = request.input(UHW_IN)?;
     let qp_type: u64 = request.input(9)?;
-    if qp_type == OF_DRIVER && driver.flags & qp_flag::TYPE_DCT != 0 {
-        return dct::create(context, request);
-    }
-    if qp_type == xrc::TARGET {
-        return xrc::create_target(context, request);
-    }
     let transport = transport(qp_type, driver.flags)?;
     let cap: QpCap = request.input(8)?;
     let user_handle: u64 = request.input(7)?;

@@ -1,12 +1,13 @@
-//! XRC domains, and targets of them: queue pairs that only receive, and that all who have the domain can open.
+//! Targets of XRC domains: queue pairs that only receive, and that all who have the domain can open.
 
 use super::event_file;
-use super::qp::{Needs, Qp};
+use super::qp::{FLAG_SQ_SIG_ALL, Needs, Qp};
 use super::request::Request;
+use super::xrcd::Xrcd;
 use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag};
-use crate::abi::{CloseXrcd, OpenQp, OpenQpResp, OpenXrcd, OpenXrcdResp, QpCap, UHW_IN, UHW_OUT};
-use crate::context::{self, Context, Rank};
-use crate::device::{Domain, Hca, Inode, Origin, Source};
+use crate::abi::{OpenQp, OpenQpResp, QpCap, UHW_IN, UHW_OUT};
+use crate::context::Context;
+use crate::device::{Origin, Source};
 use crate::process::{Errno, lock};
 use softhca::context::{Privileges, QpContext, ReceiveSource, Transport};
 use softhca::error::Object;
@@ -16,64 +17,6 @@ use zerocopy::FromZeros;
 
 /// `IB_QPT_XRC_TGT`.
 pub(super) const TARGET: u64 = 10;
-
-/// An XRC domain, as a program has opened it. SRQs and targets made by this handle keep it busy.
-pub(crate) struct Xrcd {
-    domain: Arc<Domain>,
-}
-
-impl context::Object for Xrcd {
-    fn rank(&self) -> Rank {
-        Rank::Xrcd
-    }
-
-    fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.close_domain(&self.domain)
-    }
-}
-
-impl Xrcd {
-    /// The device's number for it.
-    pub(super) fn number(&self) -> u32 {
-        self.domain.number
-    }
-
-    /// A target of it is closed. Whoever does so last has the device destroy it.
-    pub(super) fn close_target(&self, hca: &Hca, qpn: u32, events: &Arc<Source>) -> Result<(), Errno> {
-        let mut targets = lock(&self.domain.targets);
-        match targets.get_mut(&qpn) {
-            Some(opened) if *opened > 1 => *opened -= 1,
-            _ => {
-                hca.destroy(Object::Qp, qpn, |device| device.destroy_qp(qpn))?;
-                targets.remove(&qpn);
-            }
-        }
-        hca.forget_source(Origin::Qp(qpn), events);
-        Ok(())
-    }
-}
-
-/// `OPEN_XRCD`.
-pub(crate) fn open(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: OpenXrcd = request.core_in()?;
-    // No file.
-    let inode = (wanted.fd != -1).then(|| Inode::of(wanted.fd)).transpose()?;
-    let flag = |flag: i32| wanted.oflags & flag.cast_unsigned() != 0;
-    let domain = context.hca.open_domain(inode, (flag(libc::O_CREAT), flag(libc::O_EXCL)))?;
-    let xrcd_handle = context.insert(Arc::new(Xrcd { domain }));
-    request.core_out(&OpenXrcdResp { xrcd_handle })
-}
-
-/// `CLOSE_XRCD`.
-pub(crate) fn write_close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: CloseXrcd = request.core_in()?;
-    context.destroy::<Xrcd>(wanted.xrcd_handle).map(drop)
-}
-
-/// `XRCD_DESTROY`: 0 handle.
-pub(crate) fn close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Xrcd>(request.handle(0)?).map(drop)
-}
 
 /// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor memory. To
 /// `mlx5_ib` the driver's part is of no interest.
@@ -85,7 +28,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
     }
     let driver: CreateQp = request.input(UHW_IN)?;
     let flags: u32 = request.optional(10)?.unwrap_or(0);
-    if flags & !super::qp::FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+    if flags & !FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     let cap: QpCap = request.input(8)?;

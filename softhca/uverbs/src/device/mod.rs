@@ -18,6 +18,7 @@ pub(crate) mod tally;
 mod targets;
 mod users;
 mod xrc_domains;
+mod xrc_open;
 
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};

@@ -4,13 +4,9 @@
 //! those lock that have the domain open. But each process has a device of its own, and so an SRQ of a process is out of reach
 //! for targets of another: requests by which they are named are refused, as of SRQs that there are not.
 
-use super::hca::Hca;
+use crate::process::Errno;
 use crate::process::fds::Own;
 use crate::process::lock_file::{failed, flock, locked, open};
-use crate::process::{Errno, lock};
-use softhca::device::Device;
-use softhca::error::Object;
-use softhca::firmware::DRIVER;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -43,70 +39,19 @@ impl Inode {
 pub(crate) struct Domain {
     /// The device's number for it.
     pub(crate) number: u32,
-    inode: Option<Inode>,
+    pub(super) inode: Option<Inode>,
     /// Targets of it, by QPN: how many have each open.
     pub(crate) targets: Mutex<HashMap<u32, u32>>,
     /// Among processes.
-    _claim: Option<Claim>,
+    pub(super) _claim: Option<Claim>,
 }
 
 /// The domains of a device that stand for files, and how many have each open.
 #[derive(Default)]
-pub(crate) struct Domains(Mutex<Vec<(Arc<Domain>, u32)>>);
-
-impl Hca {
-    /// Opens the domain of `inode`, or makes one. `create` permits that, and `exclusive` permits nothing else.
-    pub(crate) fn open_domain(
-        &self,
-        inode: Option<Inode>,
-        (create, exclusive): (bool, bool),
-    ) -> Result<Arc<Domain>, Errno> {
-        let Some(inode) = inode else { return self.new_domain(None, None) };
-        let mut domains = lock(&self.domains.0);
-        if let Some((domain, opened)) = domains.iter_mut().find(|(domain, _)| domain.inode == Some(inode)) {
-            if exclusive {
-                return Err(Errno::EINVAL);
-            }
-            *opened += 1;
-            return Ok(domain.clone());
-        }
-        // A sink shares nothing.
-        let directory = (!self.settings.sink).then_some(&self.settings.fabric);
-        let claim = directory.map(|directory| Claim::take(directory, self.index, inode, create, exclusive));
-        if claim.is_none() && !create {
-            return Err(Errno::EAGAIN);
-        }
-        let domain = self.new_domain(Some(inode), claim.transpose()?)?;
-        domains.push((domain.clone(), 1));
-        Ok(domain)
-    }
-
-    /// The driver's own, as in `mlx5_ib_alloc_xrcd`: commands of users cannot name it.
-    fn new_domain(&self, inode: Option<Inode>, claim: Option<Claim>) -> Result<Arc<Domain>, Errno> {
-        let number = self.create(DRIVER, Object::Xrcd, Device::alloc_xrcd)?;
-        Ok(Arc::new(Domain { number, inode, targets: Mutex::default(), _claim: claim }))
-    }
-
-    /// Closes it. Whoever does so last has the device forget it, unless something belongs to it.
-    pub(crate) fn close_domain(&self, domain: &Arc<Domain>) -> Result<(), Errno> {
-        let mut domains = lock(&self.domains.0);
-        let place = domains.iter().position(|(known, _)| Arc::ptr_eq(known, domain));
-        if let Some((_, opened)) = place.and_then(|place| domains.get_mut(place))
-            && *opened > 1
-        {
-            *opened -= 1;
-            return Ok(());
-        }
-        self.destroy(Object::Xrcd, domain.number, |device| device.free_xrcd(domain.number))?;
-        if let Some(place) = place {
-            domains.remove(place);
-        }
-        Ok(())
-    }
-}
+pub(crate) struct Domains(pub(super) Mutex<Vec<(Arc<Domain>, u32)>>);
 
 /// That this process has the domain of a file open, until dropped.
-struct Claim {
+pub(super) struct Claim {
     table: PathBuf,
     path: PathBuf,
     _own: Own,
@@ -117,7 +62,13 @@ struct Claim {
 
 impl Claim {
     /// Claims the domain of `inode` on device `index`, if who has it, or nobody, permits it.
-    fn take(directory: &Path, index: u32, inode: Inode, create: bool, exclusive: bool) -> Result<Self, Errno> {
+    pub(super) fn take(
+        directory: &Path,
+        index: u32,
+        inode: Inode,
+        create: bool,
+        exclusive: bool,
+    ) -> Result<Self, Errno> {
         let table = directory.join(TABLE);
         let _table = locked(&table, libc::LOCK_EX)?;
         let path = directory.join(format!("xrc-{index}-{:x}-{:x}", inode.device, inode.number));

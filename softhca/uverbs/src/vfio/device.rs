@@ -5,7 +5,6 @@ use super::abi::{
     request,
 };
 use super::endpoint::Endpoint;
-use super::group::Group;
 use super::space::AddressSpace;
 use super::{argument, irqs};
 use crate::process::{Errno, user};
@@ -24,13 +23,13 @@ const MAX_BYTES: usize = 1 << 16;
 /// A function that a program has open.
 pub(crate) struct Opened {
     pub(super) endpoint: Arc<Endpoint>,
-    /// It stays open, and in its container.
-    _group: Arc<Group>,
+    /// Its group stays open, and in its container.
+    _group: Arc<dyn Send + Sync>,
 }
 
 impl Opened {
-    /// Opens function `index` of `group`, which reaches what is mapped in `space`.
-    pub(super) fn new(index: u32, group: Arc<Group>, space: &Arc<AddressSpace>) -> Result<Arc<Self>, Errno> {
+    /// Opens function `index` of `group`, which it keeps open; it reaches what is mapped in `space`.
+    pub(super) fn new(index: u32, group: Arc<dyn Send + Sync>, space: &Arc<AddressSpace>) -> Result<Arc<Self>, Errno> {
         let endpoint = Endpoint::get(index)?;
         endpoint.open(space);
         Ok(Arc::new(Self { endpoint, _group: group }))

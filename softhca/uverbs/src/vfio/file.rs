@@ -2,7 +2,7 @@
 
 use super::container::Container;
 use super::device::Opened;
-use super::group::Group;
+use super::group::{Files, Group};
 use super::paths::Path;
 use crate::process::fds::{self, OpenFile};
 use crate::process::{Errno, Identity, identity, lock};
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, Weak};
 
 /// An open file.
 pub(crate) struct File {
-    pub(super) kind: Kind,
+    kind: Kind,
     identity: Identity,
 }
 
 /// Of what kind.
 #[derive(Clone)]
-pub(super) enum Kind {
+enum Kind {
     Container(Arc<Container>),
     Group(Arc<Group>),
     Device(Arc<Opened>),
@@ -37,7 +37,7 @@ pub(crate) fn open(path: Path, flags: c_int) -> Result<RawFd, Errno> {
 }
 
 /// A new descriptor of `kind`, opened with these flags.
-pub(super) fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
+fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
     // SAFETY: plain calls: a name that is a C string, and a descriptor of ours.
     let raw = unsafe {
@@ -84,12 +84,31 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<File>> {
     Some(file)
 }
 
+/// The open files, as groups have them.
+struct Open;
+
+impl Files for Open {
+    fn container(&self, fd: RawFd) -> Result<Arc<Container>, Errno> {
+        let Some(file) = find(fd) else {
+            // SAFETY: plain call.
+            let is_open = unsafe { libc::fcntl(fd, libc::F_GETFD) } >= 0;
+            return Err(if is_open { Errno::EINVAL } else { Errno::EBADF });
+        };
+        let Kind::Container(container) = &file.kind else { return Err(Errno::EINVAL) };
+        Ok(container.clone())
+    }
+
+    fn add(&self, opened: Arc<Opened>) -> Result<RawFd, Errno> {
+        new(libc::O_CLOEXEC, Kind::Device(opened))
+    }
+}
+
 impl File {
     /// Answers a request.
     pub(crate) fn ioctl(&self, number: u64, argument: u64) -> Result<c_int, Errno> {
         match &self.kind {
             Kind::Container(container) => container.ioctl(number, argument),
-            Kind::Group(group) => group.ioctl(number, argument),
+            Kind::Group(group) => group.ioctl(number, argument, &Open),
             Kind::Device(opened) => opened.ioctl(number, argument),
         }
     }

@@ -4,10 +4,19 @@ use super::abi::{GroupStatus, group_flag, request};
 use super::argument;
 use super::container::Container;
 use super::device::Opened;
-use super::file::{self, Kind};
 use crate::process::{Errno, lock, user};
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, Weak};
 use zerocopy::IntoBytes;
+
+/// What a group asks of the open files.
+pub(super) trait Files {
+    /// The container that `fd` is open for.
+    fn container(&self, fd: RawFd) -> Result<Arc<Container>, Errno>;
+
+    /// A new descriptor of a function.
+    fn add(&self, opened: Arc<Opened>) -> Result<RawFd, Errno>;
+}
 
 /// An open group.
 pub(super) struct Group {
@@ -40,12 +49,12 @@ impl Group {
     }
 
     /// Answers a request (`vfio_group_fops_unl_ioctl`).
-    pub(super) fn ioctl(self: &Arc<Self>, number: u64, argument: u64) -> Result<i32, Errno> {
+    pub(super) fn ioctl(self: &Arc<Self>, number: u64, argument: u64, files: &dyn Files) -> Result<i32, Errno> {
         match number {
             request::GROUP_GET_STATUS => self.status(argument),
-            request::GROUP_SET_CONTAINER => self.set_container(argument),
+            request::GROUP_SET_CONTAINER => self.set_container(argument, files),
             request::GROUP_UNSET_CONTAINER => self.unset_container(),
-            request::GROUP_GET_DEVICE_FD => self.device(argument),
+            request::GROUP_GET_DEVICE_FD => self.device(argument, files),
             _ => Err(Errno::ENOTTY),
         }
         .inspect_err(|error| log::debug!("group of function {}: request {number:#x}: {error:?}", self.index))
@@ -60,7 +69,7 @@ impl Group {
     }
 
     /// `at` is that of a container's descriptor.
-    fn set_container(&self, at: u64) -> Result<i32, Errno> {
+    fn set_container(&self, at: u64, files: &dyn Files) -> Result<i32, Errno> {
         let mut fd = [0; 4];
         user::read(at, &mut fd)?;
         let fd = i32::from_ne_bytes(fd);
@@ -68,14 +77,9 @@ impl Group {
         if state.container.is_some() {
             return Err(Errno::EINVAL);
         }
-        let Some(file) = file::find(fd) else {
-            // SAFETY: plain call.
-            let is_open = unsafe { libc::fcntl(fd, libc::F_GETFD) } >= 0;
-            return Err(if is_open { Errno::EINVAL } else { Errno::EBADF });
-        };
-        let Kind::Container(container) = &file.kind else { return Err(Errno::EINVAL) };
+        let container = files.container(fd)?;
         container.join();
-        state.container = Some(container.clone());
+        state.container = Some(container);
         Ok(0)
     }
 
@@ -90,7 +94,7 @@ impl Group {
     }
 
     /// `at` is that of the function's name.
-    fn device(self: &Arc<Self>, at: u64) -> Result<i32, Errno> {
+    fn device(self: &Arc<Self>, at: u64, files: &dyn Files) -> Result<i32, Errno> {
         let name = softhca_settings::pci_function(self.index);
         let mut asked = vec![0; name.len() + 1];
         // Names that are shorter may end where memory does.
@@ -112,7 +116,7 @@ impl Group {
         };
         state.opened = Arc::downgrade(&opened);
         // Another open file of the same function.
-        file::new(libc::O_CLOEXEC, Kind::Device(opened))
+        files.add(opened)
     }
 }
 

@@ -1,0 +1,19 @@
+//! `QP_CREATE`, by what is to be made: targets are QPs to a program only.
+
+use super::request::Request;
+use super::{dct, qp, xrc};
+use crate::abi::UHW_IN;
+use crate::abi::mlx5::{CreateQp, qp_flag};
+use crate::context::Context;
+use crate::process::Errno;
+use std::sync::Arc;
+
+/// `QP_CREATE`: attributes as [`qp::create`] has them.
+pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    let driver: CreateQp = request.input(UHW_IN)?;
+    match request.input(9)? {
+        qp::OF_DRIVER if driver.flags & qp_flag::TYPE_DCT != 0 => dct::create(context, request),
+        xrc::TARGET => xrc::create_target(context, request),
+        _ => qp::create(context, request),
+    }
+}
