@@ -11,7 +11,7 @@ const DEST_UDP_PORT: u64 = 4791;
 /// Least UDP port that a path can be sent from; the wire has none, so that all do.
 const LEAST_SOURCE_UDP_PORT: u64 = 0xc000;
 /// Entries of a port's table, as on a ConnectX-5: paths name one by 8 bits.
-const ADDRESSES: u64 = 255;
+pub(crate) const ADDRESSES: u8 = 255;
 
 capability_set! {
     /// RoCE.
@@ -21,5 +21,5 @@ capability_set! {
     R_ROCE_DEST_UDP_PORT: 0xb0, 16 = |_| DEST_UDP_PORT;
     R_ROCE_MAX_SRC_UDP_PORT: 0xc0, 16 = |_| 0xffff;
     R_ROCE_MIN_SRC_UDP_PORT: 0xd0, 16 = |_| LEAST_SOURCE_UDP_PORT;
-    ROCE_ADDRESS_TABLE_SIZE: 0xf0, 16 = |_| ADDRESSES;
+    ROCE_ADDRESS_TABLE_SIZE: 0xf0, 16 = |_| ADDRESSES.into();
 }

@@ -81,7 +81,7 @@ fn an_ethernet_port_has_an_address_and_roce_addresses() {
         assert_eq!((output[0x2a] & 0xf, output[0x2b]), (kind, version), "{index}");
     }
     assert_eq!(address(&mut bench, 3), Ok(vec![0; 0x30]), "a free entry");
-    assert_eq!(address(&mut bench, 256), Err(Status::BadIndex));
+    assert_eq!(address(&mut bench, 255), Err(Status::BadIndex));
     assert_eq!(Bench::new().execute(&short(0x760, DRIVER, 0, [0, 0]), 0x30), Err(Status::BadOperation));
 }
 

@@ -5,6 +5,7 @@
 
 use crate::config::{Gid, GidType, LinkLayer};
 use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::capabilities::ROCE_ADDRESSES;
 use crate::firmware::layout::layout;
 use crate::firmware::status::{Refusal, Status};
 
@@ -74,8 +75,10 @@ fn entry(call: &Call<'_>, port: u64, index: u64) -> Result<(u8, u8), Refusal> {
     if port.link != LinkLayer::Ethernet {
         return Err(Refusal::new(Status::BadOperation, "an InfiniBand port has no RoCE addresses"));
     }
-    let index = u8::try_from(index).map_err(|_| Refusal::new(Status::BadIndex, format!("entry {index} of 256")))?;
-    Ok((number as u8, index))
+    if index >= ROCE_ADDRESSES.into() {
+        return Err(Refusal::new(Status::BadIndex, format!("entry {index} of {ROCE_ADDRESSES}")));
+    }
+    Ok((number as u8, index as u8))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -150,7 +150,7 @@ fn roce_addresses_reach_the_device() {
     bench.execute(&modify(ROCE, &[(3, 1)], &[]), 16).expect("on");
     assert_eq!((arrived(&mut bench), query_roce(&mut bench)), (2, 1));
     for (bad, status) in [
-        (roce(256, IPV4, 2, 0, 0), Status::BadIndex),
+        (roce(255, IPV4, 2, 0, 0), Status::BadIndex),
         (roce(1, IPV4, 1, 0, 0), Status::BadParameter),
         (roce(1, IPV4, 2, 1, 0), Status::BadParameter),
         (roce(1, [9; 16], 2, 0, 0), Status::BadParameter),
