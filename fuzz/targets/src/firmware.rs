@@ -182,6 +182,19 @@ struct Lab {
     now: Duration,
 }
 
+/// The input of a command: words at places past its header, and the list that follows.
+pub(crate) fn composed(command: CommandInfo, uid: u8, modifier: u8, words: &[Word], list: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; command.input_bytes];
+    for Word { at, value } in words {
+        let at = 8 + usize::from(*at) % (bytes.len() - 8) / 4 * 4;
+        bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+    bytes[..2].copy_from_slice(&command.opcode.to_be_bytes());
+    (bytes[3], bytes[7]) = (uid & 3, modifier);
+    bytes.extend(list.iter().flat_map(|entry| entry.to_be_bytes()));
+    bytes
+}
+
 impl Lab {
     fn new(input: &Input) -> Self {
         let (host, network) = (Arena::new(HOST, 0), Network::default());
@@ -218,15 +231,7 @@ impl Lab {
             }
             Action::Command { which, uid, modifier, words, list, room } => {
                 let command = self.commands[usize::from(*which) % self.commands.len()];
-                let mut bytes = vec![0; command.input_bytes];
-                for Word { at, value } in words {
-                    // Past the header.
-                    let at = 8 + usize::from(*at) % (bytes.len() - 8) / 4 * 4;
-                    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
-                }
-                bytes[..2].copy_from_slice(&command.opcode.to_be_bytes());
-                (bytes[3], bytes[7]) = (uid & 3, *modifier);
-                bytes.extend(list.iter().flat_map(|entry| entry.to_be_bytes()));
+                let bytes = composed(command, *uid, *modifier, words, list);
                 self.execute(&bytes, command.output_bytes + usize::from(*room));
             }
             Action::Good { which, uid, number, changes } => {

@@ -15,7 +15,7 @@ use softhca::memory::{DmaFault, DmaMap, HostMemory};
 use softhca::pci::{BAR_BYTES, CONFIG_BYTES, Function, Interrupts, VECTORS};
 use softhca::runner::Step;
 
-use super::firmware::{Change, Word};
+use super::firmware::{Change, Word, composed};
 use super::memory::BASE;
 use super::network::Network;
 
@@ -316,15 +316,7 @@ impl Lab {
             }
             Action::Command { slot, which, uid, modifier, words, list, room } => {
                 let command = self.commands[usize::from(*which) % self.commands.len()];
-                let mut bytes = vec![0; command.input_bytes];
-                for Word { at, value } in words {
-                    // Past the header.
-                    let at = 8 + usize::from(*at) % (bytes.len() - 8) / 4 * 4;
-                    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
-                }
-                bytes[..2].copy_from_slice(&command.opcode.to_be_bytes());
-                (bytes[3], bytes[7]) = (uid & 3, *modifier);
-                bytes.extend(list.iter().flat_map(|entry| entry.to_be_bytes()));
+                let bytes = composed(command, *uid, *modifier, words, list);
                 self.execute(*slot, &bytes, command.output_bytes + usize::from(*room));
             }
             Action::Slot { slot, changes } => {

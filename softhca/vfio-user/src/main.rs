@@ -1,6 +1,6 @@
 //! `softhca-vfio-user`: shows software mlx5 devices to virtual machines.
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use nix::sys::signal::{SigSet, Signal};
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm;
@@ -33,12 +33,12 @@ struct Options {
     index: u32,
 
     /// Which ConnectX the devices are: their PCI device, firmware version and capabilities
-    #[arg(long, value_enum, default_value_t = GenerationOption::Connectx5)]
-    generation: GenerationOption,
+    #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
+    generation: Generation,
 
     /// Link layer of the ports
-    #[arg(long, value_enum, default_value_t = LinkOption::Ethernet)]
-    link: LinkOption,
+    #[arg(long, value_enum, default_value_t = Link::Ethernet)]
+    link: Link,
 
     /// Have drivers register memory by a command for each region, and not by work requests (UMR) with keys kept at hand
     #[arg(long)]
@@ -75,24 +75,6 @@ has a mistake; 71 if the system refuses something. Functions that must not end w
 
 The device numbers of one network should differ: softhca-run's devices begin with 0. A file mlx5_N-1.down in the network's \
 directory pulls the cable of device N, until it is removed.";
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LinkOption {
-    /// Ports have LIDs
-    Infiniband,
-    /// RoCE: ports have GIDs only, and a network interface
-    Ethernet,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum GenerationOption {
-    /// ConnectX-5
-    Connectx5,
-    /// ConnectX-6 Dx
-    Connectx6dx,
-    /// ConnectX-7
-    Connectx7,
-}
 
 /// Exit code for a broken monitor or device: EX_SOFTWARE of sysexits.h.
 const EXIT_BROKEN: u8 = 70;
@@ -228,15 +210,8 @@ fn port_options(options: &Options, number: u32) -> PortOptions {
     PortOptions {
         umr_registers: !options.no_umr,
         index: options.index + number,
-        generation: match options.generation {
-            GenerationOption::Connectx5 => Generation::ConnectX5,
-            GenerationOption::Connectx6dx => Generation::ConnectX6Dx,
-            GenerationOption::Connectx7 => Generation::ConnectX7,
-        },
-        link: match options.link {
-            LinkOption::Infiniband => Link::Infiniband,
-            LinkOption::Ethernet => Link::Ethernet,
-        },
+        generation: options.generation,
+        link: options.link,
         mac: options.mac.map(|[a, b, c, d, e, last]| [a, b, c, d, e, last.wrapping_add(number as u8)]),
     }
 }

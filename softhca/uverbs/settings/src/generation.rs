@@ -2,6 +2,7 @@
 
 /// A generation of ConnectX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "lower"))]
 pub enum Generation {
     /// ConnectX-5 (MT27800).
     ConnectX5,

@@ -11,6 +11,7 @@ pub const DEFAULT_PKEY: u16 = 0xffff;
 
 /// Link layer of all ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Link {
     /// Ports have LIDs.
     Infiniband,

@@ -36,12 +36,12 @@ struct Options {
     ports: u32,
 
     /// Link layer of all ports
-    #[arg(long, value_enum, default_value_t = LinkOption::Infiniband)]
-    link: LinkOption,
+    #[arg(long, value_enum, default_value_t = Link::Infiniband)]
+    link: Link,
 
     /// Which ConnectX the devices are: their PCI device, firmware version and capabilities
-    #[arg(long, value_enum, default_value_t = GenerationOption::Connectx5)]
-    generation: GenerationOption,
+    #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
+    generation: Generation,
 
     /// What requests to send raw packets must hold of the packets' headers: nothing; the L2 headers (18 bytes); of IP
     /// packets also the IP header; of TCP and UDP packets also that one
@@ -126,24 +126,6 @@ From outside, a file in the directory of --fabric pulls a cable: while there is 
 mlx5_0 is down in every program.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LinkOption {
-    /// Ports have LIDs
-    Infiniband,
-    /// RoCE: ports have GIDs only
-    Ethernet,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum GenerationOption {
-    /// ConnectX-5
-    Connectx5,
-    /// ConnectX-6 Dx
-    Connectx6dx,
-    /// ConnectX-7
-    Connectx7,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum InlineOption {
     /// As a ConnectX-5 and later
     None,
@@ -210,15 +192,8 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         devices: options.devices,
         vfio: options.vfio,
         ports: options.ports,
-        link: match options.link {
-            LinkOption::Infiniband => Link::Infiniband,
-            LinkOption::Ethernet => Link::Ethernet,
-        },
-        generation: match options.generation {
-            GenerationOption::Connectx5 => Generation::ConnectX5,
-            GenerationOption::Connectx6dx => Generation::ConnectX6Dx,
-            GenerationOption::Connectx7 => Generation::ConnectX7,
-        },
+        link: options.link,
+        generation: options.generation,
         addresses: addresses::local()?,
         inline_headers: match options.inline_headers {
             InlineOption::None => InlineHeaders::None,
