@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::every::Every;
 use crate::lab::*;
 use crate::net::{KEY, Net, Target};
 use softhca::config::{GidType, LinkLayer};
@@ -22,48 +23,12 @@ fn every_operation_arrives() {
     for options in networks() {
         let mut net = Net::new(2, options);
         let target = net.target(1);
-        let (data, key) = (net.nodes[1].data, net.nodes[1].key);
-        let (at, own) = (net.nodes[0].data, net.nodes[0].key);
-        let sent = net.nodes[0].fill(0, 5000, 1);
-        net.nodes[1].fill(0x2_0000, 3000, 2);
-        net.nodes[1].memory.write(data + 0x4_0000, &5u64.to_ne_bytes());
-        for i in 0..4u64 {
-            net.nodes[1].post_recv(&[(data + 0x1_0000 + 0x2000 * i, 0x2000)]);
-        }
-        let requests = [
-            Wr::send().sge(at, 5000, own),
-            Wr::send().with_imm(0xabcd).inline(b"small"),
-            Wr::write(data, key).sge(at, 5000, own),
-            Wr::write(data + 0x8000, key).with_imm(0x77).sge(at, 100, own),
-            Wr::read(data + 0x2_0000, key).sge(at + 0x8000, 3000, own),
-            Wr::add(data + 0x4_0000, key, 3).sge(at + 0xa000, 8, own),
-            Wr::swap(data + 0x4_0000, key, 8, 100).sge(at + 0xa008, 8, own),
-            Wr::nop(),
-            // Not before the answers of the READ have left, which need the key.
-            Wr::send().invalidating(key).inline(b"last").flags(SIGNALED | FENCE),
-        ];
-        for wr in requests {
-            let wr = if wr.opcode == 0 { wr } else { target.of(wr) };
-            net.nodes[0].post(&wr);
-        }
+        let [initiator, responder] = &mut net.nodes[..] else { unreachable!() };
+        let every = Every::prepare(initiator, responder);
+        every.post(initiator, |wr| target.of(wr));
         net.run();
-        let done: Vec<_> = net.nodes[0].poll_send().iter().map(|c| (c.opcode, c.wqe_opcode, c.byte_cnt)).collect();
-        let bytes = [0, 0, 0, 0, 3000, 8, 8, 0, 0];
-        let opcodes = [0x0a, 0x0b, 0x08, 0x09, 0x10, 0x12, 0x11, 0, 0x01];
-        assert_eq!(done, opcodes.into_iter().zip(bytes).map(|(wqe, len)| (REQ, wqe, len)).collect::<Vec<_>>());
-        let memory = &net.nodes[1].memory;
-        assert_eq!(memory.read(data, 5000), sent);
-        assert_eq!(memory.read(data + 0x1_0000, 5000), sent);
-        assert_eq!(memory.read(data + 0x1_2000, 5), b"small");
-        assert_eq!(memory.read(data + 0x8000, 100), sent[..100]);
-        assert_eq!(memory.read(data + 0x4_0000, 8), 100u64.to_ne_bytes());
-        let (read, words) = (net.nodes[0].memory.read(at + 0x8000, 3000), net.nodes[0].memory.read(at + 0xa000, 16));
-        assert_eq!(read, net.nodes[1].memory.read(data + 0x2_0000, 3000));
-        assert_eq!(words, [5u64.to_ne_bytes(), 8u64.to_ne_bytes()].concat());
-        let received = net.nodes[1].poll_recv();
-        let found: Vec<_> = received.iter().map(|c| (c.opcode, c.wqe_counter, c.byte_cnt, c.imm)).collect();
-        let expected = [(RECV, 0, 5000, 0), (RECV_IMM, 1, 5, 0xabcd), (WRITE_IMM, 2, 100, 0x77), (RECV_INV, 3, 4, key)];
-        assert_eq!(found, expected);
+        let [initiator, responder] = &mut net.nodes[..] else { unreachable!() };
+        let received = every.check(initiator, responder);
         assert!(received.iter().all(|c| c.qpn == target.dctn), "the CQEs name the target");
     }
 }

@@ -13,19 +13,6 @@ use softhca::wire::fault::FaultConfig;
 use softhca::wire::in_process::InProcessWire;
 use softhca::wire::{Frame, Route, Wire};
 
-fn patient(faults: FaultConfig) -> Options {
-    Options {
-        mtu: 256,
-        psn: 0xff_ffc0,
-        retry_cnt: 7,
-        rnr_retry: 7,
-        min_rnr_timer: 1,
-        rq_log: 6,
-        faults,
-        ..Options::default()
-    }
-}
-
 /// A small generator of the tests' own, so that a seed means the same for ever.
 struct Dice(u64);
 
@@ -43,7 +30,7 @@ impl Dice {
 fn everything_is_done_once_on_a_bad_network() {
     for seed in 1..=20 {
         let faults = FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100 };
-        let mut net = Net::new(4, patient(faults));
+        let mut net = Net::new(4, Options { rq_log: 6, ..Options::patient(faults) });
         let targets: Vec<Target> = (0..4).map(|node| net.target(node)).collect();
         let mut dice = Dice(seed);
         let (mut added, mut sent) = ([0u64; 4], [0usize; 4]);

@@ -78,6 +78,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Of those who give up late, on a bad network: many small packets, whose numbers wrap.
+    pub(crate) fn patient(faults: FaultConfig) -> Self {
+        Self { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, faults, ..Self::default() }
+    }
+}
+
 /// A device with one QP, and the host's side of its rings.
 pub(crate) struct Node {
     pub(crate) device: Device,

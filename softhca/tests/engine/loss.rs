@@ -26,14 +26,10 @@ fn disturb(node: &Node, seed: u64, percent: u64) {
     });
 }
 
-fn patient(faults: FaultConfig) -> Options {
-    Options { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, faults, ..Options::default() }
-}
-
 #[test]
 fn mixed_traffic_survives_a_bad_network() {
     for seed in 1..=40 {
-        let mut lab = Lab::new(patient(FaultConfig::default()));
+        let mut lab = Lab::new(Options::patient(FaultConfig::default()));
         disturb(&lab.a, seed, seed % 20);
         disturb(&lab.b, seed + 1000, seed % 20);
         exchange(&mut lab, seed);
@@ -44,7 +40,7 @@ fn mixed_traffic_survives_a_bad_network() {
 fn mixed_traffic_survives_the_fault_injector() {
     for seed in 1..=20 {
         let faults = FaultConfig { drop: 20, duplicate: 20, reorder: 20, delay: 10, seed };
-        exchange(&mut Lab::new(patient(faults)), seed);
+        exchange(&mut Lab::new(Options::patient(faults)), seed);
     }
 }
 

@@ -6,6 +6,7 @@ mod cqe;
 mod datagrams;
 mod dynamic;
 mod dynamic_faults;
+mod every;
 mod failures;
 mod hostile;
 mod lab;

@@ -1,5 +1,6 @@
 //! XRC: an initiator and a target, whose requests are for SRQs.
 
+use crate::every::Every;
 use crate::lab::*;
 use softhca::config::{GidType, LinkLayer};
 use softhca::context::*;
@@ -76,47 +77,10 @@ fn every_operation_arrives() {
     for options in [Options::default(), ethernet(GidType::RoceV1), ethernet(GidType::RoceV2)] {
         let mut lab = xrc(options);
         let srqn = srqn(&lab.b);
-        let (data, key) = (lab.b.data, lab.b.key);
-        let (at, own) = (lab.a.data, lab.a.key);
-        let sent = lab.a.fill(0, 5000, 1);
-        lab.b.fill(0x2_0000, 3000, 2);
-        lab.b.memory.write(data + 0x4_0000, &5u64.to_ne_bytes());
-        for i in 0..4u64 {
-            lab.b.post_recv(&[(data + 0x1_0000 + 0x2000 * i, 0x2000)]);
-        }
-        let requests = [
-            Wr::send().sge(at, 5000, own),
-            Wr::send().with_imm(0xabcd).inline(b"small"),
-            Wr::write(data, key).sge(at, 5000, own),
-            Wr::write(data + 0x8000, key).with_imm(0x77).sge(at, 100, own),
-            Wr::read(data + 0x2_0000, key).sge(at + 0x8000, 3000, own),
-            Wr::add(data + 0x4_0000, key, 3).sge(at + 0xa000, 8, own),
-            Wr::swap(data + 0x4_0000, key, 8, 100).sge(at + 0xa008, 8, own),
-            Wr::nop(),
-            // Not before the answers of the READ have left, which need the key.
-            Wr::send().invalidating(key).inline(b"last").flags(SIGNALED | FENCE),
-        ];
-        for wr in requests {
-            lab.a.post(&if wr.opcode == 0 { wr } else { wr.of_srq(srqn) });
-        }
+        let every = Every::prepare(&mut lab.a, &mut lab.b);
+        every.post(&mut lab.a, |wr| wr.of_srq(srqn));
         lab.run();
-        let done: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.wqe_opcode, c.byte_cnt)).collect();
-        let bytes = [0, 0, 0, 0, 3000, 8, 8, 0, 0];
-        let opcodes = [0x0a, 0x0b, 0x08, 0x09, 0x10, 0x12, 0x11, 0, 0x01];
-        assert_eq!(done, opcodes.into_iter().zip(bytes).map(|(wqe, len)| (REQ, wqe, len)).collect::<Vec<_>>());
-        let memory = &lab.b.memory;
-        assert_eq!(memory.read(data, 5000), sent);
-        assert_eq!(memory.read(data + 0x1_0000, 5000), sent);
-        assert_eq!(memory.read(data + 0x1_2000, 5), b"small");
-        assert_eq!(memory.read(data + 0x8000, 100), sent[..100]);
-        assert_eq!(memory.read(data + 0x4_0000, 8), 100u64.to_ne_bytes());
-        let (read, words) = (lab.a.memory.read(at + 0x8000, 3000), lab.a.memory.read(at + 0xa000, 16));
-        assert_eq!(read, lab.b.memory.read(data + 0x2_0000, 3000));
-        assert_eq!(words, [5u64.to_ne_bytes(), 8u64.to_ne_bytes()].concat());
-        let received = lab.b.poll_recv();
-        let found: Vec<_> = received.iter().map(|c| (c.opcode, c.wqe_counter, c.byte_cnt, c.imm)).collect();
-        let expected = [(RECV, 0, 5000, 0), (RECV_IMM, 1, 5, 0xabcd), (WRITE_IMM, 2, 100, 0x77), (RECV_INV, 3, 4, key)];
-        assert_eq!(found, expected);
+        let received = every.check(&mut lab.a, &mut lab.b);
         let named = |c: &Cqe| (c.qpn, c.uidx) == (lab.b.qpn, UIDX);
         assert!(received.iter().all(named), "the CQEs name the target, and the SRQ by its user index");
     }
@@ -538,17 +502,7 @@ fn each_end_has_attributes_of_its_own() {
 fn everything_is_done_once_on_a_bad_network() {
     for seed in 1..=10 {
         let faults = FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100 };
-        let patient = Options {
-            mtu: 256,
-            psn: 0xff_ffc0,
-            retry_cnt: 7,
-            rnr_retry: 7,
-            min_rnr_timer: 1,
-            rq_log: 6,
-            faults,
-            ..Options::default()
-        };
-        let mut lab = xrc(patient);
+        let mut lab = xrc(Options { rq_log: 6, ..Options::patient(faults) });
         let xrcd = lab.b.xrcd.unwrap();
         let pool = Pool::new(&mut lab.b, xrcd, Some(0x61), 0);
         let (at, own, srqn) = (lab.a.data, lab.a.key, srqn(&lab.b));

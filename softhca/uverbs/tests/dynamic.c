@@ -223,14 +223,7 @@ int main(void)
 	send_cq = make_cq(64);
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 64, .max_sge = 1 } };
 	srq = NEED(ibv_create_srq(pd, &srq_attr));
-	struct ibv_port_attr port;
-	EXPECT(ibv_query_port(context, 1, &port) == 0);
-	struct ibv_ah_attr way = { .dlid = port.lid, .port_num = 1 };
-	if (port.link_layer == IBV_LINK_LAYER_ETHERNET) {
-		way.is_global = 1;
-		way.grh.hop_limit = 64;
-		EXPECT(ibv_query_gid(context, 1, 0, &way.grh.dgid) == 0);
-	}
+	struct ibv_ah_attr way = loopback(context);
 	ah = NEED(ibv_create_ah(pd, &way));
 
 	/* With CQEs of 128 bytes small messages come in the CQE, and libmlx5 puts them where they belong. */

@@ -105,13 +105,27 @@ static inline void to_rts(struct ibv_qp *qp, uint32_t peer, struct ibv_ah_attr w
 				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
 }
 
+/* From port 1 to itself, by what its link layer has. */
+static inline struct ibv_ah_attr loopback(struct ibv_context *of)
+{
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(of, 1, &port) == 0);
+	struct ibv_ah_attr way = { .dlid = port.lid, .port_num = 1 };
+	if (port.link_layer == IBV_LINK_LAYER_ETHERNET) {
+		way.is_global = 1;
+		way.grh.hop_limit = 64;
+		EXPECT(ibv_query_gid(of, 1, 0, &way.grh.dgid) == 0);
+	}
+	return way;
+}
+
 /* Connects an RC QP from RESET, in one direction; the peer may be itself. Both are on the first port. */
 static inline void connect_to(struct ibv_qp *qp, struct ibv_qp *peer)
 {
-	struct ibv_port_attr port;
-	EXPECT(ibv_query_port(qp->context, 1, &port) == 0);
+	struct ibv_ah_attr way = loopback(qp->context);
+	way.sl = 3;
 	to_init(qp);
-	to_rts(qp, peer->qp_num, (struct ibv_ah_attr){ .dlid = port.lid, .port_num = 1, .sl = 3 });
+	to_rts(qp, peer->qp_num, way);
 }
 
 /* The parts of a QP, as mlx5dv hands them over. */

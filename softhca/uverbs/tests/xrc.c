@@ -97,14 +97,7 @@ static struct ibv_qp *make_initiator(void)
 /* From RESET to RTS. All attributes are given to both ends: what means nothing to one is ignored. */
 static void activate(struct ibv_qp *qp, uint32_t peer, int rnr_retry)
 {
-	struct ibv_port_attr port;
-	EXPECT(ibv_query_port(context, 1, &port) == 0);
-	struct ibv_ah_attr way = { .dlid = port.lid, .port_num = 1 };
-	if (port.link_layer == IBV_LINK_LAYER_ETHERNET) {
-		way.is_global = 1;
-		way.grh.hop_limit = 64;
-		EXPECT(ibv_query_gid(context, 1, 0, &way.grh.dgid) == 0);
-	}
+	struct ibv_ah_attr way = loopback(context);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL & ~IBV_ACCESS_LOCAL_WRITE };
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer,

@@ -110,17 +110,9 @@ const SERVICES: &[Service] = &[
             (SQD2RTS, RWE),
         ],
     },
-    Service {
-        st: 2,
-        transport: Transport::Ud,
-        connected: false,
-        initiator: false,
-        reliable: false,
-        requests: true,
-        responds: true,
-        datagram: true,
-        qp1: false,
-        optional: &[
+    datagram(
+        2,
+        &[
             (INIT2INIT, PKEY_INDEX | Q_KEY | PRI_PORT),
             (INIT2RTR, PKEY_INDEX | Q_KEY),
             (RTR2RTS, Q_KEY),
@@ -128,7 +120,7 @@ const SERVICES: &[Service] = &[
             (SQERR2RTS, Q_KEY),
             (SQD2RTS, Q_KEY),
         ],
-    },
+    ),
     // Linux has no row for DCIs; UCX sets the bit of atomics, which initiators do not answer.
     Service {
         st: 5,
@@ -150,18 +142,7 @@ const SERVICES: &[Service] = &[
     xrc(true),
     xrc(false),
     // Linux sends whole contexts, and no optional parameters, for the next two.
-    Service {
-        st: 8,
-        transport: Transport::Ud,
-        connected: false,
-        initiator: false,
-        reliable: false,
-        requests: true,
-        responds: true,
-        datagram: true,
-        qp1: true,
-        optional: &[(RTS2RTS, COUNTER_SET_ID)],
-    },
+    Service { qp1: true, ..datagram(8, &[(RTS2RTS, COUNTER_SET_ID)]) },
     Service {
         st: 0xc,
         transport: Transport::RegUmr,
@@ -175,6 +156,22 @@ const SERVICES: &[Service] = &[
         optional: &[(RTS2RTS, COUNTER_SET_ID)],
     },
 ];
+
+/// Of datagrams.
+const fn datagram(st: u8, optional: &'static [(Transition, u32)]) -> Service {
+    Service {
+        st,
+        transport: Transport::Ud,
+        connected: false,
+        initiator: false,
+        reliable: false,
+        requests: true,
+        responds: true,
+        datagram: true,
+        qp1: false,
+        optional,
+    }
+}
 
 /// One end of XRC: an initiator, or a target. Linux has one row for both.
 const fn xrc(initiator: bool) -> Service {
