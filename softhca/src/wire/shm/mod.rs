@@ -16,39 +16,38 @@
 //! copy, the slot stays taken, even if the parent is gone.
 
 mod memory;
+mod own_directory;
+mod peer;
 mod ring;
 mod slot;
 
 use std::{
     collections::VecDeque,
-    fs::{DirBuilder, OpenOptions},
     io,
     ops::Range,
-    os::{
-        fd::{AsRawFd, RawFd},
-        unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
-    },
+    os::fd::{AsRawFd, RawFd},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use thiserror::Error;
-
 use self::{
-    ring::{Reader, Record, Writer},
-    slot::{Connection, Control, Directory, OwnSlot, Received},
+    own_directory::check_own,
+    peer::Peer,
+    ring::{Reader, Record},
+    slot::{Connection, Directory, OwnSlot, Received},
 };
 use super::address::{Address, Announcement, GSI_QPN};
 use super::frame::Frame;
 use super::port::Wire;
 use crate::{config::Gid, notify::Notify, packet::Packet};
 
+pub use own_directory::{ShmError, default_directory, own_directory};
 pub use slot::SLOTS;
 
 /// How long a frame waits at most for a live receiver that does not read.
 pub const HEAD_OF_QUEUE_LIFE: Duration = Duration::from_secs(1);
-/// How often a sender asks the kernel whether its receiver still lives, and a receiver whether there are new senders.
+/// How often a receiver looks whether there are new senders.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 /// A receiver that always has frames looks for new senders after this many.
 const LOOK_FRAMES: u32 = 256;
@@ -62,67 +61,6 @@ const ETHERNET_FRAMES: usize = 1024;
 
 /// Ethernet frames that are taken out at most while a packet is looked for.
 const ETHERNET_BATCH: usize = 64;
-
-/// Why a fabric cannot be joined.
-#[derive(Debug, Error)]
-pub enum ShmError {
-    /// All slots are taken.
-    #[error("all {SLOTS} slots of the fabric at {} are taken", .0.display())]
-    Full(PathBuf),
-    /// Somebody else's directory, or one that others may write to.
-    #[error("{} is not a directory of this user alone", .0.display())]
-    NotOurs(PathBuf),
-    /// The system said no.
-    #[error("fabric at {}", directory.display())]
-    Io {
-        /// The fabric's directory.
-        directory: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
-}
-
-/// The user's fabric under `/dev/shm`. Makes it if there is none.
-///
-/// # Errors
-/// [`ShmError::NotOurs`] if something of that name exists which others could have made or could change.
-pub fn default_directory() -> Result<PathBuf, ShmError> {
-    own_directory(&PathBuf::from(format!("/dev/shm/softhca-{}", rustix::process::geteuid().as_raw())))
-}
-
-/// The fabric at `directory`. Makes it if there is none. Returns its absolute path.
-///
-/// # Errors
-/// [`ShmError::NotOurs`] if it is a symbolic link, another user's, or one that others may write to.
-pub fn own_directory(directory: &Path) -> Result<PathBuf, ShmError> {
-    let fault = |source| ShmError::Io { directory: directory.to_path_buf(), source };
-    match DirBuilder::new().recursive(true).mode(0o700).create(directory) {
-        // A link to nowhere, or no directory: the check says so.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        made => made.map_err(fault)?,
-    }
-    check_own(directory)?;
-    directory.canonicalize().map_err(fault)
-}
-
-/// Whether `directory` is one, and no symbolic link, that this user alone can write to.
-fn check_own(directory: &Path) -> Result<(), ShmError> {
-    let opened =
-        OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(directory).and_then(
-            |directory| {
-                let found = directory.metadata()?;
-                Ok(found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0)
-            },
-        );
-    match opened {
-        Ok(true) => Ok(()),
-        // With O_DIRECTORY, a link is not a directory; without, it is one too many.
-        Err(error) if !matches!(error.raw_os_error(), Some(libc::ENOTDIR | libc::ELOOP)) => {
-            Err(ShmError::Io { directory: directory.to_path_buf(), source: error })
-        }
-        _ => Err(ShmError::NotOurs(directory.to_path_buf())),
-    }
-}
 
 /// The generation of the instance that owns `qpn` on the fabric at `directory`: a number that no later owner of the QPN
 /// has. `None` if there is no such instance, or its process is dead.
@@ -160,20 +98,6 @@ pub struct ShmWire {
     /// When senders were last looked for, and frames received since.
     looked: Option<Instant>,
     received: u32,
-}
-
-/// A receiver as its sender sees it.
-#[derive(Debug)]
-struct Peer {
-    connection: Connection,
-    /// `None`: the ring is unusable, and frames vanish until the slot has a new owner.
-    writer: Option<Writer>,
-    /// What the owner has answered. Until it has, it finds our frames when it next looks for senders.
-    control: Option<(Control, Notify)>,
-    /// When it was last known to live.
-    checked: Instant,
-    /// Since when the ring is full.
-    full_since: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -455,77 +379,6 @@ impl Wire for ShmWire {
                 return Some(frame);
             }
             log::debug!("a frame for another device: {:?}", frame.route);
-        }
-    }
-}
-
-impl Peer {
-    /// Connects to the owner of a slot and hands it a ring; `None` if nobody is there.
-    fn reach(directory: &Directory, slot: u32) -> io::Result<Option<Self>> {
-        let Some(connection) = directory.connect(slot)? else { return Ok(None) };
-        let (writer, memory) = Writer::create()?;
-        connection.send(&memory)?;
-        Ok(Some(Self { connection, writer: Some(writer), control: None, checked: Instant::now(), full_since: None }))
-    }
-
-    /// Whether the owner is still there: by its own word, and now and then by the kernel's.
-    fn is_alive(&mut self) -> bool {
-        if self.control.as_ref().is_some_and(|(control, _)| !control.is_here()) {
-            return false;
-        }
-        let now = Instant::now();
-        if self.control.is_some() && now - self.checked < LOOK_INTERVAL {
-            return true;
-        }
-        self.checked = now;
-        match self.connection.receive() {
-            Received::Closed => return false,
-            Received::Memory(memory) if self.control.is_none() => match Control::of_peer(&memory) {
-                Ok(control) => self.control = Some((control.clone(), control.notify())),
-                Err(error) => log::warn!("a receiver's wake-up words: {error}"),
-            },
-            Received::Memory(_) | Received::Nonsense => log::warn!("a receiver says what it should not"),
-            Received::Nothing => {}
-        }
-        true
-    }
-
-    /// Sends an Ethernet frame, which is lost if there is no room.
-    fn send_ethernet(&mut self, frame: &[u8]) {
-        let Some(writer) = &mut self.writer else { return };
-        match writer.push_ethernet(frame) {
-            Ok(true) => {
-                if let Some((_, notify)) = &self.control {
-                    notify.wake();
-                }
-            }
-            Ok(false) => {}
-            Err(corrupt) => {
-                log::error!("a receiver's ring is given up: {corrupt}");
-                self.writer = None;
-            }
-        }
-    }
-
-    fn send(&mut self, frame: Frame, patience: Duration) -> Result<(), Frame> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        match writer.push(&frame) {
-            Ok(true) => {
-                self.full_since = None;
-                if let Some((_, notify)) = &self.control {
-                    notify.wake();
-                }
-                Ok(())
-            }
-            Ok(false) => {
-                let now = Instant::now();
-                if now - *self.full_since.get_or_insert(now) < patience { Err(frame) } else { Ok(()) }
-            }
-            Err(corrupt) => {
-                log::error!("a receiver's ring is given up: {corrupt}");
-                self.writer = None;
-                Ok(())
-            }
         }
     }
 }

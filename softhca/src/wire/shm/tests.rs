@@ -4,6 +4,7 @@ use std::{
     thread,
 };
 
+use super::ring::Writer;
 use super::*;
 use crate::config::GidType;
 use crate::wire::test_frames::{FORKING, frame, numbered};

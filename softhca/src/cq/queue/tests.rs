@@ -1,0 +1,266 @@
+//! The queue over a test's memory: owner bits, arming, moderation, overruns.
+
+use super::super::completion::Syndrome;
+use super::*;
+use crate::context::PeriodStart;
+use crate::memory::test_memory::{BASE, TestMemory};
+
+const CQN: u32 = 7;
+/// Place of the doorbell record in the tests' memory, after a ring of 4 CQEs.
+const RECORD: usize = 256;
+
+fn setup(ignore_overrun: bool) -> (Cq, TestMemory) {
+    let memory = TestMemory::filled(1024, 0xa5);
+    memory.put(RECORD, &[0; 8]);
+    let dbr = BASE + RECORD as u64;
+    let context = CqContext { buf: BASE, log_size: 2, cqe_bytes: 64, dbr, uar: 1, ignore_overrun, collapsed: false };
+    (Cq::new(context), memory)
+}
+
+fn completion(wqe_counter: u16) -> Completion {
+    Completion::Request { qpn: 1, uidx: 0, opcode: 8, wqe_counter, byte_cnt: 0, inline: None }
+}
+
+fn error() -> Completion {
+    let syndrome = Syndrome::WrFlush;
+    Completion::Error { qpn: 1, uidx: 0, requester: true, opcode: 8, wqe_counter: 0, syndrome, vendor_syndrome: 0 }
+}
+
+fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
+    cq.write(CQN, c, memory, Duration::ZERO)
+}
+
+fn arm(cq: &mut Cq, memory: &TestMemory, word: u32) -> Result<Option<Event>, u32> {
+    cq.arm(word, Some(Duration::ZERO))?;
+    Ok(cq.due_event(CQN, memory, Duration::ZERO))
+}
+
+fn poll(cq: &mut Cq, memory: &TestMemory) -> Result<Option<Event>, u32> {
+    cq.poll_arm_word(memory, Duration::ZERO)?;
+    Ok(cq.due_event(CQN, memory, Duration::ZERO))
+}
+
+fn consume(memory: &TestMemory, index: u32) {
+    memory.put(RECORD, &index.to_be_bytes());
+}
+
+#[test]
+fn the_owner_bit_changes_with_each_pass() {
+    let (mut cq, memory) = setup(false);
+    for i in 0..12u16 {
+        assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+        consume(&memory, u32::from(i) + 1);
+        let at = usize::from(i % 4) * 64;
+        assert_eq!(memory.bytes()[at + 60..at + 64], [0, i as u8, 0, u8::from(i / 4 % 2 == 1)]);
+    }
+    assert!(memory.bytes()[RECORD + 8..].iter().all(|&b| b == 0xa5), "nothing past the ring is touched");
+}
+
+#[test]
+fn the_producer_wraps_at_24_bits() {
+    let (mut cq, memory) = setup(false);
+    cq.producer = 0x00ff_fffe;
+    consume(&memory, 0x00ff_fffc);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    assert_eq!(cq.producer, 0);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Overrun }));
+    consume(&memory, 0x00ff_fffd);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None, "an overrun is final");
+}
+
+#[test]
+fn overrun_is_an_error_unless_ignored() {
+    let (mut cq, memory) = setup(false);
+    for i in 0..4 {
+        assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+    }
+    let before = memory.bytes().clone();
+    assert_eq!(write(&mut cq, &memory, &completion(4)), Some(Event::CqError { cqn: CQN, fault: CqFault::Overrun }));
+    assert_eq!(write(&mut cq, &memory, &completion(5)), None, "reported once");
+    assert_eq!(*memory.bytes(), before);
+    assert_eq!(cq.failure(), Some(CqFailure::Overrun { consumer: 0, producer: 4 }));
+
+    let (mut cq, memory) = setup(true);
+    for i in 0..5 {
+        assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+    }
+    assert_eq!(memory.bytes()[61..64], [4, 0, 1]);
+}
+
+#[test]
+fn a_collapsed_queue_holds_the_latest() {
+    let (mut cq, memory) = setup(true);
+    cq.context.collapsed = true;
+    for i in 0..5 {
+        assert_eq!(write(&mut cq, &memory, &completion(i)), None);
+    }
+    assert_eq!(memory.bytes()[61..64], [4, 0, 1], "the owner bit changes as in a ring");
+    assert_eq!(memory.bytes()[64..128], [0xa5; 64]);
+}
+
+#[test]
+fn an_arm_gives_one_event_for_the_next_cqe() {
+    let (mut cq, memory) = setup(true);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None, "not armed");
+    assert_eq!(arm(&mut cq, &memory, 1), Ok(None), "the CQE before index 1 was consumed");
+    assert_eq!(write(&mut cq, &memory, &completion(1)), Some(Event::Completion { cqn: CQN }));
+    assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
+}
+
+fn write_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+    cq.write(CQN, &completion(0), memory, Duration::from_secs(now))
+}
+
+fn due_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+    cq.due_event(CQN, memory, Duration::from_secs(now))
+}
+
+#[test]
+fn events_are_as_far_apart_as_the_period_says() {
+    let (mut cq, memory) = setup(true);
+    let fired = Some(Event::Completion { cqn: CQN });
+    let moderation = Moderation { count: 3, period: Duration::from_secs(10), start: PeriodStart::Event };
+    cq.set_moderation(moderation);
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!(write_at(&mut cq, &memory, 100), fired, "long after the last event");
+    assert_eq!(arm(&mut cq, &memory, 1), Ok(None));
+    assert_eq!((write_at(&mut cq, &memory, 104), cq.deadline()), (None, Some(Duration::from_secs(110))));
+    assert_eq!((write_at(&mut cq, &memory, 105), due_at(&mut cq, &memory, 109)), (None, None));
+    assert_eq!((due_at(&mut cq, &memory, 110), cq.deadline()), (fired, None));
+    assert_eq!(arm(&mut cq, &memory, 3), Ok(None));
+    let written = [111, 112, 113, 114].map(|now| write_at(&mut cq, &memory, now));
+    assert_eq!(written, [None, None, fired, None], "the third, and then it is not armed");
+}
+
+#[test]
+fn a_period_that_begins_with_each_cqe_ends_in_a_pause() {
+    let (mut cq, memory) = setup(true);
+    let fired = Some(Event::Completion { cqn: CQN });
+    cq.set_moderation(Moderation { count: 4, period: Duration::from_secs(10), start: PeriodStart::Cqe });
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!((write_at(&mut cq, &memory, 100), write_at(&mut cq, &memory, 109)), (None, None));
+    assert_eq!((due_at(&mut cq, &memory, 118), cq.deadline()), (None, Some(Duration::from_secs(119))));
+    assert_eq!(due_at(&mut cq, &memory, 119), fired);
+    assert_eq!(arm(&mut cq, &memory, 2), Ok(None));
+    let written = [120, 121, 122, 123].map(|now| write_at(&mut cq, &memory, now));
+    assert_eq!(written, [None, None, None, fired]);
+}
+
+#[test]
+fn where_there_are_no_delays_an_arming_tells_of_what_is_not_consumed() {
+    let (mut cq, memory) = setup(true);
+    let fired = Some(Event::Completion { cqn: CQN });
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!(write_at(&mut cq, &memory, 100), fired);
+    // The record says that it was consumed, the arm word that it was not.
+    consume(&memory, 1);
+    cq.arm(0, None).unwrap();
+    assert_eq!(due_at(&mut cq, &memory, 100), fired);
+    cq.arm(1, None).unwrap();
+    assert_eq!(due_at(&mut cq, &memory, 100), None);
+    cq.set_moderation(Moderation { count: 2, period: Duration::from_secs(10), start: PeriodStart::Event });
+    assert_eq!(write_at(&mut cq, &memory, 103), None);
+    cq.arm(1, None).unwrap();
+    assert_eq!((due_at(&mut cq, &memory, 109), cq.deadline()), (None, Some(Duration::from_secs(110))));
+    assert_eq!(due_at(&mut cq, &memory, 110), fired);
+    assert_eq!((write_at(&mut cq, &memory, 111), write_at(&mut cq, &memory, 112)), (None, None));
+    cq.arm(2, None).unwrap();
+    assert_eq!(due_at(&mut cq, &memory, 112), fired, "two since the last event");
+}
+
+#[test]
+fn an_arm_that_comes_late_is_not_lost() {
+    let (mut cq, memory) = setup(true);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    assert_eq!(arm(&mut cq, &memory, 1 << 28), Ok(Some(Event::Completion { cqn: CQN })), "CQE 0 was not consumed");
+    assert_eq!(write(&mut cq, &memory, &completion(1)), None);
+    // An index the device has not reached yet is no reason to wake.
+    assert_eq!(arm(&mut cq, &memory, 0x0000_0003), Ok(None));
+}
+
+#[test]
+fn a_host_that_polls_after_arming_is_not_woken_for_what_it_was_told_of() {
+    let (mut cq, memory) = setup(true);
+    let due = Duration::from_micros(9);
+    let fired = Some(Event::Completion { cqn: CQN });
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!(write(&mut cq, &memory, &completion(0)), fired);
+    cq.arm(1 << 28, Some(due)).unwrap();
+    assert_eq!((cq.deadline(), cq.due_event(CQN, &memory, Duration::ZERO)), (Some(due), None));
+    consume(&memory, 1);
+    assert_eq!((cq.due_event(CQN, &memory, due), cq.deadline()), (None, None));
+    assert_eq!(write(&mut cq, &memory, &completion(1)), fired, "still armed");
+    // The host stays away: it is woken when the time has come, once.
+    cq.arm(1, Some(due)).unwrap();
+    assert_eq!(cq.due_event(CQN, &memory, due), fired);
+    assert_eq!(cq.due_event(CQN, &memory, due), None);
+}
+
+#[test]
+fn what_it_was_not_told_of_it_is_told_at_once() {
+    let (mut cq, memory) = setup(true);
+    let late = Duration::from_secs(9);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    cq.arm(0, Some(late)).unwrap();
+    // Another thread polls, and says nothing to the one that sleeps.
+    consume(&memory, 1);
+    assert_eq!(cq.due_event(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
+}
+
+#[test]
+fn asking_for_less_takes_nothing_back() {
+    let (mut cq, memory) = setup(true);
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED), Ok(None));
+    assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::Completion { cqn: CQN }), "not solicited");
+}
+
+#[test]
+fn solicited_only() {
+    let (mut cq, memory) = setup(true);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED), Ok(None), "CQE 0 is not solicited");
+    assert_eq!(write(&mut cq, &memory, &completion(1)), None);
+    assert_eq!(write(&mut cq, &memory, &error()), Some(Event::Completion { cqn: CQN }), "errors count");
+    assert_eq!(write(&mut cq, &memory, &completion(3)), None);
+    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED | 2), Ok(Some(Event::Completion { cqn: CQN })), "CQE 2 was missed");
+    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED | 3), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, 0x8000_0000), Err(0x8000_0000));
+}
+
+#[test]
+fn a_first_arm_of_value_0_is_seen_in_the_record() {
+    let (mut cq, memory) = setup(true);
+    cq.poison_arm_word(&memory).unwrap();
+    assert_eq!(memory.bytes()[RECORD..RECORD + 8], [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
+    assert_eq!(poll(&mut cq, &memory), Ok(None));
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    memory.put(RECORD + 4, &[0; 4]);
+    assert_eq!(poll(&mut cq, &memory), Ok(Some(Event::Completion { cqn: CQN })));
+    assert_eq!(poll(&mut cq, &memory), Ok(None), "the same word does not arm again");
+}
+
+#[test]
+fn resize_goes_on_in_the_new_ring() {
+    let (mut cq, memory) = setup(false);
+    assert_eq!(write(&mut cq, &memory, &completion(0)), None);
+    let context = CqContext { buf: BASE + 512, log_size: 1, ..cq.context };
+    cq.resize(context, &memory, Duration::ZERO).unwrap();
+    assert_eq!(memory.bytes()[127], 0x50, "the old ring ends");
+    consume(&memory, 2);
+    assert_eq!(write(&mut cq, &memory, &completion(0x77)), None);
+    assert_eq!(memory.bytes()[512 + 60..512 + 64], [0, 0x77, 0, 1], "index 2 is the second pass over 2 CQEs");
+    assert_eq!(write(&mut cq, &memory, &completion(0x78)), None);
+    assert!(cq.resize(context, &memory, Duration::ZERO).is_err(), "no room for what is not consumed");
+}
+
+#[test]
+fn unreachable_rings_are_an_error() {
+    let (mut cq, memory) = setup(false);
+    cq.context.buf = BASE + 1000;
+    assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable }));
+    let (mut cq, memory) = setup(false);
+    cq.context.dbr = 0;
+    assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable }));
+}
