@@ -15,7 +15,7 @@ use softhca::runner::Runner;
 use softhca::wire::in_process::AddressTaken;
 use softhca::wire::shm::{ShmError, ShmWire};
 use softhca::wire::{Address, Wire};
-use softhca_settings::{Cables, node_guid, port_config};
+use softhca_settings::{Mishaps, node_guid, port_config};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,11 +80,11 @@ impl Endpoint {
         let (memory, vectors) = (DmaMap::new(), Vectors::new());
         let device = Device::new(config, Box::new(memory.clone()), wire)?;
         let function = Function::new(device, Box::new(vectors.clone()));
-        let cables = match network {
-            Network::Shared(directory) => Some(Cables::new(directory, options.index, PORT)),
+        let mishaps = match network {
+            Network::Shared(directory) => Some(Mishaps::new(directory, options.index, PORT)),
             Network::Private(_) => None,
         };
-        let function = Arc::new(Mutex::new(Stepped { function, cables }));
+        let function = Arc::new(Mutex::new(Stepped { function, mishaps }));
         let unheard = |event| log::debug!("nobody hears of {event:?}");
         let runner = Runner::start(function.clone(), notify.clone(), None, unheard)?;
         Ok(Self { backend: Backend { function, notify, memory, vectors }, _runner: runner })

@@ -74,7 +74,7 @@ Exit codes: 0 after a signal, or with --once; 2 for a wrong call; 70 if a monito
 has a mistake; 71 if the system refuses something. Functions that must not end with each other are started one by one.
 
 The device numbers of one network should differ: softhca-run's devices begin with 0. A file mlx5_N-1.down in the network's \
-directory pulls the cable of device N, until it is removed.";
+directory pulls the cable of device N, until it is removed. A file mlx5_N.failed has the device fail when it appears.";
 
 /// Exit code for a broken monitor or device: EX_SOFTWARE of sysexits.h.
 const EXIT_BROKEN: u8 = 70;

@@ -3,14 +3,14 @@
 use softhca::event::Event;
 use softhca::pci::Function;
 use softhca::runner::Step;
-use softhca_settings::Cables;
+use softhca_settings::Mishaps;
 use std::time::Duration;
 
 /// A function.
 pub(crate) struct Stepped {
     pub(crate) function: Function,
-    /// Its cable, on a network of processes.
-    pub(crate) cables: Option<Cables>,
+    /// What may happen to it, on a network of processes.
+    pub(crate) mishaps: Option<Mishaps>,
 }
 
 impl Step for Stepped {
@@ -19,13 +19,8 @@ impl Step for Stepped {
     }
 
     fn step(&mut self, now: Duration) -> bool {
-        let Self { function, cables } = self;
-        if let Some(cables) = cables {
-            cables.look(now, |port, up| {
-                if let Err(error) = function.device().set_port_up(port, up) {
-                    log::error!("port {port}: {error}");
-                }
-            });
+        if let Some(mishaps) = &mut self.mishaps {
+            mishaps.befall(now, self.function.device());
         }
         let worked = self.function.step(now);
         if worked {

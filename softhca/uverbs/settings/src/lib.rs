@@ -1,14 +1,14 @@
 //! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
 //! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
 
-mod cables;
 mod generation;
 mod local_address;
+mod mishaps;
 mod port;
 
-pub use cables::Cables;
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
+pub use mishaps::Mishaps;
 pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, port_config, port_guid};
 
 use std::ffi::OsString;

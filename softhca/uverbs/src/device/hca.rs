@@ -20,7 +20,7 @@ use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
-use softhca_settings::{Cables, Settings};
+use softhca_settings::{Mishaps, Settings};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -97,7 +97,7 @@ impl Hca {
         }
         // Devices are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::new(notify.clone())));
-        let mut core = Stepped::new(device, Cables::new(&settings.fabric, index, settings.ports), trapped);
+        let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped);
         // What has been pulled before is not seen to happen.
         core.step(Duration::ZERO);
         let capabilities = Capabilities::of(&mut core.firmware, &mut core.device);

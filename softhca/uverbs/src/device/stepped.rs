@@ -10,7 +10,7 @@ use softhca::event::{Event, QpEvent};
 use softhca::firmware::Firmware;
 use softhca::gsi::Mad;
 use softhca::runner::Step;
-use softhca_settings::Cables;
+use softhca_settings::Mishaps;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(super) struct Stepped {
     sources: HashMap<Origin, Vec<Arc<Source>>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
-    cables: Cables,
+    mishaps: Mishaps,
     trapped: &'static Trapped,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 }
 
 impl Stepped {
-    pub(super) fn new(device: Device, cables: Cables, trapped: &'static Trapped) -> Self {
+    pub(super) fn new(device: Device, mishaps: Mishaps, trapped: &'static Trapped) -> Self {
         let firmware = Firmware::new();
         Self {
             device,
@@ -61,7 +61,7 @@ impl Stepped {
             subscriptions: Subscriptions::default(),
             sources: HashMap::new(),
             listeners: Vec::new(),
-            cables,
+            mishaps,
             trapped,
         }
     }
@@ -163,13 +163,8 @@ impl Step for Stepped {
     }
 
     fn step(&mut self, now: Duration) -> bool {
-        let Self { device, cables, .. } = self;
-        cables.look(now, |port, up| {
-            if let Err(error) = device.set_port_up(port, up) {
-                log::error!("port {port}: {error}");
-            }
-        });
-        let worked = device.step(now);
+        self.mishaps.befall(now, &mut self.device);
+        let worked = self.device.step(now);
         self.deliver_all();
         worked
     }

@@ -15,7 +15,7 @@ use softhca::event::Event;
 use softhca::pci::Function;
 use softhca::runner::{Runner, Step};
 use softhca::uar::UAR_PAGE_BYTES;
-use softhca_settings::Cables;
+use softhca_settings::Mishaps;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) struct Endpoint {
 /// What the thread steps.
 struct Core {
     function: Function,
-    cables: Cables,
+    mishaps: Mishaps,
     bar: Arc<Bar>,
     trapped: &'static Trapped,
     shown: Duration,
@@ -82,8 +82,8 @@ impl Endpoint {
         // Functions are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
-        let cables = Cables::new(&settings.fabric, index, settings.ports);
-        let core = Core { function, cables, bar: bar.clone(), trapped, shown: Duration::ZERO };
+        let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
+        let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
             log::error!("the function's thread does not start: {error}");
@@ -166,12 +166,7 @@ impl Step for Core {
     }
 
     fn step(&mut self, now: Duration) -> bool {
-        let Self { function, cables, .. } = self;
-        cables.look(now, |port, up| {
-            if let Err(error) = function.device().set_port_up(port, up) {
-                log::error!("port {port}: {error}");
-            }
-        });
+        self.mishaps.befall(now, self.function.device());
         let worked = self.function.step(now);
         if now - self.shown >= SHOW_EVERY {
             self.shown = now;

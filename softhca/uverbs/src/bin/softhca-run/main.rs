@@ -123,7 +123,7 @@ mailboxes were carried out, `ssize_t softhca_objects(int device, char *text, siz
 the device has.
 
 From outside, a file in the directory of --fabric pulls a cable: while there is one named mlx5_0-1.down, the link of port 1 of \
-mlx5_0 is down in every program.";
+mlx5_0 is down in every program. When mlx5_0.failed appears, mlx5_0 fails in every program, for good.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum InlineOption {
