@@ -39,12 +39,14 @@ has_address() { ip -4 -o addr show dev "$INTERFACE" | grep -q inet; }
 
 # Prints the index of the device's first RoCE v2 GID that the pattern $1 fits.
 gid() {
-    for type in "/sys/class/infiniband/$DEVICE"/ports/1/gid_attrs/types/*; do
-        # Entries of the table that are not in use cannot be read.
-        [ "$(cat "$type" 2>/dev/null)" = "RoCE v2" ] || continue
+    # Without processes of its own: the table is long.
+    for file in "/sys/class/infiniband/$DEVICE"/ports/1/gid_attrs/types/*; do
+        # Entries that are not in use cannot be read.
+        { read -r type <"$file"; } 2>/dev/null && [ "$type" = "RoCE v2" ] || continue
+        read -r gid <"/sys/class/infiniband/$DEVICE/ports/1/gids/${file##*/}"
         # shellcheck disable=SC2254 # a pattern is meant
-        case $(cat "/sys/class/infiniband/$DEVICE/ports/1/gids/${type##*/}") in
-        $1) echo "${type##*/}"; return ;;
+        case $gid in
+        $1) echo "${file##*/}"; return ;;
         esac
     done
     return 1
@@ -101,18 +103,25 @@ moves() {
 }
 has_risen() { [ "$(counter "$1")" -ge "$2" ]; }
 
-# Kills the server of a ping-pong at work: its client must fail.
+# What the counter $1 of the port says that counts RDMA.
+hw_counter() { cat "/sys/class/infiniband/$DEVICE/ports/1/hw_counters/$1"; }
+has_counted() { [ "$(hw_counter "$1")" -gt "$2" ]; }
+
+# Kills the peer of a program that always has requests under way: they must fail because nobody acknowledges them
+# (IBV_WC_RETRY_EXC_ERR, 12).
 peer_killed() {
-    ibv_rc_pingpong -d "$DEVICE" -g "$GID" -n 10000000 &
+    writes=$(hw_counter rx_write_requests) exceeded=$(hw_counter req_transport_retries_exceeded)
+    ib_write_bw -F -d "$DEVICE" -x "$GID" -D 60 >/dev/null &
     server=$!
     within 100 listening 18515 || return 1
-    ibv_rc_pingpong -d "$DEVICE" -g "$GID" -n 10000000 127.0.0.1 &
+    ib_write_bw -F -d "$DEVICE" -x "$GID" -D 60 127.0.0.1 >/tmp/client 2>&1 &
     client=$!
-    sleep 1
+    within 100 has_counted rx_write_requests "$((writes + 100))" || return 1
     kill -KILL "$server"
     wait "$server"
     wait "$client" && { echo "the client has noticed nothing"; return 1; }
-    return 0
+    cat /tmp/client
+    grep -q "status 12" /tmp/client && within 20 has_counted req_transport_retries_exceeded "$exceeded"
 }
 
 # Unloads the driver while programs use the device. They poll queues that nobody serves any more, as they would on a NIC that is
@@ -173,4 +182,22 @@ interrupts_count() {
 # Waits for the netdev's carrier $1 and the port's state $2.
 has_link() {
     within 50 grep -q "$1" "/sys/class/net/$INTERFACE/carrier" && within 50 grep -q "$2" "/sys/class/infiniband/$DEVICE/ports/1/state"
+}
+
+# Writes down the asynchronous events of the device from now on, also when the command that called this has ended.
+watch_events() {
+    setsid ibv_asyncwatch -d "$DEVICE" >/tmp/events 2>&1 &
+    within 30 grep -q "async event FD" /tmp/events
+}
+
+# Waits until the event $1 is among them, $2 tenths of a second at most.
+is_told() { within "${2:-50}" grep "$1" /tmp/events || { cat /tmp/events; return 1; }; }
+
+# Waits until the driver says that it has recovered the device.
+recovers() { within 300 eval 'dmesg | grep "health recovery succeeded"' && within 100 test -e "/sys/class/infiniband/$DEVICE"; }
+
+# Takes the PCI function $1, whose device is dead, out of the kernel.
+forget_function() {
+    echo 1 >"/sys/bus/pci/devices/$1/remove"
+    [ ! -e "/sys/bus/pci/devices/$1" ] && [ ! -e "/sys/class/infiniband/$DEVICE" ]
 }
