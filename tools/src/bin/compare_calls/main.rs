@@ -6,11 +6,15 @@
 mod calls;
 mod differences;
 mod explained;
+mod names;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use comfy_table::Table;
-use std::collections::BTreeSet;
+use differences::Difference;
+use explained::Explained;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,7 +43,7 @@ fn main() -> Result<ExitCode> {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING).set_header(["program", "calls", "explained", "unexplained"]);
     let mut used = BTreeSet::new();
-    let mut is_clean = true;
+    let mut kinds: BTreeMap<_, Kind> = BTreeMap::new();
     for name in names {
         let [kernel, object] = [&arguments.kernel, &arguments.object].map(|directory| -> Result<_> {
             let path = directory.join(&name);
@@ -47,24 +51,65 @@ fn main() -> Result<ExitCode> {
         });
         let (kernel, object) = (kernel?, object?);
         let (mut known, mut unknown) = (0, 0);
-        for difference in differences::of(&kernel, &object) {
+        let places = |call: &str| explained.iter().filter_map(|row| row.name(call)).collect();
+        let named = |row: &Explained| kernel.iter().any(|call| row.name(&call.name).is_some());
+        used.extend(explained.iter().enumerate().filter(|(_, row)| named(row)).map(|(index, _)| index));
+        for difference in differences::of(&kernel, &object, places) {
             if let Some(row) = explained.iter().position(|row| row.covers(&difference)) {
                 used.insert(row);
                 known += 1;
             } else {
                 unknown += 1;
-                println!("{name}: {difference}");
+                let kind = kinds.entry(difference.kind()).or_insert_with(|| Kind::new(&difference));
+                kind.add(&difference, &name);
             }
         }
-        is_clean &= unknown == 0;
         table.add_row([name, kernel.len().to_string(), known.to_string(), unknown.to_string()]);
+    }
+    for kind in kinds.values() {
+        println!("{kind}");
     }
     println!("{table}");
     for (_, explanation) in explained.iter().enumerate().filter(|(row, _)| !used.contains(row)) {
         println!("no longer a difference: {explanation}");
     }
-    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if kinds.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+/// Unexplained differences of one kind.
+struct Kind {
+    first: Difference,
+    said: BTreeSet<String>,
+    times: usize,
+    logs: BTreeSet<String>,
+}
+
+impl Kind {
+    fn new(first: &Difference) -> Self {
+        Self { first: first.clone(), said: BTreeSet::new(), times: 0, logs: BTreeSet::new() }
+    }
+
+    fn add(&mut self, difference: &Difference, log: &str) {
+        self.said.insert(difference.to_string());
+        self.times += 1;
+        self.logs.insert(log.to_owned());
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.first)?;
+        if self.said.len() > 1 {
+            write!(f, ", and {} other values", self.said.len() - 1)?;
+        }
+        let shown: Vec<_> = self.logs.iter().take(LOGS_SHOWN).map(String::as_str).collect();
+        let more = if self.logs.len() > LOGS_SHOWN { ", …" } else { "" };
+        write!(f, "\n    {} times in {} logs: {}{more}", self.times, self.logs.len(), shown.join(", "))
+    }
+}
+
+/// Logs that are named of those that a difference is in.
+const LOGS_SHOWN: usize = 4;
 
 fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
