@@ -40,6 +40,10 @@ const DOORBELLS_PER_STEP: usize = 256;
 pub trait Step: Send {
     /// A doorbell was rung.
     fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]);
+    /// When the clock of [`Self::step`] was 0; unless anybody cares, when the runner started.
+    fn zero(&self) -> Option<Instant> {
+        None
+    }
     /// Does a bounded amount of work; true if there was any. `now` is the runner's clock.
     fn step(&mut self, now: Duration) -> bool;
     /// When the earliest timer is due, by the clock of `step`.
@@ -150,8 +154,8 @@ struct Work<D, F> {
 impl<D: Step, F: FnMut(Event)> Work<D, F> {
     fn run(mut self) {
         wake_on_time();
-        let clock = Instant::now();
-        let mut last_work = clock;
+        let mut last_work = Instant::now();
+        let clock = self.device.lock().zero().unwrap_or(last_work);
         while !self.shared.stop.load(Ordering::Acquire) {
             let now = Instant::now();
             if self.step(now - clock) {

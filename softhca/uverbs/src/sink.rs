@@ -3,8 +3,6 @@
 use crate::device::Hca;
 use crate::launch::settings;
 use std::ffi::c_int;
-use std::sync::OnceLock;
-use std::time::Instant;
 
 /// Takes every doorbell rung so far, on all devices that are open, and writes the CQEs of everything it announces, on the
 /// calling thread. To be found with `dlsym(RTLD_DEFAULT, "softhca_step")`; any thread may call it.
@@ -15,11 +13,9 @@ use std::time::Instant;
 /// Returns the number of send WQEs that have completed, with a CQE or without; -1 if the devices are no sinks.
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_step() -> c_int {
-    static CLOCK: OnceLock<Instant> = OnceLock::new();
     if !settings().is_some_and(|settings| settings.sink) {
         return -1;
     }
-    let now = CLOCK.get_or_init(Instant::now).elapsed();
-    let completed: u64 = Hca::opened().iter().map(|hca| hca.step_until_idle(now)).sum();
+    let completed: u64 = Hca::opened().iter().map(|hca| hca.step_until_idle()).sum();
     c_int::try_from(completed).unwrap_or(c_int::MAX)
 }

@@ -137,7 +137,7 @@ static void connections_are_made_and_ended(void)
 		NEED(!ibv_query_qp(ends[i]->qp, &attr[i], IBV_QP_STATE | IBV_QP_AV, &init));
 	for (int i = 0; i < 2; i++) {
 		struct ibv_qp_attr *own = &attr[i], *other = &attr[!i];
-		EXPECT(own->qp_state == IBV_QPS_RTS && own->path_mtu == IBV_MTU_4096);
+		EXPECT(own->qp_state == IBV_QPS_RTS && own->path_mtu == IBV_MTU_1024);
 		EXPECT(own->dest_qp_num == ends[!i]->qp->qp_num && own->rq_psn == other->sq_psn);
 		/* RoCE v2's entry for the address, which is the second of two. */
 		union ibv_gid gid[2];

@@ -321,6 +321,14 @@ fn calls_are_answered_as_by_the_kernel() {
 }
 
 #[test]
+fn the_clock_of_a_device_can_be_read() {
+    let (_directory, program) = compiled("clock");
+    for options in [&[][..], STRICT] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn an_open_device_can_be_passed_to_another_process() {
     let (_directory, program) = compiled("passed");
     for options in [&[][..], STRICT] {

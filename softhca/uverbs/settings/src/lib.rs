@@ -48,6 +48,11 @@ pub fn pci_function(device: u32) -> String {
     format!("{PCI_DOMAIN}:{:02x}:00.0", device + 1)
 }
 
+/// Of Ethernet.
+pub const DEFAULT_MTU: u32 = 1500;
+/// From what RoCE needs for packets of 256 bytes to the most that the device's netdev takes.
+pub const MTUS: std::ops::RangeInclusive<u32> = 352..=9978;
+
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
 /// What the WQE of a raw packet must hold of the packet's headers, at least.
@@ -115,6 +120,8 @@ pub struct Settings {
     pub ports: u32,
     /// Their link layer.
     pub link: Link,
+    /// Bytes of a frame's contents on an Ethernet port, as its network interface would say.
+    pub mtu: u32,
     /// Which ConnectX they are.
     pub generation: Generation,
     /// The machine's IP addresses, for which an Ethernet port has GIDs.
@@ -161,6 +168,7 @@ const DEVICES: &str = "SOFTHCA_DEVICES";
 const VFIO: &str = "SOFTHCA_VFIO";
 const PORTS: &str = "SOFTHCA_PORTS";
 const LINK: &str = "SOFTHCA_LINK";
+const MTU: &str = "SOFTHCA_MTU";
 const GENERATION: &str = "SOFTHCA_GENERATION";
 const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
@@ -185,6 +193,7 @@ impl Settings {
             (VFIO, self.vfio.to_string()),
             (PORTS, self.ports.to_string()),
             (LINK, self.link.name().to_owned()),
+            (MTU, self.mtu.to_string()),
             (GENERATION, self.generation.name().to_owned()),
             (ADDRESSES, local_address::to_text(&self.addresses)),
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
@@ -232,6 +241,13 @@ impl Settings {
                 return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
             }
         };
+        let mtu = match var(MTU) {
+            None => DEFAULT_MTU,
+            Some(value) => match value.parse() {
+                Ok(mtu) if MTUS.contains(&mtu) => mtu,
+                _ => return Err(BadSetting { name: MTU, value, expected: "352 to 9978" }),
+            },
+        };
         let generation = match var(GENERATION) {
             None => Generation::ConnectX5,
             Some(value) => match Generation::ALL.into_iter().find(|generation| generation.name() == value) {
@@ -271,6 +287,7 @@ impl Settings {
             vfio,
             ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
             link,
+            mtu,
             generation,
             addresses,
             inline_headers,
@@ -299,6 +316,21 @@ pub const VENDOR_ID: u32 = 0x02c9;
 pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
     port::lid(settings.link, device, port)
 }
+
+/// Bytes of the largest packets between ports: on Ethernet, with which the longest headers (GRH, UDP, BTH, XRCETH, AtomicETH and
+/// ICRC) fit into a frame, as Linux reckons (`iboe_get_mtu`).
+#[must_use]
+pub fn path_mtu(settings: &Settings) -> u32 {
+    const HEADERS: u32 = 40 + 8 + 12 + 4 + 28 + 4;
+    match settings.link {
+        Link::Infiniband => MAX_PATH_MTU,
+        Link::Ethernet => 1 << settings.mtu.saturating_sub(HEADERS).clamp(MIN_PATH_MTU, MAX_PATH_MTU).ilog2(),
+    }
+}
+
+/// Bytes of the smallest and largest packets that paths can be made for.
+const MIN_PATH_MTU: u32 = 256;
+const MAX_PATH_MTU: u32 = 4096;
 
 /// The interface that an Ethernet port's own GIDs are said to belong to.
 const OWN_INTERFACE: &str = "lo";
@@ -344,6 +376,7 @@ mod tests {
             vfio: 2,
             ports: 2,
             link,
+            mtu: 4200,
             generation: Generation::ConnectX6Dx,
             addresses: vec![
                 LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() },
@@ -362,6 +395,15 @@ mod tests {
             sysfs: Some("/elsewhere".into()),
             log: "info".to_owned(),
         }
+    }
+
+    #[test]
+    fn packets_are_as_long_as_frames_permit() {
+        // What Linux says of netdevs with these MTUs.
+        for (mtu, packet) in [(352, 256), (1500, 1024), (2143, 1024), (2144, 2048), (4192, 4096), (9978, 4096)] {
+            assert_eq!(path_mtu(&Settings { mtu, ..settings(Link::Ethernet) }), packet, "{mtu}");
+        }
+        assert_eq!(path_mtu(&Settings { mtu: 352, ..settings(Link::Infiniband) }), 4096);
     }
 
     #[test]

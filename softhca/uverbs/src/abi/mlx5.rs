@@ -47,6 +47,24 @@ abi! {
         dump_fill_mkey: u32,
     }
 
+    /// `struct mlx5_ib_clock_info`: at `cycles` of the device's clock, it was `nsec`.
+    struct ClockInfo {
+        /// Odd while the rest is being written; another number when it has been.
+        sign: u32,
+        reserved: u32,
+        nsec: u64,
+        cycles: u64,
+        /// What `nsec` leaves out, in parts of `1 << shift`.
+        frac: u64,
+        /// Nanoseconds of `1 << shift` cycles.
+        mult: u32,
+        shift: u32,
+        /// Which bits of the clock count.
+        mask: u64,
+        /// How long this may be used.
+        overflow_period: u64,
+    }
+
     /// `struct mlx5_ib_alloc_pd_resp`.
     struct PdResp {
         pdn: u32,
@@ -67,6 +85,8 @@ abi! {
         tunnel_offloads_caps: u32,
         dci_streams_caps: [u8; 2],
         reserved: u16,
+        /// Of an embedded switch: value and mask.
+        reg_c0: [u32; 2],
     }
 
     /// `struct mlx5_ib_create_cq`.
@@ -161,6 +181,13 @@ abi! {
 
 /// `enum mlx5_ib_alloc_ucontext_flags`, `MLX5_IB_ALLOC_UCTX_DEVX`: the context is a user of the device, who may send commands.
 pub(crate) const ALLOC_UCTX_DEVX: u32 = 1;
+
+/// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET`: the clock can be read; `..._MKEY_UPDATE_TAG`: UMR can change the lowest
+/// byte of a key.
+pub(crate) const ALLOC_UCONTEXT_CORE_CLOCK: u32 = 1;
+pub(crate) const ALLOC_UCONTEXT_MKEY_TAG: u32 = 1 << 5;
+/// `MLX5_IB_CLOCK_INFO_V1`, as a bit: there is [`ClockInfo`].
+pub(crate) const CLOCK_INFO_V1: u8 = 1;
 
 /// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
 pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;

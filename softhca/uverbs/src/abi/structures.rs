@@ -115,7 +115,9 @@ abi! {
         flags: u8,
         reserved: u8,
         port_cap_flags2: u16,
-        reserved2: [u8; 6],
+        reserved2: [u8; 2],
+        /// The speed again, with room for more of them.
+        active_speed_ex: u32,
     }
 
     /// `struct ib_uverbs_gid_entry`.

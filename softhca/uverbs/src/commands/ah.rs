@@ -6,7 +6,7 @@ use crate::abi::{CreateAh, CreateAhResp, UHW_OUT, mlx5};
 use crate::context::{Context, Object, Rank};
 use crate::device::Hca;
 use crate::process::Errno;
-use softhca_settings::{self as settings, Gid, Settings};
+use softhca_settings::{self as settings, Gid, Link, Settings};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -54,9 +54,12 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     }
     let dmac = if wanted.is_global != 0 { mac_of(&context.hca.settings, &wanted.grh.dgid)? } else { [0; 6] };
     let ah_handle = context.insert(Arc::new(Ah { _pd: pd }));
-    let response_length = size_of::<mlx5::CreateAhResp>() as u32;
-    let driver = mlx5::CreateAhResp { response_length, dmac, ..FromZeros::new_zeroed() };
-    request.put_optional(UHW_OUT, &driver)?;
+    if context.hca.settings.link == Link::Ethernet {
+        // Up to the address; there is nothing else (`mlx5_ib_create_ah`).
+        let response_length = std::mem::offset_of!(mlx5::CreateAhResp, reserved) as u32;
+        let driver = mlx5::CreateAhResp { response_length, dmac, ..FromZeros::new_zeroed() };
+        request.put_optional(UHW_OUT, &driver)?;
+    }
     request.core_out(&CreateAhResp { ah_handle })
 }
 
@@ -73,7 +76,7 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use softhca_settings::{InlineHeaders, Link, LocalAddress, Memlock, gids, mac};
+    use softhca_settings::{InlineHeaders, LocalAddress, Memlock, gids, mac};
     use std::net::Ipv4Addr;
 
     #[test]
@@ -83,6 +86,7 @@ mod tests {
             vfio: 0,
             ports: 2,
             link: Link::Ethernet,
+            mtu: softhca_settings::DEFAULT_MTU,
             generation: softhca_settings::Generation::ConnectX5,
             addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
             inline_headers: InlineHeaders::None,

@@ -3,13 +3,14 @@
 
 use super::request::Request;
 use crate::abi::mlx5::{
-    ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
+    ALLOC_UCONTEXT_CORE_CLOCK, ALLOC_UCONTEXT_MKEY_TAG, ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp,
+    CLOCK_INFO_V1, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
 };
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
 use crate::device::Hca;
-use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_QUEUES, MAX_RQ_WQE, MAX_SQ_WQE};
+use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_RQ_WQE, MAX_SQ_WQE};
 use crate::process::Errno;
 use softhca_settings::{self as settings, InlineHeaders, Link};
 use std::sync::Arc;
@@ -67,8 +68,9 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         num_dyn_bfregs = uars::MAX_DYNAMIC_REGISTERS;
         let _ = context.static_uars.set(Arc::new(uars));
     }
+    context.show_clock().inspect_err(|_| context.end_user())?;
     let response = AllocUcontextResp {
-        qp_tab_size: MAX_QUEUES,
+        qp_tab_size: hca.capabilities().attributes.max_qp,
         // Left out where write combining does not work (`set_ucontext_resp`).
         bf_reg_size: if hca.settings.no_write_combining { 0 } else { uars::REGISTER_BYTES },
         tot_bfregs,
@@ -77,8 +79,9 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         max_rq_desc_sz: MAX_RQ_WQE,
         max_send_wqebb: MAX_QUEUE_WR,
         max_recv_wr: MAX_QUEUE_WR,
-        max_srq_recv_wr: MAX_QUEUE_WR - 1,
+        max_srq_recv_wr: hca.capabilities().attributes.max_srq_wr + 1,
         num_ports: hca.settings.ports as u16,
+        comp_mask: ALLOC_UCONTEXT_CORE_CLOCK | ALLOC_UCONTEXT_MKEY_TAG,
         response_length: size_of::<AllocUcontextResp>() as u32,
         cqe_version: wanted.max_cqe_version.min(1),
         // Extended QUERY_DEVICE and CREATE_AH carry a driver's part.
@@ -89,6 +92,9 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
             InlineHeaders::Ip => INLINE_MODE_IP,
             InlineHeaders::TcpUdp => INLINE_MODE_TCP_UDP,
         },
+        clock_info_versions: CLOCK_INFO_V1,
+        // Of its page.
+        hca_core_clock_offset: 0,
         log_uar_size: 12,
         num_uars_per_page: 1,
         num_dyn_bfregs,

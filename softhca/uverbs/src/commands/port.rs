@@ -1,5 +1,6 @@
 //! Ports: their state and their GID tables.
 
+use super::mtu;
 use super::request::Request;
 use crate::abi::{GidEntry, QueryPort, QueryPortResp, write};
 use crate::context::Context;
@@ -17,6 +18,9 @@ fn gid_table_len(link: Link) -> u32 {
         Link::Ethernet => 255,
     }
 }
+
+/// `IB_SPEED_EDR`.
+const EDR: u8 = 32;
 
 fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {
     if (1..=hca.settings.ports).contains(&port) { Ok(port) } else { Err(Errno::EINVAL) }
@@ -40,12 +44,13 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
         state: if up { 4 } else { 1 },
         // 4096 bytes (enum ib_mtu).
         max_mtu: 5,
-        active_mtu: 5,
+        active_mtu: mtu::to_abi(settings::path_mtu(&hca.settings)),
         max_vl_num: if infiniband { 4 } else { 0 },
         subnet_timeout: if infiniband { 18 } else { 0 },
-        // 4 lanes of EDR.
+        // 4 lanes.
         active_width: 2,
-        active_speed: 32,
+        active_speed: EDR,
+        active_speed_ex: EDR.into(),
         // Link up; polling, as with a cable that was pulled.
         phys_state: if up { 5 } else { 2 },
         link_layer: if infiniband { 1 } else { 2 },

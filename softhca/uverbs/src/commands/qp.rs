@@ -41,7 +41,7 @@ pub(crate) struct Qp {
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
     /// Transport service.
-    transport: Transport,
+    pub(super) transport: Transport,
     events: Arc<Source>,
     needs: Needs,
 }

@@ -11,7 +11,8 @@ use crate::abi::{ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
-use softhca::context::{Access, Path, PathGrh, QpAttr, QpState};
+use softhca::context::{Access, Path, PathGrh, QpAttr, QpState, Transport};
+use softhca_settings::Link;
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -47,16 +48,15 @@ fn path_from_abi(hca: &Hca, dest: &QpDest) -> Result<Path, Errno> {
     Ok(Path { dlid: dest.dlid, sl: dest.sl, src_path_bits: dest.src_path_bits, grh, dmac: [0; 6] })
 }
 
-fn path_to_abi(path: &Path, port: Option<u8>) -> QpDest {
-    let mut dest = QpDest {
-        dlid: path.dlid,
-        sl: path.sl,
-        src_path_bits: path.src_path_bits,
-        port_num: port.unwrap_or(0),
-        ..FromZeros::new_zeroed()
-    };
-    if let Some(grh) = &path.grh {
-        dest.is_global = 1;
+/// The path of a QP of port `port`, as the kernel tells it (`to_rdma_ah_attr`): on Ethernet, all are global.
+fn path_to_abi(path: Option<&Path>, port: u8, link: Link) -> QpDest {
+    let mut dest = QpDest { port_num: port, ..FromZeros::new_zeroed() };
+    if let Some(path) = path {
+        (dest.dlid, dest.sl, dest.src_path_bits) = (path.dlid, path.sl, path.src_path_bits);
+    }
+    let grh = path.and_then(|path| path.grh);
+    dest.is_global = (link == Link::Ethernet || grh.is_some()).into();
+    if let Some(grh) = grh {
         dest.dgid = grh.dgid;
         dest.flow_label = grh.flow_label;
         dest.sgid_index = grh.sgid_index;
@@ -64,6 +64,11 @@ fn path_to_abi(path: &Path, port: Option<u8>) -> QpDest {
         dest.traffic_class = grh.traffic_class;
     }
     dest
+}
+
+/// How many READs and atomics a QP may have outstanding: its context has the logarithm, so that the least is 1.
+fn outstanding(count: Option<u8>) -> u8 {
+    count.unwrap_or(0).checked_next_power_of_two().unwrap_or(1 << 7)
 }
 
 /// The change that is wanted, without what means nothing to the QP.
@@ -142,8 +147,25 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
     let info = context.hca.command(|device| device.query_qp(qp.number))?;
     let attr = &info.attr;
     let state = state_to_abi(info.state);
+    let link = context.hca.settings.link;
+    if qp.transport == Transport::RawPacket {
+        // Of its queues there is nothing to tell but their state (`query_raw_packet_qp_state`).
+        return request.core_out(&QueryQpResp {
+            cap: qp.cap,
+            qp_state: state,
+            cur_qp_state: state,
+            port_num: 1,
+            sq_sig_all: qp.signal_all.into(),
+            ..FromZeros::new_zeroed()
+        });
+    }
+    let is_connected = matches!(qp.transport, Transport::Rc | Transport::Uc | Transport::Xrc);
+    let dest = match attr.port {
+        Some(port) if is_connected => path_to_abi(attr.path.as_ref(), port, link),
+        _ => FromZeros::new_zeroed(),
+    };
     let response = QueryQpResp {
-        dest: attr.path.map_or_else(FromZeros::new_zeroed, |path| path_to_abi(&path, attr.port)),
+        dest,
         alt_dest: FromZeros::new_zeroed(),
         cap: qp.cap,
         qkey: attr.qkey.unwrap_or(0),
@@ -158,8 +180,8 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
         path_mtu: attr.path_mtu.map_or(0, mtu::to_abi),
         path_mig_state: MIGRATED,
         sq_draining: info.draining.into(),
-        max_rd_atomic: attr.max_rd_atomic.unwrap_or(0),
-        max_dest_rd_atomic: attr.max_dest_rd_atomic.unwrap_or(0),
+        max_rd_atomic: outstanding(attr.max_rd_atomic),
+        max_dest_rd_atomic: outstanding(attr.max_dest_rd_atomic),
         min_rnr_timer: attr.min_rnr_timer.unwrap_or(0),
         port_num: attr.port.unwrap_or(0),
         timeout: attr.timeout.unwrap_or(0),

@@ -1,8 +1,8 @@
 //! UAR pages that programs allocate by themselves.
 
 use super::request::Request;
-use crate::context::uars::UarPage;
-use crate::context::{Context, offset};
+use crate::context::allocated::UarPage;
+use crate::context::{Context, mapping};
 use crate::process::Errno;
 use softhca::uar::UAR_PAGE_BYTES;
 use std::sync::Arc;
@@ -18,11 +18,10 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         WITH_BLUEFLAME | NON_CACHED => {}
         _ => return Err(Errno::EOPNOTSUPP),
     }
-    let place = |index| offset::encode(offset::ALLOCATED, context.first_uar() + u64::from(index));
-    let page = UarPage::new((&context.hca, context.user()), &context.file, kind == NON_CACHED, place)?;
+    let (page, at) = mapping::allocate(context, kind == NON_CACHED)?;
     let index = page.index();
     let handle = context.insert(Arc::new(page));
-    request.put(0x1002, &place(index))?;
+    request.put(0x1002, &at)?;
     request.put(0x1003, &(UAR_PAGE_BYTES as u64))?;
     request.put(0x1004, &index)?;
     request.put_handle(0x1000, handle)

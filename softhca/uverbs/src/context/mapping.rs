@@ -1,7 +1,8 @@
 //! What the program maps of a device file: UAR pages.
 
-use super::{Context, offset};
-use crate::process::{Errno, identity};
+use super::allocated::UarPage;
+use super::{Context, offset, uars};
+use crate::process::{Errno, identity, real};
 use crate::strict;
 use softhca::uar::UAR_PAGE_BYTES;
 use std::os::fd::AsRawFd;
@@ -13,10 +14,10 @@ fn page_at(context: &Context, at: u64) -> Result<u32, Errno> {
     let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
     let uars = || context.static_uars.get().ok_or(Errno::EINVAL);
     match command {
-        offset::ALLOCATED => Ok(index),
+        offset::ALLOCATED => context.allocated.page(index).ok_or(Errno::EINVAL),
         offset::REGULAR | offset::WRITE_COMBINING | offset::NON_CACHED => uars()?.page(index).ok_or(Errno::EINVAL),
         offset::ALLOC_WRITE_COMBINING => uars()?.added(index).ok_or(Errno::EINVAL),
-        // Core clock, clock info, device memory.
+        // No UAR page: clocks, device memory.
         _ => Err(Errno::EOPNOTSUPP),
     }
 }
@@ -33,15 +34,18 @@ pub(crate) fn map(
     flags: i32,
     at: u64,
 ) -> Result<*mut libc::c_void, Errno> {
+    let (command, index) = offset::decode(at);
+    if matches!(command, offset::CORE_CLOCK | offset::CLOCK_INFO) {
+        return map_clock(context, (address, len, protection, flags), (command, index));
+    }
     if len != UAR_PAGE_BYTES || protection & libc::PROT_EXEC != 0 || flags & libc::MAP_SHARED == 0 {
         return Err(Errno::EINVAL);
     }
-    let (command, _) = offset::decode(at);
     let write_combining = matches!(command, offset::WRITE_COMBINING | offset::ALLOC_WRITE_COMBINING);
     if write_combining && context.hca.settings.no_write_combining {
         return Err(Errno::EPERM);
     }
-    if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at) {
+    if command == offset::ALLOC_WRITE_COMBINING {
         let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
         context.static_uars.get().ok_or(Errno::EINVAL)?.add_page(
             (&context.hca, context.user()),
@@ -51,6 +55,34 @@ pub(crate) fn map(
     }
     let page = page_at(context, at)?;
     context.hca.map_uar(page, &context.file, (address, protection, flags))
+}
+
+/// Maps a page in which the device's clock is read. Which errors there are, and in which order, is as in `mlx5_ib_mmap`.
+fn map_clock(
+    context: &Context,
+    (address, len, protection, flags): (*mut libc::c_void, usize, i32, i32),
+    (command, index): (u64, u64),
+) -> Result<*mut libc::c_void, Errno> {
+    let is_info = command == offset::CLOCK_INFO;
+    let is_shared = flags & libc::MAP_SHARED != 0;
+    if len != UAR_PAGE_BYTES || is_info && !is_shared {
+        return Err(Errno::EINVAL);
+    }
+    // There is one version of it.
+    if is_info && index != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let forbidden = if is_info { libc::PROT_WRITE | libc::PROT_EXEC } else { libc::PROT_WRITE };
+    if protection & forbidden != 0 {
+        return Err(Errno::EPERM);
+    }
+    if !is_shared {
+        return Err(Errno::EINVAL);
+    }
+    let (fd, at) = (context.file.fd().as_raw_fd(), offset::encode(command, 0));
+    // SAFETY: the program asks for a mapping of a page of ours: what that replaces is its own business.
+    let mapped = unsafe { real::mmap(address, len, protection, flags, fd, at as libc::off_t) };
+    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
 }
 
 /// Adds the pages to `context` that the program has mapped without our help: with an older kernel's pages, it is by mapping that
@@ -84,6 +116,15 @@ pub(crate) fn watch_unseen(context: &Context) {
             log::error!("UAR page {page} is not watched: {error:?}");
         }
     }
+}
+
+/// Allocates a UAR page by itself, and says where the device file has it.
+pub(crate) fn allocate(context: &Context, non_cached: bool) -> Result<(UarPage, u64), Errno> {
+    let at = |place: u32| offset::encode(offset::ALLOCATED, context.first_uar() + u64::from(place));
+    let is_mapped = |place| mappings(context).iter().any(|(_, mapped)| *mapped == at(place));
+    let make = |place| uars::allocate((&context.hca, context.user()), &context.file, non_cached, |_| at(place));
+    let (page, place) = context.allocated.add(is_mapped, make)?;
+    Ok((page, at(place)))
 }
 
 /// The mapped pages of a device file: address and offset in the file.

@@ -1,6 +1,7 @@
 //! Open device files: what each has of objects and UAR pages, and what the processes that have it open tell each other. Knows no
 //! command.
 
+pub(crate) mod allocated;
 pub(crate) mod device_file;
 pub(crate) mod mapping;
 mod objects;
@@ -11,9 +12,10 @@ pub(crate) mod uars;
 pub(crate) use objects::{CommandId, Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
-use crate::device::{EventPipe, Hca, Pinned, RecordFile};
+use crate::device::{ClockPages, EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
+use allocated::Allocated;
 use objects::Objects;
 use registry::{Registry, Shared};
 use softhca::firmware::Uid;
@@ -39,6 +41,10 @@ pub(crate) struct Context {
     pub(crate) answer: OnceLock<AllocUcontextResp>,
     /// UAR pages that came with the context, once it has been set up, in static mode.
     pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
+    /// UAR pages that were allocated one by one.
+    pub(crate) allocated: Arc<Allocated>,
+    /// Where its clock is read, once it has been set up.
+    clock: OnceLock<Arc<ClockPages>>,
     /// Where asynchronous events go.
     default_events: OnceLock<Arc<EventPipe>>,
     /// Files of answers and events that belong to this one.
@@ -63,16 +69,18 @@ impl Context {
         let is_user = imported_from.is_some_and(|(_, is_user)| is_user);
         let answer = imported_from.map_or_else(OnceLock::new, |(answer, _)| answer.into());
         // Handles of one file are those of all its processes: each gives out its own.
-        let next = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
+        let first = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
         let context = Self {
             hca,
             _own: Own::new(&file.fd()),
             file,
             registry,
-            objects: Mutex::new(Objects::new(next)),
+            objects: Mutex::new(Objects::new(first)),
             records: Mutex::default(),
             answer,
             static_uars: OnceLock::new(),
+            allocated: Arc::default(),
+            clock: OnceLock::new(),
             default_events: OnceLock::new(),
             files: Mutex::default(),
             user: AtomicU16::new(0),
@@ -104,7 +112,16 @@ impl Context {
 
     /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
     pub(crate) fn first_uar(&self) -> u64 {
-        if lock(&self.objects).next() & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+        if lock(&self.objects).first() & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+    }
+
+    /// Shows the device's clock in the file. What another process has opened shows that one's, which is the same.
+    pub(crate) fn show_clock(&self) -> Result<(), Errno> {
+        let places = [offset::CORE_CLOCK, offset::CLOCK_INFO].map(|page| offset::encode(page, 0));
+        let pages = Arc::new(ClockPages::of(&self.file, places)?);
+        self.hca.show_clock(&pages);
+        let _ = self.clock.set(pages);
+        Ok(())
     }
 
     /// The object that another process has made as `handle`, made again by `make` unless it has been already.

@@ -71,27 +71,29 @@ fn downcast<T: Object>(object: Arc<dyn Object>) -> Option<Arc<T>> {
 /// All objects of a context.
 pub(super) struct Objects {
     by_handle: BTreeMap<u32, Arc<dyn Object>>,
-    next: u32,
+    first: u32,
+    /// No handle before it is free.
+    lowest: u32,
 }
 
 impl Objects {
-    /// None; the first gets the handle `next`.
-    pub(super) fn new(next: u32) -> Self {
-        Self { by_handle: BTreeMap::new(), next }
+    /// None; the first gets the handle `first`.
+    pub(super) fn new(first: u32) -> Self {
+        Self { by_handle: BTreeMap::new(), first, lowest: first }
     }
 
-    /// The handle that the next one gets, if it is free.
-    pub(super) fn next(&self) -> u32 {
-        self.next
+    /// The first of all handles.
+    pub(super) fn first(&self) -> u32 {
+        self.first
     }
 
-    /// Gives `object` a handle.
+    /// Gives `object` a handle: the lowest that is free, as the kernel does (`idr_add_uobj`).
     pub(super) fn insert(&mut self, object: Arc<dyn Object>) -> u32 {
-        let mut handle = self.next;
+        let mut handle = self.lowest;
         while self.by_handle.contains_key(&handle) {
             handle = handle.wrapping_add(1);
         }
-        self.next = handle.wrapping_add(1);
+        self.lowest = handle.wrapping_add(1);
         self.by_handle.insert(handle, object);
         handle
     }
@@ -124,6 +126,10 @@ impl Objects {
             return Err(Errno::EBUSY);
         }
         self.by_handle.remove(&handle);
+        // Not those of another process.
+        if handle >= self.first {
+            self.lowest = self.lowest.min(handle);
+        }
         Ok(object)
     }
 

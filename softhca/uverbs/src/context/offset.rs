@@ -5,7 +5,9 @@
 pub(crate) const REGULAR: u64 = 0;
 pub(crate) const WRITE_COMBINING: u64 = 2;
 pub(crate) const NON_CACHED: u64 = 3;
+pub(crate) const CORE_CLOCK: u64 = 5;
 pub(crate) const ALLOC_WRITE_COMBINING: u64 = 6;
+pub(crate) const CLOCK_INFO: u64 = 7;
 /// Pages allocated by themselves (`MLX5_IB_MMAP_OFFSET_START`).
 pub(crate) const ALLOCATED: u64 = 9;
 

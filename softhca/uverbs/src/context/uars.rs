@@ -1,7 +1,6 @@
 //! UAR pages and the BlueFlame registers in them. Libraries of today allocate a page at a time; with older kernels, pages
 //! came with the context ("static"), and the driver spread QPs over their registers.
 
-use super::objects::{Object, Rank};
 use super::offset;
 use crate::abi::mlx5::{CreateQp, qp_flag};
 use crate::device::Hca;
@@ -23,40 +22,8 @@ pub(crate) const MAX_DYNAMIC_REGISTERS: u32 = 512;
 /// "No register of the context's": `MLX5_IB_INVALID_BFREG`.
 const NO_REGISTER: u32 = 1 << 31;
 
-/// A page allocated by itself.
-pub(crate) struct UarPage {
-    index: u32,
-}
-
-impl UarPage {
-    /// A new page, which `file` has where `place` says.
-    pub(crate) fn new(
-        (hca, user): (&Hca, Uid),
-        file: &UarMemory,
-        non_cached: bool,
-        place: impl FnOnce(u32) -> u64,
-    ) -> Result<Self, Errno> {
-        allocate((hca, user), file, non_cached, place).map(|index| Self { index })
-    }
-
-    /// The device's number for it.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
-    }
-}
-
-impl Object for UarPage {
-    fn rank(&self) -> Rank {
-        Rank::Uar
-    }
-
-    fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.free_uar(self.index)
-    }
-}
-
-/// Allocates a page, which `file` has where `place` says.
-fn allocate(
+/// Allocates a page, which `file` has where `place` says; the device's number for it.
+pub(crate) fn allocate(
     (hca, user): (&Hca, Uid),
     file: &UarMemory,
     non_cached: bool,

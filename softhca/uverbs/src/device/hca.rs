@@ -1,6 +1,7 @@
 //! A device as this process has it: the software device behind a lock, and the thread that steps it.
 
 use super::capabilities::Capabilities;
+use super::clock::ClockPages;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::limits::{COMP_VECTORS, FIRST_EQN};
@@ -24,7 +25,6 @@ use softhca_settings::{Mishaps, Settings};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 /// A device.
 pub(crate) struct Hca {
@@ -99,7 +99,8 @@ impl Hca {
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::new(notify.clone())));
         let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped);
         // What has been pulled before is not seen to happen.
-        core.step(Duration::ZERO);
+        let now = core.clock.now();
+        core.step(now);
         let capabilities = Capabilities::of(&mut core.firmware, &mut core.device);
         for vector in 0..COMP_VECTORS {
             core.firmware.declare_eq(&mut core.device, FIRST_EQN + vector).map_err(|error| refused(&error))?;
@@ -145,10 +146,11 @@ impl Hca {
         run(&held.iter().flat_map(|stepped| stepped.device.descriptors()).collect::<Vec<_>>())
     }
 
-    /// Steps a device that has no thread until nothing is left to do at the time `now`; gives the number of send WQEs
+    /// Steps a device that has no thread until nothing is left to do at the time it is now; gives the number of send WQEs
     /// that completed.
-    pub(crate) fn step_until_idle(&self, now: Duration) -> u64 {
+    pub(crate) fn step_until_idle(&self) -> u64 {
         let mut core = self.core.lock();
+        let now = core.clock.now();
         let before = core.device.sends_completed();
         while core.step(now) {}
         core.device.sends_completed() - before
@@ -157,6 +159,11 @@ impl Hca {
     /// Has the device do something that it can refuse.
     pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
         command(&mut self.core.lock().device).map_err(|error| refused(&error))
+    }
+
+    /// From now on, `pages` show the device's clock, as long as anybody else has them.
+    pub(crate) fn show_clock(&self, pages: &Arc<ClockPages>) {
+        self.core.lock().clock.add(pages);
     }
 
     /// Whether a thread steps the device; without one it does nothing by itself.

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod capabilities;
+mod clock;
 mod dma;
 mod events;
 mod firmware;
@@ -20,6 +21,7 @@ mod users;
 mod xrc_domains;
 mod xrc_open;
 
+pub(crate) use clock::ClockPages;
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;

@@ -1,5 +1,6 @@
 //! The software device and where its events go: to the event files of the program, the complaints to the launcher.
 
+use super::clock::Clock;
 use super::events::{EventPipe, Source};
 use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
@@ -13,7 +14,7 @@ use softhca::runner::Step;
 use softhca_settings::Mishaps;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What raises events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,7 @@ pub(super) struct Stepped {
     listeners: Vec<Weak<EventPipe>>,
     mishaps: Mishaps,
     trapped: &'static Trapped,
+    pub(super) clock: Clock,
 }
 
 /// Who takes management datagrams that arrive, at any device; without it they are dropped.
@@ -63,6 +65,7 @@ impl Stepped {
             listeners: Vec::new(),
             mishaps,
             trapped,
+            clock: Clock::new(),
         }
     }
 
@@ -162,7 +165,13 @@ impl Step for Stepped {
         self.trapped.one_is_done();
     }
 
+    fn zero(&self) -> Option<Instant> {
+        Some(self.clock.zero())
+    }
+
     fn step(&mut self, now: Duration) -> bool {
+        // Before there are CQEs of this time.
+        self.clock.show(now);
         self.mishaps.befall(now, &mut self.device);
         let worked = self.device.step(now);
         self.deliver_all();

@@ -26,8 +26,12 @@ const MAX_RETRIES: u8 = 15;
 pub(super) const PACKET_LIFE_TIME: u8 = 16;
 /// `RDMA_UDP_QKEY`.
 pub(super) const UDP_QKEY: u32 = 0x0123_4567;
-/// `enum ib_mtu` of 4096 bytes.
-pub(super) const MTU: u8 = 5;
+
+/// `enum ib_mtu` of a route: the network's (`cma_resolve_iboe_route`).
+pub(super) fn route_mtu(local: &Local) -> u8 {
+    // 256 is 1, 4096 is 5.
+    settings::path_mtu(&local.hca.settings).ilog2().saturating_sub(7) as u8
+}
 
 /// The GUID of the device that an id uses.
 fn ca_guid(local: &Local) -> u64 {
@@ -169,7 +173,7 @@ impl Manager {
         let mut talk = Conversation::new(phase, peer, peer.life(), local_id);
         talk.service_id = service_id(id.space, destination.port());
         talk.local_qpn = param.qp_num;
-        talk.mtu = MTU;
+        talk.mtu = route_mtu(&local);
         talk.responder_resources = param.responder_resources;
         talk.initiator_depth = param.initiator_depth;
         talk.retry_count = param.retry_count.min(7);
@@ -196,7 +200,7 @@ impl Manager {
                 rnr_retry_count: param.rnr_retry_count.min(7),
                 max_cm_retries: MAX_RETRIES,
                 srq: param.srq,
-                mtu: MTU,
+                mtu: talk.mtu,
                 local_gid: local.gid,
                 remote_gid: gid,
                 traffic_class: id.options.traffic_class,

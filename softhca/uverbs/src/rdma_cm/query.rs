@@ -2,7 +2,7 @@
 
 use super::abi::{PATH_FLAGS, QueryAddrResp, QueryPathResp, QueryRouteResp, UserPathRec, query};
 use super::address::{Address, SOCKADDR_IB_BYTES, service_id, sockaddr_ib};
-use super::establish::{MTU, PACKET_LIFE_TIME};
+use super::establish::{PACKET_LIFE_TIME, route_mtu};
 use super::id::{HOP_LIMIT, Id, State};
 use crate::process::Errno;
 use softhca_settings as settings;
@@ -78,7 +78,8 @@ fn path(id: &Id) -> QueryPathResp {
     record[49] = 1 << 7 | 1;
     record[50..52].copy_from_slice(&PKEY);
     // MTU, rate, packet life time, each with a selector.
-    for (at, value) in [(54, MTU), (55, RATE), (56, PACKET_LIFE_TIME)] {
+    let mtu = id.local.as_ref().map_or(0, route_mtu);
+    for (at, value) in [(54, mtu), (55, RATE), (56, PACKET_LIFE_TIME)] {
         record[at] = EXACTLY << 6 | value;
     }
     QueryPathResp { num_paths: 1, flags: PATH_FLAGS, path_rec: record, ..FromZeros::new_zeroed() }
@@ -100,7 +101,7 @@ pub(super) fn route(id: &Id) -> QueryRouteResp {
         response.num_paths = 1;
         route.reversible = 1;
         route.numb_path = 1;
-        route.mtu = MTU.into();
+        route.mtu = route_mtu(local).into();
         route.hop_limit = HOP_LIMIT;
         route.traffic_class = id.options.traffic_class;
         route.rate = RATE;

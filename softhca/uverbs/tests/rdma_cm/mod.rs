@@ -8,6 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 const ETHERNET: &[&str] = &["--link", "ethernet"];
+/// Packets may have 4096 bytes.
+const LARGE_FRAMES: &[&str] = &["--link", "ethernet", "--mtu", "9000"];
 const STRICT: &[&str] = &["--link", "ethernet", "--strict"];
 /// A network that doubles, reorders and delays frames: per mille.
 const UNSTEADY: &[&str] = &["--link", "ethernet", "--faults", "dup=20,reorder=20,delay=5,seed=11"];
@@ -73,8 +75,8 @@ fn rping_checks_its_data() {
 
 #[test]
 fn udaddy_finds_its_peer_and_exchanges() {
-    for options in [ETHERNET, STRICT] {
-        for arguments in [&["-c", "1"][..], &["-c", "5", "-C", "20", "-S", "2000"]] {
+    for (options, bytes) in [(ETHERNET, "1000"), (STRICT, "1000"), (LARGE_FRAMES, "4000")] {
+        for arguments in [&["-c", "1"][..], &["-c", "5", "-C", "20", "-S", bytes]] {
             let server = [&["udaddy"], arguments].concat();
             let outputs = connect(options, 7174, &server, &[&server[..], &["-s", "127.0.0.1"]].concat());
             assert!(outputs.iter().all(|output| output.contains("return status 0")), "{outputs:?}");
@@ -93,8 +95,11 @@ fn libfabric_connects_over_verbs() {
     // The server tells the client its address over TCP, and both go on over verbs. Reliable datagrams ("rdm") are left out:
     // libfabric puts them on connections, and if it learns of the end of one before it has looked for the last message,
     // it throws that away and waits for it.
-    for endpoint in ["msg", "dgram"] {
-        let device = Device::new(ETHERNET);
+    // The largest datagram is as long as the path MTU.
+    for (options, endpoint, largest) in
+        [(ETHERNET, "msg", "1m"), (ETHERNET, "dgram", "1k"), (LARGE_FRAMES, "dgram", "4k")]
+    {
+        let device = Device::new(options);
         let port = free_port();
         let text = port.to_string();
         let common = ["fi_pingpong", "-p", "verbs", "-e", endpoint, "-I", "50", "-c"];
@@ -103,8 +108,6 @@ fn libfabric_connects_over_verbs() {
         let (ends, outputs) = both(&device, &server, &client, || listens(port));
         let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
         assert!(well, "{endpoint}: {ends:?}\nserver:\n{}\nclient:\n{}", outputs[0], outputs[1]);
-        // The largest datagram is 4096 bytes.
-        let largest = if endpoint == "dgram" { "4k" } else { "1m" };
         assert!(outputs.iter().all(|output| output.lines().any(|line| line.starts_with(largest))), "{outputs:?}");
     }
 }

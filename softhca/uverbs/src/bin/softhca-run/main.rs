@@ -8,7 +8,7 @@ mod sysfs;
 use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
-use softhca_settings::{Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, Memlock, Settings};
+use softhca_settings::{DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,6 +38,10 @@ struct Options {
     /// Link layer of all ports
     #[arg(long, value_enum, default_value_t = Link::Infiniband)]
     link: Link,
+
+    /// MTU of Ethernet ports' network interfaces, in bytes: it says which path MTU is the active one
+    #[arg(long, default_value_t = DEFAULT_MTU, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end())))]
+    mtu: u32,
 
     /// Which ConnectX the devices are: their PCI device, firmware version and capabilities
     #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
@@ -192,6 +196,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         devices: options.devices,
         vfio: options.vfio,
         ports: options.ports,
+        mtu: options.mtu,
         link: options.link,
         generation: options.generation,
         addresses: addresses::local()?,

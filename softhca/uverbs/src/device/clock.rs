@@ -1,0 +1,263 @@
+//! A device's clock, and the pages in which programs read it: the counter itself (`ibv_query_rt_values_ex`), and what makes
+//! wall-clock time of it (`mlx5dv_get_clock_info`).
+//!
+//! It counts nanoseconds since the machine started, so that the devices of all processes agree, as if they were one. CQEs have the
+//! time of the step that writes them, and the pages show it before: who has seen a CQE reads no earlier time. Between steps a page
+//! stands still: while the device is idle, for a few milliseconds (`softhca::runner::LONGEST_SLEEP`).
+//!
+//! As on a NIC that nobody adjusts, wall-clock time is what it was when the device was opened, plus what has passed since then.
+
+use crate::abi::mlx5::ClockInfo;
+use crate::process::{Errno, real};
+use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+use zerocopy::IntoBytes;
+
+/// Bits of the clock that Linux reckons with.
+const MASK: u64 = (1 << 41) - 1;
+/// A cycle is a nanosecond: `1 << SHIFT` of them are as many. As Linux chooses it for this frequency (`mlx5_ptp_shift_constant`).
+const SHIFT: u32 = 31;
+/// How often the page that makes wall-clock time of cycles is written anew. As many cycles as fit into a product of 64 bits can be
+/// converted with it: eight times as many.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+/// Words of a page.
+const WORDS: usize = UAR_PAGE_BYTES / 8;
+/// Of [`ClockInfo::sign`]: it is being written.
+const UPDATING: u32 = 1;
+
+/// A device's clock.
+pub(super) struct Clock {
+    /// When it was 0.
+    zero: Instant,
+    /// What time it was then: nanoseconds since 1970.
+    wall_at_zero: u64,
+    /// The latest time that was shown.
+    shown: Duration,
+    told: Duration,
+    pages: Vec<Arc<ClockPages>>,
+}
+
+/// What a clock of the system says.
+fn read(clock: libc::clockid_t) -> Duration {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is valid; clocks that are always there are read.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
+    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+}
+
+/// How far `clock` was at the moment that is returned with it, as exactly as a few attempts tell.
+fn together(clock: libc::clockid_t) -> (Instant, Duration) {
+    let attempt = || {
+        let before = Instant::now();
+        let read = read(clock);
+        let took = before.elapsed();
+        (took, before + took / 2, read)
+    };
+    let (_, at, read) = (0..8).map(|_| attempt()).min().unwrap_or_else(attempt);
+    (at, read)
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    // There are enough for 584 years.
+    time.as_nanos() as u64
+}
+
+impl Clock {
+    /// As it is now.
+    pub(super) fn new() -> Self {
+        let (at, uptime) = together(libc::CLOCK_MONOTONIC);
+        let zero = at.checked_sub(uptime).unwrap_or(at);
+        let (at, wall) = together(libc::CLOCK_REALTIME);
+        let wall_at_zero = nanoseconds(wall).wrapping_sub(nanoseconds(at - zero));
+        Self { zero, wall_at_zero, shown: Duration::ZERO, told: Duration::ZERO, pages: Vec::new() }
+    }
+
+    /// When it was 0.
+    pub(super) fn zero(&self) -> Instant {
+        self.zero
+    }
+
+    /// What it says now.
+    pub(super) fn now(&self) -> Duration {
+        self.zero.elapsed()
+    }
+
+    /// From now on, `pages` show it, as long as anybody else has them.
+    pub(super) fn add(&mut self, pages: &Arc<ClockPages>) {
+        self.pages.push(pages.clone());
+        self.tell(self.now());
+    }
+
+    /// Shows that it is `now`. It never goes back.
+    pub(super) fn show(&mut self, now: Duration) {
+        if self.pages.is_empty() {
+            return;
+        }
+        self.shown = self.shown.max(now);
+        if self.shown - self.told >= TELL_EVERY {
+            self.tell(now);
+        }
+        let cycles = nanoseconds(self.shown);
+        self.pages.iter().for_each(|pages| pages.show(cycles));
+    }
+
+    /// Shows also what makes wall-clock time of it, to those that anybody still has.
+    fn tell(&mut self, now: Duration) {
+        self.shown = self.shown.max(now);
+        self.told = self.shown;
+        self.pages.retain(|pages| Arc::strong_count(pages) > 1);
+        let cycles = nanoseconds(self.shown);
+        for pages in &self.pages {
+            pages.show(cycles);
+            pages.tell(cycles, self.wall_at_zero.wrapping_add(cycles));
+        }
+    }
+}
+
+/// The two pages of a device file, as we have them mapped.
+pub(crate) struct ClockPages {
+    /// The counter, as the NIC's register: 64 bits, big endian, first in its page.
+    counter: *const AtomicU64,
+    info: *const AtomicU64,
+}
+
+// SAFETY: the mappings belong to no thread, and are accessed by atomic words.
+unsafe impl Send for ClockPages {}
+// SAFETY: as above.
+unsafe impl Sync for ClockPages {}
+
+impl ClockPages {
+    /// The pages at these offsets of `file`, which is long enough.
+    pub(crate) fn of(file: &UarMemory, [counter, info]: [u64; 2]) -> Result<Self, Errno> {
+        let counter = map(file, counter)?;
+        let info = map(file, info).inspect_err(|_| unmap(counter))?;
+        Ok(Self { counter, info })
+    }
+
+    fn show(&self, cycles: u64) {
+        // SAFETY: the first word of a mapping that lives as long as this; others only read it, word by word.
+        let counter = unsafe { &*self.counter };
+        // What is read of a CQE that is written later finds this.
+        counter.store(cycles.to_be(), Ordering::Release);
+    }
+
+    /// Shows that at `cycles` it was `nsec`.
+    fn tell(&self, cycles: u64, nsec: u64) {
+        // SAFETY: as above, all words of the page.
+        let words = unsafe { std::slice::from_raw_parts(self.info, WORDS) };
+        // SAFETY: the first half of the first word, which is accessed as this alone.
+        let sign = unsafe { &*self.info.cast::<AtomicU32>() };
+        let before = sign.load(Ordering::Relaxed);
+        let info = ClockInfo {
+            sign: 0,
+            reserved: 0,
+            nsec,
+            cycles: cycles & MASK,
+            frac: 0,
+            mult: 1 << SHIFT,
+            shift: SHIFT,
+            mask: MASK,
+            overflow_period: nanoseconds(TELL_EVERY),
+        };
+        sign.store(before | UPDATING, Ordering::Relaxed);
+        fence(Ordering::Release);
+        // All but the first.
+        for (word, bytes) in words.iter().zip(info.as_bytes().as_chunks().0).skip(1) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+        sign.store((before & !UPDATING).wrapping_add(2 * UPDATING), Ordering::Release);
+    }
+}
+
+impl Drop for ClockPages {
+    fn drop(&mut self) {
+        unmap(self.counter);
+        unmap(self.info);
+    }
+}
+
+fn map(file: &UarMemory, at: u64) -> Result<*const AtomicU64, Errno> {
+    let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.fd().as_raw_fd());
+    let (bytes, at) = (UAR_PAGE_BYTES, at as libc::off_t);
+    // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
+    let mapped = unsafe { real::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd, at) };
+    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped.cast::<AtomicU64>().cast_const()) }
+}
+
+fn unmap(page: *const AtomicU64) {
+    // SAFETY: unmaps what `map` has mapped, once.
+    unsafe { real::munmap(page.cast_mut().cast(), UAR_PAGE_BYTES) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::{FromRawFd, OwnedFd};
+    use zerocopy::FromBytes;
+
+    fn file() -> UarMemory {
+        // SAFETY: the name is a string that ends with a zero byte; the descriptor is new.
+        let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"clock".as_ptr(), 0)) };
+        // SAFETY: plain call on a descriptor of ours.
+        assert_eq!(unsafe { libc::ftruncate(file.as_raw_fd(), 2 * UAR_PAGE_BYTES as libc::off_t) }, 0);
+        UarMemory::in_file(file)
+    }
+
+    fn shown(file: &UarMemory) -> (u64, ClockInfo) {
+        let mut bytes = vec![0; 2 * UAR_PAGE_BYTES];
+        // SAFETY: the buffer has as many bytes.
+        let read = unsafe { libc::pread(file.fd().as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+        assert_eq!(read, bytes.len().cast_signed());
+        let (counter, info) = bytes.split_at(UAR_PAGE_BYTES);
+        let counter = u64::from_be_bytes(counter[..8].try_into().unwrap());
+        (counter, ClockInfo::read_from_prefix(info).unwrap().0)
+    }
+
+    #[test]
+    fn pages_show_one_clock_that_never_goes_back() {
+        let (file, mut clock) = (file(), Clock::new());
+        let pages = Arc::new(ClockPages::of(&file, [0, UAR_PAGE_BYTES as u64]).unwrap());
+        let before = nanoseconds(clock.now());
+        clock.add(&pages);
+        let (first, info) = shown(&file);
+        assert!(first >= before && first <= nanoseconds(clock.now()));
+        assert_eq!((info.cycles, info.sign, info.mult, info.shift), (first & MASK, 2, 1 << 31, 31));
+        let wall = nanoseconds(read(libc::CLOCK_REALTIME)) as i128 - i128::from(info.nsec);
+        assert!((-1_000_000..1_000_000_000).contains(&wall), "{wall} ns ago");
+
+        let time = |ns| Duration::from_nanos(first + ns);
+        clock.show(time(500));
+        clock.show(time(400));
+        let (counter, again) = shown(&file);
+        assert_eq!((counter, again.sign), (first + 500, 2));
+        clock.show(time(2_000_000_000));
+        let (counter, later) = shown(&file);
+        assert_eq!((counter, later.sign), (first + 2_000_000_000, 4));
+        assert_eq!(later.nsec - info.nsec, (later.cycles.wrapping_sub(info.cycles)) & MASK);
+        assert_eq!(later.nsec - info.nsec, 2_000_000_000);
+    }
+
+    #[test]
+    fn pages_that_nobody_has_are_let_go() {
+        let mut clock = Clock::new();
+        let [gone, kept] = [(); 2].map(|()| Arc::new(ClockPages::of(&file(), [0, UAR_PAGE_BYTES as u64]).unwrap()));
+        clock.add(&gone);
+        drop(gone);
+        clock.add(&kept);
+        assert_eq!(clock.pages.len(), 1);
+        clock.show(clock.now() + TELL_EVERY * 2);
+        drop(kept);
+        clock.show(clock.now() + TELL_EVERY * 4);
+        assert_eq!(clock.pages.len(), 0);
+    }
+
+    #[test]
+    fn two_clocks_agree() {
+        let [one, other] = [(); 2].map(|()| Clock::new());
+        let apart = if one.zero > other.zero { one.zero - other.zero } else { other.zero - one.zero };
+        assert!(apart < Duration::from_millis(5), "{apart:?}");
+    }
+}
