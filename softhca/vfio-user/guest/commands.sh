@@ -52,13 +52,13 @@ gid() {
     return 1
 }
 
-# Brings up the network interface $INTERFACE of the device $DEVICE with address 10.7.0.$1, waits for its GIDs, and leaves
-# what later commands know of it.
+# Brings up the network interface $INTERFACE of the device $DEVICE with address 10.95.$1.1, which is also that of the uverbs
+# object's device of the same number; waits for its GIDs, and leaves what later commands know of it.
 bring_up() {
-    ip addr add "10.7.0.$1/24" dev "$INTERFACE" && ip link set "$INTERFACE" up || return 1
+    ip addr add "10.95.$1.1/16" dev "$INTERFACE" && ip link set "$INTERFACE" up || return 1
     within 50 active && within 50 gid '0000:*:ffff:*' && within 50 gid 'fe80:*' || return 1
     {
-        echo "export DEVICE=$DEVICE INTERFACE=$INTERFACE ADDRESS=10.7.0.$1"
+        echo "export DEVICE=$DEVICE INTERFACE=$INTERFACE ADDRESS=10.95.$1.1"
         echo "export GID=$(gid '0000:*:ffff:*') LINK_GID=$(gid 'fe80:*')"
     } | tee /device
 }
