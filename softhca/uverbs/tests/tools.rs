@@ -323,7 +323,7 @@ fn calls_are_answered_as_by_the_kernel() {
 #[test]
 fn the_clock_of_a_device_can_be_read() {
     let (_directory, program) = compiled("clock");
-    for options in [&[][..], STRICT] {
+    for options in [&[][..], STRICT, &["--link", "ethernet"]] {
         assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
     }
 }
