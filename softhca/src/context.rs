@@ -434,9 +434,10 @@ pub enum QueueState {
 }
 
 impl QueueState {
-    /// Whether a queue can go from here to `to` (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c` goes these ways).
+    /// Whether a queue can go from here to `to` (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c` goes these ways, and
+    /// `drivers/infiniband/hw/mlx5/qp.c` from reset to error, with the send queue of a QP that receives only).
     #[must_use]
     pub fn may_become(self, to: Self) -> bool {
-        self == to || matches!((self, to), (Self::Reset, Self::Ready) | (Self::Ready, Self::Error) | (_, Self::Reset))
+        self == to || matches!((self, to), (Self::Reset, Self::Ready) | (_, Self::Error | Self::Reset))
     }
 }

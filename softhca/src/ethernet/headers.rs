@@ -1,5 +1,6 @@
 //! What the headers of a frame say, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with
-//! its extension headers, TCP or UDP. What is cut off or inconsistent counts as not there.
+//! its extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it is longer than
+//! its frame has headers, and is no packet without fault: rdma-core's tests send such ones (`tests/utils.py`), and match them.
 
 use super::protocols::{
     AH, ESP, ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG,
@@ -41,12 +42,14 @@ pub(crate) struct Ip {
     pub(crate) protocol: u8,
     /// It is a part of a packet.
     pub(crate) fragment: bool,
+    /// The frame ends before it does.
+    pub(crate) truncated: bool,
     /// IPv6 only.
     pub(crate) flow_label: u32,
     /// An IPv4 address is in the last four bytes.
     pub(crate) source: [u8; 16],
     pub(crate) destination: [u8; 16],
-    /// The header's checksum is right; IPv6 has none.
+    /// The header's checksum is right; IPv6 has none. Of what is truncated nothing is right.
     pub(crate) checksum_ok: bool,
     /// Sum of all 16-bit words of the packet, not complemented.
     pub(crate) sum: u16,
@@ -141,9 +144,10 @@ fn ipv4(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
     let bytes = frame.get(at..)?;
     let words = bytes.first()? & 0xf;
     let (header, len) = (usize::from(words) * 4, usize::from(be16(bytes, 2)?));
-    if bytes[0] >> 4 != 4 || header < IPV4_HEADER || header > len || len > bytes.len() {
+    if bytes[0] >> 4 != 4 || header < IPV4_HEADER || header > len.min(bytes.len()) {
         return None;
     }
+    let (truncated, len) = (len > bytes.len(), len.min(bytes.len()));
     let address = |at: usize| {
         let mut address = [0; 16];
         address[12..].copy_from_slice(&bytes[at..at + 4]);
@@ -158,10 +162,11 @@ fn ipv4(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
         ttl: bytes[8],
         protocol: bytes[9],
         fragment: be16(bytes, 6)? & 0x3fff != 0,
+        truncated,
         flow_label: 0,
         source: address(12),
         destination: address(16),
-        checksum_ok: fold(add(0, &bytes[..header])) == 0,
+        checksum_ok: !truncated && fold(add(0, &bytes[..header])) == 0,
         sum: !fold(add(0, &bytes[..len])),
     };
     Some((ip, at + header))
@@ -171,9 +176,10 @@ fn ipv4(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
 fn ipv6(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
     let bytes = frame.get(at..)?;
     let len = IPV6_HEADER + usize::from(be16(bytes, 4)?);
-    if bytes[0] >> 4 != 6 || len > bytes.len() {
+    if bytes[0] >> 4 != 6 || bytes.len() < IPV6_HEADER {
         return None;
     }
+    let (truncated, len) = (len > bytes.len(), len.min(bytes.len()));
     let bytes = &bytes[..len];
     let (mut next, mut protocol, mut fragment) = (IPV6_HEADER, bytes[6], false);
     for _ in 0..MAX_EXTENSIONS {
@@ -201,10 +207,11 @@ fn ipv6(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
         ttl: bytes[7],
         protocol,
         fragment,
+        truncated,
         flow_label: u32::from(bytes[1] & 0xf) << 16 | u32::from(be16(bytes, 2)?),
         source: array(bytes, 8)?,
         destination: array(bytes, 24)?,
-        checksum_ok: true,
+        checksum_ok: !truncated,
         sum: !fold(add(0, bytes)),
     };
     Some((ip, at + next))
@@ -226,7 +233,7 @@ fn ports(frame: &[u8], ip: &Ip, at: usize) -> Option<Ports> {
     let checksum = be16(segment, if l4 == L4::Udp { 6 } else { 16 })?;
     let pseudo = segment.len() as u64 + u64::from(ip.protocol);
     let sum = add(add(add(pseudo, &ip.source), &ip.destination), segment);
-    let checksum_ok = fold(sum) == 0 || l4 == L4::Udp && checksum == 0;
+    let checksum_ok = !ip.truncated && (fold(sum) == 0 || l4 == L4::Udp && checksum == 0);
     Some(Ports { l4, source, destination, checksum_ok })
 }
 
@@ -317,6 +324,31 @@ mod tests {
         let part = [17, 0, 0, 1, 0, 0, 0, 1];
         let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&part, 44))).expect("headers");
         assert_eq!((found.ip.unwrap().fragment, found.ports), (true, None));
+    }
+
+    #[test]
+    fn a_packet_longer_than_its_frame_has_headers_and_is_not_right() {
+        for ipv6 in [false, true] {
+            let mut packet = if ipv6 { vec![0x60, 0, 0, 0, 0, 8, 17, 9] } else { ipv4_tcp(0x10, 0)[..20].to_vec() };
+            if ipv6 {
+                packet.extend([[0x20; 16], [0x30; 16]].concat());
+            } else {
+                (packet[3], packet[9]) = (28, 17);
+            }
+            packet.extend([0, 1, 0, 2, 0, 8, 0, 0]);
+            let mut bytes = frame(&[], if ipv6 { [0x86, 0xdd] } else { [8, 0] }, &packet);
+            let whole = Headers::of(&bytes).expect("headers");
+            assert!(whole.ip.unwrap().checksum_ok && whole.ports.unwrap().checksum_ok);
+            let length = if ipv6 { 14 + 5 } else { 14 + 3 };
+            bytes[length] += 1;
+            if !ipv6 {
+                fill_checksums(&mut bytes, Checksums { l3: true, l4: false });
+            }
+            let found = Headers::of(&bytes).expect("headers");
+            let (ip, ports) = (found.ip.expect("IP"), found.ports.expect("UDP"));
+            assert_eq!((ip.end, ip.protocol, ports.source, ports.destination), (bytes.len(), 17, 1, 2));
+            assert!(ip.truncated && !ip.checksum_ok && !ports.checksum_ok);
+        }
     }
 
     #[test]

@@ -36,9 +36,13 @@ fn a_receive_queue_goes_its_ways_and_no_others() {
         b.poll_all(b_cq)
     };
     assert_eq!(arrives(&mut b, &mut b_cq), [], "in reset");
-    for (from, to) in [(RST, ERR), (RDY, ERR), (ERR, RST), (RST, 2)] {
+    for (from, to) in [(RDY, ERR), (ERR, RST), (RST, 2)] {
         assert!(b.modify_rq(rq.number, from, to).is_err(), "{from} to {to}");
     }
+    let (mail, mut unused) = b.rq_mail(&b_cq, false);
+    unused.number = b.number(mail, "create_rq_out", "rqn");
+    b.modify_rq(unused.number, RST, ERR).unwrap();
+    assert_eq!(b.modify_rq(unused.number, ERR, RDY), Err(Status::BadResourceState));
     b.modify_rq(rq.number, RST, RDY).unwrap();
     assert_eq!(arrives(&mut b, &mut b_cq), [(2, 0, 0, whole().len() as u32)]);
     assert_eq!(query(&mut b, true, rq.number), [RDY, 1, 3]);
@@ -62,7 +66,10 @@ fn a_send_queue_stops_at_an_error_and_flushes_if_it_is_told_to() {
         let tis = a.tis();
         let (mail, mut sq) = a.sq_mail(&cq, Some(tis));
         sq.number = a.number(mail.set("ctx.flush_in_error_en", flushes.into()), "create_sq_out", "sqn");
-        assert_eq!(a.modify_sq(sq.number, RST, ERR), Err(Status::BadResourceState));
+        // As Linux does it with the queue of a QP that has not been ready to send.
+        a.modify_sq(sq.number, RST, ERR).unwrap();
+        assert_eq!(a.modify_sq(sq.number, ERR, RDY), Err(Status::BadResourceState));
+        a.modify_sq(sq.number, ERR, RST).unwrap();
         a.modify_sq(sq.number, RST, RDY).unwrap();
         a.send(&mut sq, 0, &whole());
         // No such opcode.

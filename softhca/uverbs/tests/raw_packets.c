@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	step = NEED((int (*)(void))dlsym(RTLD_DEFAULT, "softhca_step"));
 	start();
 	struct ibv_device_attr_ex device;
-	EXPECT(ibv_query_device_ex(context, NULL, &device) == 0 && device.raw_packet_caps == IBV_RAW_PACKET_CAP_IP_CSUM);
+	EXPECT(ibv_query_device_ex(context, NULL, &device) == 0 && device.raw_packet_caps == (IBV_RAW_PACKET_CAP_IP_CSUM | IBV_RAW_PACKET_CAP_CVLAN_STRIPPING));
 	cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
 	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
 	memcpy(memory, frame, FRAME);

@@ -2,6 +2,7 @@
 //! through it, and find the data that they expect. A C program of our own makes the calls that they do not make.
 
 mod devx;
+mod frames;
 mod launcher;
 mod pair;
 mod rdma_cm;

@@ -156,6 +156,8 @@ capability_set! {
     LOG_MIN_STRIDE_SZ_RQ: 0x3ab, 5 = |_| 4;
     LOG_MAX_STRIDE_SZ_SQ: 0x3b3, 5 = |_| 6;
     LOG_MIN_STRIDE_SZ_SQ: 0x3bb, 5 = |_| 6;
+    // Of work queues alone; Linux refuses longer ones to `ibv_create_wq`.
+    LOG_MAX_WQ_SZ: 0x3db, 5 = |c| if is_ethernet(c) { c.limits.max_wqe_log.into() } else { 0 };
     DISABLE_LOCAL_LB_UC: 0x3e1, 1 = |c| is_ethernet(c).into();
     DISABLE_LOCAL_LB_MC: 0x3e2, 1 = |c| is_ethernet(c).into();
     LOG_MAX_VLAN_LIST: 0x3eb, 5 = |c| if is_ethernet(c) { LOG_MAX_VLANS.into() } else { 0 };

@@ -66,9 +66,14 @@ pub(crate) mod creator {
     pub(crate) const PSV: u16 = 0x600;
     pub(crate) const XRC_SRQ: u16 = 0x705;
     pub(crate) const DCT: u16 = 0x710;
+    pub(crate) const TRANSPORT_DOMAIN: u16 = 0x816;
+    pub(crate) const TIR: u16 = 0x900;
     pub(crate) const SQ: u16 = 0x904;
     pub(crate) const RQ: u16 = 0x908;
     pub(crate) const RMP: u16 = 0x90c;
+    pub(crate) const RQT: u16 = 0x916;
+    pub(crate) const FLOW_TABLE: u16 = 0x930;
+    pub(crate) const FLOW_GROUP: u16 = 0x933;
     pub(crate) const FLOW_TABLE_ENTRY: u16 = 0x936;
     pub(crate) const FLOW_COUNTER: u16 = 0x939;
     pub(crate) const GENERAL_OBJECT: u16 = 0xa00;

@@ -163,6 +163,44 @@ abi! {
         tir_icm_addr: u64,
     }
 
+    /// `struct mlx5_ib_create_qp_rss`.
+    struct CreateQpRss {
+        rx_hash_fields_mask: u64,
+        rx_hash_function: u8,
+        rx_key_len: u8,
+        reserved: [u8; 6],
+        rx_hash_key: [u8; 128],
+        comp_mask: u32,
+        flags: u32,
+    }
+
+    /// `struct mlx5_ib_create_wq`.
+    struct CreateWq {
+        buf_addr: u64,
+        db_addr: u64,
+        rq_wqe_count: u32,
+        /// log2 of the bytes of a WQE.
+        rq_wqe_shift: u32,
+        user_index: u32,
+        flags: u32,
+        comp_mask: u32,
+        single_stride_log_num_of_bytes: u32,
+        single_wqe_log_num_of_strides: u32,
+        two_byte_shift_en: u32,
+    }
+
+    /// `struct mlx5_ib_modify_wq`.
+    struct ModifyWq {
+        comp_mask: u32,
+        reserved: u32,
+    }
+
+    /// `struct mlx5_ib_create_flow`, without counters.
+    struct CreateFlow {
+        ncounters_data: u32,
+        reserved: u32,
+    }
+
     /// `struct mlx5_ib_create_ah_resp`.
     struct CreateAhResp {
         response_length: u32,
@@ -192,8 +230,29 @@ pub(crate) const CLOCK_INFO_V1: u8 = 1;
 /// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
 pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 
-/// `MLX5_IB_CREATE_QP_RESP_MASK_SQN`: the response to creating a QP holds the number of its send queue.
-pub(crate) const CREATE_QP_RESP_SQN: u32 = 1 << 3;
+/// What the response to creating a QP holds (`enum mlx5_ib_create_qp_resp_mask`): numbers of its parts.
+pub(crate) mod qp_resp {
+    pub(crate) const TIRN: u32 = 1;
+    pub(crate) const RQN: u32 = 1 << 2;
+    pub(crate) const SQN: u32 = 1 << 3;
+}
+
+/// Fields of frames that are hashed (`enum mlx5_rx_hash_fields`).
+pub(crate) mod rx_hash {
+    pub(crate) const SRC_IPV4: u64 = 1;
+    pub(crate) const DST_IPV4: u64 = 1 << 1;
+    pub(crate) const SRC_IPV6: u64 = 1 << 2;
+    pub(crate) const DST_IPV6: u64 = 1 << 3;
+    pub(crate) const SRC_PORT_TCP: u64 = 1 << 4;
+    pub(crate) const DST_PORT_TCP: u64 = 1 << 5;
+    pub(crate) const SRC_PORT_UDP: u64 = 1 << 6;
+    pub(crate) const DST_PORT_UDP: u64 = 1 << 7;
+    pub(crate) const IPSEC_SPI: u64 = 1 << 8;
+    /// Of the headers inside of a tunnel.
+    pub(crate) const INNER: u64 = 1 << 31;
+    /// `MLX5_RX_HASH_FUNC_TOEPLITZ`.
+    pub(crate) const TOEPLITZ: u8 = 1;
+}
 
 /// `MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT`: what DCTs receive can go into CQEs.
 pub(crate) const DEVICE_SCAT2CQE_DCT: u32 = 1 << 3;
@@ -204,6 +263,8 @@ pub(crate) mod qp_flag {
     pub(crate) const BFREG_INDEX: u32 = 1 << 3;
     pub(crate) const TYPE_DCT: u32 = 1 << 4;
     pub(crate) const TYPE_DCI: u32 = 1 << 5;
+    /// Frames that the device itself has sent come to receivers of frames: two flags.
+    pub(crate) const SELF_LB: u32 = 3 << 6;
     pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
     pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
     /// What can be asked of a QP that is not a DCT or RSS, as far as the device goes.

@@ -7,6 +7,7 @@
 //! The structures leave out the `response` pointer only where a comment says so: commands that come through the
 //! `INVOKE_WRITE` method still carry it, unused.
 
+pub(crate) mod frames;
 pub(crate) mod mailbox;
 pub(crate) mod mlx5;
 mod names;
@@ -89,6 +90,7 @@ pub(crate) mod async_event {
     pub(crate) const SRQ_ERR: u32 = 14;
     pub(crate) const SRQ_LIMIT_REACHED: u32 = 15;
     pub(crate) const QP_LAST_WQE_REACHED: u32 = 16;
+    pub(crate) const WQ_FATAL: u32 = 19;
 }
 
 /// Access flags (`enum ib_uverbs_access_flags`).

@@ -10,7 +10,10 @@ pub(crate) mod object {
     pub(crate) const SRQ: u16 = 5;
     pub(crate) const AH: u16 = 6;
     pub(crate) const MR: u16 = 7;
+    pub(crate) const FLOW: u16 = 9;
     pub(crate) const XRCD: u16 = 0xa;
+    pub(crate) const RWQ_IND_TBL: u16 = 0xb;
+    pub(crate) const WQ: u16 = 0xc;
     pub(crate) const ASYNC_EVENT: u16 = 0x10;
     pub(crate) const MLX5_DEVX: u16 = 0x1000;
     pub(crate) const MLX5_DEVX_OBJ: u16 = 0x1001;
@@ -85,6 +88,13 @@ pub(crate) mod command {
     pub(crate) const OPEN_QP: u32 = 40;
     pub(crate) const EX_QUERY_DEVICE: u32 = EX | 1;
     pub(crate) const EX_MODIFY_QP: u32 = EX | 26;
+    pub(crate) const EX_CREATE_FLOW: u32 = EX | 50;
+    pub(crate) const EX_DESTROY_FLOW: u32 = EX | 51;
+    pub(crate) const EX_CREATE_WQ: u32 = EX | 52;
+    pub(crate) const EX_MODIFY_WQ: u32 = EX | 53;
+    pub(crate) const EX_DESTROY_WQ: u32 = EX | 54;
+    pub(crate) const EX_CREATE_RWQ_IND_TBL: u32 = EX | 55;
+    pub(crate) const EX_DESTROY_RWQ_IND_TBL: u32 = EX | 56;
     pub(crate) const EX_MODIFY_CQ: u32 = EX | 57;
 
     /// Names of all commands, for messages.

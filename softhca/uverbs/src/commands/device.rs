@@ -12,16 +12,13 @@ use crate::context::uars::{self, StaticUars};
 use crate::device::Hca;
 use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_RQ_WQE, MAX_SQ_WQE};
 use crate::process::Errno;
-use softhca_settings::{self as settings, InlineHeaders, Link};
+use softhca_settings::{self as settings, InlineHeaders};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// Scatter/gather entries of a READ (Linux `MLX5_MAX_SGE_RD`).
 const MAX_SGE_RD: u32 = 30;
 
-/// On Ethernet, IP checksums of raw packets are filled in: of the same, and of `enum ib_uverbs_raw_packet_caps`.
-const RAW_IP_CSUM: u32 = 1 << 26;
-const RAW_PACKET_IP_CSUM: u32 = 1 << 2;
 /// On-demand paging (`enum ibv_odp_general_caps`): regions of memory that is not pinned, and one of all of it.
 const ODP_SUPPORT: u64 = 1;
 const ODP_SUPPORT_IMPLICIT: u64 = 1 << 1;
@@ -119,11 +116,8 @@ fn put_context(request: &Request, driver: u16, response: &AllocUcontextResp) -> 
 
 /// `enum ib_device_cap_flags`.
 fn capabilities(hca: &Hca) -> u32 {
-    let flags = hca.capabilities().attributes.cap_flags;
-    match hca.settings.link {
-        Link::Infiniband => flags,
-        Link::Ethernet => flags | RAW_IP_CSUM,
-    }
+    let has = hca.capabilities();
+    has.attributes.cap_flags | has.frames.cap_flags
 }
 
 fn base(context: &Context) -> QueryDeviceResp {
@@ -168,11 +162,6 @@ fn base(context: &Context) -> QueryDeviceResp {
     }
 }
 
-/// Bytes of the largest packet that raw packet QPs have cut up, as `max_lso_cap` says it.
-const MAX_TSO: u32 = 1 << 18;
-/// `IBV_QPT_RAW_PACKET`.
-const RAW_PACKET: u32 = 8;
-
 /// `QUERY_DEVICE`.
 pub(crate) fn query_device(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let _: u64 = request.core_in()?;
@@ -190,6 +179,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     }
     let room = request.len(write::CORE_OUT);
     let hca = &context.hca;
+    let frames = hca.capabilities().frames;
     request.core_out(&ExQueryDeviceResp {
         base: base(context),
         response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
@@ -198,7 +188,9 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         timestamp_mask: i64::MAX as u64,
         hca_core_clock: hca.capabilities().attributes.core_clock_khz,
         device_cap_flags_ex: capabilities(hca).into(),
-        raw_packet_caps: if hca.settings.link == Link::Ethernet { RAW_PACKET_IP_CSUM } else { 0 },
+        rss_caps: frames.rss_caps,
+        max_wq_type_rq: frames.max_wq_type_rq,
+        raw_packet_caps: frames.raw_packet_caps,
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
         ..FromZeros::new_zeroed()
@@ -206,7 +198,8 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     let response = DeviceResp {
         response_length: size_of::<DeviceResp>() as u32,
         flags: DEVICE_SCAT2CQE_DCT,
-        tso_caps: if hca.settings.link == Link::Ethernet { [MAX_TSO, 1 << RAW_PACKET] } else { [0; 2] },
+        tso_caps: frames.tso_caps,
+        rss_caps: frames.hash_caps,
         ..FromZeros::new_zeroed()
     };
     request.put_optional(UHW_OUT, &response)

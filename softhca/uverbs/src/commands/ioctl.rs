@@ -3,7 +3,10 @@
 use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
-use super::{advise, ah, cq, device, event_file, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, xrc, xrcd};
+use super::{
+    advise, ah, cq, device, event_file, flow, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, wq_table, xrc,
+    xrcd,
+};
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
 use crate::device::refusal;
@@ -50,6 +53,10 @@ const METHODS: &[Method] = {
         method(object::MR, 3, "QUERY_MR", 5, mr::query),
         method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
         method(object::MR, 5, "REG_MR", 11, mr::reg),
+        method(object::FLOW, 0, "FLOW_DESTROY", 1, flow::destroy),
+        method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, wq_table::destroy),
+        method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
+        method(object::WQ, 1, "WQ_DESTROY", 2, wq::destroy),
         method(object::XRCD, 0, "XRCD_DESTROY", 1, xrcd::close),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
         method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
@@ -104,6 +111,13 @@ const COMMANDS: &[Command] = {
         command(command::OPEN_QP, xrc::open_target),
         command(command::EX_QUERY_DEVICE, device::ex_query_device),
         command(command::EX_MODIFY_QP, qp_state::ex_modify),
+        command(command::EX_CREATE_FLOW, flow::create),
+        command(command::EX_DESTROY_FLOW, flow::write_destroy),
+        command(command::EX_CREATE_WQ, wq::write_create),
+        command(command::EX_MODIFY_WQ, wq::modify),
+        command(command::EX_DESTROY_WQ, wq::write_destroy),
+        command(command::EX_CREATE_RWQ_IND_TBL, wq_table::create),
+        command(command::EX_DESTROY_RWQ_IND_TBL, wq_table::write_destroy),
         command(command::EX_MODIFY_CQ, cq::modify),
     ]
 };

@@ -4,17 +4,19 @@ use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
 use super::pd::Pd;
+use super::raw_receiver::RawReceiver;
 use super::request::Request;
+use super::rss::RssQp;
 use super::srq::Srq;
 use super::xrcd::Xrcd;
 use crate::abi::mailbox::creator;
-use crate::abi::mlx5::{CREATE_QP_RESP_SQN, CreateQp, CreateQpResp, qp_flag};
+use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag, qp_resp};
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
 use crate::context::uars::Register;
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
-use crate::device::{Hca, Origin, Pinned, Source};
-use crate::process::Errno;
+use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
+use crate::process::{Errno, capability, has_capability};
 use softhca::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
@@ -28,6 +30,8 @@ const WQEBB_BYTES: u64 = 64;
 pub(super) const OF_DRIVER: u64 = 0xff;
 /// `IB_UVERBS_QP_CREATE_SQ_SIG_ALL`.
 pub(super) const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
+/// `IB_UVERBS_QP_CREATE_CVLAN_STRIPPING`: of QPs for raw packets.
+const FLAG_CVLAN_STRIPPING: u32 = 1 << 9;
 
 /// Bytes of a scatter entry.
 const DATA_SEGMENT_BYTES: u32 = 16;
@@ -49,7 +53,7 @@ pub(crate) struct Qp {
 /// What a QP needs.
 pub(super) enum Needs {
     /// What has been made for it, or is kept busy.
-    Parts { _kept: Box<Parts> },
+    Parts { kept: Box<Parts> },
     /// A target of XRC: its domain.
     Domain(Arc<Xrcd>),
 }
@@ -63,6 +67,7 @@ pub(super) struct Parts {
     _pd: Arc<Pd>,
     _cqs: [Arc<Cq>; 2],
     _srq: Option<Arc<Srq>>,
+    receiver: Option<RawReceiver>,
 }
 
 impl context::Object for Qp {
@@ -74,16 +79,18 @@ impl context::Object for Qp {
         if let Needs::Domain(xrcd) = &self.needs {
             return xrcd.close_target(hca, self.number, &self.events);
         }
+        if let Some(receiver) = self.receiver() {
+            receiver.release(hca)?;
+        }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(&[Origin::Qp(self.number)]);
         Ok(())
     }
 
-    /// A QP for raw packets is a send queue and a receive queue.
+    /// A QP for raw packets is a send queue and what receives.
     fn is_named(&self, id: CommandId) -> bool {
-        let creators: &[u16] =
-            if self.transport == Transport::RawPacket { &[creator::SQ, creator::RQ] } else { &[creator::QP] };
-        creators.iter().any(|&creator| id == CommandId::new(creator, self.number))
+        let creator = if self.transport == Transport::RawPacket { creator::SQ } else { creator::QP };
+        id == CommandId::new(creator, self.number) || self.receiver().is_some_and(|receiver| receiver.is_named(id))
     }
 }
 
@@ -92,6 +99,14 @@ impl Qp {
     pub(super) fn of_target(number: u32, events: Arc<Source>, needs: Needs) -> Self {
         let cap = FromZeros::new_zeroed();
         Self { number, cap, signal_all: false, transport: Transport::Xrc, events, needs }
+    }
+
+    /// What receives frames for it.
+    pub(super) fn receiver(&self) -> Option<&RawReceiver> {
+        match &self.needs {
+            Needs::Parts { kept } => kept.receiver.as_ref(),
+            Needs::Domain(_) => None,
+        }
     }
 
     /// Where its events go.
@@ -156,11 +171,21 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let driver: CreateQp = request.input(UHW_IN)?;
     let qp_type: u64 = request.input(9)?;
     let transport = transport(qp_type, driver.flags)?;
+    if transport == Transport::RawPacket {
+        if !has_capability(capability::NET_RAW) {
+            return Err(Errno::EPERM);
+        }
+        if context.answer.get().is_none_or(|answer| answer.cqe_version == 0) {
+            return Err(Errno::EINVAL);
+        }
+    }
     let cap: QpCap = request.input(8)?;
     let user_handle: u64 = request.input(7)?;
     let flags: u32 = request.optional(10)?.unwrap_or(0);
     // Some of them would be other kinds of QPs, some other layouts of WQEs: not to be ignored.
-    if flags & !FLAG_SQ_SIG_ALL != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+    let raw = transport == Transport::RawPacket;
+    let permitted = if raw { FLAG_SQ_SIG_ALL | FLAG_CVLAN_STRIPPING } else { FLAG_SQ_SIG_ALL };
+    if flags & !permitted != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
@@ -186,15 +211,17 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let log_sq = log_ring(driver.sq_wqe_count)?;
     let sq_bytes = log_sq.map_or(0, |log| WQEBB_BYTES << log);
     // The rings are one buffer, save those of raw packets, which are two objects in a ConnectX.
-    let raw = transport == Transport::RawPacket;
+    if raw && log_rq.is_none() && log_sq.is_none() {
+        return Err(Errno::EINVAL);
+    }
     let (rings_bytes, sq_buf) = if raw {
         (rq_bytes, driver.sq_buf_addr)
     } else {
         (rq_bytes + sq_bytes, driver.buf_addr.checked_add(rq_bytes).ok_or(Errno::EFAULT)?)
     };
     let rq = match (&srq, log_rq) {
-        // An initiator receives nothing, whatever libmlx5 has made room for.
-        _ if transport == Transport::Dc => ReceiveSource::None,
+        // An initiator receives nothing, whatever libmlx5 has made room for. Frames have a queue of their own.
+        _ if raw || transport == Transport::Dc => ReceiveSource::None,
         (Some(srq), _) => ReceiveSource::Shared { srqn: srq.number },
         (None, Some(log_size)) => {
             ReceiveSource::Own(RqContext { buf: driver.buf_addr, log_size, log_stride: log_stride as u8 })
@@ -247,6 +274,26 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         })
     })?;
     let bfreg_index = register.number();
+    let receiver = log_rq.filter(|_| raw).map(|log_size| {
+        let queue = FrameQueue {
+            pd: pd.number,
+            cqn: recv_cq.number,
+            ring: driver.buf_addr,
+            record: driver.db_addr,
+            log_size: log_size.into(),
+            log_stride,
+            user_index: driver.uidx & 0xff_ffff,
+            strips_vlan: flags & FLAG_CVLAN_STRIPPING != 0,
+            signed: false,
+        };
+        RawReceiver::new(context, &queue, &events)
+    });
+    let receiver = receiver.transpose().inspect_err(|_| {
+        if let Err(error) = hca.destroy(Object::Qp, number, |device| device.destroy_qp(number)) {
+            log::warn!("QP {number:#x} stays: {error:?}");
+        }
+    })?;
+    let (rqn, tirn) = receiver.as_ref().map_or((0, 0), |receiver| (receiver.rqn, receiver.tirn));
     let ring = QpCap {
         max_recv_wr: log_rq.map_or(0, |log| 1 << log),
         max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES),
@@ -259,27 +306,37 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         transport,
         events,
         needs: Needs::Parts {
-            _kept: Box::new(Parts {
+            kept: Box::new(Parts {
                 _pinned: pinned,
                 _register: register,
                 _pd: pd,
                 _cqs: [send_cq, recv_cq],
                 _srq: srq,
+                receiver,
             }),
         },
     });
     hca.know(Origin::Qp(number), &qp.events);
     request.put_handle(0, context.insert(qp))?;
     request.put(13, &cap)?;
-    request.put(14, &number)?;
-    // The number of a raw packet QP is that of its send queue.
-    let (comp_mask, sqn) = if raw { (CREATE_QP_RESP_SQN, number) } else { (0, 0) };
-    request.put(UHW_OUT, &CreateQpResp { bfreg_index, comp_mask, sqn, ..FromZeros::new_zeroed() })
+    // One for raw packets has the number of its send queue, or else of its receive queue.
+    request.put(14, if raw && log_sq.is_none() { &rqn } else { &number })?;
+    let sqn = if raw && log_sq.is_some() { number } else { 0 };
+    let mut response = CreateQpResp { bfreg_index, ..FromZeros::new_zeroed() };
+    if raw && user != DRIVER {
+        (response.rqn, response.sqn, response.tirn) = (rqn, sqn, tirn);
+        response.comp_mask = if sqn != 0 { qp_resp::SQN } else { 0 };
+        response.comp_mask |= if rqn != 0 { qp_resp::RQN | qp_resp::TIRN } else { 0 };
+    }
+    request.put(UHW_OUT, &response)
 }
 
 fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
     if context.get::<Dct>(handle).is_ok() {
         return Ok(context.destroy::<Dct>(handle)?.reported());
+    }
+    if context.get::<RssQp>(handle).is_ok() {
+        return Ok(context.destroy::<RssQp>(handle)?.reported());
     }
     Ok(context.destroy::<Qp>(handle)?.reported())
 }

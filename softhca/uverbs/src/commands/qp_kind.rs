@@ -1,7 +1,7 @@
 //! `QP_CREATE`, by what is to be made: targets are QPs to a program only.
 
 use super::request::Request;
-use super::{dct, qp, xrc};
+use super::{dct, qp, rss, xrc};
 use crate::abi::UHW_IN;
 use crate::abi::mlx5::{CreateQp, qp_flag};
 use crate::context::Context;
@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 /// `QP_CREATE`: attributes as [`qp::create`] has them.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    if request.optional_handle(6).is_some() && request.input::<u64>(9)? != xrc::TARGET {
+        return rss::create(context, request);
+    }
     let driver: CreateQp = request.input(UHW_IN)?;
     match request.input(9)? {
         qp::OF_DRIVER if driver.flags & qp_flag::TYPE_DCT != 0 => dct::create(context, request),

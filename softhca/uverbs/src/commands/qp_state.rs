@@ -5,6 +5,7 @@ use super::dct::{self, Dct};
 use super::mtu;
 use super::qp::Qp;
 use super::request::Request;
+use super::rss::RssQp;
 use crate::abi::mlx5::ModifyQpResp;
 use crate::abi::qp_attr as mask;
 use crate::abi::{ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, access, write};
@@ -111,9 +112,15 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
         return dct::modify(&context.hca, &dct, wanted);
     }
+    if context.get::<RssQp>(wanted.qp_handle).is_ok() {
+        return Err(Errno::ENOSYS);
+    }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let attr = attr_from_abi(&context.hca, wanted, qp.ignored())?;
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
+    if let Some((receiver, to)) = qp.receiver().zip(attr.state) {
+        receiver.follow(&context.hca, to)?;
+    }
     Ok(None)
 }
 
@@ -142,6 +149,9 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
     let wanted: QueryQp = request.core_in()?;
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
         return request.core_out(&dct::query(&dct, wanted.attr_mask)?);
+    }
+    if context.get::<RssQp>(wanted.qp_handle).is_ok() {
+        return Err(Errno::ENOSYS);
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let info = context.hca.command(|device| device.query_qp(qp.number))?;

@@ -12,7 +12,7 @@ pub(crate) mod uars;
 pub(crate) use objects::{CommandId, Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
-use crate::device::{ClockPages, EventPipe, Hca, Pinned, RecordFile};
+use crate::device::{ClockPages, EventPipe, FrameObject, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use allocated::Allocated;
@@ -49,6 +49,8 @@ pub(crate) struct Context {
     default_events: OnceLock<Arc<EventPipe>>,
     /// Files of answers and events that belong to this one.
     files: Mutex<Vec<Weak<RecordFile>>>,
+    /// The transport domain of what receives frames, once there was any.
+    transport_domain: Mutex<Option<u32>>,
     /// The device's user that the context is, if it was set up as one; else 0.
     user: AtomicU16,
 }
@@ -83,6 +85,7 @@ impl Context {
             clock: OnceLock::new(),
             default_events: OnceLock::new(),
             files: Mutex::default(),
+            transport_domain: Mutex::default(),
             user: AtomicU16::new(0),
         };
         if is_user {
@@ -100,6 +103,14 @@ impl Context {
     pub(crate) fn become_user(&self) -> Result<(), Errno> {
         self.user.store(self.hca.create_user()?.0, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The transport domain of what receives frames.
+    pub(crate) fn transport_domain(&self) -> Result<u32, Errno> {
+        let mut domain = lock(&self.transport_domain);
+        let number = domain.map_or_else(|| self.hca.create_transport_domain(self.user()), Ok)?;
+        *domain = Some(number);
+        Ok(number)
     }
 
     /// Takes back what [`Self::become_user`] did.
@@ -227,6 +238,11 @@ impl Context {
         }
         if !objects.is_empty() {
             log::warn!("closing the device: {} objects stay", objects.len());
+        }
+        if let Some(domain) = lock(&self.transport_domain).take()
+            && let Err(error) = self.hca.destroy_frame_object(self.user(), FrameObject::TransportDomain, domain)
+        {
+            log::warn!("closing the device: transport domain {domain:#x} stays: {error:?}");
         }
         if let Some(uars) = self.static_uars.get() {
             uars.release(&self.hca);

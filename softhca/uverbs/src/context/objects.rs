@@ -11,10 +11,16 @@ use std::sync::Arc;
 pub(crate) enum Rank {
     /// What a command has made.
     Devx,
+    /// A flow.
+    Flow,
     /// An address handle.
     Ah,
     /// A queue pair.
     Qp,
+    /// A table of work queues.
+    WqTable,
+    /// A work queue.
+    Wq,
     /// A shared receive queue.
     Srq,
     /// A completion queue.

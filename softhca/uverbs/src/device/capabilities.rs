@@ -1,6 +1,7 @@
 //! What the firmware says that it can do, as far as a kernel driver acts on it (`QUERY_HCA_CAP`).
 
 use super::attributes::Attributes;
+use super::frame_attributes::FrameAttributes;
 use crate::abi::mailbox::{self, Field, OP_MOD, field};
 use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
@@ -8,6 +9,8 @@ use softhca::firmware::{Firmware, Status};
 const QUERY_HCA_CAP: u16 = 0x100;
 /// Kinds of capabilities (`enum mlx5_cap_type`).
 const GENERAL: u64 = 0;
+const ETHERNET_OFFLOADS: u64 = 1;
+const FLOW_TABLE: u64 = 7;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
@@ -52,6 +55,8 @@ pub(crate) struct Capabilities {
     pub(crate) vhca_tunnel: bool,
     /// How much of everything it has.
     pub(crate) attributes: Attributes,
+    /// What it does for Ethernet frames.
+    pub(crate) frames: FrameAttributes,
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,
 }
@@ -67,8 +72,16 @@ impl Capabilities {
             (status == Status::Ok).then(|| output.split_off(BEFORE))
         };
         let Some(general) = query(GENERAL) else {
-            let attributes = Attributes::default();
-            return Self { users: false, user_caps: 0, apu: false, vhca_tunnel: false, attributes, events: None };
+            let (attributes, frames) = (Attributes::default(), FrameAttributes::default());
+            return Self {
+                users: false,
+                user_caps: 0,
+                apu: false,
+                vhca_tunnel: false,
+                attributes,
+                frames,
+                events: None,
+            };
         };
         let masks = |bytes: Vec<u8>| {
             let word = |index: usize| field(index * 64, 64).get(&bytes);
@@ -80,6 +93,7 @@ impl Capabilities {
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
             attributes: Attributes::of(&general),
+            frames: FrameAttributes::of(&general, query(ETHERNET_OFFLOADS).as_deref(), query(FLOW_TABLE).as_deref()),
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
     }

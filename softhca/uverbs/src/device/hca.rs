@@ -4,6 +4,7 @@ use super::capabilities::Capabilities;
 use super::clock::ClockPages;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
+use super::flow_tables::FlowTables;
 use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, ports};
 use super::record_file::RecordFile;
@@ -37,6 +38,8 @@ pub(crate) struct Hca {
     pub(super) core: Arc<DeviceMutex<Stepped>>,
     /// XRC domains that stand for files.
     pub(super) domains: Domains,
+    /// Rules for frames that are received, and for those that are sent.
+    pub(super) flow_tables: Mutex<[FlowTables; 2]>,
     capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
@@ -120,6 +123,7 @@ impl Hca {
             windows,
             core,
             domains: Domains::default(),
+            flow_tables: Mutex::new([0, 1].map(|_| FlowTables::new(capabilities.frames.log_max_flow_table))),
             capabilities,
             common_user: OnceLock::new(),
             trapped,

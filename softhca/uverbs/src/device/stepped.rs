@@ -27,6 +27,10 @@ pub(crate) enum Origin {
     Qp(u32),
     /// An SRQ.
     Srq(u32),
+    /// A work queue.
+    Wq(u32),
+    /// The receive queue of a QP for raw packets, whose errors are the QP's.
+    RawQueue(u32),
 }
 
 /// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
@@ -110,12 +114,12 @@ impl Stepped {
             Event::Port { port, up: true } => return self.tell_all(port, async_event::PORT_ACTIVE),
             Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
             Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),
+            Event::RqError { rqn } => {
+                self.sources(Origin::Wq(rqn)).for_each(|source| source.asynchronous(async_event::WQ_FATAL));
+                (Origin::RawQueue(rqn), async_event::QP_FATAL)
+            }
             // The kernel's driver keeps them to itself.
-            Event::Dct { .. }
-            | Event::RqError { .. }
-            | Event::SqError { .. }
-            | Event::CommandDone { .. }
-            | Event::PageRequest { .. } => return,
+            Event::Dct { .. } | Event::SqError { .. } | Event::CommandDone { .. } | Event::PageRequest { .. } => return,
             Event::Qp { qpn, kind } => {
                 let event_type = match kind {
                     QpEvent::CommunicationEstablished => async_event::COMM_EST,

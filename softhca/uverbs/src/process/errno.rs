@@ -19,6 +19,7 @@ impl Errno {
     pub(crate) const ENOMEM: Self = Self(libc::ENOMEM);
     pub(crate) const ENOSPC: Self = Self(libc::ENOSPC);
     pub(crate) const EPERM: Self = Self(libc::EPERM);
+    pub(crate) const ENOSYS: Self = Self(libc::ENOSYS);
     pub(crate) const ENOTTY: Self = Self(libc::ENOTTY);
     pub(crate) const EOPNOTSUPP: Self = Self(libc::EOPNOTSUPP);
     pub(crate) const EPROTONOSUPPORT: Self = Self(libc::EPROTONOSUPPORT);

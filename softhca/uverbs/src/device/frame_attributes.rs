@@ -1,0 +1,152 @@
+//! What a device does for Ethernet frames: what a kernel driver tells programs, by the firmware's capabilities. As of other figures,
+//! this reckons as Linux does (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
+
+use crate::abi::mailbox::{Field, field};
+use crate::abi::mlx5::rx_hash;
+
+/// Of `cmd_hca_cap`.
+const PORT_TYPE: Field = field(0x1b6, 2);
+const NIC_FLOW_TABLE: Field = field(0x1a6, 1);
+const ETH_NET_OFFLOADS: Field = field(0x21c, 1);
+const LOG_MAX_RQ: Field = field(0x363, 5);
+const LOG_MAX_RQT: Field = field(0x38b, 5);
+const LOG_MAX_RQT_SIZE: Field = field(0x393, 5);
+const LOG_MAX_WQ_SZ: Field = field(0x3db, 5);
+/// `MLX5_CAP_PORT_TYPE_ETH`.
+const ETHERNET: u64 = 1;
+/// Of `per_protocol_networking_offload_caps`.
+const CSUM_CAP: Field = field(0x0, 1);
+const VLAN_CAP: Field = field(0x1, 1);
+const MAX_LSO_CAP: Field = field(0xb, 5);
+/// Of `flow_table_nic_cap`: of tables for frames that are received.
+const FT_SUPPORT: Field = field(0x200, 1);
+const LOG_MAX_FT_SIZE: Field = field(0x222, 6);
+
+/// `enum ib_device_cap_flags`.
+const FLAG_RAW_IP_CSUM: u32 = 1 << 26;
+const FLAG_MANAGED_FLOW_STEERING: u32 = 1 << 29;
+/// `enum ib_uverbs_raw_packet_caps`.
+const RAW_CVLAN_STRIPPING: u32 = 1;
+const RAW_IP_CSUM: u32 = 1 << 2;
+/// `IBV_QPT_RAW_PACKET`, as a bit.
+const RAW_PACKET: u32 = 1 << 8;
+/// What Linux says of every device with Ethernet offloads, also of one that cannot hash headers inside of tunnels.
+const HASHED: u64 = rx_hash::SRC_IPV4
+    | rx_hash::DST_IPV4
+    | rx_hash::SRC_IPV6
+    | rx_hash::DST_IPV6
+    | rx_hash::SRC_PORT_TCP
+    | rx_hash::DST_PORT_TCP
+    | rx_hash::SRC_PORT_UDP
+    | rx_hash::DST_PORT_UDP
+    | rx_hash::INNER;
+
+/// What a device does for frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FrameAttributes {
+    /// Of `device_cap_flags`.
+    pub(crate) cap_flags: u32,
+    pub(crate) raw_packet_caps: u32,
+    /// `struct mlx5_ib_tso_caps`: most bytes, and kinds of QPs.
+    pub(crate) tso_caps: [u32; 2],
+    /// `struct mlx5_ib_rss_caps`: fields, and function.
+    pub(crate) hash_caps: [u64; 2],
+    /// `struct ib_uverbs_rss_caps`: kinds of QPs, tables, and entries of one.
+    pub(crate) rss_caps: [u32; 4],
+    pub(crate) max_wq_type_rq: u32,
+    /// log2 of the entries of the longest table of work queues, and of the WQEs of the longest one.
+    pub(crate) log_max_table_size: u32,
+    pub(crate) log_max_wq_size: u32,
+    /// log2 of the rules of the largest flow table.
+    pub(crate) log_max_flow_table: u32,
+}
+
+impl FrameAttributes {
+    /// By the general capabilities, those of Ethernet offloads, and those of flow tables, as far as there are any.
+    pub(super) fn of(general: &[u8], offloads: Option<&[u8]>, flow_tables: Option<&[u8]>) -> Self {
+        let log = |field: Field| 1_u32.checked_shl(field.get32(general)).unwrap_or(0);
+        let mut found = Self {
+            log_max_table_size: LOG_MAX_RQT_SIZE.get32(general),
+            log_max_wq_size: LOG_MAX_WQ_SZ.get32(general),
+            ..Self::default()
+        };
+        if let Some(offloads) = offloads.filter(|_| ETH_NET_OFFLOADS.get(general) != 0) {
+            if CSUM_CAP.get(offloads) != 0 {
+                found.cap_flags |= FLAG_RAW_IP_CSUM;
+                found.raw_packet_caps |= RAW_IP_CSUM;
+            }
+            if VLAN_CAP.get(offloads) != 0 {
+                found.raw_packet_caps |= RAW_CVLAN_STRIPPING;
+            }
+            let max_tso = MAX_LSO_CAP.get32(offloads);
+            if max_tso != 0 {
+                found.tso_caps = [1 << max_tso, RAW_PACKET];
+            }
+            found.hash_caps = [HASHED, rx_hash::TOEPLITZ.into()];
+        }
+        if PORT_TYPE.get(general) == ETHERNET {
+            found.rss_caps = [RAW_PACKET, log(LOG_MAX_RQT), log(LOG_MAX_RQT_SIZE), 0];
+            found.max_wq_type_rq = log(LOG_MAX_RQ);
+        }
+        if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
+            found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
+            found.log_max_flow_table = LOG_MAX_FT_SIZE.get32(tables);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::known;
+
+    #[test]
+    fn capabilities_are_where_linux_has_them() {
+        let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
+        assert_eq!(
+            [PORT_TYPE, NIC_FLOW_TABLE, ETH_NET_OFFLOADS, LOG_MAX_RQ, LOG_MAX_RQT, LOG_MAX_RQT_SIZE, LOG_MAX_WQ_SZ],
+            [
+                "port_type",
+                "nic_flow_table",
+                "eth_net_offloads",
+                "log_max_rq",
+                "log_max_rqt",
+                "log_max_rqt_size",
+                "log_max_wq_sz"
+            ]
+            .map(general)
+        );
+        let offload = |name: &str| known(&format!("per_protocol_networking_offload_caps.{name}"));
+        assert_eq!([CSUM_CAP, VLAN_CAP, MAX_LSO_CAP], ["csum_cap", "vlan_cap", "max_lso_cap"].map(offload));
+        let table = |name: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_receive.{name}"));
+        assert_eq!([FT_SUPPORT, LOG_MAX_FT_SIZE], ["ft_support", "log_max_ft_size"].map(table));
+    }
+
+    #[test]
+    fn figures_are_those_that_linux_shows() {
+        let (mut general, mut offloads, mut tables) = (vec![0; 0x100], vec![0; 0x100], vec![0; 0x1000]);
+        for (field, value) in [
+            (PORT_TYPE, ETHERNET),
+            (NIC_FLOW_TABLE, 1),
+            (ETH_NET_OFFLOADS, 1),
+            (LOG_MAX_RQ, 13),
+            (LOG_MAX_RQT, 16),
+            (LOG_MAX_RQT_SIZE, 11),
+        ] {
+            field.set(&mut general, value);
+        }
+        for (field, value) in [(CSUM_CAP, 1), (VLAN_CAP, 1), (MAX_LSO_CAP, 18)] {
+            field.set(&mut offloads, value);
+        }
+        FT_SUPPORT.set(&mut tables, 1);
+        // As ibv_devinfo showed them in a guest whose kernel, Linux 6.12.107, drove the device.
+        let found = FrameAttributes::of(&general, Some(&offloads), Some(&tables));
+        assert_eq!((found.cap_flags, found.raw_packet_caps), (0x2400_0000, 5));
+        assert_eq!((found.tso_caps, found.hash_caps), ([262_144, 256], [0x8000_00ff, 1]));
+        assert_eq!((found.rss_caps, found.max_wq_type_rq), ([256, 65536, 2048, 0], 8192));
+        // An InfiniBand device has none of it.
+        PORT_TYPE.set(&mut general, 0);
+        assert_eq!(FrameAttributes::of(&general, None, None).rss_caps, [0; 4]);
+    }
+}

@@ -1,0 +1,321 @@
+//! What receives Ethernet frames, made by commands as Linux' mlx5_ib makes it (`drivers/infiniband/hw/mlx5/qp.c`): receive queues,
+//! tables of them, and TIRs, to which rules send frames.
+
+use super::firmware::command_errno;
+use super::hca::Hca;
+use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field};
+use crate::process::Errno;
+use softhca::firmware::{Status, Uid};
+
+/// Where the number is, in outputs of commands that make one of these, and in inputs of those that destroy it.
+const NUMBER: Field = field(0x48, 24);
+
+/// Of `create_rq_in`; the addresses of pages follow.
+mod rq {
+    use super::{Field, field};
+
+    pub(super) const BYTES: usize = 0x110;
+    pub(super) const KEEPS_VLAN: Field = field(0x103, 1);
+    pub(super) const FLUSH_IN_ERROR: Field = field(0x10d, 1);
+    pub(super) const USER_INDEX: Field = field(0x128, 24);
+    pub(super) const CQN: Field = field(0x148, 24);
+    pub(super) const WQ_TYPE: Field = field(0x280, 4);
+    pub(super) const WQ_SIGNATURE: Field = field(0x284, 1);
+    pub(super) const PAGE_OFFSET: Field = field(0x2ab, 5);
+    pub(super) const PD: Field = field(0x2c8, 24);
+    pub(super) const DBR_ADDR: Field = field(0x300, 64);
+    pub(super) const LOG_STRIDE: Field = field(0x38c, 4);
+    pub(super) const LOG_SIZE: Field = field(0x39b, 5);
+    /// `MLX5_WQ_TYPE_CYCLIC`.
+    pub(super) const CYCLIC: u64 = 1;
+}
+
+/// Of `modify_rq_in`, whose context has its VLAN bit where that of `create_rq_in` has it.
+mod modify_rq {
+    use super::{Field, field};
+
+    pub(super) const OPCODE: u16 = 0x909;
+    pub(super) const FROM: Field = field(0x40, 4);
+    pub(super) const BITMASK: Field = field(0x80, 64);
+    pub(super) const TO: Field = field(0x108, 4);
+    /// `MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_VSD`.
+    pub(super) const VSD: u64 = 1 << 1;
+}
+
+/// Of `create_rqt_in`; the queues' numbers follow, in 4 bytes each.
+mod rqt {
+    use super::{Field, field};
+
+    pub(super) const BYTES: usize = 0x110;
+    pub(super) const MAX_SIZE: Field = field(0x1b0, 16);
+    pub(super) const ACTUAL_SIZE: Field = field(0x1d0, 16);
+}
+
+/// Of `create_tir_in`.
+mod tir {
+    use super::{Field, field};
+
+    pub(super) const BYTES: usize = 0x110;
+    pub(super) const DISP_TYPE: Field = field(0x120, 4);
+    pub(super) const INLINE_RQN: Field = field(0x1e8, 24);
+    pub(super) const INDIRECT_TABLE: Field = field(0x208, 24);
+    pub(super) const HASH_FUNCTION: Field = field(0x220, 4);
+    pub(super) const TRANSPORT_DOMAIN: Field = field(0x228, 24);
+    pub(super) const KEY: Field = field(0x240, 64);
+    pub(super) const L3_TYPE: Field = field(0x380, 1);
+    pub(super) const L4_TYPE: Field = field(0x381, 1);
+    pub(super) const SELECTED: Field = field(0x382, 30);
+    /// `MLX5_TIRC_DISP_TYPE_INDIRECT`, `MLX5_RX_HASH_FN_TOEPLITZ`.
+    pub(super) const INDIRECT: u64 = 1;
+    pub(super) const TOEPLITZ: u64 = 2;
+}
+
+/// log2 of the bytes of the device's pages, and the parts of one in which a ring can begin.
+const PAGE_SHIFT: u32 = 12;
+const PARTS_OF_PAGE: u64 = 64;
+
+/// Kinds of objects, by the command that makes one and the one that destroys it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameObject {
+    Queue,
+    Table,
+    Tir,
+    TransportDomain,
+}
+
+impl FrameObject {
+    fn destruction(self) -> u16 {
+        match self {
+            Self::Queue => 0x90a,
+            Self::Table => 0x918,
+            Self::Tir => 0x902,
+            Self::TransportDomain => 0x817,
+        }
+    }
+}
+
+/// States of a receive queue (`MLX5_RQC_STATE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameQueueState {
+    Reset = 0,
+    Ready = 1,
+    Error = 3,
+}
+
+/// A receive queue of frames: what the program has said of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameQueue {
+    pub(crate) pd: u32,
+    pub(crate) cqn: u32,
+    pub(crate) ring: u64,
+    pub(crate) record: u64,
+    pub(crate) log_size: u32,
+    pub(crate) log_stride: u32,
+    pub(crate) user_index: u32,
+    pub(crate) strips_vlan: bool,
+    pub(crate) signed: bool,
+}
+
+/// How frames are spread over a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(crate) table: u32,
+    pub(crate) key: [u8; 40],
+    /// IPv6's addresses, else IPv4's; UDP's ports, else TCP's.
+    pub(crate) ipv6: bool,
+    pub(crate) udp: bool,
+    /// `MLX5_HASH_FIELD_SEL_*`.
+    pub(crate) selected: u32,
+}
+
+/// Where a TIR sends frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dispatch {
+    /// To one queue.
+    Queue(u32),
+    /// To one of a table.
+    Spread(Spread),
+}
+
+impl Hca {
+    /// Carries out the kernel driver's own command in `input`, whose output has the usual size.
+    pub(super) fn carry_out(&self, input: &[u8]) -> Result<[u8; HEADER_BYTES], Errno> {
+        let mut output = [0; HEADER_BYTES];
+        match self.execute(input, &mut output) {
+            Status::Ok => Ok(output),
+            status => Err(command_errno(status)),
+        }
+    }
+
+    /// Makes a receive queue in the reset state; its number.
+    pub(crate) fn create_frame_queue(&self, user: Uid, queue: &FrameQueue) -> Result<u32, Errno> {
+        self.carry_out(&queue_creation(user, queue)?).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Moves a receive queue from one state to another, and says whether it takes VLAN tags out, if that changes.
+    pub(crate) fn modify_frame_queue(
+        &self,
+        user: Uid,
+        rqn: u32,
+        (from, to): (FrameQueueState, FrameQueueState),
+        strips_vlan: Option<bool>,
+    ) -> Result<(), Errno> {
+        let mut input = mailbox::command(modify_rq::OPCODE, user.0, rq::BYTES);
+        NUMBER.set(&mut input, rqn.into());
+        modify_rq::FROM.set(&mut input, from as u64);
+        modify_rq::TO.set(&mut input, to as u64);
+        if let Some(strips) = strips_vlan {
+            modify_rq::BITMASK.set(&mut input, modify_rq::VSD);
+            rq::KEEPS_VLAN.set(&mut input, u64::from(!strips));
+        }
+        self.carry_out(&input).map(drop)
+    }
+
+    /// Makes a table of receive queues; its number.
+    pub(crate) fn create_queue_table(&self, user: Uid, rqs: &[u32]) -> Result<u32, Errno> {
+        let mut input = mailbox::command(creator::RQT, user.0, rqt::BYTES);
+        rqt::MAX_SIZE.set(&mut input, rqs.len() as u64);
+        rqt::ACTUAL_SIZE.set(&mut input, rqs.len() as u64);
+        input.extend(rqs.iter().flat_map(|rqn| rqn.to_be_bytes()));
+        self.carry_out(&input).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Makes a TIR; its number.
+    pub(crate) fn create_tir(&self, user: Uid, transport_domain: u32, dispatch: &Dispatch) -> Result<u32, Errno> {
+        let mut input = mailbox::command(creator::TIR, user.0, tir::BYTES);
+        tir::TRANSPORT_DOMAIN.set(&mut input, transport_domain.into());
+        match dispatch {
+            Dispatch::Queue(rqn) => tir::INLINE_RQN.set(&mut input, (*rqn).into()),
+            Dispatch::Spread(spread) => {
+                tir::DISP_TYPE.set(&mut input, tir::INDIRECT);
+                tir::INDIRECT_TABLE.set(&mut input, spread.table.into());
+                tir::HASH_FUNCTION.set(&mut input, tir::TOEPLITZ);
+                let key = tir::KEY.at / 8;
+                input[key..key + spread.key.len()].copy_from_slice(&spread.key);
+                tir::L3_TYPE.set(&mut input, spread.ipv6.into());
+                tir::L4_TYPE.set(&mut input, spread.udp.into());
+                tir::SELECTED.set(&mut input, spread.selected.into());
+            }
+        }
+        self.carry_out(&input).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Makes a transport domain; its number.
+    pub(crate) fn create_transport_domain(&self, user: Uid) -> Result<u32, Errno> {
+        let input = mailbox::command(creator::TRANSPORT_DOMAIN, user.0, HEADER_BYTES);
+        self.carry_out(&input).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Destroys what one of the above has made: `EBUSY` if something uses it.
+    pub(crate) fn destroy_frame_object(&self, user: Uid, kind: FrameObject, number: u32) -> Result<(), Errno> {
+        let mut input = mailbox::command(kind.destruction(), user.0, HEADER_BYTES);
+        NUMBER.set(&mut input, number.into());
+        self.carry_out(&input).map(drop)
+    }
+}
+
+/// The mailbox that makes a receive queue. The ring is in memory of the program, all of which is in a row for the device.
+fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
+    let page = 1_u64 << PAGE_SHIFT;
+    let (offset, part) = (queue.ring % page, page / PARTS_OF_PAGE);
+    if !offset.is_multiple_of(part) {
+        return Err(Errno::EINVAL);
+    }
+    let len = 1_u64 << (queue.log_size + queue.log_stride);
+    let mut input = mailbox::command(creator::RQ, user.0, rq::BYTES);
+    for (place, value) in [
+        (rq::KEEPS_VLAN, u64::from(!queue.strips_vlan)),
+        (rq::FLUSH_IN_ERROR, 1),
+        (rq::USER_INDEX, queue.user_index.into()),
+        (rq::CQN, queue.cqn.into()),
+        (rq::WQ_TYPE, rq::CYCLIC),
+        (rq::WQ_SIGNATURE, queue.signed.into()),
+        (rq::PAGE_OFFSET, offset / part),
+        (rq::PD, queue.pd.into()),
+        (rq::DBR_ADDR, queue.record),
+        (rq::LOG_STRIDE, queue.log_stride.into()),
+        (rq::LOG_SIZE, queue.log_size.into()),
+    ] {
+        place.set(&mut input, value);
+    }
+    let pages = (offset + len).div_ceil(page);
+    input.extend((0..pages).flat_map(|index| (queue.ring - offset + index * page).to_be_bytes()));
+    Ok(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::{bytes, known};
+
+    #[test]
+    fn queues_are_where_linux_has_them() {
+        let context = |name: &str| known(&format!("create_rq_in.ctx.{name}"));
+        assert_eq!(
+            [rq::KEEPS_VLAN, rq::FLUSH_IN_ERROR, rq::USER_INDEX, rq::CQN],
+            ["vsd", "flush_in_error_en", "user_index", "cqn"].map(context)
+        );
+        let wq = |name: &str| context(&format!("wq.{name}"));
+        assert_eq!(
+            [rq::WQ_TYPE, rq::WQ_SIGNATURE, rq::PAGE_OFFSET, rq::PD, rq::DBR_ADDR, rq::LOG_STRIDE, rq::LOG_SIZE],
+            ["wq_type", "wq_signature", "page_offset", "pd", "dbr_addr", "log_wq_stride", "log_wq_sz"].map(wq)
+        );
+        assert_eq!(wq("pas").at, rq::BYTES * 8);
+        let modify = |name: &str| known(&format!("modify_rq_in.{name}"));
+        assert_eq!(
+            [modify_rq::FROM, NUMBER, modify_rq::BITMASK, modify_rq::TO, rq::KEEPS_VLAN],
+            ["rq_state", "rqn", "modify_bitmask", "ctx.state", "ctx.vsd"].map(modify)
+        );
+        assert_eq!(bytes("modify_rq_in"), rq::BYTES);
+        assert_eq!([NUMBER; 2], ["create_rq_out.rqn", "destroy_rq_in.rqn"].map(known));
+    }
+
+    #[test]
+    fn tables_tirs_and_domains_are_where_linux_has_them() {
+        let table = |name: &str| known(&format!("create_rqt_in.rqt_context.{name}"));
+        assert_eq!([rqt::MAX_SIZE, rqt::ACTUAL_SIZE], ["rqt_max_size", "rqt_actual_size"].map(table));
+        assert_eq!(table("rq_num").at, rqt::BYTES * 8);
+        let context = |name: &str| known(&format!("create_tir_in.ctx.{name}"));
+        let fields = [tir::DISP_TYPE, tir::INLINE_RQN, tir::INDIRECT_TABLE, tir::HASH_FUNCTION, tir::TRANSPORT_DOMAIN];
+        let names = ["disp_type", "inline_rqn", "indirect_table", "rx_hash_fn", "transport_domain"];
+        assert_eq!(fields, names.map(context));
+        let key = context("rx_hash_toeplitz_key");
+        assert_eq!((tir::KEY.at, 40 * 8), (key.at, key.width));
+        let outer = |name: &str| context(&format!("rx_hash_field_selector_outer.{name}"));
+        assert_eq!(
+            [tir::L3_TYPE, tir::L4_TYPE, tir::SELECTED],
+            ["l3_prot_type", "l4_prot_type", "selected_fields"].map(outer)
+        );
+        assert_eq!(bytes("create_tir_in"), tir::BYTES);
+        let numbers = [
+            "create_rqt_out.rqtn",
+            "destroy_rqt_in.rqtn",
+            "create_tir_out.tirn",
+            "destroy_tir_in.tirn",
+            "alloc_transport_domain_out.transport_domain",
+            "dealloc_transport_domain_in.transport_domain",
+        ];
+        assert_eq!([NUMBER; 6], numbers.map(known));
+    }
+
+    #[test]
+    fn rings_are_listed_by_page_and_begin_where_a_part_of_one_does() {
+        let queue = FrameQueue {
+            pd: 1,
+            cqn: 2,
+            ring: 0x7000_1040,
+            record: 0x5008,
+            log_size: 6,
+            log_stride: 6,
+            user_index: 7,
+            strips_vlan: false,
+            signed: false,
+        };
+        let input = queue_creation(Uid(3), &queue).unwrap();
+        assert_eq!(input.len(), 0x110 + 2 * 8);
+        assert_eq!((rq::PAGE_OFFSET.get(&input), rq::KEEPS_VLAN.get(&input)), (1, 1));
+        assert_eq!(input[0x110..], [0, 0, 0, 0, 0x70, 0, 0x10, 0, 0, 0, 0, 0, 0x70, 0, 0x20, 0]);
+        let askew = FrameQueue { ring: 0x7000_1020, ..queue };
+        assert_eq!(queue_creation(Uid(3), &askew), Err(Errno::EINVAL));
+    }
+}

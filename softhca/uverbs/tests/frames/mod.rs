@@ -1,0 +1,56 @@
+//! What receives Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
+
+use crate::compiled;
+use crate::pair::launch;
+use crate::strict::STRICT;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const ETHERNET: [&str; 2] = ["--link", "ethernet"];
+
+/// A program that passes on Linux' own driver of the device, too: `./run guest`.
+#[test]
+fn flows_and_hashes_say_who_receives() {
+    let (_directory, program) = compiled("frames");
+    for mode in [&[][..], STRICT, &["--static-uars"], &["--generation", "connectx7"]] {
+        let options = [&ETHERNET, mode].concat();
+        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+/// rdma-core's own tests, as Debian's python3-pyverbs has them.
+#[test]
+fn rdma_cores_own_tests_pass() {
+    let directory = tempfile::tempdir().expect("a directory for the tests");
+    let script = format!(
+        "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
+        exec /usr/bin/python3 '{0}/tests/run_tests.py' -v --dev mlx5_0 tests.test_flow tests.test_rss_traffic",
+        directory.path().display()
+    );
+    let (code, output) = launch(&ETHERNET, &["sh", "-c", &script], PATIENCE);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("Ran 6 tests") && !output.contains("skipped"), "{output}");
+}
+
+/// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it receives.
+#[test]
+fn perftest_with_frames() {
+    let script = r#"
+        tool=$1 said=$2; shift 2
+        stdbuf -oL $tool --server -d mlx5_0 -B 02:00:00:00:00:02 -E 02:00:00:00:00:01 -F -n 200 "$@" >$said 2>&1 &
+        until grep -q 'attached\|spec_info' $said; do kill -0 $! || break; sleep 0.1; done
+        sleep 1
+        $tool --client -d mlx5_0 -B 02:00:00:00:00:01 -E 02:00:00:00:00:02 -F -n 200 "$@" && wait $! && cat $said"#;
+    let directory = tempfile::tempdir().expect("a directory for what is said");
+    let said = directory.path().join("said").display().to_string();
+    let udp = ["-j", "10.0.0.2", "-J", "10.0.0.1", "-k", "4000", "-K", "5000"];
+    for (tool, arguments) in
+        [("raw_ethernet_bw", &[][..]), ("raw_ethernet_bw", &udp), ("raw_ethernet_lat", &[]), ("raw_ethernet_lat", &udp)]
+    {
+        let command = [&["sh", "-c", script, "sh", tool, &said], arguments].concat();
+        let (code, output) = launch(&ETHERNET, &command, PATIENCE);
+        // A row of results of each side: bytes, iterations.
+        let rows = output.lines().filter(|line| line.split_whitespace().nth(1) == Some("200")).count();
+        assert!(code == Some(0) && rows == 2, "{tool} {arguments:?}: {code:?}\n{output}");
+    }
+}
