@@ -34,6 +34,19 @@ pair() {
     wait "$server" && [ $client -eq 0 ]
 }
 
+# Runs a program of perftest's that sends frames of its own making, as server and client. They do not meet by TCP: the server has to
+# receive before the client begins, and says so only when it ends.
+raw_pair() {
+    program=$1
+    shift
+    "$program" --server -d "$DEVICE" -B 02:00:00:00:00:02 -E 02:00:00:00:00:01 -F "$@" &
+    server=$!
+    sleep $((3 * ${PATIENCE:-1}))
+    "$program" --client -d "$DEVICE" -B 02:00:00:00:00:01 -E 02:00:00:00:00:02 -F "$@"
+    client=$?
+    wait "$server" && [ $client -eq 0 ]
+}
+
 active() { [ "$(cat "/sys/class/infiniband/$DEVICE/ports/1/state")" = "4: ACTIVE" ]; }
 has_address() { ip -4 -o addr show dev "$INTERFACE" | grep -q inet; }
 
