@@ -271,6 +271,32 @@ fn wrong_doorbells_are_complained_of() {
     assert_eq!(complaint(&mut l), [bad]);
 }
 
+/// Where registers are trapped, a store to one is a message that may lie around while the device serves what later records announce.
+#[test]
+fn a_doorbell_may_be_rings_behind_its_record() {
+    let mut l = Loop::new(|_| ());
+    let (uar, ring) = (l.a.parts.uar, l.a.parts.sq.wqe_cnt);
+    let (_, first) = l.a.place(0x00, 0x00, 0, &[]);
+    let mut last = first.clone();
+    for round in 0..3 {
+        for left in (0..ring - u32::from(round == 0)).rev() {
+            (_, last) = l.a.place(0x00, if left == 0 { 0x08 } else { 0 }, 0, &[]);
+        }
+        put(l.a.parts.dbrec.cast(), 4, &u32::from(l.a.pi).to_be_bytes());
+        l.hca.doorbell(uar, 0x800 + (round & 1) * 0x100, &last[..8]);
+        l.run();
+        l.cq_a.expect();
+    }
+    assert_eq!(l.hca.complaints(), []);
+    l.hca.doorbell(uar, 0x900, &first[..8]);
+    assert_eq!(l.hca.complaints(), []);
+    // No ring has room for what this record announces.
+    let record = l.a.pi.wrapping_add(ring as u16 + 1);
+    put(l.a.parts.dbrec.cast(), 4, &u32::from(record).to_be_bytes());
+    l.hca.doorbell(uar, 0x800, &last[..8]);
+    assert_eq!(l.hca.complaints(), [Complaint::RecordMismatch { qpn: l.a.parts.qpn, end: l.a.pi, record }]);
+}
+
 #[test]
 fn stores_in_pieces_are_one_copy() {
     let mut l = Loop::new(|_| ());

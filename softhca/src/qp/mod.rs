@@ -156,6 +156,11 @@ impl Qp {
         }
     }
 
+    /// WQEBB index of the send WQE that is fetched next.
+    pub(crate) fn next_wqe(&self) -> u16 {
+        self.requester.wqebb_counters().0
+    }
+
     /// The register received the whole of the WQE at WQEBB `index`, which the doorbell has announced: `wqe`.
     pub(crate) fn pushed(&mut self, index: u16, wqe: &[u8]) {
         if self.core.state != QpState::Reset {

@@ -41,6 +41,8 @@ struct Target {
     dbr: u64,
     uar: u32,
     state: QpState,
+    /// WQEBB index of the WQE that is fetched next.
+    next_wqe: u16,
 }
 
 impl Doorbells {
@@ -246,9 +248,11 @@ impl Doorbells {
             }
         };
         // The driver stores the record before the register, and may post again before this doorbell is seen: the record
-        // may be ahead of the register, never behind it.
+        // may be ahead of the register, also by rings if a doorbell before has announced WQEs of this one. But it is never
+        // behind the register, nor further ahead of what was fetched than the ring is long.
         let end = index.wrapping_add(ds.div_ceil(4));
-        if u32::from(record.wrapping_sub(end)) >= 1 << target.sq.log_size {
+        let is_behind = record.wrapping_sub(end) > u16::MAX / 2;
+        if is_behind || u32::from(record.wrapping_sub(target.next_wqe)) > 1 << target.sq.log_size {
             complaints.add(Complaint::RecordMismatch { qpn, end, record });
         }
         if let Some(qp) = qps.get_mut(qpn) {
@@ -263,7 +267,7 @@ fn target(qps: &Table<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
     let qp = qps.get(qpn).ok_or(None)?;
     let context = qp.context();
     let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
-    Ok(Target { sq, dbr: context.dbr, uar: context.uar, state: qp.state() })
+    Ok(Target { sq, dbr: context.dbr, uar: context.uar, state: qp.state(), next_wqe: qp.next_wqe() })
 }
 
 /// Complains if `stored`, a piece of a copy from byte `at` of the WQE on, differs from the ring.
