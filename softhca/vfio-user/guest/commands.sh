@@ -214,3 +214,41 @@ forget_function() {
     echo 1 >"/sys/bus/pci/devices/$1/remove"
     [ ! -e "/sys/bus/pci/devices/$1" ] && [ ! -e "/sys/class/infiniband/$DEVICE" ]
 }
+
+# Makes the network interface of guest $1 in the VLAN $2, with the address 10.7.5.$1.
+join_vlan() {
+    modprobe 8021q && ip link add link "$INTERFACE" name vlan type vlan id "$2" &&
+        ip addr add "10.7.5.$1/24" dev vlan && ip link set vlan up
+}
+
+NVMET=/sys/kernel/config/nvmet
+# Offers a disk in memory at this guest's address, by NVMe over RDMA.
+serve_disk() {
+    modprobe brd rd_nr=1 rd_size=65536 && modprobe nvmet-rdma || return 1
+    [ -d $NVMET ] || mount -t configfs none /sys/kernel/config || return 1
+    mkdir $NVMET/subsystems/disk && echo 1 >$NVMET/subsystems/disk/attr_allow_any_host &&
+        mkdir $NVMET/subsystems/disk/namespaces/1 && echo /dev/ram0 >$NVMET/subsystems/disk/namespaces/1/device_path &&
+        echo 1 >$NVMET/subsystems/disk/namespaces/1/enable && mkdir $NVMET/ports/1 && echo rdma >$NVMET/ports/1/addr_trtype &&
+        echo ipv4 >$NVMET/ports/1/addr_adrfam && echo "$ADDRESS" >$NVMET/ports/1/addr_traddr &&
+        echo 4420 >$NVMET/ports/1/addr_trsvcid && ln -s $NVMET/subsystems/disk $NVMET/ports/1/subsystems/disk
+}
+withdraw_disk() {
+    rm $NVMET/ports/1/subsystems/disk && rmdir $NVMET/ports/1 $NVMET/subsystems/disk/namespaces/1 $NVMET/subsystems/disk &&
+        modprobe -r nvmet-rdma
+}
+
+# Writes to the disk that the guest with address $1 offers, and reads it: in large pieces, of scattered pages, and in small ones.
+use_disk() {
+    modprobe nvme-rdma && echo "transport=rdma,traddr=$1,trsvcid=4420,nqn=disk,nr_io_queues=2" >/dev/nvme-fabrics &&
+        within 50 test -b /dev/nvme0n1 || return 1
+    dd if=/dev/urandom of=/tmp/written bs=1M count=16 2>/dev/null
+    dd if=/tmp/written of=/dev/nvme0n1 bs=1M oflag=direct && dd if=/dev/nvme0n1 of=/tmp/read bs=64k count=256 iflag=direct &&
+        cmp /tmp/written /tmp/read || return 1
+    # 100 blocks from the 3rd on go elsewhere.
+    dd if=/tmp/written of=/dev/nvme0n1 bs=4k skip=3 seek=4096 count=100 oflag=direct &&
+        dd if=/dev/nvme0n1 of=/tmp/read bs=4k skip=4096 count=100 iflag=direct &&
+        dd if=/tmp/written bs=4k skip=3 count=100 2>/dev/null | cmp - /tmp/read || return 1
+    rm /tmp/written /tmp/read
+    for controller in /sys/class/nvme/nvme*; do echo 1 >"$controller/delete_controller"; done
+    modprobe -r nvme-rdma
+}

@@ -1,5 +1,8 @@
 //! `softhca-vfio-user`: shows software mlx5 devices to virtual machines.
 
+mod bounded_log;
+
+use bounded_log::BoundedLog;
 use clap::Parser;
 use nix::sys::signal::{SigSet, Signal};
 use softhca::wire::in_process::Fabric;
@@ -61,7 +64,8 @@ struct Options {
     #[arg(long)]
     once: bool,
 
-    /// What is logged to standard error: off, error, warn, info, debug or trace, or a filter such as softhca::firmware=debug
+    /// What is logged to standard error: off, error, warn, info, debug or trace, or a filter such as softhca::firmware=debug.
+    /// Of warnings that differ in numbers alone, the first 32 are written, then those whose count is a power of two
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
     log: String,
 }
@@ -109,7 +113,7 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    env_logger::Builder::new().parse_filters(&options.log).init();
+    start_log(&options.log);
     match run(&options) {
         Ok(code) => code,
         Err(error) => {
@@ -117,6 +121,13 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_SYSTEM)
         }
     }
+}
+
+fn start_log(filter: &str) {
+    let log = env_logger::Builder::new().parse_filters(filter).build();
+    log::set_max_level(log.filter());
+    // Nobody has set one before.
+    let _ = log::set_boxed_logger(Box::new(BoundedLog::new(log)));
 }
 
 fn complain(error: &dyn Error) {
