@@ -3,7 +3,8 @@
  * went otherwise than expected; the exit code is 1 then. It runs on the uverbs object and on a kernel's driver alike: frames go
  * from one open device to another one, so that the driver has those of the device itself come back in. With the argument
  * "no-leftovers" it asks for no flow of what nobody else takes: from 6.16 on Linux refuses these, as it looks for their
- * specifications behind a structure that they are no longer behind (create_leftovers_rule).
+ * specifications behind a structure that they are no longer behind (create_leftovers_rule). With the argument "infiniband" it expects
+ * ports that have nothing of all that.
  */
 #include "prelude.h"
 #include <arpa/inet.h>
@@ -724,9 +725,28 @@ static void qps_have_states(void)
 	destroy_receiver(&one);
 }
 
+/* Ports without Ethernet have none of it. */
+static void nothing_on_infiniband(void)
+{
+	struct ibv_device_attr_ex device;
+	EXPECT(ibv_query_device_ex(context, NULL, &device) == 0);
+	EXPECT(device.raw_packet_caps == 0 && device.max_wq_type_rq == 0 && device.rss_caps.supported_qpts == 0);
+	EXPECT(device.tso_caps.max_tso == 0 && device.rss_caps.rx_hash_function == 0);
+	EXPECT(!(device.orig_attr.device_cap_flags & IBV_DEVICE_MANAGED_FLOW_STEERING));
+	received = NEED(ibv_create_cq(context, 16, NULL, NULL, 0));
+	errno = 0;
+	EXPECT(!make_wq(DEPTH, 0) && errno == EOPNOTSUPP);
+	EXPECT(!raw_qp_with(pd, received, 1, 1, 0));
+	EXPECT(ibv_destroy_cq(received) == 0);
+}
+
 int main(int argc, char **argv)
 {
 	start();
+	if (argc > 1 && strcmp(argv[1], "infiniband") == 0) {
+		nothing_on_infiniband();
+		return finish();
+	}
 	sender_context = open_first();
 	sender_pd = NEED(ibv_alloc_pd(sender_context));
 	sent = NEED(ibv_create_cq(sender_context, 16, NULL, NULL, 0));

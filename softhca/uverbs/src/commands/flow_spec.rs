@@ -290,3 +290,139 @@ fn add(parsed: &mut Parsed, spec: &Spec<'_>) -> Result<(), Errno> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::known;
+
+    /// A specification: header, value, mask.
+    fn spec(kind: u32, value: &[u8], mask: &[u8]) -> Vec<u8> {
+        let size = (size_of::<FlowSpecHeader>() + value.len() + mask.len()) as u16;
+        [&kind.to_ne_bytes()[..], &size.to_ne_bytes(), &[0; 2], value, mask].concat()
+    }
+
+    fn parsed(bytes: &[u8], count: u8) -> Result<Parsed, Errno> {
+        parse(&read(bytes, count)?)
+    }
+
+    #[test]
+    fn fields_are_where_linux_has_them() {
+        let outer = |name: &str| known(&format!("fte_match_param.outer_headers.{name}"));
+        assert_eq!(
+            [ETHERTYPE, IP_PROTOCOL, CVLAN_TAG, IP_VERSION],
+            ["ethertype", "ip_protocol", "cvlan_tag", "ip_version"].map(outer)
+        );
+        assert_eq!(TCP_PORTS, ["tcp_sport", "tcp_dport"].map(outer));
+        assert_eq!(UDP_PORTS, ["udp_sport", "udp_dport"].map(outer));
+        // Of several fields, the first.
+        let places = [FIRST_TAG.at, IP_DSCP_ECN.at, SMAC * 8, DMAC * 8, SOURCE_IP * 8, DESTINATION_IP * 8];
+        let names = ["first_prio", "ip_dscp", "smac_47_16", "dmac_47_16", "src_ipv4_src_ipv6", "dst_ipv4_dst_ipv6"];
+        assert_eq!(places, names.map(|name| outer(name).at));
+        let misc = |name: &str| known(&format!("fte_match_param.misc_parameters.{name}"));
+        assert_eq!([GRE_PROTOCOL, VXLAN_VNI], ["gre_protocol", "vxlan_vni"].map(misc));
+        assert_eq!(FLOW_LABELS, ["outer_ipv6_flow_label", "inner_ipv6_flow_label"].map(misc));
+        assert_eq!(GRE_KEY * 8, misc("gre_key").at);
+        assert_eq!(INNER_HEADERS * 8, known("fte_match_param.inner_headers").at);
+        assert_eq!(MPLS_LABEL * 8, known("fte_match_param.misc_parameters_2").at);
+    }
+
+    #[test]
+    fn values_and_masks_go_to_their_fields() {
+        let mac = [2, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 8, 0, 0xa0, 5];
+        let mac_mask = [255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 255, 255, 0xef, 255];
+        let ip = [10, 0, 0, 1, 10, 0, 0, 2, 17, 0xb9, 0, 0];
+        let ip_mask = [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 0, 0];
+        let bytes = [
+            spec(kind::ETH, &mac, &mac_mask),
+            spec(kind::IPV4, &ip.map(|byte| byte), &ip_mask),
+            spec(kind::UDP, &[0, 53, 0, 0], &[255, 255, 0, 0]),
+            spec(kind::TAG, &[&0xabcd_u32.to_ne_bytes()[..], &[0; 4]].concat(), &[]),
+        ]
+        .concat();
+        let found = parsed(&bytes, 4).unwrap();
+        assert_eq!((found.tag, found.drops, found.matching.sets()), (Some(0xabcd), false, 1));
+        let (mask, value) = (&found.matching.mask[..0x40], &found.matching.value[..0x40]);
+        assert_eq!(mask[..16], [0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0xef, 255]);
+        assert_eq!(value[..16], [0, 0, 0, 0, 0, 0, 8, 0, 2, 0, 0, 0, 0, 9, 0xa0, 5]);
+        // Protocol, DSCP and ECN; cvlan_tag (bit 0x90) and ip_version 4 (bits 0x93 to 0x96).
+        assert_eq!((&mask[16..19], &value[16..19]), (&[255, 255, 0b1001_1110][..], &[17, 0xb9, 0b1000_1000][..]));
+        assert_eq!((&mask[0x1e..0x20], &value[0x1e..0x20]), (&[255, 255][..], &[0, 53][..]));
+        assert_eq!((&mask[0x3c..], &value[0x3c..]), (&[255; 4][..], &[10, 0, 0, 2][..]));
+        assert_eq!((&mask[0x2c..0x30], parsed(&spec(kind::DROP, &[], &[]), 1).unwrap().drops), (&[0; 4][..], true));
+    }
+
+    #[test]
+    fn what_linux_refuses_is_refused() {
+        let zeros = [0; 64];
+        let refused = |bytes: &[u8], count| parsed(bytes, count).unwrap_err();
+        let filter = |kind, len: usize, mask: (usize, u8)| {
+            let mut bytes = zeros;
+            bytes[mask.0] = mask.1;
+            spec(kind, &zeros[..len], &bytes[..len])
+        };
+        // Time to live, flags, and the hop limit have no support; reserved bytes have no meaning.
+        assert_eq!(refused(&filter(kind::IPV4, 12, (10, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::IPV4, 12, (11, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::IPV6, 40, (38, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::IPV6, 40, (39, 1)), 1), Errno::EINVAL);
+        assert_eq!(refused(&filter(kind::IPV6, 40, (32, 1)), 1), Errno::EINVAL, "a flow label of 25 bits");
+        assert_eq!(refused(&filter(kind::ESP, 8, (0, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::GRE, 8, (0, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::MPLS, 4, (0, 1)), 1), Errno::EOPNOTSUPP);
+        assert_eq!(refused(&filter(kind::VXLAN, 4, (0, 1)), 1), Errno::EINVAL, "a VNI of 25 bits");
+        assert_eq!(refused(&filter(kind::VXLAN | kind::INNER, 4, (3, 1)), 1), Errno::EINVAL);
+        // A program that knows more fields may not use them; one that knows fewer leaves them open.
+        assert!(parsed(&filter(kind::TCP, 8, (0, 1)), 1).is_ok());
+        assert_eq!(refused(&filter(kind::TCP, 8, (4, 1)), 1), Errno::EINVAL);
+        assert!(parsed(&filter(kind::ETH, 8, (0, 1)), 1).is_ok());
+        for kind in [0, 0x21, 0x22, 0x35, 0x42, 0x70, 0x1004, u32::MAX] {
+            assert_eq!(refused(&spec(kind, &zeros[..8], &zeros[..8]), 1), Errno::EINVAL, "{kind:#x}");
+        }
+        assert_eq!(refused(&spec(kind::COUNT, &zeros[..8], &[]), 1), Errno::ENOENT);
+        assert_eq!(refused(&spec(kind::TAG, &zeros[..4], &[]), 1), Errno::EINVAL);
+        assert_eq!(refused(&spec(kind::HANDLE, &zeros[..4], &[]), 1), Errno::EOPNOTSUPP);
+        // An EtherType, in all of its bits, or none, that fits the packet behind it.
+        let typed = |value: [u8; 2], mask: [u8; 2], kind, len| {
+            let place = |bytes: [u8; 2]| [&zeros[..12], &bytes, &zeros[..2]].concat();
+            [spec(kind::ETH, &place(value), &place(mask)), filter(kind, len, (0, 0))].concat()
+        };
+        assert!(parsed(&typed([8, 0], [255; 2], kind::IPV4, 12), 2).is_ok());
+        assert!(parsed(&typed([0x86, 0xdd], [255; 2], kind::IPV6, 40), 2).is_ok());
+        assert!(parsed(&typed([0x88, 0x47], [255; 2], kind::IPV6, 40), 2).is_ok(), "MPLS");
+        assert_eq!(refused(&typed([8, 0], [255; 2], kind::IPV6, 40), 2), Errno::EINVAL);
+        assert_eq!(refused(&typed([8, 0], [255, 0], kind::IPV4, 12), 2), Errno::EINVAL);
+    }
+
+    #[test]
+    fn sizes_and_counts_must_fit_the_bytes() {
+        let whole = [spec(kind::ETH, &[0; 16], &[0; 16]), spec(kind::TCP, &[0; 4], &[0; 4])].concat();
+        assert!(read(&whole, 2).is_ok());
+        for (len, count) in [(whole.len(), 1), (whole.len(), 3), (whole.len() - 1, 2), (9, 2), (7, 1), (0, 1)] {
+            assert!(read(&whole[..len], count).is_err(), "{len} {count}");
+        }
+        // Every size that a header can say, and reserved bytes.
+        for size in 0..=u16::MAX {
+            let mut bytes = whole.clone();
+            bytes[4..6].copy_from_slice(&size.to_ne_bytes());
+            assert_eq!(read(&bytes, 2).is_ok(), size == 40, "{size}");
+        }
+        let mut reserved = whole;
+        reserved[6] = 1;
+        assert!(read(&reserved, 2).is_err());
+    }
+
+    #[test]
+    fn groups_of_stations_alone_are_told_from_others() {
+        let only = |bytes: &[u8]| is_multicast_only(&read(bytes, 1).unwrap());
+        let mac = |first: u8, mask: u8| {
+            spec(kind::ETH, &[&[first][..], &[0; 15]].concat(), &[&[mask][..], &[0; 15]].concat())
+        };
+        assert_eq!(
+            [only(&mac(1, 1)), only(&mac(3, 255)), only(&mac(2, 255)), only(&mac(1, 2))],
+            [true, true, false, false]
+        );
+        let ip = |first: u8| spec(kind::IPV4, &[&[0; 4][..], &[first], &[0; 7]].concat(), &[0; 12]);
+        assert_eq!([only(&ip(239)), only(&ip(10)), is_multicast_only(&[])], [true, false, false]);
+    }
+}

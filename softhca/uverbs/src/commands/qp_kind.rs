@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// `QP_CREATE`: attributes as [`qp::create`] has them.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    if request.optional_handle(6).is_some() && request.input::<u64>(9)? != xrc::TARGET {
+    if request.optional_handle(6).is_some() {
         return rss::create(context, request);
     }
     let driver: CreateQp = request.input(UHW_IN)?;

@@ -85,6 +85,10 @@ fn ring(driver: &mlx5::CreateWq, max_wr: u32, most: u32) -> Result<(u32, u32, u6
 
 fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u32, Arc<Wq>), Errno> {
     let hca = &context.hca;
+    // Linux' driver has no such calls on InfiniBand ports.
+    if hca.capabilities().frames.max_wq_type_rq == 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
     let pd: Arc<Pd> = context.get(wanted.pd)?;
     let cq: Arc<Cq> = context.get(wanted.cq)?;
     if wanted.kind != RECEIVE {

@@ -171,6 +171,7 @@ impl FlowTables {
         let number = commands.create_table(place + 1, log_size, self.after(place))?;
         let group_size = entries / (types + 1);
         if let Err(error) = self.lead_to(commands, place, Some(number)) {
+            undone(self.lead_to(commands, place, self.after(place)));
             undone(commands.destroy_table(number));
             return Err(error);
         }
@@ -178,16 +179,15 @@ impl FlowTables {
         Ok(())
     }
 
+    /// Removes a table without rules. If it cannot go, it stays in the chain, where it does nothing.
     fn remove_if_empty(&mut self, commands: &FlowCommands<'_>, place: u8) {
-        if self.chain.get(&place).is_none_or(|table| !table.groups.is_empty()) {
-            return;
-        }
-        let next = self.after(place);
-        // If it cannot go, it stays in the chain, where it does nothing.
-        if self.lead_to(commands, place, next).is_ok()
-            && let Some(table) = self.chain.remove(&place)
-        {
-            undone(commands.destroy_table(table.number));
+        let Some(table) = self.chain.get(&place).filter(|table| table.groups.is_empty()) else { return };
+        let number = table.number;
+        let gone = self.lead_to(commands, place, self.after(place)).and_then(|()| commands.destroy_table(number));
+        if gone.is_ok() {
+            self.chain.remove(&place);
+        } else {
+            undone(self.lead_to(commands, place, Some(number)));
         }
     }
 
@@ -347,3 +347,6 @@ fn undone(result: Result<(), Errno>) {
         log::warn!("a flow table stays: {error:?}");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,9 @@ impl Hca {
                 Ok(handle) => added.push(handle),
                 Err(error) => {
                     for handle in &added {
-                        tables.remove(&commands, handle)?;
+                        if let Err(error) = tables.remove(&commands, handle) {
+                            log::warn!("a rule stays: {error:?}");
+                        }
                     }
                     return Err(error);
                 }

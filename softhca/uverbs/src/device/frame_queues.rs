@@ -239,7 +239,7 @@ fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
         place.set(&mut input, value);
     }
     let pages = (offset + len).div_ceil(page);
-    input.extend((0..pages).flat_map(|index| (queue.ring - offset + index * page).to_be_bytes()));
+    input.extend((0..pages).flat_map(|index| (queue.ring - offset).wrapping_add(index * page).to_be_bytes()));
     Ok(input)
 }
 

@@ -16,6 +16,7 @@ fn flows_and_hashes_say_who_receives() {
         let options = [&ETHERNET, mode].concat();
         assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
     }
+    assert_eq!(launch(&[], &[&program, "infiniband"], PATIENCE), (Some(0), String::new()));
 }
 
 /// rdma-core's own tests, as Debian's python3-pyverbs has them.
