@@ -5,7 +5,8 @@ use core::marker::PhantomData;
 
 use sealed::Sealed;
 
-/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`] or [`RawPacket`].
+/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`Ud`] or
+/// [`RawPacket`].
 pub trait Transport: Sealed + 'static {}
 
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
@@ -15,6 +16,38 @@ pub struct Rc;
 /// Unreliable connection: SEND and WRITE only, lost messages are not repeated (IBTA vol. 1, 9.8.2).
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
+
+/// Unreliable datagrams: one packet each, to any queue pair, which the [request names](crate::wqe::Request::to); lost ones are not
+/// repeated (IBTA vol. 1, 9.8.3).
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::WrId;
+/// use blueflame::wqe::UdAddress;
+/// use blueflame::{transport, wqe};
+///
+/// fn tell(sq: &mut SendQueue<transport::Ud>, peers: &[UdAddress], price: &[u8; 8]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     for peer in peers {
+///         batch.push(&wqe::send().to(*peer).inline(price).signaled(WrId(1)))?;
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// A datagram for nobody does not compile:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendQueue, transport, wqe};
+/// fn send(sq: &mut SendQueue<transport::Ud>) {
+///     let _ = sq.post(&wqe::send().inline(b"to whom?"));
+/// }
+/// ```
+///
+/// In front of each datagram received are 40 bytes, which the buffer needs room for: [`Grh`](crate::cq::Grh).
+#[derive(Clone, Copy, Debug)]
+pub struct Ud;
 
 /// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
 /// default, is right for every device.
@@ -113,9 +146,11 @@ impl InlineMode for InlineTcpUdp {
 
 impl Sealed for Rc {}
 impl Sealed for Uc {}
+impl Sealed for Ud {}
 impl<M: InlineMode> Sealed for RawPacket<M> {}
 impl Transport for Rc {}
 impl Transport for Uc {}
+impl Transport for Ud {}
 impl<M: InlineMode> Transport for RawPacket<M> {}
 
 /// The crate relies on what these traits say: nobody else implements them.

@@ -131,6 +131,11 @@ pub struct Lkey(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rkey(pub u32);
 
+/// Key of the datagrams that a queue pair takes (IBTA vol. 1, 10.2.4). Of a request with bit 31 set, the sender's own is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Qkey(pub u32);
+
 /// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);

@@ -5,6 +5,7 @@ mod c_header;
 use std::mem::offset_of;
 
 use blueflame::verbs::ffi;
+use blueflame::wqe::seg::{DatagramSeg, EXTENDED_AV};
 
 /// What to compare: the C expression, and what Rust says.
 #[derive(Default)]
@@ -107,6 +108,28 @@ fn table() -> Table {
         comp_mask as "comp_mask",
         srqn as "srqn",
     ]);
+    structure!(t, Mlx5dvAh, "mlx5dv_ah", [
+        av as "av",
+        comp_mask as "comp_mask",
+    ]);
+    let av = [
+        ("key", offset_of!(DatagramSeg, base.key)),
+        ("dqp_dct", offset_of!(DatagramSeg, base.dqp_dct)),
+        ("stat_rate_sl", offset_of!(DatagramSeg, base.stat_rate_sl)),
+        ("fl_mlid", offset_of!(DatagramSeg, base.fl_mlid)),
+        ("rlid", offset_of!(DatagramSeg, base.rlid)),
+        ("reserved0", offset_of!(DatagramSeg, grh.reserved0)),
+        ("rmac", offset_of!(DatagramSeg, grh.rmac)),
+        ("tclass", offset_of!(DatagramSeg, grh.tclass)),
+        ("hop_limit", offset_of!(DatagramSeg, grh.hop_limit)),
+        ("grh_gid_fl", offset_of!(DatagramSeg, grh.grh_gid_fl)),
+        ("rgid", offset_of!(DatagramSeg, rgid)),
+    ];
+    for (field, offset) in av {
+        t.add(format!("offsetof(struct mlx5_wqe_av, {field})"), offset as u64);
+    }
+    t.add("sizeof(struct mlx5_wqe_av)", size_of::<DatagramSeg>() as u64);
+    t.add("sizeof(struct mlx5_wqe_datagram_seg)", size_of::<DatagramSeg>() as u64);
     structure!(t, Mlx5dvObj, "mlx5dv_obj", [
         qp as "qp",
         cq as "cq",
@@ -141,6 +164,7 @@ fn table() -> Table {
     // Those that the library reads whole, or writes whole.
     t.add("sizeof(struct mlx5dv_qp)", size_of::<ffi::Mlx5dvQp>() as u64);
     t.add("sizeof(struct mlx5dv_cq)", size_of::<ffi::Mlx5dvCq>() as u64);
+    t.add("sizeof(struct mlx5dv_ah)", size_of::<ffi::Mlx5dvAh>() as u64);
     t.add("sizeof(struct mlx5dv_srq)", size_of::<ffi::Mlx5dvSrq>() as u64);
     t.add("sizeof(struct mlx5dv_obj)", size_of::<ffi::Mlx5dvObj>() as u64);
     t.add("sizeof(struct mlx5dv_cq_init_attr)", size_of::<ffi::Mlx5dvCqInitAttr>() as u64);
@@ -156,6 +180,8 @@ fn table() -> Table {
         ("MLX5DV_OBJ_QP", ffi::MLX5DV_OBJ_QP),
         ("MLX5DV_OBJ_CQ", ffi::MLX5DV_OBJ_CQ),
         ("MLX5DV_OBJ_SRQ", ffi::MLX5DV_OBJ_SRQ),
+        ("MLX5DV_OBJ_AH", ffi::MLX5DV_OBJ_AH),
+        ("(uint32_t)MLX5_EXTENDED_UD_AV", EXTENDED_AV.into()),
         ("MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE),
         ("MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS),
         ("MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE", ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE.into()),

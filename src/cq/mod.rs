@@ -19,6 +19,7 @@
 mod completion_queue;
 mod error;
 mod forget;
+mod grh;
 mod handled;
 mod initial;
 pub mod layout;
@@ -33,6 +34,7 @@ mod view;
 pub use completion_queue::{CompletionQueue, Notify};
 pub use error::{CqError, CqeError, ErrorCqe, InlineError};
 pub use forget::holds;
+pub use grh::{Grh, GrhKind};
 pub use handled::Handled;
 pub use layout::CqeFormat;
 pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};

@@ -130,6 +130,11 @@ pub enum Error {
         /// The peer's value.
         remote: String,
     },
+    /// A received datagram does not tell how to answer it ([`Path::route_back`](super::Path::route_back)).
+    NoWayBack {
+        /// Why.
+        why: String,
+    },
     /// Two queue pairs were given the same register with BlueFlame, though each was created in a thread domain of its own. Using
     /// it for both would corrupt requests without a sign; see [`super::QpBuilder::build_shared`].
     RegisterHandedOutTwice {
@@ -192,7 +197,7 @@ impl CallError {
             ("ibv_modify_qp to RTR", libc::EINVAL) => {
                 "the path is refused: check the GID index of both sides (RoCE version, VLAN) and the path MTU"
             }
-            ("ibv_modify_qp to RTR", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
+            ("ibv_modify_qp to RTR" | "ibv_create_ah", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
                 "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
             }
             ("mmap", libc::ENOMEM) => {
@@ -290,6 +295,7 @@ impl fmt::Display for Error {
                 "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; choose the same on \
                  both sides (Device::path takes a GID index)"
             ),
+            Self::NoWayBack { why } => write!(f, "the datagram cannot be answered: {why}"),
             Self::RegisterHandedOutTwice { register } => write!(
                 f,
                 "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \

@@ -58,12 +58,14 @@
 //! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
+mod address;
 mod adopt;
 mod area;
 mod async_event;
 mod channel;
 mod cq;
 mod data_order;
+mod datagram;
 mod device;
 mod endpoint;
 mod error;
@@ -85,6 +87,7 @@ mod qp_builder;
 mod qp_parts;
 mod raw_packet;
 mod register;
+mod route;
 mod srq;
 mod state;
 mod states;
@@ -94,6 +97,7 @@ mod thread_domain;
 mod wait;
 
 pub use crate::queue::Owned;
+pub use address::{AddressCache, AddressHandle};
 pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use channel::{CompletionChannel, CqEvent};
@@ -110,6 +114,7 @@ pub use pool::{POOL_ALIGN, Pool};
 pub use port::{Gid, GidEntry, GidType, Mtu, Port};
 pub use qp::{Qp, QueuePair, VerbsTransport};
 pub use qp_builder::QpBuilder;
+pub use route::Route;
 pub use srq::{OwnedSrq, Srq, adopt_srq};
 pub use state::QpState;
 pub use teardown::{Drain, Drained};

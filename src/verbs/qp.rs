@@ -23,8 +23,8 @@ pub trait VerbsTransport: Transport {
     const QP_TYPE: sys::ibv_qp_type::Type;
     /// Whether the service is reliable, and so has READs, atomics, timers and retries.
     const RELIABLE: bool;
-    /// DS of a request between its control segment and its payload: the remote address, or the fewest inline headers of a
-    /// frame.
+    /// DS of a request between its control segment and its payload: the remote address, the address vector, or the fewest
+    /// inline headers of a frame.
     const OPERAND_DS: usize = 1;
     /// What a message calls it.
     const NAME: &'static str;

@@ -32,7 +32,7 @@ pub struct QpBuilder<'a, T> {
 }
 
 impl ProtectionDomain {
-    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc) or
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc), [`Ud`](crate::transport::Ud) or
     /// [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq` and receives on `recv_cq`.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
@@ -56,7 +56,7 @@ impl ProtectionDomain {
 
 impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     /// Requests that may be outstanding on the send queue at a time, so long as each fits one WQEBB (64 bytes: with RC, 28 bytes
-    /// inline or two gather entries). Default 128.
+    /// inline or two gather entries; datagrams to a full address vector that carry anything take two). Default 128.
     ///
     /// A larger request counts as many times as it has WQEBBs, so that there are never more requests than this, and never more
     /// completions ([`Self::send_completions`]): ask for 64 to have 16 of four WQEBBs each. If one request of the size asked for

@@ -7,6 +7,7 @@ use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgLis
 use super::request::Request;
 use super::seg::AtomicSeg;
 use super::template::{GatherLen, InlineLen};
+use super::to::{Destination, To};
 use crate::transport::MIN_INLINE_HEADERS;
 use crate::types::{Ds, Lkey, Rkey};
 
@@ -65,6 +66,23 @@ impl<P> Request<Send, P> {
     #[inline]
     pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {
         self.with_operation(|_| SendInval { rkey: rkey.0 })
+    }
+}
+
+impl<D, P> Request<To<Send, D>, P> {
+    /// Adds immediate data, as to any [`send`].
+    #[inline]
+    pub fn imm(self, imm: u32) -> Request<To<SendImm, D>, P> {
+        self.with_operation(|To { destination, .. }| To { operation: SendImm { imm }, destination })
+    }
+}
+
+impl<O: Operation, P> Request<O, P> {
+    /// Says whom it is for, where the queue pair is not connected: a [`UdAddress`](super::UdAddress) on a
+    /// [`Ud`](crate::transport::Ud) queue.
+    #[inline]
+    pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
+        self.with_operation(|operation| To { operation, destination })
     }
 }
 

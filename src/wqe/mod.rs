@@ -5,6 +5,8 @@
 //!   +------------------------+
 //!   | control segment        |  opmod, pi, opcode | qpn, ds | signature, stream, fm_ce_se | imm
 //!   +------------------------+
+//!   | address vector         |  datagrams: key | queue pair | rate, SL, LID; in a full one three DS, with MAC, GRH and GID
+//!   +------------------------+
 //!   | remote address segment |  WRITE, READ, atomics: address | rkey | reserved
 //!   +------------------------+
 //!   | atomic segment         |  atomics: swap or add | compare
@@ -25,6 +27,7 @@
 //! device does not read: the padding behind inline data (up to the next 16 bytes) and the compare word of a fetch-and-add are
 //! zero here, and whatever was in the ring before with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as
 //! they were, as libmlx5 leaves them.
+mod address;
 mod be;
 mod builders;
 mod bytes;
@@ -44,7 +47,9 @@ mod sealed;
 pub mod seg;
 mod sink;
 mod template;
+mod to;
 
+pub use address::{AddressVector, CompactAv, FullAv, GlobalRoute, StaticRate, UdAddress};
 pub use builders::{compare_swap, fetch_add, frame, nop, read, send, write};
 pub use error::EncodeError;
 pub use ethernet::Frame;
@@ -55,6 +60,7 @@ pub use operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, Se
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
 pub use template::{GatherLen, InlineLen, TemplatePayload};
+pub use to::{Destination, To};
 
 pub(crate) use ds::{DsWords, HeldDs};
 pub(crate) use request::Control;

@@ -73,6 +73,58 @@ pub trait HasRemote: Operation {}
 /// legal::<transport::Uc, wqe::SendInval>();
 /// ```
 ///
+/// Datagrams are SENDs to an address, and an address is for datagrams only:
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, CompactAv, FullAv, SupportedOn, To, UdAddress}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::Send, UdAddress<CompactAv>>>();
+/// legal::<transport::Ud, To<wqe::SendImm, UdAddress<FullAv>>>();
+/// legal::<transport::Ud, wqe::Nop>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, wqe::Send>(); // to whom?
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::SendInval, UdAddress>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::Write, UdAddress>>(); // a datagram has no place for an address in memory
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::Read, UdAddress>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::FetchAdd, UdAddress>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<To<wqe::Send, UdAddress>, UdAddress>>(); // to one
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, To<wqe::Send, UdAddress>>(); // its peer is known already
+/// ```
+///
 /// A raw packet queue sends frames, which begin with inline headers unless the device needs none:
 ///
 /// ```
@@ -125,6 +177,7 @@ pub trait HasRemote: Operation {}
 #[diagnostic::on_unimplemented(
     message = "the transport `{T}` does not have the operation `{Self}`",
     label = "READ, atomics and SEND with invalidate need a reliable connection",
+    note = "a UD queue sends `wqe::send().to(address)`, with or without immediate data",
     note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
 )]
 pub trait SupportedOn<T: Transport>: Operation {

@@ -56,6 +56,7 @@ operations! {
     Read:          RdmaRead,      [remote],          [],         [],         [Rc];
     FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc];
     CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc];
+    // To (to.rs): Send or SendImm, a destination of its own size, [Carries], [Ud with an address]
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 

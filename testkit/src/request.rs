@@ -24,8 +24,8 @@ use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
 use blueflame::wqe::parts::{Carries, InlineHeaders, Payload};
-use blueflame::wqe::{self, Fence, Request, SupportedOn, WorkRequest};
-use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId};
+use blueflame::wqe::{self, CompactAv, Fence, FullAv, Request, SupportedOn, UdAddress, WorkRequest};
+use blueflame::{PostError, Qpn, Remote, Rkey, SendQueue, Sge, WrId};
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +51,37 @@ pub enum Kind {
     /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
     /// device computes checksums.
     Frame(usize, bool),
+    /// A datagram, with immediate data or without.
+    Datagram(Whom, Option<u32>),
+}
+
+/// Whom a datagram is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Whom {
+    /// By an address vector of 16 bytes.
+    Compact(UdAddress<CompactAv>),
+    /// By one of 48 bytes.
+    Full(UdAddress<FullAv>),
+}
+
+impl Whom {
+    /// The queue pair's number.
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        match self {
+            Self::Compact(address) => address.qpn(),
+            Self::Full(address) => address.qpn(),
+        }
+    }
+
+    /// The same port's queue pair `qpn`.
+    #[must_use]
+    pub fn with_qpn(&self, qpn: Qpn) -> Self {
+        match self {
+            Self::Compact(address) => Self::Compact(UdAddress::new(address.vector(), qpn, address.qkey())),
+            Self::Full(address) => Self::Full(UdAddress::new(address.vector(), qpn, address.qkey())),
+        }
+    }
 }
 
 /// What to carry, or where to put what comes back.
@@ -224,6 +255,25 @@ impl Service for transport::Rc {
     }
 }
 
+impl Service for transport::Ud {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Ud;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.kind {
+                Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+                // In either order, which must not matter.
+                Kind::Datagram(Whom::Compact(to), None) => put_carrying(poster, wqe::send().to(to), wr),
+                Kind::Datagram(Whom::Compact(to), Some(imm)) => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
+                Kind::Datagram(Whom::Full(to), None) => put_carrying(poster, wqe::send().to(to), wr),
+                Kind::Datagram(Whom::Full(to), Some(imm)) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
+                kind => panic!("{kind:?} is no datagram"),
+            }
+        }
+    }
+}
+
 impl Service for transport::RawPacket {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
@@ -312,6 +362,7 @@ where
                 panic!("{:?} needs a reliable connection", wr.kind)
             }
             Kind::Frame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
+            Kind::Datagram(..) => panic!("{:?} needs a datagram queue", wr.kind),
         }
     }
 }

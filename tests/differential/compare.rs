@@ -1,8 +1,9 @@
 //! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
 
 use blueflame::db::RegisterParts;
-use blueflame_testkit::request::{Data, Kind, Wr};
+use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 
+use crate::datagrams::is_to_itself;
 use crate::post::Way;
 
 /// Bytes of a WQEBB.
@@ -55,6 +56,8 @@ fn head_units(wr: &Wr) -> usize {
         Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
         Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
         Kind::Frame(headers, _) => (14 + headers).div_ceil(16),
+        Kind::Datagram(Whom::Compact(_), _) => 1,
+        Kind::Datagram(Whom::Full(_), _) => 3,
     }
 }
 
@@ -88,13 +91,19 @@ impl RingRules {
         let [theirs, ours] = self.numbers.map(u32::to_be_bytes);
         for n in 1..4 {
             self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
+            if is_to_itself(&wr.kind) {
+                self.rules[at(24 + n)] = Rule::Number(theirs[n], ours[n]);
+            }
         }
         if let Some(end) = payload_end(wr) {
             for offset in end..place.ds * 16 {
                 self.rules[at(offset)] = Rule::ZeroHere;
             }
         }
-        let names_imm = matches!(wr.kind, Kind::Nop | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..));
+        let names_imm = matches!(
+            wr.kind,
+            Kind::Nop | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..) | Kind::Datagram(_, Some(_))
+        );
         if way == Way::WrBuilders && !names_imm {
             for offset in 12..16 {
                 self.rules[at(offset)] = Rule::ZeroHere;

@@ -37,6 +37,15 @@ pub(crate) struct Addressing {
     pkey_index: u16,
 }
 
+impl Completion {
+    /// Without the queue pair's number, which sends to itself as well.
+    pub(crate) fn of_nobody(self) -> Self {
+        let addressing =
+            self.addressing.map(|from| Addressing { src_qp: if from.src_qp == self.qp_num { 0 } else { from.src_qp }, ..from });
+        Self { qp_num: 0, addressing, ..self }
+    }
+}
+
 /// As this crate reads it.
 pub(crate) fn of_view(cqe: &Cqe<'_>) -> Completion {
     let blank = Completion {

@@ -5,7 +5,7 @@
 //!
 //! What may differ, and why:
 //! - the queue pair's number, in the control segment and the doorbell: twins have different ones. That each has its own is
-//!   checked;
+//!   checked; so in the addresses of datagrams that each sends to itself, and in their completions;
 //! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves what was in the ring, this crate
 //!   stores zeros (checked). The device reads neither;
 //! - the compare word of fetch-and-add: the same;
@@ -28,6 +28,7 @@
 mod again;
 mod compare;
 mod completions;
+mod datagrams;
 mod ethernet;
 mod events;
 mod post;

@@ -4,8 +4,9 @@ use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
+use blueflame::verbs::AddressHandle;
 use blueflame::wqe::Fence;
-use blueflame_testkit::request::{Data, Kind, Wr};
+use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use rdma_sys as sys;
 
 use crate::sends::message_bytes;
@@ -75,14 +76,23 @@ fn pieces(wr: &Wr, max_sge: usize) -> Vec<sys::ibv_sge> {
 }
 
 /// Posts `list`, with one doorbell, to a queue that takes `max_sge` gather entries.
-pub(crate) fn send(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Wr], max_sge: u32) {
+///
+/// Datagrams go by those of `handles` that have their address vectors.
+pub(crate) fn send(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Wr], max_sge: u32, handles: &[AddressHandle]) {
     match way {
-        Way::PostSend => post_send(qp, list, max_sge as usize),
-        Way::WrBuilders => wr_builders(qp, list, max_sge as usize),
+        Way::PostSend => post_send(qp, list, max_sge as usize, handles),
+        Way::WrBuilders => wr_builders(qp, list, max_sge as usize, handles),
     }
 }
 
-fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
+/// As libmlx5 takes an address: the handle, number and Q_Key.
+fn handle(handles: &[AddressHandle], whom: &Whom) -> sys::ud_t {
+    let Whom::Full(address) = whom else { panic!("libmlx5 posts full address vectors") };
+    let handle = handles.iter().find(|handle| handle.vector() == address.vector()).expect("of one of the handles");
+    sys::ud_t { ah: handle.as_raw(), remote_qpn: address.qpn().get(), remote_qkey: address.qkey().0 }
+}
+
+fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[AddressHandle]) {
     use sys::ibv_wr_opcode as op;
     let mut sges: Vec<_> = list.iter().map(|wr| pieces(wr, max_sge)).collect();
     let mut wrs: Vec<sys::ibv_send_wr> = Vec::new();
@@ -110,6 +120,15 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
                 raw.imm_data_invalidated_rkey_union =
                     sys::imm_data_invalidated_rkey_union_t { invalidated_rkey: rkey.0 };
                 op::IBV_WR_SEND_WITH_INV
+            }
+            Kind::Datagram(whom, None) => {
+                raw.wr.ud = handle(handles, &whom);
+                op::IBV_WR_SEND
+            }
+            Kind::Datagram(whom, Some(value)) => {
+                raw.wr.ud = handle(handles, &whom);
+                raw.imm_data_invalidated_rkey_union = imm(value);
+                op::IBV_WR_SEND_WITH_IMM
             }
             Kind::Write(at) => {
                 raw.wr.rdma = rdma(at);
@@ -145,7 +164,7 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
     assert_eq!(unsafe { sys::ibv_post_send(qp.as_ptr(), first, &raw mut bad) }, 0, "ibv_post_send of {list:?}");
 }
 
-fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
+fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[AddressHandle]) {
     // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in; entries
     // and inline bytes live until `complete`, and registered memory as long as the queue pair.
     unsafe {
@@ -159,8 +178,8 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
                     raw_nop(ex, wr);
                     continue;
                 }
-                Kind::Send | Kind::Frame(..) => sys::ibv_wr_send(ex),
-                Kind::SendImm(imm) => sys::ibv_wr_send_imm(ex, imm.to_be()),
+                Kind::Send | Kind::Frame(..) | Kind::Datagram(_, None) => sys::ibv_wr_send(ex),
+                Kind::SendImm(imm) | Kind::Datagram(_, Some(imm)) => sys::ibv_wr_send_imm(ex, imm.to_be()),
                 Kind::SendInval(rkey) => sys::ibv_wr_send_inv(ex, rkey.0),
                 Kind::Write(at) => sys::ibv_wr_rdma_write(ex, at.rkey.0, at.addr),
                 Kind::WriteImm(at, imm) => sys::ibv_wr_rdma_write_imm(ex, at.rkey.0, at.addr, imm.to_be()),
@@ -170,7 +189,17 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize) {
                 }
                 Kind::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
             }
+            // The two setters may be called in either order.
+            let address_first = wr.id & 2 == 0;
+            let to = if let Kind::Datagram(whom, _) = wr.kind { Some(handle(handles, &whom)) } else { None };
+            let set_address = |first| {
+                if let (Some(ud), true) = (&to, first == address_first) {
+                    sys::ibv_wr_set_ud_addr(ex, ud.ah, ud.remote_qpn, ud.remote_qkey);
+                }
+            };
+            set_address(true);
             set_data(ex, wr, max_sge);
+            set_address(false);
         }
         assert_eq!(sys::ibv_wr_complete(ex), 0, "ibv_wr_complete of {list:?}");
     }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use blueflame::cq::Grh;
 use blueflame::types::Rkey;
 use blueflame::verbs::{Error, QueuePair};
 use blueflame::wqe::Fence;
@@ -15,6 +16,7 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::again::run_again;
 use crate::compare::{Rung, units};
+use crate::datagrams::arrives;
 use crate::post::{Receive, Way};
 use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
@@ -145,7 +147,12 @@ pub(crate) fn message_bytes(data: &Data) -> u32 {
 }
 
 fn consumes_receive(kind: &Kind) -> bool {
-    matches!(kind, Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..))
+    matches!(kind, Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) | Kind::WriteImm(..)) || arrives(kind)
+}
+
+/// Bytes that a receive for the message needs.
+fn received_bytes(wr: &Wr) -> u32 {
+    message_bytes(&wr.data) + if matches!(wr.kind, Kind::Datagram(..)) { Grh::BYTES as u32 } else { 0 }
 }
 
 /// Twins, and what was done with them.
@@ -189,7 +196,7 @@ impl<T: Link> Run<T> {
         let messages = wrs.iter().filter(|wr| consumes_receive(&wr.kind));
         let mut receives = Vec::new();
         for (n, (wr, mut lengths)) in messages.zip(first).enumerate() {
-            lengths.push(message_bytes(&wr.data).saturating_sub(lengths.iter().sum()));
+            lengths.push(received_bytes(wr).saturating_sub(lengths.iter().sum()));
             let mut at = RECEIVED + n * (32 << 10);
             let entry = |bytes: u32| {
                 let sge = fabric.buffer.sge_of(at..at + bytes as usize);
@@ -353,9 +360,10 @@ fn with_variable(variable: &str, value: &str, tests: &[&str]) {
 /// libmlx5 copies whatever fits to BlueFlame unless it is told not to.
 #[test]
 fn blueflame_for_inline_requests_only() {
-    const TESTS: [&str; 4] = [
+    const TESTS: [&str; 5] = [
         "sends::unreliable_connections",
         "sends::reliable_connections",
+        "datagrams::on_infiniband",
         "ethernet::no_inline_headers",
         "ethernet::inline_headers",
     ];
@@ -365,7 +373,7 @@ fn blueflame_for_inline_requests_only() {
 /// Doorbells of 8 bytes, whose places alternate as BlueFlame's do.
 #[test]
 fn blueflame_not_at_all() {
-    with_variable(SHUT_UP_BF, "1", &["sends::unreliable_connections"]);
+    with_variable(SHUT_UP_BF, "1", &["sends::unreliable_connections", "datagrams::on_infiniband"]);
 }
 
 #[test]

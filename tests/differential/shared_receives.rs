@@ -108,7 +108,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
         equal("posted");
         for n in 0..random.below(posted + 1) {
             let wr = Wr::new(Kind::SendImm(n), Data::Inline(vec![n as u8; 1 + n as usize % 20]), round);
-            post::send(raw.raw, Way::PostSend, std::slice::from_ref(&wr), geometry.send_sge);
+            post::send(raw.raw, Way::PostSend, std::slice::from_ref(&wr), geometry.send_sge, &[]);
             // SAFETY: inline.
             unsafe { transport::Rc::put(&mut *sq, &wr) }.expect("room");
             let (mut cqe, wc) = wait("receive", || recv_cq.poll()).expect("theirs");

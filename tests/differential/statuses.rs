@@ -41,7 +41,7 @@ fn every_syndrome_has_one_status() {
         every_syndrome(&mut twins.theirs.recv_cq);
         let remote = Remote { addr: fabric.buffer.addr(), rkey: fabric.buffer.rkey() };
         let list: Vec<_> = (0..256).map(|id| Wr::new(Kind::Write(remote), Data::Sges(Vec::new()), id)).collect();
-        post::send(twins.theirs.raw.raw, Way::PostSend, &list, 1);
+        post::send(twins.theirs.raw.raw, Way::PostSend, &list, 1, &[]);
         every_syndrome(&mut twins.theirs.send_cq);
     }
 }

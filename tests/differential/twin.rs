@@ -1,18 +1,20 @@
 //! Two queue pairs of one geometry, each connected to itself: one driven by libmlx5, one by this crate.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::strategy::BoxedStrategy;
 use rdma_sys as sys;
 
 use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
+use crate::datagrams::addressed;
 use crate::post::{self, Receive, Way};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
@@ -54,6 +56,7 @@ pub(crate) struct Ours<T: VerbsTransport> {
 pub(crate) struct Twins<T: Link> {
     pub(crate) theirs: Theirs,
     pub(crate) ours: Ours<T>,
+    handles: Rc<[AddressHandle]>,
     rules: RingRules,
     windows: Option<[Window; 2]>,
     /// Whether the twins ring different halves of their registers; not known at first if libmlx5 has used its register
@@ -134,7 +137,8 @@ impl<T: Link> Twins<T> {
             })
         };
         let windows = window(&theirs.raw).zip(window(&ours.raw)).map(|(a, b)| [a, b]);
-        Self { theirs, ours, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
+        let handles = if T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD { Rc::clone(fabric.handles()) } else { Rc::default() };
+        Self { theirs, ours, handles, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
     }
 
     /// WQEBBs of the rings.
@@ -149,20 +153,21 @@ impl<T: Link> Twins<T> {
         if let Some([theirs, _]) = windows {
             theirs.poison();
         }
-        post::send(self.theirs.raw.raw, way, list, self.theirs.raw.cap.max_send_sge);
+        let [to_them, to_us] = self.numbers().map(|number| addressed(list, number));
+        post::send(self.theirs.raw.raw, way, &to_them, self.theirs.raw.cap.max_send_sge, &self.handles);
         // Before ours is rung: without BlueFlame it is the same register.
         let their_register = windows.map(|[theirs, ours]| {
             let stored = theirs.read();
             ours.poison();
             stored
         });
-        if let ([wr], false) = (list, batch) {
+        if let ([wr], false) = (&to_us[..], batch) {
             // SAFETY: registered memory of the fabric, which outlives the queues, and which nothing looks at meanwhile; so
             // below.
             unsafe { T::put(&mut *self.ours.sq, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
         } else {
             let mut batch = self.ours.sq.batch();
-            for wr in list {
+            for wr in &to_us {
                 // SAFETY: as above.
                 unsafe { T::put(&mut batch, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
             }
@@ -227,9 +232,14 @@ impl<T: Link> Twins<T> {
 
     /// Two completions of the same request, which differ in the queue pair's number.
     fn alike(&self, theirs: Completion, ours: Completion) -> Result<Completion, String> {
-        same("QPN", (theirs.qp_num, ours.qp_num), (self.theirs.raw.number(), self.ours.raw.number()))?;
-        same("completion", Completion { qp_num: 0, ..theirs }, Completion { qp_num: 0, ..ours })?;
+        let [their_number, our_number] = self.numbers();
+        same("QPN", (theirs.qp_num, ours.qp_num), (their_number, our_number))?;
+        same("completion", theirs.of_nobody(), ours.of_nobody())?;
         Ok(theirs)
+    }
+
+    fn numbers(&self) -> [u32; 2] {
+        [self.theirs.raw.number(), self.ours.raw.number()]
     }
 
     pub(crate) fn qpn(&self) -> Qpn {

@@ -1,9 +1,13 @@
 //! Verbs objects as a C program makes them, for libmlx5 to post to and poll; or for the crate to adopt.
 
+use std::cell::OnceCell;
 use std::ptr::{NonNull, null_mut};
+use std::rc::Rc;
 
-use blueflame::verbs::{Access, Buffer, Device, Path, Pool, ProtectionDomain, ffi};
+use blueflame::verbs::{Access, AddressHandle, Buffer, Device, Path, Pool, ProtectionDomain, ffi};
 use rdma_sys as sys;
+
+use crate::datagrams;
 
 /// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
@@ -20,6 +24,8 @@ pub(crate) struct Fabric {
     pub(crate) buffer: Buffer,
     /// Registered only for its key to be invalidated.
     pub(crate) victim: Buffer,
+    /// For datagrams to the device's own port: made where they are asked for.
+    handles: OnceCell<Rc<[AddressHandle]>>,
 }
 
 impl Fabric {
@@ -36,11 +42,15 @@ impl Fabric {
         // Bytes that tell their places, for what is copied from here into WQEs.
         let places: Vec<u8> = (0..1_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13) as u8 | NO_ETHER_TYPE).collect();
         buffer.write(0, &places);
-        Self { device, pd, buffer, victim }
+        Self { device, pd, buffer, victim, handles: OnceCell::new() }
     }
 
     pub(crate) fn path(&self) -> Path {
         self.device.path(1, None).expect("a path")
+    }
+
+    pub(crate) fn handles(&self) -> &Rc<[AddressHandle]> {
+        self.handles.get_or_init(|| datagrams::handles(self).into())
     }
 }
 
@@ -128,6 +138,8 @@ impl RawQp {
                 wanted |= ops::IBV_QP_EX_WITH_TSO;
                 attr.comp_mask |= sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_MAX_TSO_HEADER.0;
                 attr.max_tso_header = geometry.tso_header;
+            } else if kind == sys::ibv_qp_type::IBV_QPT_UD {
+                wanted |= ops::IBV_QP_EX_WITH_SEND_WITH_IMM;
             } else {
                 wanted = wanted
                     | ops::IBV_QP_EX_WITH_SEND_WITH_IMM

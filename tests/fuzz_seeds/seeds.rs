@@ -101,6 +101,8 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     };
     let one_each: Vec<_> = (0..9).map(|kind| request(kind, &[64, 0, 128])).collect();
     let inline_each = [0, 1, 4, 5, 12, 13, 28, 29, 44, 60, 61, 150, 300, 450].map(|len| inline(3, len)).to_vec();
+    let near_and_far = |kind| [request(kind, &[64, 0]), inline(kind, 28), inline(kind, 29), inline(kind, 120)];
+    let datagrams: Vec<_> = (0..5).flat_map(near_and_far).collect();
     let frames: Vec<_> = (0..7).flat_map(|kind| [request(kind, &[64, 0]), inline(kind, 0), inline(kind, 44)]).collect();
     vec![
         ("every_kind", input(one_each.clone())),
@@ -110,6 +112,8 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("inline_unreliable", wqe_build::Input { service: 1, signal_all: true, ..input(inline_each.clone()) }),
         ("frames", wqe_build::Input { service: 2, ..input(frames.clone()) }),
         ("frames_preferring_blueflame", wqe_build::Input { service: 2, prefer_blueflame: true, ..input(frames) }),
+        ("datagrams", wqe_build::Input { service: 3, ..input(datagrams.clone()) }),
+        ("datagrams_preferring_blueflame", wqe_build::Input { service: 3, prefer_blueflame: true, ..input(datagrams) }),
         ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),
         ("too_much", wqe_build::Input { log_wqebbs: 7, ..input(vec![request(3, &[1; 61]), inline(1, 901)]) }),
     ]

@@ -161,7 +161,7 @@ fn inline_wraps_in_the_middle_of_the_data() {
 
 /// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all that was
 /// stored and what is retired.
-fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
+pub(crate) fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
     posted: Request<O, P>,
     open: Request<O, H>,
     data: &H::Data,

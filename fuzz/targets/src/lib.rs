@@ -3,6 +3,7 @@
 #[macro_use]
 pub mod encode;
 pub mod cqe_parse;
+mod datagrams;
 pub mod device_fetch;
 pub mod devx_outbox;
 pub mod dynamic;

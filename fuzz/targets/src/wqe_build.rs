@@ -62,7 +62,7 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets.
+        /// RC, UC, raw packets, UD.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
@@ -87,6 +87,7 @@ impl Request {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
             }
             0 => Kind::Nop,
+            _ if transport == Transport::Ud => self.datagram(),
             1 => Kind::Send,
             2 => Kind::SendImm(self.imm),
             3 => Kind::Write(remote),
@@ -124,10 +125,11 @@ impl Request {
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
-    match input.service % 3 {
+    match input.service % 4 {
         0 => post::<transport::Rc>(input),
         1 => post::<transport::Uc>(input),
-        _ => post::<transport::RawPacket<InlineNone>>(input),
+        2 => post::<transport::RawPacket<InlineNone>>(input),
+        _ => post::<transport::Ud>(input),
     }
 }
 
@@ -171,7 +173,7 @@ fn post<T: Service>(input: &Input) {
                 assert_eq!(told, u32::from(sq.pi().0));
                 let found = device::fetch(&context, qpn.get(), T::TRANSPORT, pi.0, sq.pi().0, &ring);
                 match found {
-                    Ok(found) => agree(&wr, &found, input.signal_all),
+                    Ok(found) => agree(request, &wr, &found, input.signal_all),
                     // The one thing that the crate leaves to the device to refuse.
                     Err(device::WqeFault::AtomicAlignment(addr)) => assert!(!addr.is_multiple_of(8)),
                     Err(fault) => panic!("{wr:?}: {fault}"),
@@ -194,6 +196,7 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     let units = |sges: &[Sge]| sges.iter().filter(|s| s.length != 0).count();
     let (headers, head) = match wr.kind {
         Kind::Frame(headers, _) => (headers, 1 + (14 + headers).div_ceil(16)),
+        Kind::Datagram(..) => (0, 4),
         _ => (0, 3),
     };
     let past = match (error, &wr.data) {
@@ -218,7 +221,7 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
 }
 
 /// What the device decoded is what was asked for.
-fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
+fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) {
     let at = |r: Remote| device::Remote { addr: r.addr, rkey: r.rkey.0 };
     let (op, imm) = match wr.kind {
         Kind::Nop => (SendOp::Nop, 0),
@@ -230,6 +233,8 @@ fn agree(wr: &Wr, found: &device::SendWqe, signal_all: bool) {
         Kind::Read(remote) => (SendOp::Read(at(remote)), 0),
         Kind::CompareSwap(remote, compare, swap) => (SendOp::CompareSwap { remote: at(remote), compare, swap }, 0),
         Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
+        Kind::Datagram(_, None) => (SendOp::Send(Some(request.address())), 0),
+        Kind::Datagram(_, Some(imm)) => (SendOp::SendImm(Some(request.address())), imm),
         Kind::Frame(_, checksums) => {
             (SendOp::Frame(Framing { checksums: Checksums { l3: checksums, l4: checksums }, ..Framing::default() }), 0)
         }

@@ -4,6 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use rdma_sys as sys;
 
+use crate::wqe::seg::DatagramSeg;
+
 /// Compression formats of CQEs (`struct mlx5dv_cqe_comp_caps`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -170,6 +172,16 @@ pub struct Mlx5dvSrq {
 /// Asks for [`Mlx5dvSrq::srqn`].
 pub const MLX5DV_SRQ_MASK_SRQN: u64 = 1 << 0;
 
+/// Raw parts of an address handle (`struct mlx5dv_ah`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvAh {
+    /// The address vector, libmlx5's own: `struct mlx5_wqe_av`.
+    pub av: *mut DatagramSeg,
+    /// In and out: none defined.
+    pub comp_mask: u64,
+}
+
 /// One pair of `struct mlx5dv_obj`: a verbs object, and where its raw parts go.
 #[repr(C)]
 pub struct Mlx5dvPair<I, O> {
@@ -197,8 +209,8 @@ pub struct Mlx5dvObj {
     pub rwq: Mlx5dvPair<c_void, c_void>,
     /// Device memory: unused here.
     pub dm: Mlx5dvPair<c_void, c_void>,
-    /// Address handles: unused here.
-    pub ah: Mlx5dvPair<c_void, c_void>,
+    /// With [`MLX5DV_OBJ_AH`].
+    pub ah: Mlx5dvPair<sys::ibv_ah, Mlx5dvAh>,
     /// Protection domains: unused here.
     pub pd: Mlx5dvPair<c_void, c_void>,
 }
@@ -222,6 +234,8 @@ pub const MLX5DV_OBJ_QP: u64 = 1 << 0;
 pub const MLX5DV_OBJ_CQ: u64 = 1 << 1;
 /// `mlx5dv_init_obj`: [`Mlx5dvObj::srq`] is asked for.
 pub const MLX5DV_OBJ_SRQ: u64 = 1 << 2;
+/// `mlx5dv_init_obj`: [`Mlx5dvObj::ah`] is asked for.
+pub const MLX5DV_OBJ_AH: u64 = 1 << 5;
 
 /// CQ attributes that verbs has no words for (`struct mlx5dv_cq_init_attr`).
 #[repr(C)]

@@ -1,0 +1,308 @@
+//! Addresses of datagrams: address vectors, which say how to get to a port, and the queue pair there. Knows no request.
+use super::be::{Be16, Be32, Be64};
+use super::operation::SupportedOn;
+use super::operations::{Send, SendImm};
+use super::sealed::Sealed;
+use super::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
+use super::sink::Sink;
+use super::to::{Destination, To};
+use crate::transport::Ud;
+use crate::types::{DS_BYTES, Qkey, Qpn};
+
+/// How packets get to a port: [`CompactAv`] or [`FullAv`]. What remains to be said is which queue pair there:
+/// [`UdAddress::new`].
+pub trait AddressVector: Sealed + Copy {
+    /// DS it takes in a WQE.
+    const DS: usize;
+
+    /// The same in full.
+    fn to_full(self) -> FullAv;
+
+    /// For whom it is.
+    #[doc(hidden)]
+    fn base(&self) -> &BaseAvSeg;
+
+    /// Makes it one for this queue pair, or DCT, with this key.
+    #[doc(hidden)]
+    fn aim(self, key: u64, number: Qpn) -> Self;
+
+    /// Makes it one for nobody yet.
+    #[doc(hidden)]
+    fn aimless(self) -> Self;
+
+    /// Writes it.
+    #[doc(hidden)]
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28 bytes inline
+/// in one WQEBB.
+///
+/// libmlx5 posts [`FullAv`] always. UCX posts compact ones where it needs no GRH (`src/uct/ib/ud/accel/ud_mlx5_common.c`,
+/// `uct_ud_mlx5_iface_get_av`), as does this crate. The device's capability is `compact_address_vector`; verbs do not tell it, and
+/// UCX takes it for given unless libmlx5 marks its own address vectors as full ones (`uct_ib_mlx5_get_compact_av`), which that
+/// of rdma-core never does.
+///
+/// ```
+/// use blueflame::types::{Qkey, Qpn, WrId};
+/// use blueflame::wqe::{self, CompactAv, UdAddress};
+///
+/// let peer = UdAddress::new(CompactAv::new(0x12).service_level(1), Qpn::truncate(0x345), Qkey(0x1111_1111));
+/// let _ = wqe::send().to(peer).inline(b"28 bytes fit in one WQEBB...").signaled(WrId(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CompactAv(BaseAvSeg);
+
+/// Address vector of 48 bytes: for InfiniBand with or without a GRH, and for RoCE.
+///
+/// That of RoCE has the MAC address of the next hop, which the kernel finds out: `verbs::ProtectionDomain::address` has it from
+/// libmlx5. On InfiniBand it can be made here: [`CompactAv::with_grh`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FullAv(DatagramSeg);
+
+/// What goes into the global route header of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GlobalRoute {
+    /// The GID to send to.
+    pub dgid: [u8; 16],
+    /// The place of the GID to send from, in the port's table.
+    pub sgid_index: u8,
+    /// Flow label, 20 bits; the low ones count.
+    pub flow_label: u32,
+    /// Routers that a packet may cross.
+    pub hop_limit: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+}
+
+/// The most that is sent to one address: the rate of a slower link on the way (IBTA vol. 1, 9.11; the codes of mlx5 are those of
+/// rdma-core `providers/mlx5/verbs.c`, `ib_to_mlx5_rate_table`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum StaticRate {
+    /// That of the port.
+    Port = 0,
+    /// 2.5 Gbit/s.
+    Gbps2_5 = 7,
+    /// 10 Gbit/s.
+    Gbps10 = 8,
+    /// 30 Gbit/s.
+    Gbps30 = 9,
+    /// 5 Gbit/s.
+    Gbps5 = 10,
+    /// 20 Gbit/s.
+    Gbps20 = 11,
+    /// 40 Gbit/s.
+    Gbps40 = 12,
+    /// 60 Gbit/s.
+    Gbps60 = 13,
+    /// 80 Gbit/s.
+    Gbps80 = 14,
+    /// 120 Gbit/s.
+    Gbps120 = 15,
+}
+
+impl CompactAv {
+    /// To the port with this LID, on service level 0, from the port's first LID, as fast as the port can.
+    #[must_use]
+    pub const fn new(lid: u16) -> Self {
+        Self(BaseAvSeg {
+            key: Be64::new(0),
+            dqp_dct: Be32::new(0),
+            stat_rate_sl: 0,
+            fl_mlid: 0,
+            rlid: Be16::new(lid),
+        })
+    }
+
+    /// On this service level; the low 4 bits count.
+    #[must_use]
+    pub const fn service_level(self, level: u8) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { stat_rate_sl: base.stat_rate_sl & 0xf0 | level & 0xf, ..base })
+    }
+
+    /// Not faster than this.
+    #[must_use]
+    pub const fn static_rate(self, rate: StaticRate) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { stat_rate_sl: (rate as u8) << 4 | base.stat_rate_sl & 0xf, ..base })
+    }
+
+    /// From the own LID with these path bits; the low 7 bits count.
+    #[must_use]
+    pub const fn path_bits(self, bits: u8) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { fl_mlid: bits & 0x7f, ..base })
+    }
+
+    /// With a global route header.
+    #[must_use]
+    pub const fn with_grh(self, route: &GlobalRoute) -> FullAv {
+        let gid_fl = AV_GRH | (route.sgid_index as u32) << 20 | route.flow_label & 0x000f_ffff;
+        let grh = GrhAvSeg {
+            reserved0: Be32::new(0),
+            rmac: [0; 6],
+            tclass: route.traffic_class,
+            hop_limit: route.hop_limit,
+            grh_gid_fl: Be32::new(gid_fl),
+        };
+        FullAv(DatagramSeg { base: self.0, grh, rgid: route.dgid })
+    }
+}
+
+/// For nobody yet.
+const fn aimless(base: BaseAvSeg) -> BaseAvSeg {
+    BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), ..base }
+}
+
+impl Sealed for CompactAv {}
+impl AddressVector for CompactAv {
+    const DS: usize = size_of::<BaseAvSeg>() / DS_BYTES;
+
+    #[inline]
+    fn to_full(self) -> FullAv {
+        let grh = GrhAvSeg {
+            reserved0: Be32::new(0),
+            rmac: [0; 6],
+            tclass: 0,
+            hop_limit: 0,
+            grh_gid_fl: Be32::new(0),
+        };
+        FullAv(DatagramSeg { base: self.0, grh, rgid: [0; 16] })
+    }
+
+    #[inline]
+    fn base(&self) -> &BaseAvSeg {
+        &self.0
+    }
+
+    #[inline]
+    fn aim(self, key: u64, number: Qpn) -> Self {
+        Self(BaseAvSeg { key: Be64::new(key), dqp_dct: Be32::new(number.get()), ..self.0 })
+    }
+
+    #[inline]
+    fn aimless(self) -> Self {
+        Self(aimless(self.0))
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.ds(self.0.into());
+    }
+}
+
+impl FullAv {
+    /// Of libmlx5's own bytes, those of `struct mlx5_wqe_av`. Key and number do not count: they are the queue pair's.
+    #[must_use]
+    pub const fn from_seg(seg: DatagramSeg) -> Self {
+        Self(DatagramSeg { base: aimless(seg.base), ..seg })
+    }
+
+    /// As [`from_seg`](Self::from_seg) takes it.
+    #[must_use]
+    pub const fn seg(&self) -> &DatagramSeg {
+        &self.0
+    }
+
+    /// Without what only a full one has: `None` if it has a GRH, or a MAC address, as all of RoCE have.
+    #[must_use]
+    pub fn to_compact(self) -> Option<CompactAv> {
+        let compact = CompactAv(self.0.base);
+        (self == compact.to_full()).then_some(compact)
+    }
+}
+
+impl Sealed for FullAv {}
+impl AddressVector for FullAv {
+    const DS: usize = size_of::<DatagramSeg>() / DS_BYTES;
+
+    #[inline]
+    fn to_full(self) -> FullAv {
+        self
+    }
+
+    #[inline]
+    fn base(&self) -> &BaseAvSeg {
+        &self.0.base
+    }
+
+    #[inline]
+    fn aim(self, key: u64, number: Qpn) -> Self {
+        let dqp_dct = Be32::new(EXTENDED_AV | number.get());
+        let base = BaseAvSeg { key: Be64::new(key), dqp_dct, ..self.0.base };
+        Self(DatagramSeg { base, ..self.0 })
+    }
+
+    #[inline]
+    fn aimless(self) -> Self {
+        Self::from_seg(self.0)
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        let Self(DatagramSeg { base, grh, rgid }) = *self;
+        sink.ds(base.into());
+        sink.ds(grh.into());
+        sink.ds(rgid.into());
+    }
+}
+
+/// A queue pair that datagrams can reach: how to get there, its number and its Q_Key. Where a [request](super::Request::to) for a
+/// [`Ud`](crate::transport::Ud) queue goes.
+///
+/// All its bytes are as the WQE has them: to post to it is to copy it. Nothing goes out of date with it but the peer's
+/// whereabouts; keep one for each peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UdAddress<V = FullAv>(V);
+
+impl<V: AddressVector> UdAddress<V> {
+    /// The queue pair `qpn` at the end of `vector`, which takes datagrams with `qkey`.
+    #[inline]
+    #[must_use]
+    pub fn new(vector: V, qpn: Qpn, qkey: Qkey) -> Self {
+        Self(vector.aim(u64::from(qkey.0) << 32, qpn))
+    }
+
+    /// The queue pair's number.
+    #[inline]
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        Qpn::truncate(self.0.base().dqp_dct.get())
+    }
+
+    /// The Q_Key.
+    #[inline]
+    #[must_use]
+    pub fn qkey(&self) -> Qkey {
+        Qkey((self.0.base().key.get() >> 32) as u32)
+    }
+
+    /// The same with a full address vector.
+    #[inline]
+    #[must_use]
+    pub fn to_full(self) -> UdAddress<FullAv> {
+        UdAddress::new(self.0.to_full(), self.qpn(), self.qkey())
+    }
+
+    /// How to get there.
+    #[inline]
+    #[must_use]
+    pub fn vector(&self) -> V {
+        self.0.aimless()
+    }
+}
+
+impl<V> Sealed for UdAddress<V> {}
+impl<V: AddressVector> Destination for UdAddress<V> {
+    const DS: usize = V::DS;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.0.encode(sink);
+    }
+}
+
+impl<V: AddressVector> SupportedOn<Ud> for To<Send, UdAddress<V>> {}
+impl<V: AddressVector> SupportedOn<Ud> for To<SendImm, UdAddress<V>> {}

@@ -1,0 +1,53 @@
+//! Requests that say themselves whom they are for: an operation, and a destination before its segments. Knows no destination but
+//! by its size.
+use super::be::Be32;
+use super::opcode::Opcode;
+use super::operation::{Carries, Fetches, Operation};
+use super::sealed::Sealed;
+use super::sink::Sink;
+
+/// Whom a request is for, where its queue pair is not connected: segments that follow the control segment.
+pub trait Destination: Sealed + Copy {
+    /// DS it takes.
+    const DS: usize;
+
+    /// Writes its segments.
+    #[doc(hidden)]
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// The operation `O`, for the destination `D`: made by [`Request::to`](super::Request::to).
+///
+/// ```text
+///    0  control segment
+///   16  destination: of a datagram, 16 or 48 bytes of address vector
+///    A  the operation's own segments
+///    D  data segments, or one inline segment       SEND to a CompactAv: D = 32     SEND to a FullAv: D = 64
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct To<O, D> {
+    pub(super) operation: O,
+    pub(super) destination: D,
+}
+
+impl<O, D> Sealed for To<O, D> {}
+impl<O: Operation, D: Destination> Operation for To<O, D> {
+    const OPCODE: Opcode = O::OPCODE;
+    const DS: usize = D::DS + O::DS;
+    const INLINE: bool = O::INLINE;
+
+    #[inline]
+    fn imm(&self) -> Be32 {
+        self.operation.imm()
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.destination.encode(sink);
+        self.operation.encode(sink);
+    }
+}
+
+// Not `HasRemote`, which is about the place behind the control segment.
+impl<O: Carries, D: Destination> Carries for To<O, D> {}
+impl<O: Fetches, D: Destination> Fetches for To<O, D> {}

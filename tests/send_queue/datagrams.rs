@@ -1,0 +1,147 @@
+//! Datagrams as literal bytes, in memory filled with 0xa5.
+//!
+//! Full address vectors are laid out as rdma-core `providers/mlx5/mlx5dv.h` has them (`struct mlx5_wqe_av`, filled in by
+//! `mlx5_create_ah` of `verbs.c` and `_set_datagram_seg` of `qp.c`); the differential tests have libmlx5 write them. Compact ones,
+//! which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`, `UCT_IB_MLX5_AV_BASE_SIZE`;
+//! `src/uct/ib/ud/accel/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of the full one, without
+//! `UCT_IB_MLX5_EXTENDED_UD_AV`.
+
+use blueflame::transport::Ud;
+use blueflame::types::{Lkey, Qkey, Qpn, WrId};
+use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
+use blueflame::wqe::{self, AddressVector, CompactAv, Fence, FullAv, GlobalRoute, Sge, StaticRate, UdAddress};
+use proptest::prelude::*;
+
+use crate::golden::{check, fire_as_post};
+use crate::rig::{Rig, Setup};
+
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
+const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+const GID: [u8; 16] = [0xfe, 0x80, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+const GRH: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x6a, 0x3f, 0x47, 0xba, 0xbc, 0xde];
+
+const fn compact_av() -> CompactAv {
+    CompactAv::new(0x1234).service_level(0xf).static_rate(StaticRate::Gbps40).path_bits(0x7e).service_level(3)
+}
+
+/// Key, number with `mark` before it, rate and SL, path bits, LID.
+const fn base(mark: u8) -> [u8; 16] {
+    [0x51, 0x52, 0x53, 0x54, 0, 0, 0, 0, mark, 0xab, 0xcd, 0xef, 0xc3, 0x7e, 0x12, 0x34]
+}
+
+fn aim<V: AddressVector>(vector: V) -> UdAddress<V> {
+    UdAddress::new(vector, Qpn::truncate(0x00ab_cdef), Qkey(0x5152_5354))
+}
+
+fn full_av() -> FullAv {
+    let route = GlobalRoute { dgid: GID, sgid_index: 0x7b, flow_label: 0xfffa_bcde, hop_limit: 0x3f, traffic_class: 0x6a };
+    compact_av().with_grh(&route)
+}
+
+#[test]
+fn compact_address_vectors_are_one_unit() {
+    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0];
+    let request = wqe::send().to(aim(compact_av())).gather([LOCAL]).signaled(WrId(1)).solicited();
+    check::<Ud, _, _>(request, &[ctrl, base(0), DATA], false);
+}
+
+#[test]
+fn full_address_vectors_are_three_units() {
+    let ctrl = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0x80, 0xca, 0xfe, 0xba, 0xbe];
+    let wqe = [ctrl, base(0x80), GRH, GID, DATA];
+    let send = || wqe::send().fence(Fence::SmallAndReads);
+    check::<Ud, _, _>(send().to(aim(full_av())).imm(0xcafe_babe).gather([LOCAL]), &wqe, false);
+    check::<Ud, _, _>(send().imm(0xcafe_babe).gather(&[LOCAL][..]).to(aim(full_av())), &wqe, false);
+    // Without a GRH it is the compact one, and zeros.
+    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
+    let to = aim(compact_av()).to_full();
+    check::<Ud, _, _>(wqe::send().to(to), &[ctrl, base(0x80), [0; 16], [0; 16]], false);
+}
+
+/// What a full address vector leaves no room for: 28 bytes inline, in one WQEBB, by BlueFlame.
+#[test]
+fn a_compact_datagram_of_28_bytes_is_one_wqebb() {
+    let bytes: [u8; 28] = core::array::from_fn(|n| n as u8 + 1);
+    let ctrl = |ds| [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut inline = [[0_u8; 16]; 2];
+    inline.as_flattened_mut()[..4].copy_from_slice(&[0x80, 0, 0, 28]);
+    inline.as_flattened_mut()[4..].copy_from_slice(&bytes);
+    let [first, second] = inline;
+    check::<Ud, _, _>(wqe::send().to(aim(compact_av())).inline(&bytes), &[ctrl(4), base(0), first, second], true);
+    let wqe = [ctrl(6), base(0x80), GRH, GID, first, second];
+    check::<Ud, _, _>(wqe::send().to(aim(full_av())).inline(&bytes[..]), &wqe, true);
+}
+
+/// RoCE: libmlx5's own bytes, in which key and number mean nothing.
+#[test]
+fn bytes_of_libmlx5_are_kept_but_for_key_and_number() {
+    let base_seg = |key, number| BaseAvSeg {
+        key: Be64::new(key),
+        dqp_dct: Be32::new(number),
+        stat_rate_sl: 0x06,
+        fl_mlid: 0,
+        rlid: Be16::new(0xc123),
+    };
+    let grh = GrhAvSeg {
+        reserved0: Be32::new(0),
+        rmac: [2, 4, 6, 8, 10, 12],
+        tclass: 1,
+        hop_limit: 2,
+        grh_gid_fl: Be32::new(0x0030_0000),
+    };
+    let av = |key, number| FullAv::from_seg(DatagramSeg { base: base_seg(key, number), grh, rgid: GID });
+    assert_eq!(av(u64::MAX, u32::MAX), av(0, 0));
+    assert_eq!(av(0, 0).to_compact(), None);
+    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
+    let first = [0x51, 0x52, 0x53, 0x54, 0, 0, 0, 0, 0x80, 0xab, 0xcd, 0xef, 0x06, 0, 0xc1, 0x23];
+    let second = [0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 1, 2, 0, 0x30, 0, 0];
+    check::<Ud, _, _>(wqe::send().to(aim(av(7, 8))), &[ctrl, first, second, GID], false);
+}
+
+#[test]
+fn templates_of_datagrams_write_what_posts_write() {
+    let send = || wqe::send().fence(Fence::Small).signaled(WrId(0));
+    let (near, far) = (aim(compact_av()), aim(full_av()));
+    fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 28]), send().to(near).inline_len::<28>(), &[9; 28]);
+    fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 29]), send().to(near).inline_len::<29>(), &[9; 29]);
+    fire_as_post::<Ud, _, _, _>(send().to(far).imm(7).inline(&[9; 8]), send().to(far).imm(7).inline_len::<8>(), &[9; 8]);
+    fire_as_post::<Ud, _, _, _>(send().to(far).gather([LOCAL]), send().to(far).gather_len::<1>(), &[LOCAL]);
+    fire_as_post::<Ud, _, _, _>(send().to(far), send().to(far), &());
+}
+
+#[test]
+fn the_ring_wraps_inside_an_address() {
+    // A ring of two WQEBBs, the second of which begins with a WQE of one unit of address too many.
+    let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
+    let bytes: [u8; 40] = core::array::from_fn(|n| n as u8);
+    rig.queue::<Ud>().post(&wqe::send().to(aim(full_av())).inline(&bytes)).expect("posted");
+    let mut wqe = Vec::from([0, 0xff, 0xff, 0x0a, 0xc0, 0xff, 0xee, 7, 0, 0, 0, 0, 0, 0, 0, 0]);
+    wqe.extend([base(0x80), GRH, GID].as_flattened());
+    wqe.extend([0x80, 0, 0, 40]);
+    wqe.extend(bytes);
+    wqe.resize(7 * 16, 0);
+    let ring = rig.ring();
+    assert_eq!((&ring[64..], &ring[..48]), (&wqe[..64], &wqe[64..]));
+}
+
+proptest! {
+    /// What is put into an address comes out of it, whatever its form.
+    #[test]
+    fn addresses_tell_their_parts(
+        lid: u16, level in 0..16_u8, bits in 0..128_u8, qpn in 0..1_u32 << 24, qkey: u32, dgid: [u8; 16], index: u8,
+        label in 0..1_u32 << 20,
+    ) {
+        let (number, key) = (Qpn::truncate(qpn), Qkey(qkey));
+        let near = CompactAv::new(lid).service_level(level).path_bits(bits);
+        let route = GlobalRoute { dgid, sgid_index: index, flow_label: label, hop_limit: 1, traffic_class: 2 };
+        let far = near.with_grh(&route);
+        let (by_lid, by_gid) = (UdAddress::new(near, number, key), UdAddress::new(far, number, key));
+        prop_assert_eq!((by_lid.qpn(), by_lid.qkey(), by_lid.vector()), (number, key, near));
+        prop_assert_eq!((by_gid.qpn(), by_gid.qkey(), by_gid.vector()), (number, key, far));
+        prop_assert_eq!(by_lid.to_full(), UdAddress::new(near.to_full(), number, key));
+        prop_assert_eq!((near.to_full().to_compact(), far.to_compact()), (Some(near), None));
+        let seg = far.seg();
+        prop_assert_eq!((seg.base.rlid.get(), seg.base.stat_rate_sl, seg.base.fl_mlid), (lid, level, bits));
+        prop_assert_eq!(seg.grh.grh_gid_fl.get(), 1 << 30 | u32::from(index) << 20 | label);
+    }
+}
