@@ -169,8 +169,7 @@ mod tests {
     use super::*;
 
     /// An IPv4 header from 10.0.0.1 to 10.0.0.2, worked out by hand.
-    const HEADER: [u8; 20] =
-        [0x45, 0x6a, 0, 0x30, 0, 0, 0x40, 0, 0x40, 0x11, 0x26, 0x51, 10, 0, 0, 1, 10, 0, 0, 2];
+    const HEADER: [u8; 20] = [0x45, 0x6a, 0, 0x30, 0, 0, 0x40, 0, 0x40, 0x11, 0x26, 0x51, 10, 0, 0, 1, 10, 0, 0, 2];
 
     fn ipv4(before: u8) -> Grh {
         let mut bytes = [before; Grh::BYTES];

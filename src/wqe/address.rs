@@ -106,13 +106,7 @@ impl CompactAv {
     /// To the port with this LID, on service level 0, from the port's first LID, as fast as the port can.
     #[must_use]
     pub const fn new(lid: u16) -> Self {
-        Self(BaseAvSeg {
-            key: Be64::new(0),
-            dqp_dct: Be32::new(0),
-            stat_rate_sl: 0,
-            fl_mlid: 0,
-            rlid: Be16::new(lid),
-        })
+        Self(BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), stat_rate_sl: 0, fl_mlid: 0, rlid: Be16::new(lid) })
     }
 
     /// On this service level; the low 4 bits count.
@@ -162,13 +156,7 @@ impl AddressVector for CompactAv {
 
     #[inline]
     fn to_full(self) -> FullAv {
-        let grh = GrhAvSeg {
-            reserved0: Be32::new(0),
-            rmac: [0; 6],
-            tclass: 0,
-            hop_limit: 0,
-            grh_gid_fl: Be32::new(0),
-        };
+        let grh = GrhAvSeg { reserved0: Be32::new(0), rmac: [0; 6], tclass: 0, hop_limit: 0, grh_gid_fl: Be32::new(0) };
         FullAv(DatagramSeg { base: self.0, grh, rgid: [0; 16] })
     }
 

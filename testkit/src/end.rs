@@ -3,10 +3,13 @@
 use blueflame::cq::{CompletionQueue, CqParts};
 use blueflame::db::{ExclusiveRegister, Register, RegisterError, RegisterParts};
 use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
+use blueflame::transport::Ud;
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
+use blueflame::wqe::{CompactAv, UdAddress};
 use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
 
 use crate::buffer::Buffer;
+use crate::datagram::{QKEY, activate};
 use crate::device::Device;
 use crate::error::Error;
 use crate::handle::{Handle, shadow};
@@ -110,8 +113,8 @@ impl<T: Service, R: Register> End<T, R> {
         self.device.endpoint(self.qpn())
     }
 
-    /// Makes it ready to send: connected to `peer`, which may be itself. A raw packet queue has no peer, and is ready all the
-    /// same.
+    /// Makes it ready to send: connected to `peer`, which may be itself. Raw packet queues and datagram queues have no peer, and
+    /// are ready all the same.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -148,6 +151,31 @@ impl<T: Service, R: Register> End<T, R> {
     }
 }
 
+impl<R: Register> End<Ud, R> {
+    /// Where datagrams for it go, on InfiniBand. Whoever is connected may send there: connecting says to whom a
+    /// connection goes, and a datagram end has none.
+    ///
+    /// ```
+    /// use blueflame::cq::Grh;
+    /// use blueflame::{WrId, transport, wqe};
+    ///
+    /// let mut pair = blueflame_testkit::connected_pair::<transport::Ud>()?;
+    /// let mailbox = pair.far.buffer(Grh::BYTES + 64)?;
+    /// // SAFETY: the buffer is looked at when the datagram has arrived.
+    /// unsafe { pair.far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+    /// pair.near.sq.post(&wqe::send().to(pair.far.address()).inline(b"hello"))?;
+    /// pair.run_until_idle()?;
+    /// let cqe = pair.far.cq.poll().expect("a datagram");
+    /// assert_eq!(cqe.src_qp(), pair.near.qpn());
+    /// assert_eq!(mailbox.to_vec(Grh::BYTES..cqe.byte_len() as usize), b"hello");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> UdAddress<CompactAv> {
+        UdAddress::new(CompactAv::new(self.endpoint().lid), self.qpn(), QKEY)
+    }
+}
+
 /// Makes a queue pair ready to send.
 pub(crate) fn connect_qp<T: Service>(
     device: &Device,
@@ -157,6 +185,7 @@ pub(crate) fn connect_qp<T: Service>(
 ) -> Result<(), Error> {
     match T::TRANSPORT {
         softhca::context::Transport::RawPacket => Ok(device.hca().activate_raw_packet(qpn.get())?),
+        softhca::context::Transport::Ud => activate(device, qpn),
         _ => device.connect_qp(qpn, peer, options),
     }
 }

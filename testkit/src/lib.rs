@@ -41,6 +41,7 @@
 //! otherwise ([`Device::complaints`]). It cannot show how CPU and NIC order their accesses, nor what anything costs on the bus.
 
 mod buffer;
+mod datagram;
 mod device;
 mod end;
 mod error;
@@ -54,6 +55,7 @@ mod shape;
 mod sibling;
 
 pub use buffer::Buffer;
+pub use datagram::QKEY;
 pub use device::{Device, DeviceOptions, Network, run_until_idle, wait_for_timer};
 pub use end::{End, connect, register};
 pub use error::Error;

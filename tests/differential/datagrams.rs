@@ -210,7 +210,10 @@ fn ways_back() -> Vec<Option<GrhKind>> {
         }
         // It is the way here.
         if let (Some(there), Some(here)) = (handle.route().grh, back.grh) {
-            assert_eq!((here.dgid, here.sgid_index, here.traffic_class), (there.dgid, there.sgid_index, there.traffic_class));
+            assert_eq!(
+                (here.dgid, here.sgid_index, here.traffic_class),
+                (there.dgid, there.sgid_index, there.traffic_class)
+            );
             if kind != Some(GrhKind::Ipv4) {
                 assert_eq!(here.flow_label, there.flow_label);
             }

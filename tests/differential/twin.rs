@@ -137,7 +137,8 @@ impl<T: Link> Twins<T> {
             })
         };
         let windows = window(&theirs.raw).zip(window(&ours.raw)).map(|(a, b)| [a, b]);
-        let handles = if T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD { Rc::clone(fabric.handles()) } else { Rc::default() };
+        let handles =
+            if T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD { Rc::clone(fabric.handles()) } else { Rc::default() };
         Self { theirs, ours, handles, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
     }
 

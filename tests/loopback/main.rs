@@ -3,6 +3,7 @@
 
 mod complaints;
 mod copies;
+mod datagrams;
 mod failures;
 mod faults;
 mod frames;

@@ -34,7 +34,8 @@ fn aim<V: AddressVector>(vector: V) -> UdAddress<V> {
 }
 
 fn full_av() -> FullAv {
-    let route = GlobalRoute { dgid: GID, sgid_index: 0x7b, flow_label: 0xfffa_bcde, hop_limit: 0x3f, traffic_class: 0x6a };
+    let route =
+        GlobalRoute { dgid: GID, sgid_index: 0x7b, flow_label: 0xfffa_bcde, hop_limit: 0x3f, traffic_class: 0x6a };
     compact_av().with_grh(&route)
 }
 
@@ -104,7 +105,11 @@ fn templates_of_datagrams_write_what_posts_write() {
     let (near, far) = (aim(compact_av()), aim(full_av()));
     fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 28]), send().to(near).inline_len::<28>(), &[9; 28]);
     fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 29]), send().to(near).inline_len::<29>(), &[9; 29]);
-    fire_as_post::<Ud, _, _, _>(send().to(far).imm(7).inline(&[9; 8]), send().to(far).imm(7).inline_len::<8>(), &[9; 8]);
+    fire_as_post::<Ud, _, _, _>(
+        send().to(far).imm(7).inline(&[9; 8]),
+        send().to(far).imm(7).inline_len::<8>(),
+        &[9; 8],
+    );
     fire_as_post::<Ud, _, _, _>(send().to(far).gather([LOCAL]), send().to(far).gather_len::<1>(), &[LOCAL]);
     fire_as_post::<Ud, _, _, _>(send().to(far), send().to(far), &());
 }

@@ -56,10 +56,8 @@ impl Request {
     pub(crate) fn datagram(&self) -> Kind {
         let parts = self.parts();
         let (qpn, qkey) = (Qpn::truncate(parts.qpn), Qkey(self.rkey));
-        let near = CompactAv::new(parts.lid)
-            .service_level(parts.level)
-            .static_rate(RATES[parts.rate])
-            .path_bits(parts.bits);
+        let near =
+            CompactAv::new(parts.lid).service_level(parts.level).static_rate(RATES[parts.rate]).path_bits(parts.bits);
         let whom = match self.kind % 4 {
             0 => Whom::Compact(UdAddress::new(near, qpn, qkey)),
             1 => Whom::Full(UdAddress::new(near, qpn, qkey).to_full()),

@@ -1,0 +1,271 @@
+//! Datagrams through libibverbs and libmlx5 as installed: queue pairs, address handles, headers, and the way back.
+//!
+//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{CqeError, Grh, GrhKind, Side, WcStatus};
+use blueflame::transport::Ud;
+use blueflame::types::{Qkey, Qpn, WrId};
+use blueflame::verbs::{
+    Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, OwnedCq, Path,
+    Pool, ProtectionDomain, QpState, QueuePair,
+};
+use blueflame::wqe::{self, UdAddress, WorkRequest};
+
+const QKEY: Qkey = Qkey(0x1122_3344);
+/// Receives of an end, and bytes of each.
+const RECEIVES: usize = 8;
+const SLOT: usize = Grh::BYTES + 216;
+
+fn device() -> Device {
+    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
+}
+
+/// A queue pair, and slots for what it receives.
+struct End {
+    pair: QueuePair<Ud>,
+    cq: OwnedCq,
+    buffer: Buffer,
+    path: Path,
+}
+
+/// A received datagram.
+struct Received {
+    header: Grh,
+    message: Vec<u8>,
+    imm: Option<u32>,
+    from: Qpn,
+    back: Result<blueflame::verbs::Route, Error>,
+}
+
+impl End {
+    fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
+        let cq = device.completion_queue(64).build().expect("a CQ");
+        let builder = pd.queue_pair::<Ud>(cq.handle(), cq.handle());
+        let pair = builder.sends(16).receives(RECEIVES as u32).inline(100).build().expect("a queue pair");
+        let mut pool = Pool::new(pd, RECEIVES * SLOT, Access::LOCAL_WRITE).expect("a pool");
+        let buffer = pool.take(RECEIVES * SLOT).expect("all of it");
+        let mut end = Self { pair, cq, buffer, path: path.clone() };
+        for slot in 0..RECEIVES {
+            end.post_receive(slot);
+        }
+        end.pair.activate(path, QKEY).expect("ready to send");
+        end
+    }
+
+    fn post_receive(&mut self, slot: usize) {
+        let sge = self.buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
+        let rq = self.pair.rq.as_mut().expect("a receive queue");
+        // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
+        unsafe { rq.post(WrId(slot as u64), &[sge]) }.expect("room");
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        self.pair.qp.endpoint(&self.path)
+    }
+
+    fn send(&mut self, request: &impl WorkRequest<Ud>) {
+        // SAFETY: as above.
+        unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
+    }
+
+    /// The next datagram; sends complete on the way.
+    fn receive(&mut self) -> Received {
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                match cqe.check().unwrap_or_else(|error| panic!("{error}")) {
+                    Side::Requester => drop(self.pair.sq.retire(&cqe).expect("outstanding")),
+                    Side::Responder => {
+                        let rq = self.pair.rq.as_mut().expect("a receive queue");
+                        let slot = rq.retire(&cqe).expect("posted").0 as usize;
+                        let mut bytes = vec![0; cqe.byte_len() as usize];
+                        self.buffer.read(slot * SLOT, &mut bytes);
+                        let (header, message) = Grh::split(&bytes).expect("40 bytes");
+                        let received = Received {
+                            header,
+                            message: message.to_vec(),
+                            imm: cqe.imm(),
+                            from: cqe.src_qp(),
+                            back: self.path.route_back(&cqe, &header),
+                        };
+                        self.post_receive(slot);
+                        return received;
+                    }
+                }
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no datagram");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Every path from port 1: with each GID, and on InfiniBand with none.
+fn paths(device: &Device) -> Vec<Path> {
+    let port = device.port(1).expect("port 1");
+    let gids = device.gids(&port).expect("the GID table");
+    let without = (port.link_layer == LinkLayer::InfiniBand).then(|| Path::new(port, None));
+    without.into_iter().chain(gids.into_iter().map(|entry| Path::new(port, Some(entry)))).collect()
+}
+
+fn kind(entry: Option<GidEntry>) -> Option<GrhKind> {
+    entry.map(|entry| match entry.kind {
+        GidType::RoceV2 if entry.gid.is_ipv4() => GrhKind::Ipv4,
+        GidType::RoceV2 => GrhKind::Ipv6,
+        _ => GrhKind::GlobalRoute,
+    })
+}
+
+/// Datagrams one way and answers the other, over every path: by the address that the peer told, and by that which its datagram
+/// tells.
+#[test]
+fn datagrams_are_answered() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let mut kinds = BTreeSet::new();
+    for mut path in paths(&device) {
+        (path.traffic_class, path.hop_limit) = (0xa4, 17);
+        let (mut a, mut b) = (End::new(&device, &pd, &path), End::new(&device, &pd, &path));
+        let address = pd.address(&path.route(&b.endpoint()).expect("a route")).expect("an address handle");
+        assert_eq!(address.compact().is_some(), path.sgid.is_none());
+        let to = address.queue_pair(b.pair.qp.qpn(), QKEY);
+        let mut cache = AddressCache::new(&pd, 4);
+        for round in 0..20_u8 {
+            let message = vec![round; usize::from(round) * 5];
+            // All ways of sending, one after the other.
+            match round % 4 {
+                0 => a.send(&wqe::send().to(to).imm(u32::from(round)).inline(&message[..]).signaled(WrId(1))),
+                1 => a.send(&wqe::send().to(to).inline(&message[..]).signaled(WrId(1))),
+                2 if address.compact().is_some() => {
+                    let near = UdAddress::new(address.compact().expect("compact"), to.qpn(), QKEY);
+                    a.send(&wqe::send().to(near).inline(&message[..]).signaled(WrId(1)));
+                }
+                _ => {
+                    // Gathered from a slot that a receive has, too: nobody sends to this end meanwhile.
+                    a.buffer.write(0, &message);
+                    let sge = a.buffer.sge_of(0..message.len());
+                    a.send(&wqe::send().to(to).gather([sge]).signaled(WrId(1)));
+                }
+            }
+            let got = b.receive();
+            assert_eq!((&got.message, got.from), (&message, a.pair.qp.qpn()), "{path:?}");
+            assert_eq!(got.imm, (round % 4 == 0).then_some(u32::from(round)));
+            if let Some(entry) = path.sgid {
+                assert_eq!(Some(got.header.kind()), kind(path.sgid));
+                assert_eq!((got.header.source_gid(), got.header.destination_gid()), (entry.gid.0, entry.gid.0));
+                assert_eq!((got.header.traffic_class(), got.header.hop_limit()), (0xa4, 17));
+            }
+            let back = got.back.expect("a way back");
+            let answer = UdAddress::new(cache.vector(&back).expect("an address"), got.from, QKEY);
+            b.send(&wqe::send().to(answer).inline(&message[..]).signaled(WrId(2)));
+            let got = a.receive();
+            assert_eq!((got.message, got.from), (message, b.pair.qp.qpn()));
+        }
+        assert_eq!(cache.len(), 1, "one peer, one handle");
+        kinds.insert(kind(path.sgid).map(|kind| kind as u8));
+    }
+    let expected = match device.port(1).expect("port 1").link_layer {
+        LinkLayer::InfiniBand => 2,
+        LinkLayer::Ethernet => 3,
+    };
+    assert_eq!(kinds.len(), expected, "headers of every kind");
+}
+
+#[test]
+fn datagrams_with_another_key_are_lost_in_silence() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let (mut a, mut b) = (End::new(&device, &pd, &path), End::new(&device, &pd, &path));
+    let address = pd.address(&path.route(&b.endpoint()).expect("a route")).expect("an address handle");
+    let (number, long) = (b.pair.qp.qpn(), [1; SLOT]);
+    a.send(&wqe::send().to(address.queue_pair(number, Qkey(QKEY.0 ^ 1))).inline(b"wrong key").signaled(WrId(1)));
+    // Longer than the receive.
+    a.buffer.write(0, &long);
+    let all = a.buffer.sge_of(0..SLOT);
+    a.send(&wqe::send().to(address.queue_pair(number, QKEY)).gather([all]).signaled(WrId(2)));
+    a.send(&wqe::send().to(address.queue_pair(number, QKEY)).inline(b"right").signaled(WrId(3)));
+    assert_eq!(b.receive().message, b"right");
+    assert!(b.cq.poll().is_none());
+}
+
+#[test]
+fn paths_that_cannot_be_are_refused() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    for path in paths(&device) {
+        let (mut a, mut b) = (End::new(&device, &pd, &path), End::new(&device, &pd, &path));
+        let address = pd.address(&path.route(&b.endpoint()).expect("a route")).expect("an address handle");
+        a.send(&wqe::send().to(address.queue_pair(b.pair.qp.qpn(), QKEY)).inline(b"to another").signaled(WrId(1)));
+        let other = Gid([0x20; 16]);
+        b.path.sgid = b.path.sgid.map(|entry| GidEntry { gid: other, ..entry });
+        let got = b.receive();
+        match (path.sgid, got.back) {
+            (None, back) => assert!(back.is_ok()),
+            (Some(_), Err(error @ Error::NoWayBack { .. })) => {
+                assert!(error.to_string().contains(&other.to_string()), "{error}");
+            }
+            (Some(_), back) => panic!("{back:?}"),
+        }
+    }
+    let path = device.path(1, None).expect("a path");
+    let mut pair = End::new(&device, &pd, &path).pair;
+    let again = pair.activate(&path, QKEY).expect_err("it is in RTS");
+    assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
+    let nobody = Endpoint { lid: 0, gid: Gid::default(), ..pair.qp.endpoint(&path) };
+    assert!(matches!(path.route(&nobody), Err(Error::PeerWithoutAddress { .. })));
+}
+
+/// A cache that is full forgets the route that was not asked for longest, and no more.
+#[test]
+fn caches_keep_what_is_asked_for() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let pair = End::new(&device, &pd, &path).pair;
+    let route = path.route(&pair.qp.endpoint(&path)).expect("a route");
+    let routes = [0, 1, 2, 3].map(|level| blueflame::verbs::Route { service_level: level, ..route });
+    let mut cache = AddressCache::new(&pd, 3);
+    assert!(cache.is_empty());
+    let vectors = routes.map(|route| cache.vector(&route).expect("an address"));
+    assert_eq!(cache.len(), 3);
+    // On RoCE v2 each handle has a source port of its own: a handle that was kept gives the same vector again.
+    for (route, vector) in routes.iter().zip(vectors).skip(1) {
+        assert_eq!(cache.vector(route), Ok(vector));
+    }
+    cache.vector(&routes[0]).expect("an address");
+    assert_eq!(cache.vector(&routes[2]), Ok(vectors[2]));
+    cache.forget(&routes[2]);
+    assert_eq!(cache.len(), 2);
+}
+
+/// Everything posted is accounted for, and after a reset the queue pair takes datagrams again.
+#[test]
+fn drained_reset_and_activated_again() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let (mut a, mut b) = (End::new(&device, &pd, &path), End::new(&device, &pd, &path));
+    for round in 0..3_u8 {
+        let address = pd.address(&path.route(&b.endpoint()).expect("a route")).expect("an address handle");
+        let to = address.queue_pair(b.pair.qp.qpn(), QKEY);
+        a.send(&wqe::send().to(to).inline(&[round; 9]).signaled(WrId(1)));
+        assert_eq!(b.receive().message, [round; 9]);
+        let mut flushed = 0;
+        let mut drain = b.pair.drain().expect("ERR");
+        while !drain.is_done() {
+            b.cq.poll_with(16, |cqe| {
+                assert!(matches!(cqe.check(), Err(CqeError::Completion(e)) if e.status() == WcStatus::WrFlushErr));
+                flushed += usize::from(matches!(drain.take(&cqe), Ok(Some(Drained::Receive(_)))));
+            });
+        }
+        assert_eq!(flushed, RECEIVES);
+        b.pair.reset(&mut [&mut b.cq], |_| ()).expect("RESET");
+        for slot in 0..RECEIVES {
+            b.post_receive(slot);
+        }
+        b.pair.activate(&path, QKEY).expect("ready to send");
+    }
+}
