@@ -90,7 +90,8 @@ static void queue_pairs(void)
 	connect_to(qp, qp);
 	EXPECT(ibv_query_qp(qp, &attr, (1 << 21) - 1, &init) == 0);
 	EXPECT(attr.qp_state == IBV_QPS_RTS && attr.path_mtu == IBV_MTU_1024 && attr.dest_qp_num == qp->qp_num);
-	EXPECT(attr.rq_psn == 0x123456 && attr.sq_psn == 0x123456 && attr.port_num == 1 && attr.ah_attr.sl == 3);
+	EXPECT(attr.rq_psn == 0x123456 && attr.sq_psn == 0x123456 && attr.port_num == 1);
+	EXPECT(attr.ah_attr.sl == (on_ethernet() ? 0 : 3));
 	EXPECT(attr.timeout == 14 && attr.retry_cnt == 5 && attr.rnr_retry == 6 && attr.min_rnr_timer == 12);
 	/* Of the 3 that were asked for, the device makes a power of two. */
 	EXPECT(attr.max_rd_atomic == 4 && attr.max_dest_rd_atomic == 4);
@@ -153,15 +154,21 @@ static void shared_receive_queues(void)
 	EXPECT(ibv_destroy_cq(cq) == 0);
 }
 
-/* Registers: as many thread domains as one likes, each with its own; NC pages; more QPs than registers. */
+/* Registers: as many thread domains as one likes, each with its own, where there is write combining; NC pages; more QPs than
+ * registers. */
 static void registers(int dynamic)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 1023, NULL, NULL, 0));
 	struct ibv_mr *mr = register_memory(pd);
 	struct { struct ibv_td *td; struct ibv_pd *domain; struct ibv_qp *qp; struct mlx5dv_qp raw; } threads[20] = {};
+	int domains = 0;
 	for (int i = 0; i < 20; i++) {
 		struct ibv_td_init_attr none = {};
-		threads[i].td = NEED(ibv_alloc_td(context, &none));
+		threads[i].td = ibv_alloc_td(context, &none);
+		if (i == 0 && !threads[i].td && errno == EOPNOTSUPP)
+			break;
+		NEED(threads[i].td);
+		domains++;
 		struct ibv_parent_domain_init_attr parent = { .pd = pd, .td = threads[i].td };
 		threads[i].domain = NEED(ibv_alloc_parent_domain(context, &parent));
 		threads[i].qp = NEED(make_qp(threads[i].domain, cq, NULL, IBV_QPT_RC));
@@ -179,16 +186,18 @@ static void registers(int dynamic)
 		EXPECT(post_write(shared[i], mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
 	for (int i = 0; i < 40; i++)
 		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
-	connect_to(threads[19].qp, threads[19].qp);
-	EXPECT(post_write(threads[19].qp, mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
-	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	if (domains) {
+		connect_to(threads[19].qp, threads[19].qp);
+		EXPECT(post_write(threads[19].qp, mr, memory, memory + 8192, 32, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
+		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+	}
 	if (dynamic) {
 		struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, MLX5DV_UAR_ALLOC_TYPE_NC));
 		mlx5dv_devx_free_uar(uar);
 	}
 	for (int i = 0; i < 40; i++)
 		EXPECT(ibv_destroy_qp(shared[i]) == 0);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < domains; i++) {
 		EXPECT(ibv_destroy_qp(threads[i].qp) == 0);
 		EXPECT(ibv_dealloc_pd(threads[i].domain) == 0);
 		EXPECT(ibv_dealloc_td(threads[i].td) == 0);
@@ -239,7 +248,8 @@ static void extended_queues(void)
 	cq = NEED(ibv_create_cq_ex(context, &(struct ibv_cq_init_attr_ex){ .cqe = 8 }));
 	attr.send_cq = attr.recv_cq = ibv_cq_ex_to_cq(cq);
 	errno = 0;
-	EXPECT(!ibv_create_qp_ex(context, &attr) && errno == EOPNOTSUPP);
+	qp = ibv_create_qp_ex(context, &attr);
+	EXPECT(on_ethernet() ? qp && ibv_destroy_qp(qp) == 0 : !qp && errno == EOPNOTSUPP);
 	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
 	errno = 0;
 	EXPECT(!ibv_alloc_mw(pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP);

@@ -137,13 +137,16 @@ static void mappings(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	start();
-	it_runs();
-	it_tells_the_time();
-	completions_have_its_time();
-	contexts_agree();
+	/* Where nobody knows how well the clocks go. */
+	if (argc == 1 || strcmp(argv[1], "mappings") != 0) {
+		it_runs();
+		it_tells_the_time();
+		completions_have_its_time();
+		contexts_agree();
+	}
 	mappings();
 	return finish();
 }

@@ -71,7 +71,7 @@ static void memories(void)
 /* An object of another kind has another name, even of the same number. */
 static void queries(void)
 {
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	struct devx_cq cq = make_cq(uar, 4), other = make_cq(uar, 5);
 	uint8_t in[16] = {}, out[CREATE_CQ_BYTES] = {};
 	set(in, OPCODE, QUERY_CQ);
@@ -153,7 +153,7 @@ static void verbs_objects(void)
 /* Outputs that come by a file. */
 static void answers(void)
 {
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	struct devx_cq cq = make_cq(uar, 4);
 	struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(context));
 	struct pollfd waits = { .fd = file->fd, .events = POLLIN };
@@ -256,7 +256,7 @@ static void port_events(void)
 static void users(void)
 {
 	struct ibv_context *first = context;
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(first, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(first));
 	struct devx_cq cq = make_cq(uar, 4);
 	ssize_t (*objects_of)(int, char *, size_t) = device_function("softhca_objects");
 	char before[512], after[512];
@@ -277,7 +277,7 @@ static void users(void)
 		fill_create_cq(in, &own);
 		EXPECT(ERRNO_OF(mlx5dv_devx_obj_create(second, in, sizeof(in), out, sizeof(out))) == EREMOTEIO);
 		EXPECT(get(out, STATUS) == BAD_RESOURCE);
-		own.uar = NEED(mlx5dv_devx_alloc_uar(second, 0));
+		own.uar = NEED(new_uar(second));
 		fill_create_cq(in, &own);
 		struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(first));
 		NEED(own.object = mlx5dv_devx_obj_create(second, in, sizeof(in), out, sizeof(out)));
@@ -401,7 +401,7 @@ static void threads(void)
 	int (*set_port)(int, int, int) = device_function("softhca_set_port");
 	ssize_t (*objects_of)(int, char *, size_t) = device_function("softhca_objects");
 	char before[512], after[512];
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	EXPECT(objects_of(0, before, sizeof(before)) > 0);
 	pthread_t all[4];
 	for (int i = 0; i < 4; i++)
@@ -478,7 +478,7 @@ static void children(void)
 /* A device that has failed takes no commands, and lets objects go. */
 static void failed(void)
 {
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	struct devx_cq cq = make_cq(uar, 4);
 	struct mlx5dv_devx_cmd_comp *file = NEED(mlx5dv_devx_create_cmd_comp(context));
 	unsigned number;
@@ -505,8 +505,8 @@ static void numbers(void)
 	EXPECT(mlx5dv_devx_query_eqn(context, 0, &eqn) == 0);
 	EXPECT(mlx5dv_devx_query_eqn(context, 1, &other) == 0 && other != eqn);
 	EXPECT(mlx5dv_devx_query_eqn(context, context->num_comp_vectors, &eqn) != 0 && errno == ENOENT);
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
-	struct mlx5dv_devx_uar *second = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
+	struct mlx5dv_devx_uar *second = NEED(new_uar(context));
 	/* Two registers may be in one page. */
 	EXPECT(uar->page_id != 0 && uar->reg_addr != second->reg_addr);
 	EXPECT((char *)uar->reg_addr - (char *)uar->base_addr >= 0x800);
@@ -517,7 +517,7 @@ static void numbers(void)
 /* A page that is mapped without write combining. Those that come with the context are not. */
 static void non_cached(void)
 {
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	struct mlx5dv_devx_uar *non_cached = NEED(mlx5dv_devx_alloc_uar(context, MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC));
 	EXPECT(uar->page_id != non_cached->page_id);
 	EXPECT((char *)non_cached->reg_addr - (char *)non_cached->base_addr == 0x800);

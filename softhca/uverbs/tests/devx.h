@@ -149,6 +149,13 @@ static inline void destroy_cq(struct devx_cq *cq)
 	free(cq->ring);
 }
 
+/* A UAR page: with BlueFlame, where there is write combining. */
+static inline struct mlx5dv_devx_uar *new_uar(struct ibv_context *of)
+{
+	struct mlx5dv_devx_uar *uar = mlx5dv_devx_alloc_uar(of, MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF);
+	return uar || errno != EOPNOTSUPP ? uar : mlx5dv_devx_alloc_uar(of, MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC);
+}
+
 /* A function of the device's, which is there when it is preloaded. */
 static inline void *device_function(const char *name)
 {

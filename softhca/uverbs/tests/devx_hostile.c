@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 	EXPECT(objects_of(0, before, sizeof(before)) > 0);
 	for (int contexts = 0; contexts < 4; contexts++) {
 		context = open_first();
-		struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+		struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 		struct devx_cq cq = make_cq(uar, 4);
 		NEED(alloc_pd(context, &domain));
 		for (int i = 0; i < atoi(argv[2]) / 4; i++)
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 	}
 	/* It still does what it should. */
 	context = first;
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(new_uar(context));
 	struct devx_cq cq = make_cq(uar, 3);
 	struct mlx5dv_pd of_verbs = {};
 	struct mlx5dv_obj of_pd = { .pd = { .in = pd, .out = &of_verbs } };

@@ -257,8 +257,8 @@ int main(int argc, char **argv)
 	source = memory;
 	target = memory + 4096;
 	int non_cached = argc > 1 && strcmp(argv[1], "non-cached") == 0;
-	struct mlx5dv_devx_uar *uar = NEED(mlx5dv_devx_alloc_uar(context, non_cached ? MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC : 0));
-	struct mlx5dv_devx_uar *other = NEED(mlx5dv_devx_alloc_uar(context, 0));
+	struct mlx5dv_devx_uar *uar = NEED(non_cached ? mlx5dv_devx_alloc_uar(context, MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC) : new_uar(context));
+	struct mlx5dv_devx_uar *other = NEED(new_uar(context));
 	struct devx_cq cq = make_cq(uar, 3), other_cq = make_cq(other, 3);
 	struct devx_qp one = make_devx_qp(uar, verbs_domain.pdn, &cq, 0), two = make_devx_qp(other, verbs_domain.pdn, &other_cq, 0);
 	EXPECT(state_of(&one) == STATE_RST);

@@ -23,7 +23,9 @@ static void identity(void)
 	EXPECT(attr.vendor_id == 0x02c9 && attr.vendor_part_id == 0x1017);
 	struct stat file, path;
 	EXPECT(fstat(context->cmd_fd, &file) == 0 && S_ISCHR(file.st_mode) && major(file.st_rdev) == 231);
-	EXPECT(stat("/dev/infiniband/uverbs0", &path) == 0 && S_ISCHR(path.st_mode) && path.st_rdev == file.st_rdev);
+	char name[128];
+	snprintf(name, sizeof(name), "/dev/infiniband/%s", context->device->dev_name);
+	EXPECT(stat(name, &path) == 0 && S_ISCHR(path.st_mode) && path.st_rdev == file.st_rdev);
 	/* A file that is none of the device's is described as it is. */
 	int plain = open("/proc/self/exe", O_RDONLY);
 	EXPECT(plain >= 0 && fstat(plain, &file) == 0 && S_ISREG(file.st_mode));
@@ -79,7 +81,7 @@ static int refused(uint16_t object, uint16_t method, uint16_t count, const struc
 /* The error of a write command. */
 static int command_refused(uint32_t command)
 {
-	struct ib_uverbs_attr attr = { .attr_id = UVERBS_ATTR_WRITE_CMD, .len = 4, .flags = UVERBS_ATTR_F_MANDATORY,
+	struct ib_uverbs_attr attr = { .attr_id = UVERBS_ATTR_WRITE_CMD, .len = 8, .flags = UVERBS_ATTR_F_MANDATORY,
 		.data = command };
 	return refused(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 1, &attr);
 }
@@ -212,7 +214,8 @@ static void reused(void)
 		int device = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC), ends[2], on = 1;
 		EXPECT(device >= 0 && pipe(ends) == 0);
 		EXPECT(dup2(device, device) == device && dup2(1023, device) == -1 && errno == EBADF);
-		EXPECT(ioctl(device, FIONBIO, &on) == -1 && errno == ENOTTY);
+		EXPECT(ioctl(device, FIONBIO, &on) == 0 && fcntl(device, F_GETFL) & O_NONBLOCK);
+		EXPECT(ioctl(device, FIONREAD, &on) == -1 && errno == ENOTTY);
 		if (way == 0)
 			EXPECT(dup2(ends[0], device) == device);
 		else if (way == 1)

@@ -40,10 +40,14 @@ static char memory[1 << 16] __attribute__((aligned(4096), unused));
 /* How long connected queue pairs wait for an answer (4.096 us times a power of two), and how often they ask again. */
 static uint8_t ack_timeout = 14, retry_count = 5;
 
+/* The device that $DEVICE names; the first, if there is no such variable. */
 static inline struct ibv_context *open_first(void)
 {
-	struct ibv_device **list = NEED(ibv_get_device_list(NULL));
-	struct ibv_context *opened = NEED(ibv_open_device(NEED(list[0])));
+	struct ibv_device **list = NEED(ibv_get_device_list(NULL)), **chosen = list;
+	const char *name = getenv("DEVICE");
+	while (name && *chosen && strcmp(ibv_get_device_name(*chosen), name) != 0)
+		chosen++;
+	struct ibv_context *opened = NEED(ibv_open_device(NEED(*chosen)));
 	ibv_free_device_list(list);
 	return opened;
 }
@@ -117,6 +121,13 @@ static inline struct ibv_ah_attr loopback(struct ibv_context *of)
 		EXPECT(ibv_query_gid(of, 1, 0, &way.grh.dgid) == 0);
 	}
 	return way;
+}
+
+static inline int on_ethernet(void)
+{
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(context, 1, &port) == 0);
+	return port.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
 /* Connects an RC QP from RESET, in one direction; the peer may be itself. Both are on the first port. */

@@ -153,25 +153,37 @@ reload_under_load() {
 }
 
 # Runs programs by device $1 and its GID $2, and prints their calls of the kernel, as the object $RECORD writes them down: each log
-# after a line `log PROGRAM`, of a pair that of the server first.
+# after a line `log PROGRAM`, of a pair that of the server first. The last are the uverbs object's own tests, which also ask for
+# what is refused.
 logged_calls() {
     logged devinfo ibv_devinfo -v -d "$1"
     for kind in rc uc ud srq; do
         logged "${kind}_pingpong" pair ibv_${kind}_pingpong -d "$1" -g "$2" -n 20
-        logged "${kind}_pingpong-e" pair ibv_${kind}_pingpong -d "$1" -g "$2" -n 1 -e
+        # Not once: a server that has sent its only packet ends, and with it what the software wire has not yet let in.
+        logged "${kind}_pingpong-e" pair ibv_${kind}_pingpong -d "$1" -g "$2" -n 2 -e
     done
     logged xsrq_pingpong pair ibv_xsrq_pingpong -d "$1" -g "$2" -n 20
     for what in send write read atomic; do
         logged ${what}_lat pair ib_${what}_lat -F -d "$1" -x "$2" -n 20
+    done
+    for test in api kernel dynamic devx_rc; do logged "test-$test" tested "$1" bf_test_$test; done
+    logged test-regions tested "$1" bf_test_regions pinned
+    logged test-clock tested "$1" bf_test_clock mappings
+    logged test-devx_identity tested "$1" bf_test_devx_identity ethernet
+    for part in objects memories numbers non-cached queries verbs-objects answers no-user; do
+        logged "test-devx-$part" tested "$1" bf_test_devx $part
     done
 }
 logged() {
     name=$1
     shift
     directory=$(mktemp -d)
+    recorded="env LD_PRELOAD=$RECORD${LD_PRELOAD:+:$LD_PRELOAD} CALLS=$directory/log"
+    # shellcheck disable=SC2086 # words are meant
     case $1 in
-    pair) shift; set -- pair env "LD_PRELOAD=$RECORD${LD_PRELOAD:+:$LD_PRELOAD}" "CALLS=$directory/log" "$@" ;;
-    *) set -- env "LD_PRELOAD=$RECORD${LD_PRELOAD:+:$LD_PRELOAD}" "CALLS=$directory/log" "$@" ;;
+    pair) shift; set -- pair $recorded "$@" ;;
+    tested) device=$2; shift 2; set -- tested $recorded DEVICE="$device" "$@" ;;
+    *) set -- $recorded "$@" ;;
     esac
     "$@" >"$directory/said" 2>&1 || { cat "$directory/said"; echo "$name: failed"; exit 1; }
     part=0
@@ -180,8 +192,19 @@ logged() {
         part=$((part + 1))
         echo "log $name.$part"
         cat "$directory/$file"
+        # What a test finds otherwise than expected is compared, too.
+        [ "$1$part" != tested1 ] || cat "$directory/said"
     done
     rm -r "$directory"
+}
+
+# Runs a test, and prints what it said and its status in the form of calls.
+tested() {
+    timeout $((30 * ${PATIENCE:-1})) "$@" >"$directory/output" 2>&1
+    status=$?
+    sed 's/^/said /; s/$/ = 0/' "$directory/output"
+    rm "$directory/output"
+    echo "exit = $status"
 }
 
 # Each event queue of the driver has interrupted, and the driver never had to find an event by itself, for want of an interrupt.

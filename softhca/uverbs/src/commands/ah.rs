@@ -1,6 +1,7 @@
 //! Address handles: on Ethernet, libmlx5 has the kernel find the destination's MAC address.
 
 use super::pd::Pd;
+use super::port;
 use super::request::Request;
 use crate::abi::{CreateAh, CreateAhResp, UHW_OUT, mlx5};
 use crate::context::{Context, Object, Rank};
@@ -49,9 +50,7 @@ fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let wanted: CreateAh = request.core_in()?;
     let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
-    if !(1..=context.hca.settings.ports).contains(&wanted.port_num.into()) {
-        return Err(Errno::EINVAL);
-    }
+    port::check_path(&context.hca, wanted.port_num.into(), wanted.is_global != 0, wanted.grh.sgid_index)?;
     let dmac = if wanted.is_global != 0 { mac_of(&context.hca.settings, &wanted.grh.dgid)? } else { [0; 6] };
     let ah_handle = context.insert(Arc::new(Ah { _pd: pd }));
     if context.hca.settings.link == Link::Ethernet {

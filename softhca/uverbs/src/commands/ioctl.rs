@@ -153,6 +153,10 @@ pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
 
 /// `INVOKE_WRITE`: a command of the old write() interface inside an ioctl.
 fn invoke_write(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    // A constant, which takes 8 bytes.
+    if request.len(write::COMMAND) != size_of::<u64>() {
+        return Err(Errno::EINVAL);
+    }
     let number: u32 = request.input(write::COMMAND)?;
     let Some(command) = COMMANDS.iter().find(|command| command.number == number) else {
         let extended = if number & command::EX == 0 { "" } else { "extended " };

@@ -26,6 +26,20 @@ fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {
     if (1..=hca.settings.ports).contains(&port) { Ok(port) } else { Err(Errno::EINVAL) }
 }
 
+/// Refuses a path that leaves no port of the device, or by no address that the port has (`rdma_fill_sgid_attr`): on Ethernet, all
+/// paths are global.
+pub(super) fn check_path(hca: &Hca, port: u32, is_global: bool, sgid_index: u8) -> Result<(), Errno> {
+    let port = checked_port(hca, port)?;
+    let (link, index) = (hca.settings.link, usize::from(sgid_index));
+    if !is_global {
+        return if link == Link::Ethernet { Err(Errno::EINVAL) } else { Ok(()) };
+    }
+    if index >= gid_table_len(link) as usize {
+        return Err(Errno::EINVAL);
+    }
+    if index >= settings::gids(&hca.settings, hca.index, port).len() { Err(Errno::ENODATA) } else { Ok(()) }
+}
+
 fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     let port = checked_port(hca, port)?;
     let link = hca.settings.link;
@@ -129,6 +143,6 @@ pub(crate) fn query_gid_table(context: &Arc<Context>, request: &Request) -> Resu
     if table.len() > request.len(2) {
         return Err(Errno::EINVAL);
     }
-    request.put_bytes(2, &table)?;
+    request.put_start(2, &table)?;
     request.put(3, &count)
 }

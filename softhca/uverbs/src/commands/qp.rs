@@ -202,6 +202,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     }
     let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
 
+    let qp_has_srq = srq.is_some();
     let log_stride = driver.rq_wqe_shift;
     let log_rq = if srq.is_some() { None } else { log_ring(driver.rq_wqe_count)? };
     if log_rq.is_some() && !(4..=MAX_RQ_WQE.ilog2()).contains(&log_stride) {
@@ -299,6 +300,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES),
         ..FromZeros::new_zeroed()
     };
+    // With an SRQ it has no receive ring, whatever was asked for.
+    let told = if qp_has_srq { QpCap { max_recv_wr: 0, max_recv_sge: 0, ..cap } } else { cap };
     let qp = Arc::new(Qp {
         number,
         cap: ring,
@@ -318,7 +321,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     });
     hca.know(Origin::Qp(number), &qp.events);
     request.put_handle(0, context.insert(qp))?;
-    request.put(13, &cap)?;
+    request.put(13, &told)?;
     // One for raw packets has the number of its send queue, or else of its receive queue.
     request.put(14, if raw && log_sq.is_none() { &rqn } else { &number })?;
     let sqn = if raw && log_sq.is_some() { number } else { 0 };

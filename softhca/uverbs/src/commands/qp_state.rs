@@ -3,6 +3,7 @@
 use super::access as rights;
 use super::dct::{self, Dct};
 use super::mtu;
+use super::port;
 use super::qp::Qp;
 use super::request::Request;
 use super::rss::RssQp;
@@ -36,9 +37,7 @@ fn state_to_abi(state: QpState) -> u8 {
 }
 
 fn path_from_abi(hca: &Hca, dest: &QpDest) -> Result<Path, Errno> {
-    if dest.port_num != 0 && u32::from(dest.port_num) > hca.settings.ports {
-        return Err(Errno::EINVAL);
-    }
+    port::check_path(hca, dest.port_num.into(), dest.is_global != 0, dest.sgid_index)?;
     let grh = (dest.is_global != 0).then_some(PathGrh {
         dgid: dest.dgid,
         sgid_index: dest.sgid_index,
@@ -52,7 +51,8 @@ fn path_from_abi(hca: &Hca, dest: &QpDest) -> Result<Path, Errno> {
 /// The path of a QP of port `port`, as the kernel tells it (`to_rdma_ah_attr`): on Ethernet, all are global.
 fn path_to_abi(path: Option<&Path>, port: u8, link: Link) -> QpDest {
     let mut dest = QpDest { port_num: port, ..FromZeros::new_zeroed() };
-    if let Some(path) = path {
+    // On Ethernet, a service level is a priority of frames, which is not told.
+    if let (Some(path), Link::Infiniband) = (path, link) {
         (dest.dlid, dest.sl, dest.src_path_bits) = (path.dlid, path.sl, path.src_path_bits);
     }
     let grh = path.and_then(|path| path.grh);
@@ -70,6 +70,17 @@ fn path_to_abi(path: Option<&Path>, port: u8, link: Link) -> QpDest {
 /// How many READs and atomics a QP may have outstanding: its context has the logarithm, so that the least is 1.
 fn outstanding(count: Option<u8>) -> u8 {
     count.unwrap_or(0).checked_next_power_of_two().unwrap_or(1 << 7)
+}
+
+/// The rights of a QP's peer. READs and atomics are none before any may be outstanding (`__mlx5_ib_modify_qp`).
+fn told_rights(access: Access, max_dest_rd_atomic: Option<u8>) -> u32 {
+    let answers = max_dest_rd_atomic.is_some_and(|count| count != 0);
+    rights::to_abi(Access {
+        local_write: false,
+        remote_read: access.remote_read && answers,
+        remote_atomic: access.remote_atomic && answers,
+        ..access
+    })
 }
 
 /// The change that is wanted, without what means nothing to the QP.
@@ -137,7 +148,8 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
 /// Extended `MODIFY_QP`: a rate limit follows, which only its mask bit makes count.
 pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let number = apply(context, &request.core_in()?)?;
-    let response_length = size_of::<ModifyQpResp>() as u32;
+    // Nothing is told but a new target's number.
+    let response_length = number.map_or(0, |_| size_of::<ModifyQpResp>() as u32);
     let driver = ModifyQpResp { response_length, dctn: number.unwrap_or(0), ..FromZeros::new_zeroed() };
     request.put_optional(UHW_OUT, &driver)?;
     let response = ExModifyQpResp { comp_mask: 0, response_length: size_of::<ExModifyQpResp>() as u32 };
@@ -182,7 +194,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
         rq_psn: attr.rq_psn.unwrap_or(0),
         sq_psn: attr.sq_psn.unwrap_or(0),
         dest_qp_num: attr.dest_qpn.unwrap_or(0),
-        qp_access_flags: attr.access.map_or(0, |access| rights::to_abi(Access { local_write: false, ..access })),
+        qp_access_flags: attr.access.map_or(0, |access| told_rights(access, attr.max_dest_rd_atomic)),
         pkey_index: attr.pkey_index.unwrap_or(0),
         alt_pkey_index: 0,
         qp_state: state,

@@ -87,12 +87,18 @@ impl Request {
 
     /// Writes `bytes` to output attribute `id`, likewise.
     pub(crate) fn put_bytes(&self, id: u16, bytes: &[u8]) -> Result<(), Errno> {
-        let (index, attr) = self.find(id).ok_or(Errno::EINVAL)?;
-        let room = usize::from(attr.len);
+        let room = self.len(id);
         let mut out = vec![0; room];
         let len = room.min(bytes.len());
         out[..len].copy_from_slice(&bytes[..len]);
-        user::write(attr.data, &out)?;
+        self.put_start(id, &out)
+    }
+
+    /// Writes `bytes` to output attribute `id`, and leaves what comes after them as it is.
+    pub(crate) fn put_start(&self, id: u16, bytes: &[u8]) -> Result<(), Errno> {
+        let (index, attr) = self.find(id).ok_or(Errno::EINVAL)?;
+        let len = usize::from(attr.len).min(bytes.len());
+        user::write(attr.data, &bytes[..len])?;
         let flags = attr.flags | ATTR_VALID_OUTPUT;
         user::write(self.attr_address(index) + std::mem::offset_of!(AttrWire, flags) as u64, flags.as_bytes())
     }

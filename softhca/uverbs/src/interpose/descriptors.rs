@@ -77,6 +77,11 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
     let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
     match context {
         Some(context) if verbs => answer(commands::run(&context, arg as u64).map(|()| 0)),
+        // What Linux answers for each file: on a descriptor, whether it blocks and whether exec closes it.
+        // SAFETY: arguments are passed on from the caller.
+        Some(_) if matches!(request, libc::FIONBIO | libc::FIOCLEX | libc::FIONCLEX) => unsafe {
+            real::ioctl(fd, request, arg)
+        },
         Some(_) => answer(Err(Errno::ENOTTY)),
         // SAFETY: arguments are passed on from the caller.
         None => unsafe { real::ioctl(fd, request, arg) },

@@ -63,7 +63,8 @@ static FILE *begin_line(void)
 		log_file = NULL;
 		if (prefix) {
 			snprintf(path, sizeof path, "%s.%d", prefix, log_owner);
-			log_file = fopen(path, "we");
+			/* Not anew: a child by vfork has this memory. */
+			log_file = fopen(path, "ae");
 		}
 		if (log_file)
 			fprintf(log_file, "program %s\n", program_invocation_short_name);
@@ -153,6 +154,29 @@ int close(int fd)
 	errno = error;
 	return done;
 }
+
+int dup(int fd)
+{
+	REAL(dup);
+	int copy = real(fd), error = errno;
+
+	set_kind(copy, kind_of(fd));
+	errno = error;
+	return copy;
+}
+
+#define DUP(name, parameters, arguments) \
+	int name parameters \
+	{ \
+		REAL(name); \
+		int done = real arguments, error = errno; \
+		if (done >= 0) \
+			set_kind(to, kind_of(from)); \
+		errno = error; \
+		return done; \
+	}
+DUP(dup2, (int from, int to), (from, to))
+DUP(dup3, (int from, int to, int flags), (from, to, flags))
 
 /* Files that the call has opened: of events. */
 static void learn_files(const struct ib_uverbs_ioctl_hdr *hdr)
