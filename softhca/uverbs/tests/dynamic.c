@@ -208,7 +208,7 @@ static void states(struct ibv_cq *cq)
 	EXPECT(ibv_modify_qp(dct, &err, IBV_QP_STATE) == EINVAL);
 	EXPECT(ibv_query_qp(dct, &attr, DCT_INIT | DCT_RTR, &init) == 0);
 	EXPECT(attr.qp_state == IBV_QPS_RTR && attr.path_mtu == IBV_MTU_1024 && attr.min_rnr_timer == 12);
-	EXPECT(attr.qp_access_flags == dct_init.qp_access_flags && attr.ah_attr.grh.hop_limit == 64);
+	EXPECT(attr.qp_access_flags == dct_init.qp_access_flags && !attr.ah_attr.is_global);
 	EXPECT(ibv_query_qp(dct, &attr, IBV_QP_DEST_QPN, &init) == EINVAL);
 	EXPECT(ibv_destroy_qp(dct) == 0);
 	/* One that never was. */

@@ -11,7 +11,7 @@ use super::srq::Srq;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag};
 use crate::abi::qp_attr as mask;
-use crate::abi::{EventsReported, ModifyQp, QpCap, QpDest, QueryQpResp, UHW_IN, UHW_OUT, access};
+use crate::abi::{EventsReported, ModifyQp, QpCap, QueryQpResp, UHW_IN, UHW_OUT, access};
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::{Hca, Source};
 use crate::process::{Errno, lock};
@@ -163,21 +163,15 @@ pub(crate) fn query(dct: &Dct, attr_mask: u32) -> Result<QueryQpResp, Errno> {
     }
     let c = &state.context;
     Ok(QueryQpResp {
-        dest: QpDest {
-            sgid_index: c.sgid_index,
-            traffic_class: c.traffic_class,
-            flow_label: c.flow_label,
-            hop_limit: c.hop_limit,
-            port_num: c.port,
-            is_global: 1,
-            ..FromZeros::new_zeroed()
-        },
+        // Of the path nothing: the kernel does not say that it is global, and so leaves out what it knows.
         qp_access_flags: rights::to_abi(Access { local_write: false, ..c.access }),
         pkey_index: c.pkey_index,
         qp_state: RTR,
         path_mtu: mtu::to_abi(c.mtu),
         min_rnr_timer: c.min_rnr_timer,
         port_num: c.port,
+        // As the kernel says of what it has not filled in (`IB_SIGNAL_ALL_WR` is 0).
+        sq_sig_all: 1,
         ..FromZeros::new_zeroed()
     })
 }

@@ -60,7 +60,7 @@ pub(crate) fn query_uar(context: &Arc<Context>, request: &Request) -> Result<(),
 pub(crate) fn query_eqn(_: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let vector: u32 = request.input(0x1000)?;
     if vector >= COMP_VECTORS {
-        return Err(Errno::ENOENT);
+        return Err(Errno::EINVAL);
     }
     request.put(0x1001, &(FIRST_EQN + vector))
 }
