@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use blueflame::Sge;
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::RecvQueue;
 use blueflame::queue::{Owned, SendQueue};
 use blueflame::transport;
+use blueflame::types::WrId;
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{OwnedCq, Pd, Qp, QueuePair, Uar};
@@ -51,13 +53,19 @@ impl Devx {
 }
 
 impl Queues for Devx {
+    type Transport = transport::Rc;
     type Register = ExclusiveRegister;
     const MADE_BY: &'static str = "DevX";
 
-    fn parts(&mut self) -> Parts<'_, ExclusiveRegister> {
+    fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
         let sq: &mut Owned<SendQueue<transport::Rc>, Qp> = &mut self.pair.sq;
         let rq: &mut RecvQueue = self.pair.rq.as_mut().expect("made with receives");
         Parts { cq: &mut self.cq, sq, rq }
+    }
+
+    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+        // SAFETY: the caller's.
+        unsafe { self.parts().send(message, tag) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use blueflame::verbs::Device;
+use blueflame::verbs::{Device, LinkLayer};
 use serde_json::Value;
 
 /// Runs a program with `args`, separated by spaces; it must succeed. What it prints.
@@ -77,6 +77,29 @@ fn rc_pingpong() {
 fn gid_of_the_c_tool() -> String {
     let path = Device::open_first().expect("a device").path(1, None).expect("a path");
     path.sgid.map_or(String::new(), |entry| format!("-g {}", entry.index))
+}
+
+#[test]
+fn ud_pingpong() {
+    let program = env!("CARGO_BIN_EXE_ud_pingpong");
+    for how in ["", "--events"] {
+        let report = json(program, &format!("--local -n 100 -s 1000 {how}"));
+        assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &100_000.into()));
+    }
+    // The C tool as either side; on InfiniBand with GRHs and without.
+    let port = Device::open_first().and_then(|device| device.port(1)).expect("a port");
+    let gids = match port.link_layer {
+        LinkLayer::InfiniBand => vec![String::new(), "-g 0".into()],
+        LinkLayer::Ethernet => {
+            let entries = Device::open_first().and_then(|device| device.gids(&port)).expect("the GID table");
+            entries.iter().map(|entry| format!("-g {}", entry.index)).collect()
+        }
+    };
+    for gid in gids {
+        let both = format!("-n 100 -s 1000 -r 16 {gid}");
+        assert!(pair("ibv_ud_pingpong", (program, "localhost"), &both).contains("100000 bytes verified"), "{gid}");
+        assert!(pair(program, ("ibv_ud_pingpong", "localhost"), &both).contains("100 iters"), "{gid}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! Ping-pong over a reliable connection, whoever has made its queues: with the options, the TCP exchange and the messages of
-//! `ibv_rc_pingpong`, which may be the other side.
+//! Ping-pong over a reliable connection, whoever has made its queues, or by datagrams: with the options, the TCP exchange and the
+//! messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
 //!
 //! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
 //! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what the
 //! C server's `-c` looks for.
 
+mod datagrams;
 mod exchange;
 mod pattern;
 mod report;
@@ -14,16 +15,20 @@ mod verbs;
 use std::net::TcpStream;
 use std::time::Duration;
 
+use blueflame::Sge;
 use blueflame::cq::CompletionQueue;
 use blueflame::db::Register;
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::transport::Rc;
+use blueflame::transport::{Rc, Transport};
+use blueflame::types::WrId;
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
+use blueflame::wqe;
 use clap::Args;
 
 use crate::{Failure, ReportOptions, Role, Setup};
 use side::PingPong;
 
+pub use datagrams::Datagrams;
 pub use verbs::Verbs;
 
 /// The options of a ping-pong.
@@ -57,21 +62,34 @@ pub struct PingPongOptions {
 
 /// A queue pair and its completion queue.
 pub trait Queues {
+    /// What carries the messages.
+    type Transport: Transport;
     /// How its doorbell register is used.
     type Register: Register;
+    /// Bytes in front of each message received.
+    const HEADER: usize = 0;
     /// Who has made them.
     const MADE_BY: &'static str;
 
     /// The queues.
-    fn parts(&mut self) -> Parts<'_, Self::Register>;
+    fn parts(&mut self) -> Parts<'_, Self::Transport, Self::Register>;
+
+    /// Sends a message to the peer.
+    ///
+    /// # Errors
+    /// It was not posted.
+    ///
+    /// # Safety
+    /// Nobody writes the memory before the message has left.
+    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure>;
 
     /// Where the peer reaches them.
     fn endpoint(&self, path: &Path) -> Endpoint;
 
-    /// INIT to RTS.
+    /// INIT to RTS, or whatever else it takes to send to the peer.
     ///
     /// # Errors
-    /// A failed state change.
+    /// A failed call.
     fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure>;
 
     /// Waits for an event of the completion queue, which is armed; false if there was none for so long.
@@ -84,10 +102,24 @@ pub trait Queues {
 /// The queues, borrowed.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the types say it")]
-pub struct Parts<'a, R: Register> {
+pub struct Parts<'a, T: Transport, R: Register> {
     pub cq: &'a mut CompletionQueue,
-    pub sq: &'a mut SendQueue<Rc, R>,
+    pub sq: &'a mut SendQueue<T, R>,
     pub rq: &'a mut RecvQueue,
+}
+
+impl<R: Register> Parts<'_, Rc, R> {
+    /// Sends a message to the peer that the queue pair is connected with.
+    ///
+    /// # Errors
+    /// It was not posted.
+    ///
+    /// # Safety
+    /// As [`Queues::send`].
+    pub unsafe fn send(self, message: Sge, tag: WrId) -> Result<(), Failure> {
+        // SAFETY: the caller's.
+        Ok(unsafe { self.sq.post_unchecked(&wqe::send().gather([message]).signaled(tag)) }?)
+    }
 }
 
 /// Completions that a side can have outstanding.
@@ -99,7 +131,7 @@ pub fn completions(options: &PingPongOptions) -> u32 {
 /// Sends that a side can have outstanding.
 pub const SENDS: u32 = 2;
 
-/// One side of the ping-pong, over queues in INIT: connected with the peer at the other end of `stream`. Memory is registered in
+/// One side of the ping-pong, over queues in INIT, or datagrams' in RTS: connected with the peer at the other end of `stream`. Memory is registered in
 /// `pd`, which the queues must be able to use.
 ///
 /// # Errors

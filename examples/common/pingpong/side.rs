@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, POOL_ALIGN, Pool, ProtectionDomain};
-use blueflame::wqe;
 
 use super::pattern::{compare, fill_pattern, is_c_fill};
 use super::report::Report;
@@ -49,11 +48,11 @@ impl<Q: Queues> PingPong<Q> {
     ) -> Result<Self, Failure> {
         let size = options.size as usize;
         let buffers = options.rx_depth as usize + 2;
-        let mut pool = Pool::new(pd, buffers * (size + POOL_ALIGN), Access::LOCAL_WRITE)?;
+        let mut pool = Pool::new(pd, buffers * (Q::HEADER + size + POOL_ALIGN), Access::LOCAL_WRITE)?;
         Ok(Self {
             queues,
             send: [pool.take(size)?, pool.take(size)?],
-            receive: (0..options.rx_depth).map(|_| pool.take(size)).collect::<Result<_, _>>()?,
+            receive: (0..options.rx_depth).map(|_| pool.take(Q::HEADER + size)).collect::<Result<_, _>>()?,
             peer: if role == Role::Client { Peer::Counts } else { Peer::Unknown },
             verify: !options.no_verify,
             events: options.events,
@@ -80,11 +79,10 @@ impl<Q: Queues> PingPong<Q> {
     }
 
     fn post_send(&mut self, k: u32) -> Result<(), Failure> {
-        let message = [self.send[k as usize % 2].sge()];
+        let message = self.send[k as usize % 2].sge();
         // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
         // seen, and lives as long as the queue.
-        unsafe { self.queues.parts().sq.post_unchecked(&wqe::send().gather(message).signaled(WrId(k.into()))) }?;
-        Ok(())
+        unsafe { self.queues.send(message, WrId(k.into())) }
     }
 
     /// Exchanges all messages: the client begins, the server answers.
@@ -142,7 +140,7 @@ impl<Q: Queues> PingPong<Q> {
         let index = usize::try_from(tag.0).ok().filter(|&index| index < self.receive.len());
         let buffer = &self.receive[index.ok_or("a receive completed that was not posted")?];
         if self.verify {
-            buffer.read(0, &mut self.arrived);
+            buffer.read(Q::HEADER, &mut self.arrived);
             if self.peer == Peer::Unknown {
                 self.peer = if is_c_fill(&self.arrived) { Peer::LagsBehind } else { Peer::Counts };
             }
@@ -171,7 +169,7 @@ impl<Q: Queues> PingPong<Q> {
                 let tag = match side {
                     Side::Requester => sq.retire(&cqe)?.wr_id,
                     Side::Responder => {
-                        let (len, expected) = (cqe.byte_len(), self.expected.len());
+                        let (len, expected) = (cqe.byte_len(), Q::HEADER + self.expected.len());
                         if len as usize != expected {
                             return Err(Failure::Data(format!("a message of {len} bytes, not {expected}")));
                         }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use blueflame::Sge;
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::transport;
+use blueflame::types::WrId;
 use blueflame::verbs::{CompletionChannel, Endpoint, OwnedCq, Path, ProtectionDomain, Qp, QueuePair};
 
 use super::{Parts, PingPongOptions, Queues, SENDS, completions};
@@ -40,11 +42,17 @@ impl Verbs {
 }
 
 impl Queues for Verbs {
+    type Transport = transport::Rc;
     type Register = ExclusiveRegister;
     const MADE_BY: &'static str = "verbs";
 
-    fn parts(&mut self) -> Parts<'_, ExclusiveRegister> {
+    fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
         Parts { cq: &mut self.cq, sq: &mut self.sq, rq: &mut self.rq }
+    }
+
+    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+        // SAFETY: the caller's.
+        unsafe { self.parts().send(message, tag) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {

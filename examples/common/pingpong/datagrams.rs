@@ -1,0 +1,100 @@
+//! A queue pair of datagrams, made by verbs.
+
+use std::time::Duration;
+
+use blueflame::Sge;
+use blueflame::cq::Grh;
+use blueflame::db::ExclusiveRegister;
+use blueflame::transport::Ud;
+use blueflame::types::{Qkey, WrId};
+use blueflame::verbs::{AddressHandle, CompletionChannel, Endpoint, OwnedCq, Path, ProtectionDomain, QueuePair};
+use blueflame::wqe::{self, CompactAv, UdAddress};
+
+use super::{Parts, PingPongOptions, Queues, SENDS, completions};
+use crate::Failure;
+
+/// The Q_Key of `ibv_ud_pingpong`.
+const QKEY: Qkey = Qkey(0x1111_1111);
+
+/// A queue pair in RTS, and where its peer is.
+pub struct Datagrams {
+    cq: OwnedCq,
+    pair: QueuePair<Ud>,
+    channel: Option<CompletionChannel>,
+    pd: ProtectionDomain,
+    peer: Option<Peer>,
+}
+
+/// Where datagrams go, in the shortest form there is.
+enum Peer {
+    Near(UdAddress<CompactAv>),
+    Far { to: UdAddress, _handle: AddressHandle },
+}
+
+impl Datagrams {
+    /// Makes them.
+    ///
+    /// # Errors
+    /// A message that is longer than a datagram can be, or a failed call.
+    pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
+        let longest = path.port.active_mtu.bytes();
+        if options.size > longest {
+            return Err(format!("a datagram of this port has {longest} bytes at most: choose another --size").into());
+        }
+        let device = pd.device();
+        let channel = if options.events { Some(device.completion_channel()?) } else { None };
+        let mut cq = device.completion_queue(completions(options));
+        if let Some(channel) = &channel {
+            cq = cq.channel(channel);
+        }
+        let cq = cq.build()?;
+        // With an address of 48 bytes, a request takes two WQEBBs.
+        let mut pair =
+            pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(2 * SENDS).receives(options.rx_depth).build()?;
+        pair.activate(path, QKEY)?;
+        Ok(Self { cq, pair, channel, pd: pd.clone(), peer: None })
+    }
+}
+
+impl Queues for Datagrams {
+    type Transport = Ud;
+    type Register = ExclusiveRegister;
+    const HEADER: usize = Grh::BYTES;
+    const MADE_BY: &'static str = "verbs";
+
+    fn parts(&mut self) -> Parts<'_, Ud, ExclusiveRegister> {
+        let rq = self.pair.rq.as_mut().expect("made with receives");
+        Parts { cq: &mut self.cq, sq: &mut self.pair.sq, rq }
+    }
+
+    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+        let send = wqe::send().gather([message]).signaled(tag);
+        // SAFETY: the caller's.
+        unsafe {
+            match &self.peer {
+                Some(Peer::Near(near)) => self.pair.sq.post_unchecked(&send.to(*near))?,
+                Some(Peer::Far { to, .. }) => self.pair.sq.post_unchecked(&send.to(*to))?,
+                None => return Err("a message before the peer is known".into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn endpoint(&self, path: &Path) -> Endpoint {
+        self.pair.qp.endpoint(path)
+    }
+
+    fn connect(&mut self, path: &Path, _local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
+        let handle = self.pd.address(&path.route(remote)?)?;
+        self.peer = Some(match handle.compact() {
+            Some(near) => Peer::Near(UdAddress::new(near, remote.qpn, QKEY)),
+            None => Peer::Far { to: handle.queue_pair(remote.qpn, QKEY), _handle: handle },
+        });
+        Ok(())
+    }
+
+    fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {
+        let channel = self.channel.as_ref().ok_or("the completion queue has no channel")?;
+        Ok(channel.wait_timeout(timeout)?.is_some())
+    }
+}
