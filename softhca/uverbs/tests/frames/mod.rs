@@ -8,15 +8,21 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 const ETHERNET: [&str; 2] = ["--link", "ethernet"];
 
-/// A program that passes on Linux' own driver of the device, too: `./run guest`.
+/// Programs that pass on Linux' own driver of the device, too: `./run guest`.
 #[test]
 fn flows_and_hashes_say_who_receives() {
-    let (_directory, program) = compiled("frames");
+    let ((_directory, frames), (_other, queues)) = (compiled("frames"), compiled("work_queues"));
     for mode in [&[][..], STRICT, &["--static-uars"], &["--generation", "connectx7"]] {
         let options = [&ETHERNET, mode].concat();
-        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
+        for program in [&frames, &queues] {
+            assert_eq!(launch(&options, &[program], PATIENCE), (Some(0), String::new()), "{options:?}");
+        }
     }
-    assert_eq!(launch(&[], &[&program, "infiniband"], PATIENCE), (Some(0), String::new()));
+    assert_eq!(launch(&[], &[&queues, "infiniband"], PATIENCE), (Some(0), String::new()));
+    // The one complaint is that of the CQ.
+    let (code, output) = launch(&ETHERNET, &[&queues, "full"], PATIENCE);
+    assert!(code == Some(0) && output.contains("has 1 complaint(s)") && output.contains("overran"), "{output}");
+    assert!(!output.contains("not so"), "{output}");
 }
 
 /// rdma-core's own tests, as Debian's python3-pyverbs has them.
