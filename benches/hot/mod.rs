@@ -36,7 +36,7 @@ use blueflame::cq::{CompletionQueue, NoOverrun, OncePerCall, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::WrId;
-use blueflame::wqe::{self, GatherLen, InlineLen};
+use blueflame::wqe::{self, CompactAv, GatherLen, InlineLen, To, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
@@ -51,6 +51,12 @@ pub(crate) type WriteShot = Template<wqe::Write, InlineLen<8>>;
 pub(crate) type EntryShot = Template<wqe::Write, GatherLen<1>>;
 /// A prepared SEND of 8 bytes, inline.
 pub(crate) type SendShot = Template<wqe::Send, InlineLen<8>>;
+/// Where a datagram goes within the subnet.
+pub(crate) type NearAddress = UdAddress<CompactAv>;
+/// A prepared datagram of 8 bytes, inline, to such an address.
+pub(crate) type NearShot = Template<To<wqe::Send, NearAddress>, InlineLen<8>>;
+/// A prepared datagram of 8 bytes, inline, to any address.
+pub(crate) type FarShot = Template<To<wqe::Send, UdAddress>, InlineLen<8>>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
@@ -112,6 +118,22 @@ hot! {
         sq.post(&wqe::send().inline(data).signaled(id))
     }
 
+    /// A datagram of 8 bytes, inline, to an address vector of 16 bytes.
+    fn post_datagram(sq: &mut SendQueue<transport::Ud>, to: &NearAddress, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::send().to(*to).inline(data).signaled(id))
+    }
+
+    /// The same to one of 48 bytes.
+    fn post_datagram_full(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::send().to(*to).inline(data).signaled(id))
+    }
+
+    /// The same from registered memory.
+    fn post_datagram_entry(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, from: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.post_unchecked(&wqe::send().to(*to).gather([from]).signaled(id)) }
+    }
+
     /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
     fn post_frame(sq: &mut SendQueue<transport::RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
@@ -152,6 +174,16 @@ hot! {
 
     /// A prepared SEND of 8 bytes, inline.
     fn fire_send(sq: &mut SendQueue<transport::Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.fire(shot, data)
+    }
+
+    /// A prepared datagram of 8 bytes, inline, to an address vector of 16 bytes.
+    fn fire_datagram(sq: &mut SendQueue<transport::Ud>, shot: &NearShot, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.fire(shot, data)
+    }
+
+    /// The same to one of 48 bytes.
+    fn fire_datagram_full(sq: &mut SendQueue<transport::Ud>, shot: &FarShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)
     }
 

@@ -4,8 +4,9 @@ use std::hint::black_box;
 use blueflame::cq::{CompletionQueue, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{RecvQueue, SendQueue, Template};
-use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{self, Request, SupportedOn, TemplatePayload};
+use blueflame::transport::Transport;
+use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
+use blueflame::wqe::{self, CompactAv, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress};
 use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
 
@@ -150,6 +151,42 @@ fn message(n: u64) -> &'static Message {
     &MESSAGES[n as usize % MESSAGES.len()]
 }
 
+/// Whom datagrams are for.
+struct Peer {
+    near: UdAddress<CompactAv>,
+    far: UdAddress,
+}
+
+/// Peers to send to in turn.
+struct Peers([Peer; 16]);
+
+impl Peers {
+    fn new() -> Self {
+        Self(core::array::from_fn(|n| {
+            let (qpn, qkey) = (Qpn::truncate(0x1_0203 * n as u32), Qkey(0x1111_1111));
+            let near = CompactAv::new(n as u16);
+            let route = GlobalRoute {
+                dgid: [n as u8; 16],
+                sgid_index: 1,
+                flow_label: n as u32,
+                hop_limit: 64,
+                traffic_class: 0,
+            };
+            Peer { near: UdAddress::new(near, qpn, qkey), far: UdAddress::new(near.with_grh(&route), qpn, qkey) }
+        }))
+    }
+
+    #[inline(always)]
+    fn peer(&self, n: u64) -> &Peer {
+        &self.0[n as usize % self.0.len()]
+    }
+}
+
+/// A queue, and peers.
+fn datagrams() -> (SendQueue<transport::Ud>, Peers) {
+    (send_queue(exclusive()), Peers::new())
+}
+
 /// Bytes of a burst, and of what is posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 
@@ -232,6 +269,15 @@ fn posts() -> Vec<Case> {
         case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
             post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")
         }),
+        case!("post datagram compact", 1, datagrams, post_datagram, |state, n, post| {
+            post(&mut state.0, &state.1.peer(n).near, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post datagram full", 1, datagrams, post_datagram_full, |state, n, post| {
+            post(&mut state.0, &state.1.peer(n).far, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post datagram full one entry", 1, datagrams, post_datagram_entry, |state, n, post| {
+            post(&mut state.0, &state.1.peer(n).far, message(n).from, WrId(n)).expect("space")
+        }),
         case!("burst of 1 batch", 1, || send_queue(exclusive()), batch, |sq, n, post| {
             post(sq, message(n).to, black_box(&BYTES[..1])).expect("space")
         }),
@@ -249,10 +295,10 @@ fn posts() -> Vec<Case> {
 
 fn templates() -> Vec<Case> {
     /// A queue with a prepared request.
-    fn prepared<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
+    fn prepared<T: Transport, R: Register, O: SupportedOn<T>, H: TemplatePayload>(
         register: R,
         request: Request<O, H>,
-    ) -> (SendQueue<transport::Rc, R>, Template<O, H>) {
+    ) -> (SendQueue<T, R>, Template<O, H>) {
         let sq = send_queue(register);
         let shot = sq.template(request.signaled(WrId(0))).expect("within the limits");
         (sq, shot)
@@ -271,6 +317,12 @@ fn templates() -> Vec<Case> {
     }
     fn send() -> (SendQueue<transport::Rc>, hot::SendShot) {
         prepared(exclusive(), wqe::send().inline_len())
+    }
+    fn near() -> (SendQueue<transport::Ud>, hot::NearShot) {
+        prepared(exclusive(), wqe::send().to(Peers::new().peer(0).near).inline_len())
+    }
+    fn far() -> (SendQueue<transport::Ud>, hot::FarShot) {
+        prepared(exclusive(), wqe::send().to(Peers::new().peer(0).far).inline_len())
     }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
@@ -299,6 +351,12 @@ fn templates() -> Vec<Case> {
             fire(&mut state.0, &state.1, message(n).from).expect("space")
         }),
         case!("template send template two fences", 1, send, fire_send, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        }),
+        case!("template datagram compact", 1, near, fire_datagram, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        }),
+        case!("template datagram full", 1, far, fire_datagram_full, |state, n, fire| {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {

@@ -141,6 +141,22 @@ impl<C: BlockCopy> Half<'_, C> {
         BlueFlame(())
     }
 
+    /// Copies a WQE of two WQEBBs, which lie in the ring, to BlueFlame.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write), and the register must have a size of at least 128 bytes; both must be valid for reads of
+    /// 64 bytes and 8-byte aligned.
+    #[inline(always)]
+    pub unsafe fn copy_two(self, [first, second]: [NonNull<u64>; 2]) -> BlueFlame {
+        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBBs and for what
+        // the device will do.
+        unsafe {
+            self.1.copy_wqebb(self.0.as_ptr(), first.as_ptr());
+            self.1.copy_wqebb(self.0.add(WQEBB_WORDS).as_ptr(), second.as_ptr());
+        }
+        BlueFlame(())
+    }
+
     /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
     /// start where it ends (rdma-core `providers/mlx5/qp.c`, `mlx5_bf_copy`).
     ///

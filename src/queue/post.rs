@@ -18,7 +18,7 @@ use super::in_ring::WqeInRing;
 use super::parts::WqeRecord;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::{is_short, short_ds, unless_short};
+use super::short::{is_pair, is_short, short_ds, unless_short};
 use super::slot::Index;
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Packed};
@@ -158,7 +158,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // SAFETY: just put, the only request; the caller vouches for the memory that it names.
         unsafe {
             self.publish(pi.add(wqe.wqebbs()));
-            self.ring_lone(pi, wqe);
+            if const { is_pair::<T, W>() } {
+                self.ring_pair(pi, wqe);
+            } else {
+                self.ring_lone(pi, wqe);
+            }
         }
         Ok(())
     }
@@ -221,6 +225,26 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         } else {
             // SAFETY: the caller's.
             unsafe { self.ring_other(pi, wqe) };
+        }
+    }
+
+    /// The same for a request of two WQEBBs by type, such as a datagram with an address of 48 bytes: in line.
+    ///
+    /// # Safety
+    /// As for [`ring_lone`](Self::ring_lone).
+    #[inline(always)]
+    unsafe fn ring_pair(&mut self, pi: Index, wqe: WqeInRing) {
+        if wqe.wqebbs() != Wqebbs(2) {
+            // With less in it than its type says.
+            // SAFETY: the caller's.
+            unsafe { self.ring_lone(pi, wqe) };
+        } else if self.blueflame.take(wqe.ds(), Wqebbs(2), wqe.is_inline()) {
+            let wqebbs = [0, 1].map(|n| self.wqebb(self.slot(pi.add(Wqebbs(n)))));
+            // SAFETY: the WQE is two WQEBBs of the ring; BlueFlame takes it; the caller vouches for the rest.
+            self.register.ring_doorbell(|half| unsafe { half.copy_two(wqebbs) });
+        } else {
+            // SAFETY: the caller vouches for what the device will do.
+            self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });
         }
     }
 

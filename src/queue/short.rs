@@ -12,6 +12,11 @@ pub(super) const fn short_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
     }
 }
 
+/// Whether a request takes two WQEBBs by type, if it has all that its type says.
+pub(super) const fn is_pair<T: Transport, W: WorkRequest<T>>() -> bool {
+    matches!(W::MAX_DS, Some(ds) if ds > WQEBB_DS && ds <= 2 * WQEBB_DS)
+}
+
 /// Whether a request fits one WQEBB by type, and has the size that its type states.
 #[inline(always)]
 pub(super) fn is_short<T: Transport, W: WorkRequest<T>>(request: &W) -> bool {

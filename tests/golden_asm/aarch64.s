@@ -277,6 +277,179 @@ L2:
     stur w10, [x8, #2]
     ret
 
+hot_fire_datagram:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    lsr w10, w10, #8
+    movi v1.2d, #0000000000000000
+    ldr d2, [x2]
+    ldp d3, d4, [x1, #288]
+    orr x10, x11, x10
+    ldr w11, [x0, #88]
+    mov v0.d[0], x10
+    lsl w10, w9, #4
+    add w9, w9, #1
+    mov v3.d[1], v4.d[0]
+    ext v2.16b, v1.16b, v2.16b, #12
+    and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0]
+    str w9, [x0, #76]
+    rev w9, w9
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_fire_datagram_full:
+    ldp w9, w10, [x0, #76]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L2
+    ldp d5, d1, [x1, #288]
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    lsr w10, w10, #8
+    movi v4.2d, #0000000000000000
+    ldr d7, [x2]
+    ldr w12, [x0, #88]
+    mov v2.16b, v5.16b
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    add w9, w9, #2
+    mov v0.d[0], x10
+    ldp x13, x10, [x0]
+    mov v2.d[1], v1.d[0]
+    ldp q6, q1, [x1]
+    ext v4.16b, v4.16b, v7.16b, #12
+    and x14, x12, x11
+    add w11, w11, #16
+    and w11, w11, w12
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v6.16b
+    ldr q6, [x1, #64]
+    str q2, [x10, x14]
+    ldp q2, q3, [x1, #32]
+    and w11, w11, #0xffff0
+    add x14, x13, x14, lsl #2
+    ubfiz x12, x11, #2, #32
+    orr v4.16b, v6.16b, v4.16b
+    str w9, [x0, #76]
+    rev w9, w9
+    stp q0, q1, [x14]
+    stp q2, q3, [x14, #32]
+    str q5, [x10, w11, uxtw]
+    str q4, [x13, x12]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldrh w11, [x0, #84]
+    cbz w11, L3
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L4
+    mov w10, #6
+    b L5
+L3:
+    mov w10, #8
+    b L5
+L4:
+    cmp w11, #1
+    mov w11, #5
+    mov w12, #7
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L5:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
 hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
@@ -1427,6 +1600,456 @@ L11:
     ldp x28, x27, [sp, #64]
     ldp x29, x30, [sp, #48]
     add sp, sp, #144
+    ret
+
+hot_post_datagram:
+    ldr w9, [x0, #56]
+    ldr q1, [x1]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    movi v2.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    rev w11, w9
+    mov x12, #167772160
+    mov w13, #134217728
+    ldr d3, [x2]
+    movk x12, #768, lsl #48
+    lsr w11, w11, #8
+    dup v0.2d, x13
+    orr x10, x10, x12
+    mov w12, #1
+    ldr w13, [x0, #88]
+    ext v2.16b, v2.16b, v3.16b, #12
+    dup v4.2d, x12
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    lsl w12, w9, #4
+    mov v0.d[0], x10
+    ldp x10, x14, [x0]
+    ldr q3, [x11, :lo12:.LCPI_0]
+    mov v4.d[0], x3
+    and x11, x13, x12
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    add x10, x10, x11, lsl #2
+    str q4, [x14, x11]
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    rev w11, w9
+    mov x12, #167772160
+    ldr d2, [x2]
+    mov w13, #134217728
+    movk x12, #768, lsl #48
+    lsr w11, w11, #8
+    mov w14, #1
+    dup v3.2d, x13
+    orr x10, x10, x12
+    dup v4.2d, x14
+    ext v0.16b, v0.16b, v2.16b, #12
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    lsl w13, w9, #4
+    ldr w12, [x0, #88]
+    ldr q2, [x11, :lo12:.LCPI_0]
+    ldp x14, x15, [x0]
+    mov v3.d[0], x10
+    mov v4.d[0], x3
+    and x12, x12, x13
+    add w9, w9, #1
+    orr v0.16b, v0.16b, v2.16b
+    and w9, w9, #0xffff
+    add x11, x14, x12, lsl #2
+    str q4, [x15, x12]
+    stp q3, q1, [x11]
+    str q0, [x11, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x2, [sp]
+    mov w9, #8
+    mov x0, sp
+    str q1, [sp, #16]
+    str x3, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_post_datagram_entry:
+    ldr w11, [x0, #52]
+    cbz w11, L6
+    ldr w15, [x2, #8]
+    tbnz w15, #31, L7
+    cmp w15, #0
+    mov w11, #4
+    mov x9, x3
+    mov x10, x1
+    cinc x3, x11, ne
+    ldp w1, w13, [x0, #76]
+    add w12, w3, #3
+    lsr w11, w12, #2
+    sub w13, w13, w1
+    cmp w11, w13, uxth
+    b.hi L8
+    ldr w16, [x0, #88]
+    rev w13, w1
+    ldr x4, [x0, #40]
+    lsr w14, w13, #8
+    ldr x13, [x0]
+    mov w5, #167772160
+    and w17, w16, w1, lsl #4
+    ldp q0, q1, [x10]
+    orr x14, x14, x3, lsl #56
+    ldr q2, [x10, #32]
+    lsl w10, w16, #2
+    ubfiz x18, x17, #2, #32
+    orr x17, x4, x5
+    mov w4, #134217728
+    orr x17, x14, x17
+    add x14, x13, x18
+    stp x17, x4, [x14]
+    ldr x17, [x2]
+    ldr w2, [x2, #12]
+    stp q0, q1, [x14, #16]
+    str q2, [x14, #48]
+    cbz w15, L1
+    add w4, w10, #64
+    add x18, x18, #64
+    orr x15, x2, x15, lsl #32
+    and w2, w4, #0x3fffc0
+    add x4, x14, #64
+    rev x17, x17
+    cmp x18, x2
+    rev x15, x15
+    csel x18, x13, x4, eq
+    stp x15, x17, [x18]
+L1:
+    fmov d0, x9
+    lsl w17, w1, #4
+    ldr x15, [x0, #8]
+    and x16, x16, #0xffff0
+    cmp w11, #1
+    and x18, x17, x16
+    mov v0.d[1], x11
+    str q0, [x15, x18]
+    b.eq L2
+    fmov d0, x9
+    add w9, w17, #16
+    mov w11, w16
+    and x9, x9, x11
+    fmov d0, d0
+    str q0, [x15, x9]
+L2:
+    add w9, w3, #3
+    ldr x2, [x14]
+    add w9, w1, w9, lsr #2
+    and w11, w9, #0xffff
+    and w9, w12, #0xc
+    str w11, [x0, #76]
+    rev w11, w11
+    cmp w9, #8
+    dmb oshst
+    ldr x15, [x0, #16]
+    str w11, [x15]
+    b.ne L3
+    ldr w9, [x0, #68]
+    cmp w9, #127
+    b.ls L5
+    lsl w9, w1, #6
+    and w10, w10, #0x3fffc0
+    dsb st
+    ldr x12, [x0, #24]
+    and w11, w10, w9
+    add w9, w9, #64
+    and w9, w10, w9
+    add x10, x13, x11
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x12]
+    add x9, x13, x9
+    add x10, x12, #64
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x12
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L3:
+    cmp w9, #4
+    b.ne L4
+    ldr w9, [x0, #68]
+    cmp w9, #63
+    b.ls L4
+    dsb st
+    ldr x9, [x0, #24]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x14]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L4:
+    stp x29, x30, [sp, #-32]!
+    str x19, [sp, #16]
+    mov x29, sp
+    mov x19, x8
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
+    mov x8, x19
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L5:
+    dsb st
+    ldr x9, [x0, #24]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L6:
+    mov w11, #1
+    stp xzr, x11, [x8]
+    ret
+L7:
+    lsl x10, x15, #32
+    mov w11, #2147483647
+    mov w9, #1
+    orr x9, x9, x10
+    stp x9, x11, [x8]
+    ret
+L8:
+    ldr w9, [x0, #84]
+    tst w9, #0xffff
+    b.eq L9
+    ldr w10, [x0, #88]
+    cmp w11, w9, uxth
+    mov w15, #5
+    mov w16, #7
+    mov w12, #6
+    csel w9, w9, w13, hi
+    lsr w10, w10, #4
+    csel x13, x16, x15, hi
+    add w14, w10, #1
+    cmp w11, w14, uxth
+    csinc w10, w9, w10, ls
+    csel x9, x12, x13, hi
+    ubfiz x12, x11, #16, #32
+    and w10, w10, #0xffff
+    orr x10, x12, x10, lsl #32
+    orr x9, x9, x10
+    stp x9, x11, [x8]
+    ret
+L9:
+    mov w9, #8
+    ubfiz x12, x11, #16, #32
+    and w10, w10, #0xffff
+    orr x10, x12, x10, lsl #32
+    orr x9, x9, x10
+    stp x9, x11, [x8]
+    ret
+
+hot_post_datagram_full:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    sub w11, w10, w9
+    and w10, w11, #0xffff
+    cmp w10, #1
+    b.ls L3
+    rev w11, w9
+    ldr x15, [x0, #40]
+    mov x17, #167772160
+    lsl w13, w9, #4
+    ldr w12, [x0, #88]
+    lsr w16, w11, #8
+    movk x17, #1280, lsl #48
+    ldp q0, q1, [x1]
+    orr x15, x15, x17
+    and w14, w12, w13
+    lsl w11, w12, #2
+    orr x15, x15, x16
+    ldp x10, x16, [x0]
+    ubfiz x18, x14, #2, #32
+    ldr q2, [x1, #32]
+    add w17, w11, #64
+    mov w5, #2
+    and w17, w17, #0x3fffc0
+    mov w4, #134217728
+    add x1, x10, x18
+    add x18, x18, #64
+    add w13, w13, #16
+    stp q0, q1, [x1, #16]
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x5
+    cmp x18, x17
+    stp x15, x4, [x1]
+    mov w15, #128
+    ldp w5, w18, [x2]
+    movk w15, #2048, lsl #16
+    mov v0.d[0], x3
+    add x17, x1, #64
+    mov v1.d[0], x3
+    and w12, w13, w12
+    add w13, w9, #2
+    orr x15, x15, x5, lsl #32
+    csel x17, x10, x17, eq
+    and x14, x14, #0xffff0
+    and w12, w12, #0xffff0
+    and w13, w13, #0xffff
+    str q2, [x1, #48]
+    stp x15, x18, [x17]
+    str q0, [x16, x14]
+    str q1, [x16, w12, uxtw]
+    str w13, [x0, #76]
+    ldr x12, [x1]
+    rev w13, w13
+    dmb oshst
+    ldr x14, [x0, #16]
+    str w13, [x14]
+    ldr w13, [x0, #64]
+    cmp w13, #127
+    b.ls L1
+    lsl w9, w9, #6
+    and w11, w11, #0x3fffc0
+    dsb st
+    ldr x13, [x0, #24]
+    and w12, w11, w9
+    add w9, w9, #64
+    and w9, w11, w9
+    add x11, x10, x12
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
+    add x9, x10, x9
+    add x10, x13, #64
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x13
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x12, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L2:
+    lsl x11, x9, #24
+    mov w10, #8
+    mov w9, #3
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L3:
+    ldrh w9, [x0, #84]
+    cbz w9, L4
+    ldr w10, [x0, #88]
+    lsr w10, w10, #4
+    add w10, w10, #1
+    and w12, w10, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w9, #6
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L4:
+    mov w9, #8
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L5:
+    cmp w9, #1
+    mov w9, #5
+    mov w12, #7
+    csinc w10, w11, wzr, ne
+    csel x9, x12, x9, eq
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
     ret
 
 hot_post_doorbell_fence:

@@ -296,6 +296,168 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
+hot_fire_datagram:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 288]
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_fire_datagram_full:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    mov r8d, dword ptr [rsi + 80]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 48]
+    movdqa xmm5, xmmword ptr [rdx + 288]
+    mov r8, qword ptr [rsi]
+    mov r9, qword ptr [rsi + 8]
+    movq xmm4, qword ptr [rcx]
+    pslldq xmm4, 4
+    por xmm4, xmmword ptr [rdx + 64]
+    mov ecx, edi
+    shl ecx, 4
+    mov edx, dword ptr [rsi + 88]
+    mov r10d, edx
+    and r10d, ecx
+    movdqa xmmword ptr [r9 + r10], xmm5
+    movdqa xmmword ptr [r8 + 4*r10], xmm0
+    movaps xmmword ptr [r8 + 4*r10 + 16], xmm1
+    movaps xmmword ptr [r8 + 4*r10 + 32], xmm2
+    movaps xmmword ptr [r8 + 4*r10 + 48], xmm3
+    add ecx, 16
+    and ecx, edx
+    and ecx, 1048560
+    movq xmm5, xmm5
+    movdqa xmmword ptr [r9 + rcx], xmm5
+    movdqa xmmword ptr [r8 + 4*rcx], xmm4
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movdqa xmmword ptr [rcx + 64], xmm4
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 80], xmm0
+    movdqa xmmword ptr [rcx + 96], xmm0
+    movdqa xmmword ptr [rcx + 112], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L3
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov dl, 6
+    cmp cx, 2
+    jb L4
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    or dl, 5
+    jmp L4
+L3:
+    mov dl, 8
+L4:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
 hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
@@ -1417,6 +1579,526 @@ L11:
     pop r14
     pop r15
     pop rbp
+    ret
+
+hot_post_datagram:
+    mov rax, rdi
+    movups xmm0, xmmword ptr [rdx]
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov edx, dword ptr [rsi + 76]
+    cmp edx, dword ptr [rsi + 80]
+    je L3
+    mov edi, edx
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
+    movabs r9, 216172782281555968
+    or r9, rdi
+    movq xmm1, r9
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdi, qword ptr [rsi + 8]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdi + rcx], xmm3
+    mov rdi, qword ptr [rsi]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edx, dword ptr [rsi + 76]
+    cmp edx, dword ptr [rsi + 80]
+    je L3
+    mov r9d, edx
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movabs rdi, 216172782281555968
+    or rdi, r9
+    movq xmm1, rdi
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    mov r9d, edx
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 88]
+    mov r10, qword ptr [rsi + 8]
+    movq xmm2, r8
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm3, qword ptr [rcx]
+    movapd xmmword ptr [r10 + r9], xmm2
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx + 4*r9], xmm1
+    movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdi
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rcx
+    movups xmmword ptr [rsp + 16], xmm0
+    mov qword ptr [rsp + 32], r8
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_post_datagram_entry:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 24
+    mov qword ptr [rsp], rdi
+    cmp dword ptr [rsi + 52], 0
+    je L9
+    mov r10, rcx
+    mov r14d, dword ptr [rcx + 8]
+    test r14d, r14d
+    js L10
+    mov r9d, dword ptr [rsi + 76]
+    cmp r14, 1
+    mov r13d, 5
+    sbb r13, 0
+    lea ebx, [r13 + 3]
+    mov r11d, ebx
+    shr r11d, 2
+    mov eax, dword ptr [rsi + 80]
+    sub eax, r9d
+    cmp r11w, ax
+    ja L11
+    movups xmm0, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
+    movups xmm2, xmmword ptr [rdx + 32]
+    mov rax, qword ptr [r10]
+    mov ecx, dword ptr [r10 + 12]
+    mov qword ptr [rsp + 16], rcx
+    mov ebp, dword ptr [rsi + 88]
+    mov edx, r9d
+    shl edx, 4
+    mov r12d, ebp
+    and r12d, edx
+    mov rdi, qword ptr [rsi]
+    lea r10, [rdi + 4*r12]
+    mov r15d, r9d
+    bswap r15d
+    shr r15d, 8
+    mov rcx, r13
+    shl rcx, 56
+    or rcx, r15
+    or rcx, qword ptr [rsi + 40]
+    lea r15d, [4*rbp]
+    or rcx, 167772160
+    mov qword ptr [rdi + 4*r12], rcx
+    mov qword ptr [rdi + 4*r12 + 8], 134217728
+    movups xmmword ptr [rdi + 4*r12 + 16], xmm0
+    movups xmmword ptr [rdi + 4*r12 + 32], xmm1
+    movups xmmword ptr [rdi + 4*r12 + 48], xmm2
+    test r14, r14
+    je L1
+    shl r12, 2
+    add r12, 64
+    lea ecx, [r15 + 64]
+    and ecx, 4194240
+    mov qword ptr [rsp + 8], r15
+    mov r15, r8
+    lea r8, [r10 + 64]
+    cmp r12, rcx
+    cmove r8, rdi
+    bswap rax
+    shl r14, 32
+    add r14, qword ptr [rsp + 16]
+    bswap r14
+    mov qword ptr [r8], r14
+    mov qword ptr [r8 + 8], rax
+    mov r8, r15
+    mov r15, qword ptr [rsp + 8]
+L1:
+    movq xmm0, r8
+    mov rax, qword ptr [rsi + 8]
+    and ebp, 1048560
+    mov ecx, edx
+    and ecx, ebp
+    movzx r8d, r11w
+    movd xmm1, r8d
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rax + rcx], xmm2
+    cmp r11w, 1
+    je L2
+    add edx, 16
+    and edx, ebp
+    movq xmm0, xmm0
+    movdqa xmmword ptr [rax + rdx], xmm0
+L2:
+    mov rdx, qword ptr [r10]
+    lea eax, [r13 + 3]
+    shr eax, 2
+    add eax, r9d
+    movzx eax, ax
+    mov dword ptr [rsi + 76], eax
+    mov rcx, qword ptr [rsi + 16]
+    bswap eax
+    mov dword ptr [rcx], eax
+    and ebx, 12
+    cmp bx, 8
+    jne L3
+    cmp dword ptr [rsi + 68], 127
+    jbe L5
+    shl r9d, 6
+    and r15d, 4194240
+    mov eax, r15d
+    and eax, r9d
+    add r9d, 64
+    and r9d, r15d
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rdi + rax]
+    movsd xmm1, qword ptr [rdi + rax + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rdi + rax + 16]
+    movsd xmm2, qword ptr [rdi + rax + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rdi + rax + 32]
+    movsd xmm3, qword ptr [rdi + rax + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rdi + rax + 48]
+    movsd xmm4, qword ptr [rdi + rax + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movq xmm0, qword ptr [rdi + r9]
+    movq xmm1, qword ptr [rdi + r9 + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rdi + r9 + 16]
+    movq xmm2, qword ptr [rdi + r9 + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rdi + r9 + 32]
+    movq xmm3, qword ptr [rdi + r9 + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rdi + r9 + 48]
+    movsd xmm4, qword ptr [rdi + r9 + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rcx + 64], xmm0
+    movdqa xmmword ptr [rcx + 80], xmm1
+    movdqa xmmword ptr [rcx + 96], xmm2
+    movaps xmmword ptr [rcx + 112], xmm3
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    jmp L7
+L3:
+    cmp bx, 4
+    jne L4
+    cmp dword ptr [rsi + 68], 63
+    jbe L4
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    movq xmm0, qword ptr [r10]
+    movq xmm1, qword ptr [r10 + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [r10 + 16]
+    movq xmm2, qword ptr [r10 + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r10 + 32]
+    movq xmm3, qword ptr [r10 + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [r10 + 48]
+    movsd xmm4, qword ptr [r10 + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
+    sfence
+    jmp L6
+L4:
+    mov rdi, rsi
+    mov esi, r9d
+    mov rcx, r13
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
+    jmp L7
+L5:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdx
+    sfence
+L6:
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+L7:
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 9
+L8:
+    mov rax, qword ptr [rsp]
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L9:
+    mov eax, 1
+    xor r14d, r14d
+    xor ecx, ecx
+    jmp L14
+L10:
+    shl r14, 32
+    mov eax, 2147483647
+    mov ecx, 1
+    jmp L14
+L11:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L12
+    mov edx, dword ptr [rsi + 88]
+    shr edx, 4
+    inc edx
+    mov ecx, 6
+    cmp r11w, dx
+    ja L13
+    xor ecx, ecx
+    cmp r11w, di
+    cmova eax, edi
+    seta cl
+    lea rcx, [2*rcx + 5]
+    mov edx, eax
+    jmp L13
+L12:
+    mov ecx, 8
+L13:
+    movzx eax, r11w
+    shl r11d, 16
+    movzx r14d, dx
+    shl r14, 32
+    or r14, r11
+L14:
+    or r14, rcx
+    mov rcx, qword ptr [rsp]
+    mov qword ptr [rcx], r14
+    mov qword ptr [rcx + 8], rax
+    jmp L8
+
+hot_post_datagram_full:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp rdi, 7
+    jbe L3
+    mov edi, dword ptr [rsi + 76]
+    mov r9d, dword ptr [rsi + 80]
+    sub r9d, edi
+    cmp r9w, 1
+    jbe L4
+    push r15
+    push r14
+    push rbx
+    movups xmm0, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
+    movups xmm2, xmmword ptr [rdx + 32]
+    mov r10d, edi
+    shl r10d, 4
+    mov r9d, dword ptr [rsi + 88]
+    mov r11d, r9d
+    and r11d, r10d
+    mov rdx, qword ptr [rsi]
+    lea ebx, [4*r9 + 64]
+    and ebx, 4194240
+    mov r14d, edi
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movabs r15, 360287970357411840
+    or r15, r14
+    mov qword ptr [rdx + 4*r11], r15
+    mov qword ptr [rdx + 4*r11 + 8], 134217728
+    movups xmmword ptr [rdx + 4*r11 + 16], xmm0
+    movups xmmword ptr [rdx + 4*r11 + 32], xmm1
+    movups xmmword ptr [rdx + 4*r11 + 48], xmm2
+    lea r14, [rdx + 4*r11]
+    add r14, 64
+    lea r15, [4*r11 + 64]
+    cmp r15, rbx
+    cmove r14, rdx
+    mov ebx, dword ptr [rcx]
+    mov ecx, dword ptr [rcx + 4]
+    shl rbx, 32
+    or rbx, 134217856
+    mov qword ptr [r14], rbx
+    mov qword ptr [r14 + 8], rcx
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, r8
+    mov r8d, r11d
+    and r8d, 1048560
+    mov ebx, 2
+    movq xmm1, rbx
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rcx + r8], xmm2
+    add r10d, 16
+    and r10d, r9d
+    and r10d, 1048560
+    movdqa xmmword ptr [rcx + r10], xmm0
+    mov rcx, qword ptr [rdx + 4*r11]
+    lea r8d, [rdi + 2]
+    movzx r8d, r8w
+    mov dword ptr [rsi + 76], r8d
+    mov r10, qword ptr [rsi + 16]
+    bswap r8d
+    mov dword ptr [r10], r8d
+    cmp dword ptr [rsi + 64], 127
+    jbe L1
+    shl r9d, 2
+    shl edi, 6
+    and r9d, 4194240
+    mov r8d, r9d
+    and r8d, edi
+    add edi, 64
+    and edi, r9d
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rdx + r8]
+    movsd xmm1, qword ptr [rdx + r8 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rdx + r8 + 16]
+    movsd xmm2, qword ptr [rdx + r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rdx + r8 + 32]
+    movsd xmm3, qword ptr [rdx + r8 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rdx + r8 + 48]
+    movsd xmm4, qword ptr [rdx + r8 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movq xmm0, qword ptr [rdx + rdi]
+    movq xmm1, qword ptr [rdx + rdi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rdx + rdi + 16]
+    movq xmm2, qword ptr [rdx + rdi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rdx + rdi + 32]
+    movq xmm3, qword ptr [rdx + rdi + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rdx + rdi + 48]
+    movsd xmm4, qword ptr [rdx + rdi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rcx + 64], xmm0
+    movdqa xmmword ptr [rcx + 80], xmm1
+    movdqa xmmword ptr [rcx + 96], xmm2
+    movaps xmmword ptr [rcx + 112], xmm3
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    jmp L2
+L1:
+    sfence
+    mov rdx, qword ptr [rsi + 24]
+    mov qword ptr [rdx], rcx
+    sfence
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
+L2:
+    mov byte ptr [rax], 9
+    pop rbx
+    pop r14
+    pop r15
+    ret
+L3:
+    shl rdi, 24
+    mov edx, 8
+    mov ecx, 3
+    jmp L7
+L4:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L5
+    mov edx, dword ptr [rsi + 88]
+    shr edx, 4
+    inc edx
+    mov ecx, 6
+    cmp dx, 2
+    jb L6
+    xor ecx, ecx
+    cmp di, 1
+    sete cl
+    mov edx, 1
+    cmovne edx, r9d
+    lea rcx, [2*rcx + 5]
+    jmp L6
+L5:
+    mov ecx, 8
+L6:
+    movzx edi, dx
+    shl rdi, 24
+    or rdi, 512
+    mov edx, 2
+L7:
+    shl rdi, 8
+    or rdi, rcx
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rdx
     ret
 
 hot_post_doorbell_fence:
