@@ -202,7 +202,10 @@ static struct ibv_async_event next_event(void)
 	return event;
 }
 
-/* A queue that can report nothing more says so. */
+/*
+ * A queue that can report nothing more says so. Not for a kernel's driver: that of Linux 6.12 keeps a reference to the queue after this event
+ * (mlx5_ib_wq_event), and whoever destroys the queue waits for ever.
+ */
 static void a_full_cq_stops_queues(void)
 {
 	struct ibv_cq *full = NEED(ibv_create_cq(context, 1, NULL, NULL, 0)), *before = received;
