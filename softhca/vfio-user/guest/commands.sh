@@ -167,6 +167,7 @@ logged_calls() {
         logged ${what}_lat pair ib_${what}_lat -F -d "$1" -x "$2" -n 20
     done
     for test in api kernel dynamic; do logged "test-$test" tested "$1" bf_test_$test; done
+    logged test-xrc tested "$1" bf_test_xrc alone
     logged test-regions tested "$1" bf_test_regions pinned
     logged test-clock tested "$1" bf_test_clock mappings
     for part in objects memories numbers non-cached no-user; do

@@ -80,7 +80,8 @@ pub(crate) fn open_target(context: &Arc<Context>, request: &Request) -> Result<(
         })?;
         *opened += 1;
     }
-    let events = Source::new(context.async_events(None), wanted.user_handle);
+    // Linux tells whoever has made a target of its events, and nobody else (`ib_uverbs_open_qp` names no event file).
+    let events = Source::new(None, wanted.user_handle);
     let qp_handle = add(context, xrcd, wanted.qpn, events);
     request.core_out(&OpenQpResp { qp_handle, qpn: wanted.qpn, ..FromZeros::new_zeroed() })
 }
