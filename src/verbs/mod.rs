@@ -42,6 +42,9 @@
 //! }
 //! ```
 //!
+//! Datagram queue pairs have no peer: [`QueuePair::activate`] takes one to RTS, and each request says whom it is for. A [`Route`] says
+//! how to get there, from what the peer told or from a datagram of it; an [`AddressHandle`] is what libmlx5 makes of it.
+//!
 //! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
 //!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).

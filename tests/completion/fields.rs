@@ -2,7 +2,7 @@
 
 use blueflame::cq::layout::OpOwn;
 use blueflame::cq::{
-    CqeCopy, CqeError, CqeFormat, CqeOpcode, InlineError, Side, Standard, Syndrome, WcOpcode, WcStatus,
+    CqeCopy, CqeError, CqeFormat, CqeOpcode, Grh, GrhKind, InlineError, Side, Standard, Syndrome, WcOpcode, WcStatus,
 };
 use blueflame::types::{CqCi, Qpn, Rkey};
 use proptest::prelude::*;
@@ -345,5 +345,67 @@ proptest! {
         prop_assert_eq!(cq.consumer_index(), CqCi::truncate(ci).add(found as u32));
         let record = device.record_words()[0];
         prop_assert_eq!(record, if found == 0 { POISON } else { cq.consumer_index().get() });
+    }
+}
+
+/// libibverbs' rule (`libibverbs/verbs.c`, `get_grh_header_version`), with its checksum as it is computed there: over the header
+/// with a checksum of zero.
+fn version(bytes: &[u8; 40]) -> u8 {
+    let ip = &bytes[20..];
+    if bytes[0] >> 4 != 6 {
+        return if ip[0] >> 4 == 4 { 4 } else { 0 };
+    }
+    let words = ip.chunks(2).enumerate().filter(|(n, _)| *n != 5);
+    let mut sum: u32 = words.map(|(_, word)| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    if ip[0] & 0xf == 5 && !(sum as u16) == u16::from_be_bytes([ip[10], ip[11]]) { 4 } else { 6 }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn headers_of_datagrams_are_what_libibverbs_takes_them_for(
+        first: [u8; 20], second: [u8; 20], v6: bool, v4 in 0..4_u8, next in prop::sample::select(vec![17, 0x1b, 6]),
+    ) {
+        let mut bytes = [0; 40];
+        bytes[..20].copy_from_slice(&first);
+        bytes[20..].copy_from_slice(&second);
+        if v6 {
+            (bytes[0], bytes[6]) = (0x60 | bytes[0] & 0xf, next);
+        }
+        if v4 > 0 {
+            bytes[20] = 0x45;
+        }
+        if v4 > 1 {
+            // A checksum that is right, and one that is not.
+            bytes[30..32].fill(0);
+            let sum: u32 = bytes[20..].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+            let sum = (sum & 0xffff) + (sum >> 16);
+            let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+            bytes[30..32].copy_from_slice(&(sum ^ u16::from(v4 == 3)).to_be_bytes());
+        }
+        let header = Grh::new(bytes);
+        let be = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let expected = match (version(&bytes), bytes[6]) {
+            (4, _) => GrhKind::Ipv4,
+            (6, 17) => GrhKind::Ipv6,
+            (6, 0x1b) => GrhKind::GlobalRoute,
+            _ => GrhKind::Unknown,
+        };
+        // One sum has two forms, 0 and 0xffff, of which senders use the first (RFC 1624, 3).
+        prop_assume!(bytes[30..32] != [0xff, 0xff]);
+        prop_assert_eq!(header.kind(), expected);
+        let (fields, gids) = if expected == GrhKind::Ipv4 {
+            let mapped = |at: usize| 0xffff_0000_0000_u128 | u128::from(be(at));
+            ((bytes[21], 0, bytes[28]), [mapped(32), mapped(36)])
+        } else {
+            let gid = |at: usize| u128::from_be_bytes(bytes[at..at + 16].try_into().expect("16 bytes"));
+            (((be(0) >> 20) as u8, be(0) & 0xf_ffff, bytes[7]), [gid(8), gid(24)])
+        };
+        prop_assert_eq!((header.traffic_class(), header.flow_label(), header.hop_limit()), fields);
+        prop_assert_eq!([header.source_gid(), header.destination_gid()].map(u128::from_be_bytes), gids);
     }
 }

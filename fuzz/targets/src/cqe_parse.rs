@@ -1,8 +1,8 @@
 //! Any bytes as a completion queue: polling ends, every accessor gives a value, and a copy says what the original says.
 
 use blueflame::cq::{
-    CompletionQueue, Conservative, CqParts, CqeError, CqeFormat, CqeView, NoOverrun, OncePerCall, PollMode, Publish,
-    Source, Standard,
+    CompletionQueue, Conservative, CqParts, CqeError, CqeFormat, CqeView, Grh, GrhKind, NoOverrun, OncePerCall,
+    PollMode, Publish, Source, Standard,
 };
 use blueflame::types::{CqCi, Cqn};
 
@@ -78,6 +78,18 @@ fn poll<M: PollMode>(input: &Input) {
     assert_eq!(published, expected);
 }
 
+/// Takes the bytes for what is in front of a datagram, and reads everything that it can say.
+fn look_at_header(bytes: &[u8]) -> String {
+    let (header, rest) = Grh::split(bytes).expect("40 bytes and more");
+    assert_eq!((header.bytes().as_slice(), rest), bytes.split_at(Grh::BYTES));
+    assert!(header.flow_label() < 1 << 20);
+    let mapped = |gid: [u8; 16]| gid[..12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+    let gids = [header.source_gid(), header.destination_gid()];
+    assert!(header.kind() != GrhKind::Ipv4 || gids.into_iter().all(mapped));
+    let numbers = (header.traffic_class(), header.flow_label(), header.hop_limit());
+    format!("{:?} {numbers:?} {gids:?} {}", header.kind(), header.is_multicast())
+}
+
 /// Reads everything that a completion can say, compares some of it with the bytes, and gives all of it as text.
 fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
     let be32 = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
@@ -102,7 +114,8 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         assert!(room[len..].iter().all(|&byte| byte == 0xa5), "bytes behind the message");
     }
     format!(
-        "{check} {inline:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        "{check} {inline:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        look_at_header(bytes),
         (cqe.opcode(), cqe.wc_opcode(), cqe.format(), cqe.solicited()),
         (cqe.imm(), cqe.invalidated_rkey(), cqe.timestamp(), cqe.request_opcode()),
         (cqe.uidx(), cqe.srqn(), cqe.slid(), cqe.src_qp()),
