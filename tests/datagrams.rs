@@ -269,3 +269,45 @@ fn drained_reset_and_activated_again() {
         b.pair.activate(&path, QKEY).expect("ready to send");
     }
 }
+
+/// Two queue pairs that take their receives from one shared queue: each gets its own datagrams.
+#[test]
+fn receives_may_be_shared() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let mut a = End::new(&device, &pd, &path);
+    let buffer = Pool::new(&pd, 4 * SLOT, Access::LOCAL_WRITE).expect("a pool").take(4 * SLOT).expect("all of it");
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
+    let handle = cq.handle().clone();
+    let pairs = [(); 2].map(|()| {
+        let builder = pd.queue_pair::<Ud>(&handle, &handle).shared_recv_queue(srq.handle());
+        let mut pair = builder.build().expect("a queue pair");
+        pair.activate(&path, QKEY).expect("ready to send");
+        pair
+    });
+    for slot in 0..4 {
+        let sge = buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
+        // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
+        unsafe { srq.post(WrId(slot as u64), &[sge]) }.expect("room");
+    }
+    for n in 0..4_u8 {
+        let there = &pairs[usize::from(n % 2)].qp;
+        let address = pd.address(&path.route(&there.endpoint(&path)).expect("a route")).expect("an address handle");
+        a.send(&wqe::send().to(address.queue_pair(there.qpn(), QKEY)).inline(&[n; 3]).signaled(WrId(1)));
+    }
+    let (begin, mut seen) = (Instant::now(), Vec::new());
+    while seen.len() < 4 {
+        cq.poll_with(4, |cqe| {
+            assert_eq!(cqe.check(), Ok(Side::Responder));
+            let slot = srq.retire(&cqe).expect("posted").0 as usize;
+            let mut bytes = [0; Grh::BYTES + 3];
+            buffer.read(slot * SLOT, &mut bytes);
+            seen.push((cqe.qpn(), bytes[Grh::BYTES..].to_vec()));
+        });
+        assert!(begin.elapsed() < Duration::from_secs(20), "no datagram");
+    }
+    let expected: Vec<_> = (0..4_u8).map(|n| (pairs[usize::from(n % 2)].qp.qpn(), vec![n; 3])).collect();
+    assert_eq!(seen, expected);
+}
