@@ -20,7 +20,7 @@ impl Device {
             let permitted = "events that no other queue takes";
             return Err(Error::BadValue { what: "events of EQ", value: eqn.into(), permitted });
         }
-        self.doorbells.pages.find(context.uar)?;
+        self.doorbells.check_queue(context.uar)?;
         let eqn = self.resources.eqs.create(context)?;
         self.doorbells.pages.find_mut(context.uar)?.users += 1;
         Ok(eqn)

@@ -67,6 +67,15 @@ impl Device {
         self.doorbells.free(index)
     }
 
+    /// Takes a UAR page back from the driver; while queues were created on it, the device keeps it for them, and frees it with
+    /// the last. No queue can be created on it any more.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn give_back_uar(&mut self, index: u32) -> Result<(), Error> {
+        self.doorbells.give_back(index)
+    }
+
     /// Allocates a protection domain; returns its number.
     ///
     /// # Errors
@@ -93,7 +102,7 @@ impl Device {
     pub fn create_cq(&mut self, context: CqContext) -> Result<u32, Error> {
         check::cq(&context, &self.config.limits, &*self.resources.memory)?;
         self.resources.memory.load_be32(context.dbr)?;
-        self.doorbells.pages.find(context.uar)?;
+        self.doorbells.check_queue(context.uar)?;
         let cqn = self.resources.cqs.reserve()?;
         let mut cq = Cq::new(context);
         if self.config.doorbells == DoorbellSource::Records {
@@ -251,8 +260,9 @@ impl Device {
     }
 
     pub(super) fn release_uar(&mut self, uar: u32) {
-        if let Some(uar) = self.doorbells.pages.get_mut(uar) {
-            uar.users -= 1;
+        if let Some(page) = self.doorbells.pages.get_mut(uar) {
+            page.users -= 1;
         }
+        self.doorbells.free_given_back(uar);
     }
 }

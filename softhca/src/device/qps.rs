@@ -73,7 +73,7 @@ impl Device {
         }
         self.resources.cqs.find(context.send_cqn)?;
         self.resources.cqs.find(context.recv_cqn)?;
-        self.doorbells.pages.find(context.uar)?;
+        self.doorbells.check_queue(context.uar)?;
         if let ReceiveSource::Shared { srqn } = context.rq {
             self.check_plain_srq(srqn)?;
         }
@@ -170,6 +170,7 @@ impl Device {
         if let Some(mut qp) = self.qps.remove(qpn) {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
+            self.doorbells.free_given_back(qp.context().uar);
             self.count_q_counter(qp.counter(), -1);
         }
         self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } | Event::SqError { sqn: n } if n == qpn));

@@ -77,6 +77,28 @@ impl Doorbells {
         Ok(())
     }
 
+    /// Takes a page back from its owner, to be freed with the last queue that uses it.
+    pub(crate) fn give_back(&mut self, index: u32) -> Result<(), Error> {
+        self.check_queue(index)?;
+        self.pages.find_mut(index)?.is_given_back = true;
+        self.free_given_back(index);
+        Ok(())
+    }
+
+    /// Frees a page that was given back, if the queue that has just gone was the last.
+    pub(crate) fn free_given_back(&mut self, index: u32) {
+        if self.pages.get(index).is_some_and(|page| page.is_given_back && page.users == 0) {
+            self.pages.remove(index);
+            self.copies.retain(|&(uar, _), _| uar != index);
+        }
+    }
+
+    /// Refuses a queue on a page that is not there, or was given back.
+    pub(crate) fn check_queue(&self, index: u32) -> Result<(), Error> {
+        let missing = Error::NoSuch { object: Object::Uar, number: index };
+        self.pages.get(index).filter(|page| !page.is_given_back).map(drop).ok_or(missing)
+    }
+
     /// What reached a register: see [`crate::device::Device::doorbell`].
     pub(crate) fn ring(
         &mut self,

@@ -92,6 +92,8 @@ pub struct Uar {
     addr: NonNull<u8>,
     /// QPs and CQs created on it.
     pub(crate) users: u32,
+    /// Its owner has given it back: no queue is created on it any more, and it goes with the last one.
+    pub(crate) is_given_back: bool,
     /// The page is mapped so that the CPU does not combine stores to it: registers have no halves.
     pub(crate) non_cached: bool,
     /// What each register was rung with last: offset of the half, and the doorbell.
@@ -117,7 +119,7 @@ impl Uar {
         }
         let addr = NonNull::new(addr.cast()).ok_or_else(|| Error::of_system("mmap"))?;
         let rung = [None; REGISTERS];
-        let uar = Self { memory: memory.clone(), offset, addr, users: 0, non_cached: false, rung };
+        let uar = Self { memory: memory.clone(), offset, addr, users: 0, is_given_back: false, non_cached: false, rung };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }

@@ -198,9 +198,13 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     }
     assert_eq!(bench.execute(&good, 16).expect("an EQ")[11], 1, "what was refused took no number");
     let dealloc_uar = [0x08, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, uar as u8, 0, 0, 0, 0];
-    assert_eq!(bench.execute(&dealloc_uar, 16), Err(Status::ResourceBusy));
-    assert!(bench.execute(&on(2, 1), 16).is_ok());
     assert!(bench.execute(&dealloc_uar, 16).is_ok());
+    assert_eq!(bench.execute(&dealloc_uar, 16), Err(Status::BadResource), "it was given back");
+    assert!(bench.device.uar(uar).is_some(), "the queue still has its registers");
+    let another = create(DRIVER, uar, 7, 31, 1 << 0x0b, &[3, 1]);
+    assert_eq!(bench.execute(&another, 16), Err(Status::BadResource), "and no other gets them");
+    assert!(bench.execute(&on(2, 1), 16).is_ok());
+    assert!(bench.device.uar(uar).is_none());
 }
 
 #[test]
