@@ -9,6 +9,21 @@ use sealed::Sealed;
 /// [`RawPacket`].
 pub trait Transport: Sealed + 'static {}
 
+/// A service whose queue pairs have one peer each, which they are connected to: [`Rc`] and [`Uc`]. The others name whom a request
+/// is for in each of them, or have no peers, and are not connected:
+///
+/// ```compile_fail,E0277
+/// # fn connected<T: blueflame::transport::Connected>() {}
+/// connected::<blueflame::transport::Ud>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "queue pairs of the transport `{Self}` are not connected",
+    note = "`QueuePair::activate` makes those of datagrams and raw packets ready"
+)]
+pub trait Connected: Transport {}
+impl Connected for Rc {}
+impl Connected for Uc {}
+
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
 #[derive(Clone, Copy, Debug)]
 pub struct Rc;

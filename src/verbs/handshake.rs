@@ -54,6 +54,7 @@ use super::{Endpoint, Error, Mtu, Owned, Path, Qp, VerbsTransport};
 use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::queue::SendQueue;
+use crate::transport::Connected;
 
 /// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
@@ -203,7 +204,7 @@ fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-impl<T: VerbsTransport, R: Register> Owned<SendQueue<T, R>, Qp> {
+impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Connects the queue pair with the one on the other side of `stream`, where the same is called: INIT, the handshake, RTR, RTS,
     /// and then the peer has come as far. `data`, at most [`MAX_DATA`] bytes, goes to the peer
     /// besides: what it may access ([`Remote::to_bytes`](crate::Remote::to_bytes)), what this side wants.

@@ -10,7 +10,7 @@ use super::state::QpState;
 use super::{Access, Endpoint, Error, Owned, Path, PortState, Qp};
 use crate::db::Register;
 use crate::queue::SendQueue;
-use crate::transport::Transport;
+use crate::transport::{Connected, Transport};
 use crate::types::{Psn, Wqebbs};
 
 type Mask = sys::ibv_qp_attr_mask;
@@ -130,7 +130,7 @@ impl Qp {
     }
 }
 
-impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
+impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the device
@@ -168,7 +168,9 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
         event!(INFO, "connected", qpn = self.qpn().get(), peer = %remote, path_mtu = path.mtu.min(remote.mtu).bytes());
         Ok(())
     }
+}
 
+impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Asks the device for the queue pair's state, and takes requests from here on if it is one in which they may be posted: for
     /// queue pairs that something else connects, such as `rdma_accept` and `rdma_connect` of librdmacm.
     ///

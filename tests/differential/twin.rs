@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::transport;
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
@@ -28,7 +29,10 @@ pub(crate) trait Link: VerbsTransport + Service {
 }
 
 /// Takes a queue pair to RTS, connected to itself.
-pub(crate) fn connect_to_itself<T: Link>(pair: &mut QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
+pub(crate) fn connect_to_itself<T: Link + transport::Connected>(
+    pair: &mut QueuePair<T>,
+    fabric: &Fabric,
+) -> Result<(), Error> {
     let path = fabric.path();
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
     pair.qp.to_init(&path)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::Side;
 use blueflame::db::Register;
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::transport::Transport;
+use blueflame::transport::{Connected, Transport};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, Owned, OwnedCq, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport};
 use blueflame::wqe::WorkRequest;
@@ -75,7 +75,7 @@ pub(crate) fn end<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> 
     End::new(pd, cq, pair)
 }
 
-pub(crate) fn connect<T: Transport, A: Register, B: Register>(
+pub(crate) fn connect<T: Connected, A: Register, B: Register>(
     device: &Device,
     a: &mut Owned<SendQueue<T, A>, Qp>,
     b: &mut Owned<SendQueue<T, B>, Qp>,
@@ -91,7 +91,7 @@ pub(crate) fn connect<T: Transport, A: Register, B: Register>(
     b.connect(&path, &at_b, &at_a).expect("connect");
 }
 
-pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
+pub(crate) fn connected<T: VerbsTransport + Connected>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
     let (mut a, mut b) = (end(device, pd), end(device, pd));
     connect(device, &mut a.sq, &mut b.sq);
     (a, b)

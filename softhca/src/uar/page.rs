@@ -119,7 +119,8 @@ impl Uar {
         }
         let addr = NonNull::new(addr.cast()).ok_or_else(|| Error::of_system("mmap"))?;
         let rung = [None; REGISTERS];
-        let uar = Self { memory: memory.clone(), offset, addr, users: 0, is_given_back: false, non_cached: false, rung };
+        let uar =
+            Self { memory: memory.clone(), offset, addr, users: 0, is_given_back: false, non_cached: false, rung };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }
