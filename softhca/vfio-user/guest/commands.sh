@@ -137,8 +137,8 @@ peer_killed() {
     grep -q "status 12" /tmp/client && within 20 has_counted req_transport_retries_exceeded "$exceeded"
 }
 
-# Unloads the driver while programs use the device. They poll queues that nobody serves any more, as they would on a NIC that is
-# taken out, so they are ended.
+# Unloads the driver while programs use the device, and resets the function. The programs poll queues that nobody serves any more, as
+# they would on a NIC that is taken out, so they are ended.
 reload_under_load() {
     ib_write_bw -F -d "$DEVICE" -x "$GID" -D 60 &
     server=$!
@@ -150,6 +150,9 @@ reload_under_load() {
     [ -e /sys/class/infiniband/mlx5_0 ] && { echo "the device is still there"; return 1; }
     kill -KILL "$server" "$client"
     wait "$server" "$client" || :
+    # No driver has it now: it forgets all (FLR), as for another owner.
+    function=$(grep -l 0x15b3 /sys/bus/pci/devices/*/vendor)
+    grep -q flr "${function%/vendor}/reset_method" && echo 1 >"${function%/vendor}/reset"
 }
 
 # Runs programs by device $1 and its GID $2, and prints their calls of the kernel, as the object $RECORD writes them down: each log
