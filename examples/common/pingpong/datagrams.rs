@@ -7,10 +7,11 @@ use blueflame::cq::Grh;
 use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, WrId};
-use blueflame::verbs::{AddressHandle, CompletionChannel, Endpoint, OwnedCq, Path, ProtectionDomain, QueuePair};
+use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, CompactAv, UdAddress};
 
-use super::{Parts, PingPongOptions, Queues, SENDS, completions};
+use super::event_cq::EventCq;
+use super::{Parts, PingPongOptions, Queues, SENDS};
 use crate::Failure;
 
 /// The Q_Key of `ibv_ud_pingpong`.
@@ -18,9 +19,8 @@ const QKEY: Qkey = Qkey(0x1111_1111);
 
 /// A queue pair in RTS, and where its peer is.
 pub struct Datagrams {
-    cq: OwnedCq,
+    completed: EventCq,
     pair: QueuePair<Ud>,
-    channel: Option<CompletionChannel>,
     pd: ProtectionDomain,
     peer: Option<Peer>,
 }
@@ -41,18 +41,12 @@ impl Datagrams {
         if options.size > longest {
             return Err(format!("a datagram of this port has {longest} bytes at most: choose another --size").into());
         }
-        let device = pd.device();
-        let channel = if options.events { Some(device.completion_channel()?) } else { None };
-        let mut cq = device.completion_queue(completions(options));
-        if let Some(channel) = &channel {
-            cq = cq.channel(channel);
-        }
-        let cq = cq.build()?;
+        let completed = EventCq::new(&pd.device(), options)?;
+        let cq = completed.cq.handle();
         // With an address of 48 bytes, a request takes two WQEBBs.
-        let mut pair =
-            pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(2 * SENDS).receives(options.rx_depth).build()?;
+        let mut pair = pd.queue_pair::<Ud>(cq, cq).sends(2 * SENDS).receives(options.rx_depth).build()?;
         pair.activate(path, QKEY)?;
-        Ok(Self { cq, pair, channel, pd: pd.clone(), peer: None })
+        Ok(Self { completed, pair, pd: pd.clone(), peer: None })
     }
 }
 
@@ -64,7 +58,7 @@ impl Queues for Datagrams {
 
     fn parts(&mut self) -> Parts<'_, Ud, ExclusiveRegister> {
         let rq = self.pair.rq.as_mut().expect("made with receives");
-        Parts { cq: &mut self.cq, sq: &mut self.pair.sq, rq }
+        Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq }
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
@@ -94,7 +88,6 @@ impl Queues for Datagrams {
     }
 
     fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {
-        let channel = self.channel.as_ref().ok_or("the completion queue has no channel")?;
-        Ok(channel.wait_timeout(timeout)?.is_some())
+        self.completed.wait(timeout)
     }
 }

@@ -6,6 +6,7 @@
 //! C server's `-c` looks for.
 
 mod datagrams;
+mod event_cq;
 mod exchange;
 mod pattern;
 mod report;

@@ -7,18 +7,18 @@ use blueflame::db::ExclusiveRegister;
 use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::transport;
 use blueflame::types::WrId;
-use blueflame::verbs::{CompletionChannel, Endpoint, OwnedCq, Path, ProtectionDomain, Qp, QueuePair};
+use blueflame::verbs::{Endpoint, Path, ProtectionDomain, Qp, QueuePair};
 
-use super::{Parts, PingPongOptions, Queues, SENDS, completions};
+use super::event_cq::EventCq;
+use super::{Parts, PingPongOptions, Queues, SENDS};
 use crate::Failure;
 
 /// A queue pair and a completion queue of `ibv_*` and `mlx5dv_*`.
 pub struct Verbs {
-    cq: OwnedCq,
+    completed: EventCq,
     qp: Qp,
     sq: Owned<SendQueue<transport::Rc>, Qp>,
     rq: Owned<RecvQueue, Qp>,
-    channel: Option<CompletionChannel>,
 }
 
 impl Verbs {
@@ -27,17 +27,12 @@ impl Verbs {
     /// # Errors
     /// A failed call.
     pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
-        let device = pd.device();
-        let channel = if options.events { Some(device.completion_channel()?) } else { None };
-        let mut cq = device.completion_queue(completions(options));
-        if let Some(channel) = &channel {
-            cq = cq.channel(channel);
-        }
-        let cq = cq.build()?;
-        let pair = pd.queue_pair(cq.handle(), cq.handle()).sends(SENDS).receives(options.rx_depth).build()?;
+        let completed = EventCq::new(&pd.device(), options)?;
+        let cq = completed.cq.handle();
+        let pair = pd.queue_pair(cq, cq).sends(SENDS).receives(options.rx_depth).build()?;
         let QueuePair { qp, sq, rq } = pair;
         qp.to_init(path)?;
-        Ok(Self { cq, qp, sq, rq: rq.ok_or("the queue pair has no receive queue")?, channel })
+        Ok(Self { completed, qp, sq, rq: rq.ok_or("the queue pair has no receive queue")? })
     }
 }
 
@@ -47,7 +42,7 @@ impl Queues for Verbs {
     const MADE_BY: &'static str = "verbs";
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
-        Parts { cq: &mut self.cq, sq: &mut self.sq, rq: &mut self.rq }
+        Parts { cq: &mut self.completed.cq, sq: &mut self.sq, rq: &mut self.rq }
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
@@ -64,7 +59,6 @@ impl Queues for Verbs {
     }
 
     fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {
-        let channel = self.channel.as_ref().ok_or("the completion queue has no channel")?;
-        Ok(channel.wait_timeout(timeout)?.is_some())
+        self.completed.wait(timeout)
     }
 }

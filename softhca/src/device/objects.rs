@@ -59,20 +59,12 @@ impl Device {
         self.doorbells.pages.get(index)
     }
 
-    /// Frees a UAR page.
-    ///
-    /// # Errors
-    /// [`Error::NoSuch`]; [`Error::Busy`] while queues were created on it.
-    pub fn free_uar(&mut self, index: u32) -> Result<(), Error> {
-        self.doorbells.free(index)
-    }
-
-    /// Takes a UAR page back from the driver; while queues were created on it, the device keeps it for them, and frees it with
-    /// the last. No queue can be created on it any more.
+    /// Frees a UAR page: now, or with the last queue that was created on it, for which the device keeps it. No queue can be created
+    /// on it any more.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
-    pub fn give_back_uar(&mut self, index: u32) -> Result<(), Error> {
+    pub fn free_uar(&mut self, index: u32) -> Result<(), Error> {
         self.doorbells.give_back(index)
     }
 

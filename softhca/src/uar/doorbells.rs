@@ -70,13 +70,6 @@ impl Doorbells {
         self.copies.clear();
     }
 
-    /// Frees a page that no queue uses.
-    pub(crate) fn free(&mut self, index: u32) -> Result<(), Error> {
-        self.pages.remove_unused(index, |page| page.users)?;
-        self.copies.retain(|&(uar, _), _| uar != index);
-        Ok(())
-    }
-
     /// Takes a page back from its owner, to be freed with the last queue that uses it.
     pub(crate) fn give_back(&mut self, index: u32) -> Result<(), Error> {
         self.check_queue(index)?;

@@ -1,8 +1,8 @@
 //! The state machine: which moves there are, what they need, what they leave behind.
 
 use crate::lab::*;
-use softhca::context::{QpAttr, QpState, Transport};
-use softhca::error::Error;
+use softhca::context::{QpAttr, QpContext, QpState, Transport};
+use softhca::error::{Error, Object};
 use softhca::event::{Event, QpEvent};
 use softhca::packet::Operation;
 
@@ -263,13 +263,25 @@ fn objects_in_use_stay() {
     let mut lab = Lab::unconnected(Options { srq: true, ..Options::default() });
     let node = &mut lab.a;
     let context = *node.device.qp_context(node.qpn).unwrap();
-    assert!(matches!(node.device.free_uar(context.uar), Err(Error::Busy { users: 3, .. })), "a QP and two CQs");
     assert!(matches!(node.device.free_pd(context.pd), Err(Error::Busy { users: 3, .. })), "a QP, an SRQ and a key");
+    // A UAR page is the driver's no more, and goes with the last queue on it: a QP and two CQs.
+    node.device.free_uar(context.uar).unwrap();
+    for refused in [node.device.free_uar(context.uar), node.device.create_qp(context).map(drop)] {
+        assert!(matches!(refused, Err(Error::NoSuch { object: Object::Uar, .. })), "{refused:?}");
+    }
+    // That of a QP alone with it.
+    let uar = node.device.alloc_uar().unwrap();
+    let qpn = node.device.create_qp(QpContext { uar, ..context }).unwrap();
+    node.device.free_uar(uar).unwrap();
+    assert!(node.device.uar(uar).is_some());
+    node.device.destroy_qp(qpn).unwrap();
+    assert!(node.device.uar(uar).is_none());
     node.device.destroy_qp(node.qpn).unwrap();
     node.device.destroy_srq(node.srqn.unwrap()).unwrap();
     node.device.destroy_cq(context.send_cqn).unwrap();
+    assert!(node.device.uar(context.uar).is_some());
     node.device.destroy_cq(context.recv_cqn).unwrap();
-    node.device.free_uar(context.uar).unwrap();
+    assert!(node.device.uar(context.uar).is_none());
     node.device.destroy_mkey(node.key).unwrap();
     node.device.free_pd(context.pd).unwrap();
 }

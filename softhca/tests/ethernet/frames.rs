@@ -183,3 +183,26 @@ fn frames_that_leave_have_rules_of_their_own() {
     run(&mut [&mut a, &mut b]);
     assert_eq!(b.poll_all(&mut b_cq).len(), 1);
 }
+
+/// Hosts look at a frame as soon as they see its CQE, and at that by its last byte.
+#[test]
+fn a_frame_is_stored_before_its_cqe() {
+    let (mut a, mut b) = pair();
+    let (a_cq, mut b_cq) = (a.cq(), b.cq());
+    let tis = a.tis();
+    let mut sq = a.sq(&a_cq, Some(tis));
+    let rq = b.rq(&b_cq, false, 4);
+    let tir = b.tir(rq.number);
+    b.take_all(tir);
+    let whole = frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 1000));
+    b.memory.take_stores();
+    a.send(&mut sq, 0, &whole);
+    run(&mut [&mut a, &mut b]);
+    let stores = b.memory.take_stores();
+    let (cqe, data) = stores.split_last().expect("the device has stored");
+    let buffer = rq.buffers..rq.buffers + BUFFER;
+    assert!(data.iter().all(|store| buffer.contains(&store.addr)), "{stores:?}");
+    assert_eq!(data.iter().map(|store| store.len).sum::<usize>(), whole.len(), "{stores:?}");
+    assert!(cqe.len == 64 && cqe.publishes && !buffer.contains(&cqe.addr), "{stores:?}");
+    assert!(b.poll(&mut b_cq).is_some());
+}

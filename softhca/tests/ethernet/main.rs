@@ -3,7 +3,6 @@
 //! by no layout of the firmware's own.
 
 #[path = "../engine/arena.rs"]
-#[allow(dead_code, reason = "not all that the memory of other tests can do is used here")]
 mod arena;
 mod frame;
 mod frames;

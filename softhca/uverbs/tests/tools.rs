@@ -9,7 +9,7 @@ mod rdma_cm;
 mod strict;
 mod vfio;
 
-use pair::{Device, launch, launch_on, pair};
+use pair::{Device, launch_on, pair};
 use std::time::Duration;
 use strict::STRICT;
 
@@ -118,6 +118,11 @@ const RELIABLE_PERFTEST: &[(&str, &[&str])] = &[
     ("ib_atomic_lat", &[]),
     ("ib_atomic_bw", &["-q", "8"]),
 ];
+
+/// Runs one program on a device with these options; its exit code, `None` after `patience`, and output.
+fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
+    launch_on(&Device::new(options), command, patience)
+}
 
 fn pingpongs(device: &[&'static str], cases: &[(&str, &[&str])]) {
     let iterations = 200;

@@ -46,9 +46,9 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let uar = call.input.get32(dealloc_uar_in::UAR);
     call.check_owner(Object::Uar, uar)?;
-    // libmlx5 gives its pages back before its queues when a program closes a device that has some, and Linux would say so if
-    // that failed.
-    call.device.give_back_uar(uar)?;
+    // Also with queues on it: libmlx5 gives its pages back before those that a program has left, and Linux does not expect this to
+    // fail.
+    call.device.free_uar(uar)?;
     call.destroyed(Object::Uar, uar);
     Ok(())
 }

@@ -18,8 +18,6 @@ struct Places {
     pages: BTreeMap<u32, u32>,
     /// Places from here on have never been taken.
     untouched: u32,
-    /// Pages that the program has no more, but whose registers its queues still use.
-    left: Vec<u32>,
 }
 
 impl Places {
@@ -35,15 +33,6 @@ impl Allocated {
     /// The page at `place`.
     pub(super) fn page(&self, place: u32) -> Option<u32> {
         lock(&self.places).pages.get(&place).copied()
-    }
-
-    /// Gives back, when nothing else is left, what could not be given back before.
-    pub(super) fn release(&self, hca: &Hca) {
-        for page in std::mem::take(&mut lock(&self.places).left) {
-            if let Err(error) = hca.free_uar(page) {
-                log::warn!("UAR page {page}: {error:?}");
-            }
-        }
     }
 
     /// A new page, made by `make` at a free place, as an object and its place.
@@ -81,14 +70,9 @@ impl Object for UarPage {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        let freed = hca.free_uar(self.index);
-        let mut places = lock(&self.of.places);
-        match freed {
-            // The kernel, too, takes the page from the program, and cannot give it back to the device.
-            Err(Errno::EBUSY) => places.left.push(self.index),
-            other => other?,
-        }
-        places.pages.remove(&self.place);
+        // Queues of the program may still use it; the device keeps it for them.
+        hca.free_uar(self.index)?;
+        lock(&self.of.places).pages.remove(&self.place);
         Ok(())
     }
 }

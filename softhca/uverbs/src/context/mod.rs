@@ -247,7 +247,6 @@ impl Context {
         if let Some(uars) = self.static_uars.get() {
             uars.release(&self.hca);
         }
-        self.allocated.release(&self.hca);
         self.end_user();
     }
 }

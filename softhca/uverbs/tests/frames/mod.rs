@@ -1,7 +1,7 @@
 //! What receives Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
 
 use crate::compiled;
-use crate::pair::launch;
+use crate::launch;
 use crate::strict::STRICT;
 use std::time::Duration;
 

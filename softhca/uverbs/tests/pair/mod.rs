@@ -88,13 +88,7 @@ impl Drop for Started {
     }
 }
 
-/// Runs one program; its exit code, `None` after `patience`, and output.
-#[allow(dead_code, reason = "one of the tests runs programs with an environment only")]
-pub(crate) fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
-    launch_on(&Device::new(options), command, patience)
-}
-
-/// Runs one program on `device`, likewise.
+/// Runs one program on `device`; its exit code, `None` after `patience`, and output.
 pub(crate) fn launch_on(device: &Device, command: &[&str], patience: Duration) -> (Option<i32>, String) {
     let mut launcher = launcher(device.options, device.fabric.path(), command);
     launcher.envs(device.environment.iter().copied());

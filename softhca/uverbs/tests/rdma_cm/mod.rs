@@ -1,7 +1,8 @@
 //! Debian's librdmacm, unmodified, on Ethernet ports: rdma-core's and libfabric's programs connect through it.
 
 use crate::compiled;
-use crate::pair::{Device, both, free_port, launch, listens};
+use crate::launch;
+use crate::pair::{Device, both, free_port, listens};
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;

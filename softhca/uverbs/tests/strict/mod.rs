@@ -1,7 +1,7 @@
 //! Strict mode, with programs that are hard on it, and with what it must complain of.
 
 use crate::compiled;
-use crate::pair::launch;
+use crate::launch;
 use std::time::Duration;
 
 /// Options of a device on which everything is trapped and checked.

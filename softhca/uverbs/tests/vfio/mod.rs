@@ -1,7 +1,7 @@
 //! PCI functions that programs drive themselves, by VFIO.
 
 use crate::compiled;
-use crate::pair::launch;
+use crate::launch;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
