@@ -67,6 +67,8 @@ pub(crate) fn handles(fabric: &Fabric) -> Vec<AddressHandle> {
 }
 
 impl Link for transport::Ud {
+    const COLUMN: &str = "UD";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         pair.activate(&fabric.path(), QKEY)
     }

@@ -39,6 +39,8 @@ impl<M: Headers> Link for transport::RawPacket<M>
 where
     Self: Service,
 {
+    const COLUMN: &str = "raw packets";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         pair.activate(&fabric.device.port(1)?)
     }

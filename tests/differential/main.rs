@@ -26,6 +26,8 @@
 //! under `softhca-run`. In strict mode register pages trap, so there the device itself compares the register with the ring.
 
 mod again;
+#[path = "../operations/claims.rs"]
+mod claims;
 mod compare;
 mod completions;
 mod datagrams;

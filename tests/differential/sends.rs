@@ -1,7 +1,7 @@
 //! Send queues: any request, posted both of libmlx5's ways and by this crate, at any position of rings of many sizes.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use blueflame::cq::Grh;
@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::again::run_again;
+use crate::claims::{CLAIMS, Proof};
 use crate::compare::{Rung, units};
 use crate::datagrams::arrives;
 use crate::post::{Receive, Way};
@@ -23,6 +24,8 @@ use crate::verbs::{Fabric, Geometry};
 
 /// Lists posted to each geometry.
 const LISTS: u32 = 2000;
+/// Requests of each operation among them, at least.
+const LEAST_OF_EACH: u32 = 10;
 /// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
 const LOCAL: usize = 0;
 const REMOTE: usize = 256 << 10;
@@ -52,6 +55,37 @@ struct Coverage {
     around_the_end: u32,
     blueflame: u32,
     doorbells: u32,
+    /// Requests of each operation.
+    operations: BTreeMap<&'static str, u32>,
+}
+
+impl Coverage {
+    /// What `docs/operations.md` says to be compared here, and has not been often enough to matter.
+    fn unproved(&self, column: &str) -> Vec<String> {
+        let claims = CLAIMS.iter().filter(|claim| (claim.column, claim.proof) == (column, Proof::Libmlx5));
+        let operations = claims.flat_map(|claim| claim.operations.iter().map(move |name| (claim.test, name)));
+        let seldom = |name| self.operations.get(name).is_none_or(|&count| count < LEAST_OF_EACH);
+        operations
+            .filter(|(_, name)| seldom(*name))
+            .map(|(test, name)| format!("{name} of {column}: {test:?}"))
+            .collect()
+    }
+}
+
+/// The row of `docs/operations.md`.
+fn operation(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Nop => "Nop",
+        Kind::Send | Kind::Datagram(_, None) => "Send",
+        Kind::SendImm(_) | Kind::Datagram(_, Some(_)) => "SendImm",
+        Kind::SendInval(_) => "SendInval",
+        Kind::Write(_) => "Write",
+        Kind::WriteImm(..) => "WriteImm",
+        Kind::Read(_) => "Read",
+        Kind::CompareSwap(..) => "CompareSwap",
+        Kind::FetchAdd(..) => "FetchAdd",
+        Kind::Frame(..) => "Frame",
+    }
 }
 
 pub(crate) fn data(fabric: &Fabric, max_sge: u32, max_inline: u32) -> impl Strategy<Value = Data> + use<> {
@@ -104,6 +138,8 @@ fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> Bo
 }
 
 impl Link for transport::Rc {
+    const COLUMN: &str = "RC";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
@@ -114,6 +150,8 @@ impl Link for transport::Rc {
 }
 
 impl Link for transport::Uc {
+    const COLUMN: &str = "UC";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
@@ -227,6 +265,7 @@ impl<T: Link> Run<T> {
         for wr in &wrs {
             let takes = units(wr).div_ceil(4);
             self.coverage.slots.insert(at % ring);
+            *self.coverage.operations.entry(operation(&wr.kind)).or_default() += 1;
             self.coverage.around_the_end += u32::from(at % ring + takes > ring);
             at += takes;
         }
@@ -303,6 +342,8 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
         started.elapsed().as_secs_f32()
     );
     assert!(seen.lists >= LISTS / 2, "most lists fit");
+    let unproved = seen.unproved(T::COLUMN);
+    assert!(unproved.is_empty(), "not compared: {unproved:?}; compared: {:?}", seen.operations);
     assert_eq!(seen.slots.len(), ring, "WQEs start at every WQEBB");
     assert!(
         ring == 1 || granted.0.max(granted.1 / 16) < 4 || seen.around_the_end > 5,

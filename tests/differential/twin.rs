@@ -21,6 +21,9 @@ use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// A transport whose queue pairs can be tested alone.
 pub(crate) trait Link: VerbsTransport + Service {
+    /// The column of `docs/operations.md`.
+    const COLUMN: &str;
+
     /// Takes a new queue pair to RTS, connected to itself if it needs a peer.
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error>;
 

@@ -1,0 +1,63 @@
+//! How each operation of each transport is proved. The differential tests read it, too: they must have compared what is said
+//! to be compared.
+
+/// What vouches for the bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Proof {
+    /// libmlx5 writes, or reads, the same.
+    Libmlx5,
+    /// libmlx5 cannot: bytes worked out by hand from the layout of this source.
+    Golden(&'static str),
+}
+
+/// Operations of one column of the table that one test proves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    /// The column: a transport, and a form of its addresses.
+    pub(crate) column: &'static str,
+    /// What vouches.
+    pub(crate) proof: Proof,
+    /// A source file and the test in it.
+    pub(crate) test: (&'static str, &'static str),
+    /// The rows.
+    pub(crate) operations: &'static [&'static str],
+}
+
+const SENDS: &str = "tests/differential/sends.rs";
+const DATAGRAMS: &str = "tests/differential/datagrams.rs";
+const FRAMES: &str = "tests/differential/ethernet.rs";
+
+/// All of them.
+pub(crate) const CLAIMS: &[Claim] = &[
+    Claim {
+        column: "RC",
+        proof: Proof::Libmlx5,
+        test: (SENDS, "reliable_connections"),
+        operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim {
+        column: "UC",
+        proof: Proof::Libmlx5,
+        test: (SENDS, "unreliable_connections"),
+        operations: &["Nop", "Send", "SendImm", "Write", "WriteImm"],
+    },
+    Claim {
+        column: "UD",
+        proof: Proof::Libmlx5,
+        test: (DATAGRAMS, "on_infiniband"),
+        operations: &["Nop", "Send", "SendImm"],
+    },
+    Claim { column: "UD, compact", proof: Proof::Libmlx5, test: (DATAGRAMS, "on_infiniband"), operations: &["Nop"] },
+    Claim {
+        column: "UD, compact",
+        proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`"),
+        test: ("tests/send_queue/datagrams.rs", "a_compact_datagram_of_28_bytes_is_one_wqebb"),
+        operations: &["Send", "SendImm"],
+    },
+    Claim {
+        column: "raw packets",
+        proof: Proof::Libmlx5,
+        test: (FRAMES, "inline_headers"),
+        operations: &["Nop", "Frame"],
+    },
+];

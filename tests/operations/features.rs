@@ -1,0 +1,54 @@
+//! What else the data path does, beside what the table shows, and how it is proved.
+
+use crate::claims::Proof;
+
+/// A feature, of whatever operation.
+pub(crate) struct Feature {
+    /// Part of the data path.
+    pub(crate) area: &'static str,
+    /// What it is.
+    pub(crate) what: &'static str,
+    /// What vouches.
+    pub(crate) proof: Proof,
+    /// A source file and the test in it.
+    pub(crate) test: (&'static str, &'static str),
+}
+
+const fn by_libmlx5(area: &'static str, what: &'static str, file: &'static str, test: &'static str) -> Feature {
+    Feature { area, what, proof: Proof::Libmlx5, test: (file, test) }
+}
+
+const fn golden(
+    area: &'static str,
+    what: &'static str,
+    source: &'static str,
+    file: &'static str,
+    test: &'static str,
+) -> Feature {
+    Feature { area, what, proof: Proof::Golden(source), test: (file, test) }
+}
+
+const SENDS: &str = "tests/differential/sends.rs";
+const DATAGRAMS: &str = "tests/differential/datagrams.rs";
+const RECEIVES: &str = "tests/differential/shared_receives.rs";
+const STATUSES: &str = "tests/differential/statuses.rs";
+
+/// All of them, by area.
+pub(crate) const FEATURES: &[Feature] = &[
+    by_libmlx5("doorbells", "BlueFlame copies and 8-byte doorbells", SENDS, "blueflame_for_inline_requests_only"),
+    by_libmlx5("doorbells", "none but 8-byte doorbells", SENDS, "blueflame_not_at_all"),
+    by_libmlx5("send queues", "the index around 2^16", SENDS, "the_index_wraps"),
+    by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
+    by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
+    by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),
+    by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
+    by_libmlx5("completions", "every syndrome has libmlx5's status", STATUSES, "every_syndrome_has_one_status"),
+    by_libmlx5("completions", "arming for events", "tests/differential/events.rs", "arming_stores_the_same"),
+    golden(
+        "completions",
+        "fields that libmlx5 does not tell",
+        "rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_cqe64`",
+        "tests/completion/fields.rs",
+        "fields_are_where_the_prm_has_them",
+    ),
+];

@@ -1,0 +1,99 @@
+//! `docs/operations.md`: which operation each transport has, and how it is proved.
+//!
+//! What compiles is asked of the compiler; what is claimed is in `claims.rs`. The two must be the same, and the page is made of
+//! them. After a change that is meant: `BLESS=1 cargo test --no-default-features --test operations`.
+
+mod claims;
+mod features;
+mod page;
+mod table;
+
+use std::path::Path;
+
+use claims::CLAIMS;
+use features::FEATURES;
+use table::{columns, rows};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every operation that a transport has is claimed once, and nothing else is.
+#[test]
+fn what_compiles_is_what_is_proved() {
+    let columns = columns();
+    for claim in CLAIMS {
+        assert!(columns.iter().any(|column| column.name == claim.column), "no such column: {claim:?}");
+        for operation in claim.operations {
+            assert!(rows().iter().any(|row| row.name == *operation), "{operation} is no operation: {claim:?}");
+        }
+    }
+    for row in rows() {
+        for (column, supported) in columns.iter().zip(row.supported) {
+            let claims =
+                CLAIMS.iter().filter(|claim| claim.column == column.name && claim.operations.contains(&row.name));
+            assert_eq!(
+                claims.count(),
+                usize::from(supported),
+                "claims for {} of {}; that it compiles is {supported}",
+                row.name,
+                column.name
+            );
+        }
+    }
+}
+
+/// The crate's own table of operations has no row that is not here.
+#[test]
+fn no_operation_is_left_out() {
+    let source = std::fs::read_to_string(root().join("src/wqe/operations.rs")).expect("the crate's table");
+    let (_, table) = source.split_once("\noperations! {").expect("it is called so");
+    let (table, _) = table.split_once("\n}").expect("its end");
+    let names: Vec<_> = table
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .filter_map(|line| line.split_once(':').map(|(name, _)| name.trim()))
+        .collect();
+    assert!(names.contains(&"Send"), "rows of the table: {names:?}");
+    for name in names {
+        assert!(rows().iter().any(|row| row.name == name), "{name} is not in tests/operations/table.rs");
+    }
+}
+
+#[test]
+fn segments_are_as_long_as_the_operation_says() {
+    for row in rows() {
+        let ds: usize = row.segments.iter().map(|segment| segment.ds).sum();
+        assert_eq!(ds, row.ds, "{}: {:?}", row.name, row.segments);
+    }
+    for column in columns() {
+        let ds: usize = column.address.iter().map(|segment| segment.ds).sum();
+        assert_eq!(ds, column.address_ds, "{}: {:?}", column.name, column.address);
+    }
+}
+
+/// Each proof names a test that is there. That the differential tests compare what they are named for they say themselves
+/// (`Coverage::unproved` in `tests/differential/sends.rs`).
+#[test]
+fn every_test_that_is_named_exists() {
+    let named = CLAIMS.iter().map(|claim| claim.test).chain(FEATURES.iter().map(|feature| feature.test));
+    for (file, test) in named {
+        let source = std::fs::read_to_string(root().join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
+        assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
+    }
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    let path = root().join("docs/operations.md");
+    let page = page::page();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, page).expect("the page can be written");
+        return;
+    }
+    let found = std::fs::read_to_string(&path).expect("docs/operations.md");
+    assert!(
+        found == page,
+        "docs/operations.md is out of date: BLESS=1 cargo test --no-default-features --test operations"
+    );
+}

@@ -1,0 +1,108 @@
+//! The page, as text.
+
+use std::fmt::Write as _;
+
+use crate::claims::{CLAIMS, Claim, Proof};
+use crate::features::FEATURES;
+use crate::table::{Segment, columns, rows};
+
+const HEAD: &str = "\
+# Operations, transports, and what proves each
+
+Made by `tests/operations`, which asks the compiler what each queue takes: what is not in the table does not compile. Each cell
+says what vouches for the bytes:
+
+- **libmlx5**: it writes the same bytes (the differential tests, which fail if they have not compared the operation).
+- **golden**: libmlx5 cannot write it; bytes worked out by hand from the layout of another driver.
+
+All of them run on the software device, too. The control segment (1 DS of 16 bytes) comes first, then the address vector if the
+transport has one, then the segments of the operation, then the data. What each test does beside: [proved](proved.md).
+";
+
+/// All of it.
+pub(crate) fn page() -> String {
+    let mut page = HEAD.to_owned();
+    operations(&mut page);
+    tests(&mut page);
+    features(&mut page);
+    page
+}
+
+fn segments(list: &[Segment]) -> String {
+    let names: Vec<_> = list.iter().map(|segment| segment.name).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+}
+
+fn line(page: &mut String, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+    for cell in cells {
+        write!(page, "| {} ", cell.as_ref()).expect("a string");
+    }
+    page.push_str("|\n");
+}
+
+fn operations(page: &mut String) {
+    let columns = columns();
+    page.push('\n');
+    let mut head = vec!["operation", "verbs", "opcode", "segments", "data"];
+    head.extend(columns.iter().map(|column| column.name));
+    line(page, &head);
+    line(page, head.iter().map(|_| "---"));
+    for row in rows() {
+        let mut cells = vec![
+            format!("`{}`", row.name),
+            row.verbs.to_owned(),
+            format!("{:#04x}", row.opcode),
+            segments(row.segments),
+            row.data.to_owned(),
+        ];
+        cells.extend(columns.iter().map(|column| short(claim(column.name, row.name)).to_owned()));
+        line(page, cells);
+    }
+    page.push_str("\nAddresses: ");
+    let addressed = columns.iter().filter(|column| !column.address.is_empty());
+    let addresses: Vec<_> =
+        addressed.map(|column| format!("{} has an {}", column.name, segments(column.address))).collect();
+    page.push_str(&addresses.join("; "));
+    page.push_str(".\n");
+}
+
+fn claim(column: &str, operation: &str) -> Option<&'static Claim> {
+    CLAIMS.iter().find(|claim| claim.column == column && claim.operations.contains(&operation))
+}
+
+fn short(claim: Option<&Claim>) -> &'static str {
+    match claim.map(|claim| claim.proof) {
+        None => "",
+        Some(Proof::Libmlx5) => "libmlx5",
+        Some(Proof::Golden(_)) => "golden",
+    }
+}
+
+fn long(proof: Proof) -> String {
+    match proof {
+        Proof::Libmlx5 => "libmlx5".to_owned(),
+        Proof::Golden(source) => format!("golden: {source}"),
+    }
+}
+
+fn test((file, name): (&str, &str)) -> String {
+    format!("`{name}` in [{file}](../{file})")
+}
+
+fn tests(page: &mut String) {
+    page.push_str("\n## The tests\n\n");
+    line(page, ["transport", "operations", "proof", "test"]);
+    line(page, ["---"; 4]);
+    for claim in CLAIMS {
+        line(page, [claim.column.to_owned(), claim.operations.join(", "), long(claim.proof), test(claim.test)]);
+    }
+}
+
+fn features(page: &mut String) {
+    page.push_str("\n## What else the data path does\n\n");
+    line(page, ["area", "what", "proof", "test"]);
+    line(page, ["---"; 4]);
+    for feature in FEATURES {
+        line(page, [feature.area.to_owned(), feature.what.to_owned(), long(feature.proof), test(feature.test)]);
+    }
+}

@@ -1,0 +1,119 @@
+//! The table's rows and columns, as far as the crate's types know them.
+
+use core::marker::PhantomData;
+
+use blueflame::transport::{self, Transport};
+use blueflame::wqe::parts::Operation;
+use blueflame::wqe::{self, CompactAv, FullAv, SupportedOn, To, UdAddress};
+
+/// A segment of a WQE, between the control segment and the data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) name: &'static str,
+    /// 16-byte units.
+    pub(crate) ds: usize,
+}
+
+const REMOTE: Segment = Segment { name: "remote address", ds: 1 };
+const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
+/// With 18 bytes of inline headers.
+const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
+const BASE_AV: Segment = Segment { name: "address vector of 16 bytes", ds: 1 };
+const FULL_AV: Segment = Segment { name: "address vector of 48 bytes", ds: 3 };
+
+/// A transport, and a form of its addresses.
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    /// What follows the control segment of each request.
+    pub(crate) address: &'static [Segment],
+    /// What the types say of it, in DS.
+    pub(crate) address_ds: usize,
+}
+
+/// An operation.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    /// Of `enum ibv_wr_opcode`, or of mlx5dv.
+    pub(crate) verbs: &'static str,
+    pub(crate) opcode: u8,
+    pub(crate) segments: &'static [Segment],
+    pub(crate) data: &'static str,
+    /// Of the segments, by type.
+    pub(crate) ds: usize,
+    /// Whether each column's queues take it.
+    pub(crate) supported: Vec<bool>,
+}
+
+/// Has a constant of its own where `T` has `O`; elsewhere the trait's is found.
+struct Probe<O, T>(PhantomData<(O, T)>);
+
+trait Unsupported {
+    const SUPPORTED: bool = false;
+}
+impl<O, T> Unsupported for Probe<O, T> {}
+impl<O: SupportedOn<T>, T: Transport> Probe<O, T> {
+    const SUPPORTED: bool = true;
+}
+
+/// The operation as each column's queues take it.
+type Plain<O> = O;
+type ToFull<O> = To<O, UdAddress<FullAv>>;
+type ToCompact<O> = To<O, UdAddress<CompactAv>>;
+
+macro_rules! table {
+    (
+        columns: { $($column:literal: $form:ident $transport:ty, $address:expr;)* }
+        rows: $rows:tt
+    ) => {
+        pub(crate) fn columns() -> Vec<Column> {
+            vec![$(Column {
+                name: $column,
+                address: $address,
+                address_ds: <$form<wqe::Nop> as Operation>::DS,
+            }),*]
+        }
+
+        table!(@rows [$($form $transport),*] $rows);
+    };
+
+    (@rows $columns:tt { $($row:ident $op:ty, $verbs:literal, $segments:expr, $data:literal;)* }) => {
+        pub(crate) fn rows() -> Vec<Row> {
+            vec![$(Row {
+                name: stringify!($row),
+                verbs: $verbs,
+                opcode: <$op as Operation>::OPCODE as u8,
+                segments: $segments,
+                data: $data,
+                ds: <$op as Operation>::DS,
+                supported: table!(@supported $op, $columns),
+            }),*]
+        }
+    };
+
+    (@supported $op:ty, [$($form:ident $transport:ty),*]) => {
+        // Some take no address where others must have one: NOP.
+        vec![$(<Probe<$form<$op>, $transport>>::SUPPORTED || <Probe<Plain<$op>, $transport>>::SUPPORTED),*]
+    };
+}
+
+table! {
+    columns: {
+        "RC": Plain transport::Rc, &[];
+        "UC": Plain transport::Uc, &[];
+        "UD": ToFull transport::Ud, &[FULL_AV];
+        "UD, compact": ToCompact transport::Ud, &[BASE_AV];
+        "raw packets": Plain transport::RawPacket, &[];
+    }
+    rows: {
+        Nop wqe::Nop, "-", &[], "none";
+        Send wqe::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
+        SendImm wqe::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
+        SendInval wqe::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
+        Write wqe::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
+        WriteImm wqe::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
+        Read wqe::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
+        CompareSwap wqe::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        FetchAdd wqe::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+    }
+}
