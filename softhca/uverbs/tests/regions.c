@@ -1,5 +1,6 @@
 /*
- * Memory regions beyond the plain ones: registered anew, paged in on demand, of files, and past what may be pinned.
+ * Memory regions beyond the plain ones: registered anew, paged in on demand, of files, of device memory, and past what may be
+ * pinned.
  * With the argument "locked", the process may pin 64 KiB.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
@@ -185,6 +186,63 @@ static void of_files(struct ibv_mr *plain)
 	close(fd);
 }
 
+/* Memory of the device's own: allocated, written and read by the CPU, source and destination of requests. */
+static void device_memory(struct ibv_mr *plain)
+{
+	struct ibv_device_attr_ex attr;
+	EXPECT(ibv_query_device_ex(context, NULL, &attr) == 0 && attr.max_dm_size == 128 * 1024);
+	struct ibv_alloc_dm_attr wanted = { .length = 5000, .log_align_req = 6 };
+	struct ibv_dm *dm = NEED(ibv_alloc_dm(context, &wanted));
+	wanted = (struct ibv_alloc_dm_attr){ .length = 64 };
+	struct ibv_dm *other = NEED(ibv_alloc_dm(context, &wanted));
+	uint32_t rights = RIGHTS | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+	struct ibv_mr *mr = NEED(ibv_reg_dm_mr(pd, dm, 904, 4096, rights));
+
+	/* From it and to it, by addresses that count from the region's start. */
+	char bytes[64];
+	memset(bytes, 'd', sizeof(bytes));
+	EXPECT(ibv_memcpy_to_dm(dm, 904 + 8, bytes, sizeof(bytes)) == 0);
+	EXPECT(copy(mr->lkey, (void *)8, plain->rkey, (uintptr_t)memory + PAGE) == IBV_WC_SUCCESS && memory[PAGE + 63] == 'd');
+	memset(memory, 'e', 64);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, 4096 - 64) == IBV_WC_SUCCESS);
+	EXPECT(ibv_memcpy_from_dm(bytes, dm, 5000 - 64, sizeof(bytes)) == 0 && bytes[0] == 'e' && bytes[63] == 'e');
+	EXPECT(ibv_memcpy_from_dm(bytes, other, 0, sizeof(bytes)) == 0 && bytes[0] == 0 && bytes[63] == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, 4096 - 63) == IBV_WC_REM_ACCESS_ERR);
+	uint64_t word = 40;
+	EXPECT(ibv_memcpy_to_dm(dm, 904, &word, sizeof(word)) == 0);
+	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 8, .lkey = plain->lkey };
+	struct ibv_send_wr *bad, add = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED, .wr.atomic = { .rkey = mr->rkey, .compare_add = 2 } };
+	struct ibv_qp_attr permits = { .qp_access_flags = RIGHTS | IBV_ACCESS_REMOTE_ATOMIC };
+	EXPECT(ibv_modify_qp(peer, &permits, IBV_QP_ACCESS_FLAGS) == 0);
+	EXPECT(ibv_post_send(qp, &add, &bad) == 0 && wait_for(cq).status == IBV_WC_SUCCESS);
+	EXPECT(ibv_memcpy_from_dm(&word, dm, 904, sizeof(word)) == 0 && word == 42 && *(uint64_t *)memory == 40);
+
+	/* What cannot be. */
+	errno = 0;
+	EXPECT(!ibv_reg_dm_mr(pd, dm, 905, 4096, rights) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dm_mr(pd, dm, UINT64_MAX, 2, rights) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dm_mr(pd, dm, 0, 64, RIGHTS) && errno == EINVAL);
+	errno = 0;
+	EXPECT(!ibv_reg_dm_mr(pd, dm, 0, 64, rights | IBV_ACCESS_ON_DEMAND) && errno == EINVAL);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE) != 0);
+	EXPECT(ibv_free_dm(dm) == EBUSY);
+	struct ibv_alloc_dm_attr rest = { .length = 128 * 1024 - 3 * PAGE };
+	struct ibv_dm *all = NEED(ibv_alloc_dm(context, &rest));
+	EXPECT(!ibv_alloc_dm(context, &wanted));
+	EXPECT(ibv_free_dm(other) == 0 && ibv_free_dm(NEED(ibv_alloc_dm(context, &wanted))) == 0);
+	struct ibv_alloc_dm_attr odd[] = { {}, { .length = 64, .log_align_req = 13 }, { .length = 128 * 1024 + 1 } };
+	for (int i = 0; i < 3; i++)
+		EXPECT(!ibv_alloc_dm(context, &odd[i]));
+	EXPECT(ibv_dereg_mr(mr) == 0 && ibv_free_dm(dm) == 0 && ibv_free_dm(all) == 0);
+	/* Nobody sees what others have left. */
+	dm = NEED(ibv_alloc_dm(context, &wanted));
+	EXPECT(ibv_memcpy_from_dm(bytes, dm, 0, sizeof(bytes)) == 0 && bytes[0] == 0);
+	EXPECT(ibv_free_dm(dm) == 0);
+}
+
 /* What may be pinned is 16 pages. The queues of this program have some of them. */
 static void past_the_limit(void)
 {
@@ -222,6 +280,7 @@ int main(int argc, char **argv)
 	if (argc == 1 || strcmp(argv[1], "pinned") != 0) {
 		on_demand(plain);
 		of_files(plain);
+		device_memory(plain);
 	}
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(plain) == 0);
 	return finish();

@@ -58,7 +58,7 @@ abi! {
     }
 
     /// `struct ib_uverbs_ex_query_device_resp`: on-demand paging, timestamps, RSS, raw packets, tag matching, device
-    /// memory and CQ moderation follow the plain response; the device has the first three and the last.
+    /// memory and CQ moderation follow the plain response; the device has all of these but tag matching.
     struct ExQueryDeviceResp {
         base: QueryDeviceResp,
         comp_mask: u32,

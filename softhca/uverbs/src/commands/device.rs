@@ -7,8 +7,8 @@ use crate::abi::mlx5::{
     CLOCK_INFO_V1, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
 };
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
-use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
+use crate::context::{Context, device_memory};
 use crate::device::Hca;
 use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_RQ_WQE, MAX_SQ_WQE};
 use crate::process::Errno;
@@ -193,6 +193,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         raw_packet_caps: frames.raw_packet_caps,
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
+        max_dm_size: device_memory::MAX_BYTES,
         ..FromZeros::new_zeroed()
     })?;
     let response = DeviceResp {

@@ -4,8 +4,8 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, cq, device, event_file, flow, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, wq_table, xrc,
-    xrcd,
+    advise, ah, cq, device, dm, event_file, flow, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, wq_table,
+    xrc, xrcd,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -48,6 +48,7 @@ const METHODS: &[Method] = {
         method(object::SRQ, 0, "SRQ_CREATE", 14, srq::create),
         method(object::SRQ, 1, "SRQ_DESTROY", 2, srq::destroy),
         method(object::AH, 0, "AH_DESTROY", 1, ah::destroy),
+        method(object::MR, 0, "DM_MR_REG", 8, mr::reg_device_memory),
         method(object::MR, 1, "MR_DESTROY", 1, mr::destroy),
         method(object::MR, 2, "ADVISE_MR", 4, advise::advise),
         method(object::MR, 3, "QUERY_MR", 5, mr::query),
@@ -58,6 +59,8 @@ const METHODS: &[Method] = {
         method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
         method(object::WQ, 1, "WQ_DESTROY", 2, wq::destroy),
         method(object::XRCD, 0, "XRCD_DESTROY", 1, xrcd::close),
+        method(object::DM, 0, "DM_ALLOC", 3, dm::alloc),
+        method(object::DM, 1, "DM_FREE", 1, dm::free),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
         method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
         method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),

@@ -8,6 +8,7 @@ mod cq;
 mod dct;
 mod device;
 mod devx;
+mod dm;
 mod event_file;
 mod flow;
 mod flow_spec;

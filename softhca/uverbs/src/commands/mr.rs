@@ -1,9 +1,10 @@
-//! Memory regions: of pinned memory, of memory that is paged in on demand, of files.
+//! Memory regions: of pinned memory, of memory that is paged in on demand, of files, of device memory.
 
 use super::access as rights;
 use super::pd::{Pd, import_pd};
 use super::request::Request;
 use crate::abi::{RegMr, RegMrResp, ReregMr, ReregMrResp, access};
+use crate::context::device_memory::Piece;
 use crate::context::registry::{self, Shared, own_pid};
 use crate::context::{Context, Object, Rank};
 use crate::device::{Hca, Opened, Pinned, Window};
@@ -52,6 +53,11 @@ enum Memory {
     File {
         _opened: Opened,
         _file: SharedFile,
+    },
+    Device {
+        _opened: Opened,
+        /// Keeps it busy.
+        _piece: Arc<Piece>,
     },
     /// Another process has it.
     Elsewhere {
@@ -146,7 +152,7 @@ impl Mr {
     /// Address in this process of `len` bytes at `iova`, if this is the region of `key` and its pages come on demand.
     pub(crate) fn on_demand(&self, key: u32, iova: u64, len: u64) -> Option<Result<u64, Errno>> {
         let state = lock(&self.state);
-        if state.key != key || matches!(state.memory, Memory::Pinned { .. }) {
+        if state.key != key || matches!(state.memory, Memory::Pinned { .. } | Memory::Device { .. }) {
             return None;
         }
         let region = state.region;
@@ -233,6 +239,9 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
         // libibverbs lets nobody ask for it.
         return Err(Errno::EOPNOTSUPP);
     }
+    if matches!(state.memory, Memory::Device { .. }) {
+        return Err(Errno::EINVAL);
+    }
     state.change(&context.hca, region, pd, access)?;
     context.registry.withdraw(registry::REGION, wanted.mr_handle, own_pid());
     request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
@@ -270,6 +279,36 @@ pub(crate) fn reg_dmabuf(context: &Arc<Context>, request: &Request) -> Result<()
     let flags: u32 = request.optional(6)?.unwrap_or(0);
     let what = (request.input(3)?, request.input(4)?, flags);
     reg_file(context, request, Keys { lkey: 7, rkey: 8 }, (fd, offset), what)
+}
+
+/// `DM_MR_REG`: 0 handle, 1 offset, 2 length, 3 PD, 4 access, 5 device memory, 6 lkey, 7 rkey. Addresses count from 0.
+pub(crate) fn reg_device_memory(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    /// `MLX5_IB_DM_MEMIC_ALLOWED_ACCESS`.
+    const PERMITTED: u32 = access::LOCAL_WRITE
+        | access::REMOTE_WRITE
+        | access::REMOTE_READ
+        | access::REMOTE_ATOMIC
+        | access::ZERO_BASED
+        | access::OPTIONAL;
+    let (offset, length): (u64, u64) = (request.input(1)?, request.input(2)?);
+    let flags: u32 = request.optional(4)?.unwrap_or(0);
+    if flags & access::ZERO_BASED == 0 {
+        return Err(Errno::EINVAL);
+    }
+    rights::from_abi(flags)?;
+    let piece: Arc<Piece> = context.get(request.handle(5)?)?;
+    let pd: Arc<Pd> = context.get(request.handle(3)?)?;
+    let inside = offset.checked_add(length).is_some_and(|end| end <= piece.length());
+    if !inside || length == 0 || flags & !PERMITTED != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let region = Region { start: piece.address() + offset, length, iova: 0 };
+    let opened = Opened::new(&context.hca, Window::own(region.start, length));
+    let memory = Memory::Device { _opened: opened, _piece: piece };
+    let (mr, key) = Mr::create(&context.hca, region, flags, pd, memory)?;
+    request.put_handle(0, publish(context, mr, request.handle(3)?))?;
+    request.put(6, &key)?;
+    request.put(7, &key)
 }
 
 /// Attributes that keys are written to.

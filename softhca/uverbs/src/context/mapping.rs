@@ -1,8 +1,8 @@
-//! What the program maps of a device file: UAR pages.
+//! What the program maps of a device file: UAR pages, clocks, device memory.
 
 use super::allocated::UarPage;
 use super::{Context, offset, uars};
-use crate::process::{Errno, identity, real};
+use crate::process::{Errno, identity, page_bytes, real};
 use crate::strict;
 use softhca::uar::UAR_PAGE_BYTES;
 use std::os::fd::AsRawFd;
@@ -17,7 +17,7 @@ fn page_at(context: &Context, at: u64) -> Result<u32, Errno> {
         offset::ALLOCATED => context.allocated.page(index).ok_or(Errno::EINVAL),
         offset::REGULAR | offset::WRITE_COMBINING | offset::NON_CACHED => uars()?.page(index).ok_or(Errno::EINVAL),
         offset::ALLOC_WRITE_COMBINING => uars()?.added(index).ok_or(Errno::EINVAL),
-        // No UAR page: clocks, device memory.
+        // No UAR page: clocks.
         _ => Err(Errno::EOPNOTSUPP),
     }
 }
@@ -38,6 +38,9 @@ pub(crate) fn map(
     if matches!(command, offset::CORE_CLOCK | offset::CLOCK_INFO) {
         return map_clock(context, (address, len, protection, flags), (command, index));
     }
+    if command == offset::DEVICE_MEMORY {
+        return map_device_memory(context, (address, len, protection, flags), index);
+    }
     if len != UAR_PAGE_BYTES || protection & libc::PROT_EXEC != 0 || flags & libc::MAP_SHARED == 0 {
         return Err(Errno::EINVAL);
     }
@@ -55,6 +58,22 @@ pub(crate) fn map(
     }
     let page = page_at(context, at)?;
     context.hca.map_uar(page, &context.file, (address, protection, flags))
+}
+
+/// Maps device memory that begins at page `first`: all of it, or nothing (`rdma_user_mmap_io`).
+fn map_device_memory(
+    context: &Context,
+    (address, len, protection, flags): (*mut libc::c_void, usize, i32, i32),
+    first: u64,
+) -> Result<*mut libc::c_void, Errno> {
+    let pages = context.device_memory.pages_at(first).ok_or(Errno::EINVAL)?;
+    if len as u64 != pages * page_bytes() || flags & libc::MAP_SHARED == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let (fd, at) = (context.file.fd().as_raw_fd(), offset::encode(offset::DEVICE_MEMORY, first));
+    // SAFETY: as in `map_clock`.
+    let mapped = unsafe { real::mmap(address, len, protection, flags, fd, at as libc::off_t) };
+    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
 }
 
 /// Maps a page in which the device's clock is read. Which errors there are, and in which order, is as in `mlx5_ib_mmap`.

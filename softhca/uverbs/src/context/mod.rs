@@ -3,6 +3,7 @@
 
 pub(crate) mod allocated;
 pub(crate) mod device_file;
+pub(crate) mod device_memory;
 pub(crate) mod mapping;
 mod objects;
 pub(crate) mod offset;
@@ -16,6 +17,7 @@ use crate::device::{ClockPages, EventPipe, FrameObject, Hca, Pinned, RecordFile}
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use allocated::Allocated;
+use device_memory::DeviceMemory;
 use objects::Objects;
 use registry::{Registry, Shared};
 use softhca::firmware::Uid;
@@ -43,6 +45,7 @@ pub(crate) struct Context {
     pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
     /// UAR pages that were allocated one by one.
     pub(crate) allocated: Arc<Allocated>,
+    device_memory: Arc<DeviceMemory>,
     /// Where its clock is read, once it has been set up.
     clock: OnceLock<Arc<ClockPages>>,
     /// Where asynchronous events go.
@@ -82,6 +85,7 @@ impl Context {
             answer,
             static_uars: OnceLock::new(),
             allocated: Arc::default(),
+            device_memory: Arc::default(),
             clock: OnceLock::new(),
             default_events: OnceLock::new(),
             files: Mutex::default(),
@@ -124,6 +128,18 @@ impl Context {
     /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
     pub(crate) fn first_uar(&self) -> u64 {
         if lock(&self.objects).first() & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+    }
+
+    /// Allocates device memory in the file. It is the memory of the process that has opened the file.
+    pub(crate) fn allocate_device_memory(
+        &self,
+        length: u64,
+        log_alignment: u32,
+    ) -> Result<device_memory::Piece, Errno> {
+        if lock(&self.objects).first() & IMPORTED != 0 {
+            return Err(Errno::ENOMEM);
+        }
+        self.device_memory.allocate(&self.file, length, log_alignment)
     }
 
     /// Shows the device's clock in the file. What another process has opened shows that one's, which is the same.

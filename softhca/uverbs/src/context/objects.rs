@@ -31,6 +31,8 @@ pub(crate) enum Rank {
     Mr,
     /// A protection domain.
     Pd,
+    /// Device memory.
+    DeviceMemory,
     /// A UAR page.
     Uar,
     /// User memory of commands.

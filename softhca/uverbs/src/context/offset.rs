@@ -1,4 +1,4 @@
-//! Where a device file has which UAR page: mmap offsets, in pages, have a command in bits 15:8, an index in bits 7:0 and from
+//! Where a device file has which UAR page, and device memory: mmap offsets, in pages, have a command in bits 15:8, an index in bits 7:0 and from
 //! bit 16 on (`mlx5_vma_to_pgoff`).
 
 /// `enum mlx5_ib_mmap_cmd`.
@@ -8,6 +8,8 @@ pub(crate) const NON_CACHED: u64 = 3;
 pub(crate) const CORE_CLOCK: u64 = 5;
 pub(crate) const ALLOC_WRITE_COMBINING: u64 = 6;
 pub(crate) const CLOCK_INFO: u64 = 7;
+/// Device memory (`MLX5_IB_MMAP_DEVICE_MEM`).
+pub(crate) const DEVICE_MEMORY: u64 = 8;
 /// Pages allocated by themselves (`MLX5_IB_MMAP_OFFSET_START`).
 pub(crate) const ALLOCATED: u64 = 9;
 

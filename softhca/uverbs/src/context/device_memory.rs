@@ -1,0 +1,168 @@
+//! Device memory (`ibv_alloc_dm`): memory of the device that programs map from its file, and requests name by keys.
+
+use super::objects::{Object, Rank};
+use super::offset;
+use crate::device::Hca;
+use crate::process::{Errno, lock, page_bytes, real};
+use softhca::uar::UarMemory;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex};
+
+/// Bytes that an open file has, and the most that one allocation gets: the figure of a ConnectX-5 (`max_memic_size`).
+pub(crate) const MAX_BYTES: u64 = 128 << 10;
+/// Sizes are multiples of this (`MLX5_MEMIC_BASE_SIZE`).
+const UNIT: u64 = 64;
+/// Allocations begin at a page, so the largest alignment is that of a page, as log2 of bytes.
+const MAX_LOG_ALIGNMENT: u32 = 12;
+
+/// Which pages of a file's device memory are taken.
+///
+/// They are those of this process: another one that has the file open gets none.
+#[derive(Debug, Default)]
+pub(crate) struct DeviceMemory {
+    /// First page and number of pages, in ascending order.
+    taken: Mutex<Vec<(u64, u64)>>,
+}
+
+impl DeviceMemory {
+    /// Takes the first gap of `pages` pages.
+    fn take(&self, pages: u64) -> Result<u64, Errno> {
+        let mut taken = lock(&self.taken);
+        let (mut at, mut index) = (0, 0);
+        for &(first, count) in &*taken {
+            if first - at >= pages {
+                break;
+            }
+            (at, index) = (first + count, index + 1);
+        }
+        // As many pages as there are can be told by one command in an mmap offset.
+        if pages > (MAX_BYTES / page_bytes()).saturating_sub(at) {
+            return Err(Errno::ENOMEM);
+        }
+        taken.insert(index, (at, pages));
+        Ok(at)
+    }
+
+    /// Pages of what begins at page `first`.
+    pub(super) fn pages_at(&self, first: u64) -> Option<u64> {
+        lock(&self.taken).iter().find(|piece| piece.0 == first).map(|piece| piece.1)
+    }
+
+    fn give_back(&self, first: u64) {
+        lock(&self.taken).retain(|piece| piece.0 != first);
+    }
+
+    /// Allocates `length` bytes of what `file` has, all zero, at a multiple of `1 << log_alignment` bytes.
+    pub(crate) fn allocate(
+        self: &Arc<Self>,
+        file: &UarMemory,
+        length: u64,
+        log_alignment: u32,
+    ) -> Result<Piece, Errno> {
+        if length == 0 || log_alignment > MAX_LOG_ALIGNMENT {
+            return Err(Errno::EINVAL);
+        }
+        let bytes = length.checked_next_multiple_of(UNIT).ok_or(Errno::EINVAL)?;
+        let pages = bytes.div_ceil(page_bytes());
+        let first = self.take(pages)?;
+        // From here on, dropping it gives the pages back.
+        let mut piece = Piece {
+            of: self.clone(),
+            first,
+            length,
+            mapping: std::ptr::null_mut(),
+            mapped: (pages * page_bytes()) as usize,
+        };
+        piece.map(file)?;
+        Ok(piece)
+    }
+}
+
+/// Allocated device memory.
+pub(crate) struct Piece {
+    of: Arc<DeviceMemory>,
+    first: u64,
+    length: u64,
+    /// Of its pages in this process, by which the device reaches it; null if there is none.
+    mapping: *mut libc::c_void,
+    mapped: usize,
+}
+
+// SAFETY: the mapping belongs to no thread; the device reaches it by system calls.
+unsafe impl Send for Piece {}
+// SAFETY: as above.
+unsafe impl Sync for Piece {}
+
+impl Piece {
+    /// Number of the first page, as `mmap` offsets name it.
+    pub(crate) fn first_page(&self) -> u64 {
+        self.first
+    }
+
+    /// Bytes that were asked for.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Where the device finds it.
+    pub(crate) fn address(&self) -> u64 {
+        self.mapping as u64
+    }
+
+    fn map(&mut self, file: &UarMemory) -> Result<(), Errno> {
+        let (fd, at) = (file.fd().as_raw_fd(), offset::encode(offset::DEVICE_MEMORY, self.first) as libc::off64_t);
+        // What the last owner has left there is nobody's business. Fails for what was never there.
+        let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        for mode in [hole, 0] {
+            // SAFETY: plain call on a descriptor that we own.
+            if unsafe { libc::fallocate64(fd, mode, at, self.mapped as libc::off64_t) } != 0 {
+                return Err(Errno::last());
+            }
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
+        let mapping = unsafe { real::mmap(std::ptr::null_mut(), self.mapped, protection, libc::MAP_SHARED, fd, at) };
+        if mapping == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        self.mapping = mapping;
+        Ok(())
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        if !self.mapping.is_null() {
+            // SAFETY: unmaps what `map` has mapped, once.
+            unsafe { real::munmap(self.mapping, self.mapped) };
+        }
+        self.of.give_back(self.first);
+    }
+}
+
+impl Object for Piece {
+    fn rank(&self) -> Rank {
+        Rank::DeviceMemory
+    }
+
+    fn release(&self, _: &Hca) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_gap_is_taken() {
+        let all = MAX_BYTES / page_bytes();
+        let memory = DeviceMemory::default();
+        assert_eq!([memory.take(2), memory.take(3), memory.take(1)], [Ok(0), Ok(2), Ok(5)]);
+        memory.give_back(2);
+        assert_eq!([memory.take(4), memory.take(2), memory.take(1)], [Ok(6), Ok(2), Ok(4)]);
+        assert_eq!((memory.pages_at(6), memory.pages_at(7)), (Some(4), None));
+        assert_eq!((memory.take(all - 9), memory.take(u64::MAX)), (Err(Errno::ENOMEM), Err(Errno::ENOMEM)));
+        assert_eq!((memory.take(all - 10), memory.take(1)), (Ok(10), Err(Errno::ENOMEM)));
+    }
+}
