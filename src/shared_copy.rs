@@ -39,7 +39,6 @@ pub(crate) unsafe fn copy_out(shared: *const u8, out: &mut [u8]) {
     bytes(head + words * WORD, last);
 }
 
-#[cfg(any(feature = "verbs", test))]
 /// Copies `data` to `shared`; stores each byte once.
 ///
 /// # Safety

@@ -32,9 +32,14 @@ macro_rules! hot {
     };
 }
 
+use core::ptr::NonNull;
+
 use blueflame::cq::{CompletionQueue, NoOverrun, OncePerCall, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
-use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
+use blueflame::queue::{
+    FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
+    Template,
+};
 use blueflame::types::WrId;
 use blueflame::wqe::{self, CompactAv, GatherLen, InlineLen, To, UdAddress};
 use blueflame::{Remote, Sge, transport};
@@ -59,6 +64,14 @@ pub(crate) type NearShot = Template<To<wqe::Send, NearAddress>, InlineLen<8>>;
 pub(crate) type FarShot = Template<To<wqe::Send, UdAddress>, InlineLen<8>>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
+
+/// What a pool's memory belongs to.
+pub(crate) struct Rack;
+
+// SAFETY: the memory stays.
+unsafe impl Home for Rack {
+    unsafe fn release(_: NonNull<FreeList<Self>>) {}
+}
 
 /// What is read of completions, added up.
 #[derive(Clone, Copy, Default)]
@@ -223,6 +236,16 @@ hot! {
     fn retire_receive(rq: &mut RecvQueue, counter: u16) -> Result<WrId, RetireError> {
         // SAFETY: there is no device.
         unsafe { rq.retire_index(counter) }
+    }
+
+    /// A registered buffer of a pool.
+    fn pool_take(pool: &SlotPool<Rack>) -> Option<PooledBuffer<Rack>> {
+        pool.take()
+    }
+
+    /// The way back.
+    fn pool_give_back(buffer: PooledBuffer<Rack>) {
+        drop(buffer);
     }
 
     /// One completion, if there is one, read in place.

@@ -3,7 +3,7 @@ use std::hint::black_box;
 
 use blueflame::cq::{CompletionQueue, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
-use blueflame::queue::{RecvQueue, SendQueue, Template};
+use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
 use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
 use blueflame::wqe::{self, CompactAv, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared, without_blueflame,
+    ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared, slot_pool, without_blueflame,
 };
 use crate::step::{Counts, count, mark};
 
@@ -202,7 +202,7 @@ fn posted() -> SendQueue<transport::Rc> {
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [posts(), templates(), retires(), polls()].into_iter().flatten().collect()
+    [posts(), templates(), retires(), polls(), pools()].into_iter().flatten().collect()
 }
 
 fn posts() -> Vec<Case> {
@@ -430,6 +430,22 @@ fn polls() -> Vec<Case> {
         }),
         case!("poll empty poll() copy", 1, empty, poll, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);
+        }),
+    ]
+}
+
+fn pools() -> Vec<Case> {
+    fn taken() -> (SlotPool<hot::Rack>, Vec<PooledBuffer<hot::Rack>>) {
+        let pool = slot_pool();
+        let all = std::iter::from_fn(|| pool.take()).collect();
+        (pool, all)
+    }
+    vec![
+        case!("pool take", 1, slot_pool, pool_take, |pool, _n, take| {
+            core::mem::forget(black_box(take(pool).expect("one more")));
+        }),
+        case!("pool give back", 1, taken, pool_give_back, |state, _n, give_back| {
+            give_back(state.1.pop().expect("one more"));
         }),
     ]
 }

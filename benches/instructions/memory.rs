@@ -4,9 +4,11 @@ use std::ptr::NonNull;
 
 use blueflame::cq::{CompletionQueue, CqParts, PollMode};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
-use blueflame::queue::{RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::queue::{FreeList, RecvQueue, RqParts, SendQueue, Slot, SlotPool, SqParts, WqeRecord};
 use blueflame::transport::Transport;
-use blueflame::types::{CqCi, Cqn, Qpn, SqPi};
+use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi};
+
+use crate::hot::Rack;
 
 /// WQEBBs, receive WQEs or CQEs of a ring: more than is posted or polled while counting.
 pub(crate) const ENTRIES: usize = 256;
@@ -113,4 +115,17 @@ fn completion_queue<M: PollMode>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -
     };
     // SAFETY: pages of its own, large enough, which stay; there is no device, so that nothing overruns the queue.
     unsafe { CompletionQueue::from_parts(parts).expect("a queue").with_mode_unchecked() }
+}
+
+/// A pool of buffers, none of which is taken.
+pub(crate) fn slot_pool() -> SlotPool<Rack> {
+    let list = NonNull::from(Box::leak(Box::new(FreeList::new())));
+    // SAFETY: all of it stays.
+    let pool = unsafe { SlotPool::from_parts(list) };
+    for _ in 0..ENTRIES {
+        let slot = Slot::new(list, pages(PAGE_BYTES), PAGE_BYTES as u32, Lkey(1), Rkey(1));
+        // SAFETY: as above, and the slot is added once.
+        unsafe { pool.add(NonNull::from(Box::leak(Box::new(slot)))) };
+    }
+    pool
 }

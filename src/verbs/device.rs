@@ -2,12 +2,13 @@
 
 use core::ffi::CStr;
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rdma_sys as sys;
 
 use super::error::{non_null, zero};
 use super::event::event;
+use super::memory::MemoryAttr;
 use super::register::blueflame_policy;
 use super::{CallError, Error, ffi};
 use crate::queue::BlueFlamePolicy;
@@ -77,6 +78,8 @@ pub(crate) struct Context {
     name: String,
     /// Asked for once: it does not change, and each question is a command to the firmware.
     attr: Arc<DeviceAttr>,
+    /// Asked for when it is needed, and once.
+    memory: OnceLock<MemoryAttr>,
     /// As the environment said when the device was opened (or adopted), which is when libmlx5 looks.
     blueflame: BlueFlamePolicy,
 }
@@ -99,6 +102,15 @@ impl Context {
 
     pub(crate) fn attr(&self) -> &Arc<DeviceAttr> {
         &self.attr
+    }
+
+    pub(crate) fn memory_attr(&self) -> Result<&MemoryAttr, Error> {
+        if let Some(attr) = self.memory.get() {
+            return Ok(attr);
+        }
+        // SAFETY: the context is open.
+        let attr = unsafe { MemoryAttr::query(self.raw()) }?;
+        Ok(self.memory.get_or_init(|| attr))
     }
 
     pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
@@ -260,7 +272,7 @@ impl Device {
     pub(super) fn over(raw: NonNull<sys::ibv_context>, adopted: bool, name: String, attr: DeviceAttr) -> Self {
         event!(INFO, "device opened", name, firmware = attr.fw_ver, ports = attr.ports, adopted);
         let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
-        Self { context: Arc::new(Context { raw, adopted, name, attr, blueflame }) }
+        Self { context: Arc::new(Context { raw, adopted, name, attr, memory: OnceLock::new(), blueflame }) }
     }
 
     /// # Safety
@@ -288,6 +300,14 @@ impl Device {
     #[must_use]
     pub fn attr(&self) -> &DeviceAttr {
         self.context.attr()
+    }
+
+    /// What the device can do with memory beyond pinning it; asked for when this is first called.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn memory_attr(&self) -> Result<MemoryAttr, Error> {
+        self.context.memory_attr().copied()
     }
 
     /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it lives.

@@ -154,6 +154,27 @@ pub enum Error {
         /// Which object.
         object: &'static str,
     },
+    /// The device, its kernel driver or libmlx5 cannot do it, as the capabilities say, or a call that is refused for this reason alone.
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A registration does not permit what it must.
+    AccessMissing {
+        /// What it must permit.
+        needs: super::Access,
+        /// What it permits.
+        has: super::Access,
+    },
+    /// A registration was to permit what there is not for such memory.
+    AccessExcess {
+        /// Which rights.
+        not: super::Access,
+    },
+    /// A registration was to be changed of which there are other pieces.
+    InPieces,
+    /// Two objects that are to work together are of different devices, or of two opens of one.
+    ForeignDomain,
     /// The parts that libmlx5 handed out do not make sense for this crate.
     Parts {
         /// Which object.
@@ -186,6 +207,10 @@ impl CallError {
                 "memory cannot be pinned: raise the locked-memory limit (ulimit -l, or LimitMEMLOCK= of the service)"
             }
             ("ibv_reg_mr_iova2", libc::EFAULT) => "part of the range is not mapped, or is read-only",
+            ("ibv_reg_dmabuf_mr", libc::EINVAL) => {
+                "the file must be a dma-buf with that many bytes, and the address have its offset into a page"
+            }
+            ("ibv_alloc_dm", libc::ENOMEM) => "others have the device's memory: it is a few hundred KiB for all",
             ("ibv_open_device", libc::EACCES | libc::EPERM) => {
                 "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
             }
@@ -314,6 +339,15 @@ impl fmt::Display for Error {
                     "the {object} and its thread domain must be of the same protection domain, hence of one device"
                 )
             }
+            Self::Unsupported { what } => {
+                write!(f, "{what}: this device, or the software that drives it, cannot do it")
+            }
+            Self::AccessMissing { needs, has } => {
+                write!(f, "the registration must permit {needs}, and permits {has}")
+            }
+            Self::AccessExcess { not } => write!(f, "memory of this kind cannot be registered {not}"),
+            Self::InPieces => f.write_str("the registration has other pieces, which a change would change, too"),
+            Self::ForeignDomain => f.write_str("the two objects are of different devices, or of two opens of one"),
             Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
         }
     }
@@ -324,6 +358,18 @@ impl core::error::Error for Error {
         match self {
             Self::Call(call) => Some(call),
             _ => None,
+        }
+    }
+}
+
+impl Error {
+    /// The same, but [`Self::Unsupported`] for a call that kernel or driver does not have.
+    pub(crate) fn unsupported(self, what: &'static str) -> Self {
+        match self {
+            Self::Call(CallError { errno: libc::EOPNOTSUPP | libc::EPROTONOSUPPORT | libc::ENOSYS, .. }) => {
+                Self::Unsupported { what }
+            }
+            other => other,
         }
     }
 }

@@ -65,6 +65,7 @@ mod address;
 mod adopt;
 mod area;
 mod async_event;
+mod buffer_pool;
 mod channel;
 mod cq;
 mod data_order;
@@ -103,13 +104,17 @@ pub use crate::queue::Owned;
 pub use address::{AddressCache, AddressHandle};
 pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
+pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};
 pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
 pub use device::{Device, DeviceAttr, OpenOptions, device_names};
 pub use endpoint::Endpoint;
 pub use error::{CallError, Error};
 pub use link::{LinkLayer, PortState};
-pub use memory::{Access, Buffer, Memory, RawMemory};
+pub use memory::{
+    Access, AddressSpace, Buffer, Change, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces, Memory,
+    MemoryAttr, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Sges,
+};
 pub use pages::Pages;
 pub use path::Path;
 pub use pd::ProtectionDomain;

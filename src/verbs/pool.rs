@@ -11,7 +11,8 @@ pub const POOL_ALIGN: usize = 128;
 /// Registered memory that is handed out in pieces.
 ///
 /// A pool does not take pieces back. Take what you need at start and keep each thread's free pieces in a `Vec` of its own
-/// (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator.
+/// (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator. [`super::BufferPool`] does that for
+/// buffers of one size, and makes more when they are needed.
 #[derive(Debug)]
 pub struct Pool {
     rest: Buffer,

@@ -1602,6 +1602,27 @@ L11:
     add sp, sp, #144
     ret
 
+hot_pool_give_back:
+    ldr x8, [x0]
+    ldr x9, [x8]
+    str x0, [x8]
+    str x9, [x0, #16]
+    ldr x9, [x8, #8]
+    sub x9, x9, #1
+    str x9, [x8, #8]
+    ret
+
+hot_pool_take:
+    ldr x8, [x0]
+    ldr x0, [x8]
+    cbz x0, L1
+    ldr x10, [x8, #8]
+    ldr x9, [x0, #16]
+    add x10, x10, #1
+    stp x9, x10, [x8]
+L1:
+    ret
+
 hot_post_datagram:
     ldr w9, [x0, #56]
     ldr q1, [x1]

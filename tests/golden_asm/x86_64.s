@@ -1581,6 +1581,25 @@ L11:
     pop rbp
     ret
 
+hot_pool_give_back:
+    mov rax, qword ptr [rdi]
+    mov rcx, qword ptr [rax]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rdi + 16], rcx
+    dec qword ptr [rax + 8]
+    ret
+
+hot_pool_take:
+    mov rcx, qword ptr [rdi]
+    mov rax, qword ptr [rcx]
+    test rax, rax
+    je L1
+    mov rdx, qword ptr [rax + 16]
+    mov qword ptr [rcx], rdx
+    inc qword ptr [rcx + 8]
+L1:
+    ret
+
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]

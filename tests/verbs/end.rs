@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::cq::Side;
+use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::db::Register;
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::{Connected, Transport};
@@ -56,6 +56,20 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
                     Side::Responder => self.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted"),
                 };
                 return (side, tag, cqe.byte_len());
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+            std::thread::yield_now();
+        }
+    }
+
+    /// How the next completion of this end's sends failed. The queue pair is in the error state then.
+    pub(crate) fn failure(&mut self) -> WcStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                let Err(CqeError::Completion(error)) = cqe.check() else { panic!("{:?}", cqe.check()) };
+                self.sq.retire(&cqe).expect("outstanding");
+                return error.status();
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
             std::thread::yield_now();

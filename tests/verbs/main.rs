@@ -2,7 +2,9 @@
 //!
 //! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
 
+mod buffer_pools;
 mod device;
 mod end;
 mod messages;
 mod ownership;
+mod regions;

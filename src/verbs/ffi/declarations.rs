@@ -344,7 +344,7 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// `ctx` is an open context.
-unsafe fn extended(ctx: *mut sys::ibv_context) -> Option<*mut sys::verbs_context> {
+pub(super) unsafe fn extended(ctx: *mut sys::ibv_context) -> Option<*mut sys::verbs_context> {
     // SAFETY: the caller vouches for `ctx`.
     let abi_compat = unsafe { (*ctx).abi_compat };
     if abi_compat as usize != usize::MAX {
@@ -366,6 +366,8 @@ macro_rules! extended_op {
         }
     };
 }
+
+pub(super) use extended_op;
 
 /// `ibv_query_port`. Returns 0 or an errno.
 ///
@@ -421,7 +423,7 @@ pub unsafe fn alloc_parent_domain(
 }
 
 /// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
-fn not_supported<T>() -> *mut T {
+pub(super) fn not_supported<T>() -> *mut T {
     // SAFETY: the C library's per-thread errno is always there to be written.
     unsafe { *libc::__errno_location() = libc::EOPNOTSUPP };
     core::ptr::null_mut()

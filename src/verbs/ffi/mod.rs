@@ -6,9 +6,11 @@
 //! newer library accepts them as they stand.
 
 mod declarations;
+mod memory;
 mod mlx5dv;
 
 pub use declarations::*;
+pub use memory::*;
 pub use mlx5dv::Library;
 pub(super) use mlx5dv::functions;
 pub use mlx5dv::{

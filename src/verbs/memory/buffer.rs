@@ -1,166 +1,27 @@
-//! Registered memory: what the device may read and write, and how long.
-//!
-//! A registration pins memory, and tells the device's translation tables about it, which takes microseconds to
-//! milliseconds: do it at start ([`super::Pool`]), not in the I/O path.
-//!
-//! # Why there is no `&[u8]`
-//!
-//! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust reference
-//! promises that nothing else does. So [`Buffer`] never forms a reference to its memory: it copies in and out, and leaves
-//! it to `unsafe` methods of the caller who knows that nothing is in flight to say otherwise. What a copy reads while the
-//! device writes is unspecified bytes, as it is for every driver.
+//! Buffers: registered memory of this process.
 
 use core::fmt;
-use core::mem::ManuallyDrop;
 use core::num::{NonZeroU64, NonZeroUsize};
-use core::ops::{BitOr, Range};
+use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::error::{in_range, non_null};
-use super::event::event;
-use super::pd::PdHandle;
-use super::{Error, ProtectionDomain};
+use super::access::Access;
+use super::registration::Registration;
+use super::rights;
+use super::source::Memory;
 use crate::memory_polling::PolledMemory;
 use crate::queue::DeviceBuffer;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
+use crate::verbs::error::{Error, in_range};
+use crate::verbs::pd::ProtectionDomain;
 use crate::wqe::{Remote, Sge};
 
-/// What a registration permits (`ibv_access_flags`). Combine with `|`. Reading by the own device is always permitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access(u32);
-
-impl Access {
-    /// The device may read the memory for sends, nothing else.
-    pub const LOCAL_READ: Self = Self(0);
-    /// The device may write it: receives, results of READs and atomics.
-    pub const LOCAL_WRITE: Self = Self(sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
-    /// Peers may READ it.
-    pub const REMOTE_READ: Self = Self(sys::ibv_access_flags::IBV_ACCESS_REMOTE_READ.0);
-    /// Peers may WRITE it (includes [`Self::LOCAL_WRITE`], which IBTA vol. 1, 10.6.3.1 demands).
-    pub const REMOTE_WRITE: Self = Self(sys::ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 | Self::LOCAL_WRITE.0);
-    /// Peers may do atomics on it (includes [`Self::LOCAL_WRITE`]).
-    pub const REMOTE_ATOMIC: Self = Self(sys::ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 | Self::LOCAL_WRITE.0);
-    /// Writes of the device may overtake each other on PCIe: more bandwidth on machines whose root complex gains by it.
-    /// The last byte of a message may then be there before the first: do not poll on memory, wait for the completion.
-    /// Ignored by kernels and devices that do not know it.
-    pub const RELAXED_ORDERING: Self = Self(sys::ibv_access_flags::IBV_ACCESS_RELAXED_ORDERING.0);
-    /// Pages are pinned when the device touches them, not when they are registered; the device must support it.
-    pub const ON_DEMAND: Self = Self(sys::ibv_access_flags::IBV_ACCESS_ON_DEMAND.0);
-
-    /// Everything local and remote, in strict order.
-    pub const ALL: Self =
-        Self(Self::LOCAL_WRITE.0 | Self::REMOTE_READ.0 | Self::REMOTE_WRITE.0 | Self::REMOTE_ATOMIC.0);
-
-    /// The `ibv_access_flags`.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        self.0
-    }
-}
-
-impl BitOr for Access {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-/// Memory that can be registered: it stays where it is and is accessible through no reference while it is registered.
-///
-/// # Safety
-/// [`Self::range`] always gives the same range, which is valid for reads and writes from when the value is made until it
-/// is dropped, moved or not. During that time nobody else reads or writes it through a Rust reference, nor by pointer at the
-/// same time as a [`Buffer`] of it does; the buffers of a second registration of the same memory count as somebody else.
-pub unsafe trait Memory: Send + 'static {
-    /// The first byte and the number of bytes.
-    fn range(&mut self) -> (NonNull<u8>, usize);
-}
-
-// SAFETY: a map stays where it is until it is dropped, and only its owner can borrow from it; the owner is the
-// registration, which does not.
-unsafe impl Memory for memmap2::MmapMut {
-    fn range(&mut self) -> (NonNull<u8>, usize) {
-        (NonNull::new(self.as_mut_ptr()).unwrap_or(NonNull::dangling()), self.len())
-    }
-}
-
-/// Memory of the caller's, by address: a framework's huge pages, shared memory, the stack of a `'static` thread.
-#[derive(Debug)]
-pub struct RawMemory {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-impl RawMemory {
-    /// Takes charge of `len` bytes at `start`.
-    ///
-    /// # Safety
-    /// The memory is valid for reads and writes until every [`Buffer`] of the registration is dropped, and until then
-    /// nobody else accesses it through a Rust reference, nor by pointer at the same time as such a buffer does: who
-    /// registers the same memory twice keeps the two apart. It may belong to any allocator and is not freed.
-    #[must_use]
-    pub const unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
-        Self { start, len }
-    }
-}
-
-// SAFETY: an address and a length; what they stand for is in the contract of `new`.
-unsafe impl Send for RawMemory {}
-
-// SAFETY: the contract of `new`.
-unsafe impl Memory for RawMemory {
-    fn range(&mut self) -> (NonNull<u8>, usize) {
-        (self.start, self.len)
-    }
-}
-
-/// A memory region (`ibv_mr`) with the memory under it. First the device loses access, then the memory goes, then the
-/// domain.
-struct Registration {
-    mr: NonNull<sys::ibv_mr>,
-    lkey: Lkey,
-    rkey: Rkey,
-    memory: ManuallyDrop<Box<dyn Memory>>,
-    _pd: Arc<PdHandle>,
-}
-
-// SAFETY: the region is only looked at (keys) and freed (once, by the last owner); libibverbs allows both from any thread.
-unsafe impl Send for Registration {}
-// SAFETY: shared use reads two plain numbers.
-unsafe impl Sync for Registration {}
-
-impl Registration {
-    /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are one, and who knows it can access the memory.)
-    #[cfg(feature = "tracing")]
-    fn number(&self) -> u32 {
-        // SAFETY: not deregistered; written once.
-        unsafe { (*self.mr.as_ptr()).handle }
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        #[cfg(feature = "tracing")]
-        let number = self.number();
-        // SAFETY: from `ibv_reg_mr_iova2`, deregistered once.
-        let returned = unsafe { sys::ibv_dereg_mr(self.mr.as_ptr()) };
-        // The key is invalid for the device from here on: a request that still names it fails instead of touching the
-        // memory. Unless the kernel refused (a memory window is bound to the region): then the device may still write the
-        // memory, and leaking it is the only safe thing left.
-        if returned != 0 {
-            event!(WARN, "memory cannot be deregistered: it is leaked", number, errno = returned);
-        } else {
-            event!(DEBUG, "memory deregistered", number);
-            // SAFETY: dropped here only, and not used again.
-            unsafe { ManuallyDrop::drop(&mut self.memory) };
-        }
-    }
-}
+/// A registration of memory of this process.
+pub(super) type OfMemory = Registration<Box<dyn Memory>>;
 
 /// A range of registered memory that nobody else has: pieces of registered memory do not overlap.
 ///
@@ -175,9 +36,9 @@ impl Drop for Registration {
 /// }
 /// ```
 pub struct Buffer {
-    start: NonNull<u8>,
-    len: usize,
-    registration: Arc<Registration>,
+    pub(super) start: NonNull<u8>,
+    pub(super) len: usize,
+    pub(super) registration: Arc<OfMemory>,
 }
 
 // SAFETY: the piece is this value's alone, as a `Box<[u8]>` would be.
@@ -219,24 +80,42 @@ impl ProtectionDomain {
     /// Registers `memory` for what `access` permits.
     ///
     /// # Errors
-    /// Memory of no bytes, or a failed call; [`super::CallError::hint`] knows the usual one, the locked-memory limit.
+    /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call, of which
+    /// [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
     pub fn register(&self, memory: impl Memory, access: Access) -> Result<Buffer, Error> {
         // Boxed before the range is asked for: the range must be that of the value where it stays.
         let mut memory: Box<dyn Memory> = Box::new(memory);
-        let (start, len) = memory.range();
-        in_range("bytes of memory to register", len as u64, 1..=isize::MAX as u64)?;
-        let addr = start.as_ptr();
-        // SAFETY: the domain is alive; `Memory` vouches for the range as long as `memory`, which the registration keeps.
-        let mr = unsafe {
-            sys::ibv_reg_mr_iova2(self.handle.raw(), addr.cast(), len, addr.expose_provenance() as u64, access.bits())
-        };
-        let mr = non_null("ibv_reg_mr_iova2", mr)?;
-        // SAFETY: the library filled it in and does not change it.
-        let (lkey, rkey) = unsafe { (Lkey((*mr.as_ptr()).lkey), Rkey((*mr.as_ptr()).rkey)) };
-        let registration =
-            Arc::new(Registration { mr, lkey, rkey, memory: ManuallyDrop::new(memory), _pd: Arc::clone(&self.handle) });
-        event!(DEBUG, "memory registered", number = registration.number(), bytes = len, access = access.bits());
-        Ok(Buffer { start, len, registration })
+        let (start, len) = checked_range(memory.as_mut())?;
+        rights::check(&self.handle.context, access)?;
+        // SAFETY: `Memory` vouches for the range as long as `memory`, which the registration keeps.
+        let registration = unsafe { register_range(self, start, len, access, memory) }?;
+        Ok(Buffer { start, len, registration: Arc::new(registration) })
+    }
+}
+
+/// The range of `memory`.
+pub(super) fn checked_range(memory: &mut dyn Memory) -> Result<(NonNull<u8>, usize), Error> {
+    let (start, len) = memory.range();
+    in_range("bytes of memory to register", len as u64, 1..=isize::MAX as u64)?;
+    Ok((start, len))
+}
+
+/// Registers memory of this process, which peers name by its addresses.
+///
+/// # Safety
+/// The range is valid as long as `under` is kept.
+pub(super) unsafe fn register_range<M>(
+    pd: &ProtectionDomain,
+    start: NonNull<u8>,
+    len: usize,
+    access: Access,
+    under: M,
+) -> Result<Registration<M>, Error> {
+    let addr = start.as_ptr();
+    // SAFETY: the domain is alive; the caller vouches for the range. What comes of it is a new region, or null.
+    unsafe {
+        let mr = sys::ibv_reg_mr_iova2(pd.as_raw(), addr.cast(), len, addr.expose_provenance() as u64, access.bits());
+        Registration::over("ibv_reg_mr_iova2", mr, access, under, &pd.handle)
     }
 }
 
@@ -264,6 +143,12 @@ impl Buffer {
     #[must_use]
     pub fn rkey(&self) -> Rkey {
         self.registration.rkey
+    }
+
+    /// What the registration permits.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.registration.access
     }
 
     /// The whole buffer as a scatter/gather entry. Posting refuses one longer than an entry can name.
@@ -337,13 +222,14 @@ impl Buffer {
 
     /// A range of the buffer as a place where a peer WRITEs messages, the last byte of each a flag: to poll for it.
     ///
-    /// The registration must not have [`Access::RELAXED_ORDERING`]; [`memory_polling`](crate::memory_polling) has the rule.
-    ///
     /// # Panics
-    /// If the range is empty, or leaves the buffer, as indexing a slice would.
+    /// If the range is empty, or leaves the buffer, as indexing a slice would. If the registration has
+    /// [`Access::RELAXED_ORDERING`]: the flag may arrive before the message ([`memory_polling`](crate::memory_polling) has the
+    /// rule).
     #[must_use]
     pub fn polled(&self, range: Range<usize>) -> PolledMemory<'_> {
         let len = NonZeroUsize::new(range.len()).expect("a range with a byte for the flag");
+        assert!(!self.access().contains(Access::RELAXED_ORDERING), "a flag is polled in memory of relaxed ordering");
         // SAFETY: registered memory of this piece, to which no reference exists; `write` and `fill` need `&mut self`.
         unsafe { PolledMemory::from_raw(self.at(range), len) }
     }
@@ -390,7 +276,7 @@ impl Buffer {
     }
 
     /// Where a range begins.
-    fn at(&self, range: Range<usize>) -> NonNull<u8> {
+    pub(super) fn at(&self, range: Range<usize>) -> NonNull<u8> {
         assert!(
             range.start <= range.end && range.end <= self.len,
             "bytes {}..{} of a buffer of {}",

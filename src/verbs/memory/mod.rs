@@ -1,0 +1,42 @@
+//! Registered memory: what the device may read and write, and how long.
+//!
+//! A registration pins memory, and tells the device's translation tables about it, which takes microseconds to
+//! milliseconds: do it at start ([`super::Pool`]), not in the I/O path.
+//!
+//! | memory | registered by | what comes of it |
+//! |---|---|---|
+//! | of this process | [`ProtectionDomain::register`](super::ProtectionDomain::register) | [`Buffer`] |
+//! | so much of it that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
+//! | that need not be there yet | either, with [`Access::ON_DEMAND`] | the same |
+//! | all that the process has, or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
+//! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
+//! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
+//!
+//! # Why there is no `&[u8]`
+//!
+//! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust reference
+//! promises that nothing else does. So [`Buffer`] never forms a reference to its memory: it copies in and out, and leaves
+//! it to `unsafe` methods of the caller who knows that nothing is in flight to say otherwise. What a copy reads while the
+//! device writes is unspecified bytes, as it is for every driver.
+
+mod access;
+mod attr;
+mod buffer;
+mod device_memory;
+mod dmabuf;
+mod on_demand;
+mod pieces;
+mod registration;
+mod reregister;
+mod rights;
+mod source;
+
+pub use access::Access;
+pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
+pub use buffer::Buffer;
+pub use device_memory::{DeviceMemory, DeviceRegion};
+pub use dmabuf::DmaBufRegion;
+pub use on_demand::{AddressSpace, Prefetch};
+pub use pieces::{HugeBuffer, InPieces, Sges};
+pub use reregister::{Change, NotReregistered};
+pub use source::{Memory, RawMemory};

@@ -1,0 +1,102 @@
+//! A memory region and what is under it, whatever that is.
+
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::access::Access;
+use crate::types::{Lkey, Rkey};
+use crate::verbs::error::{Error, non_null};
+use crate::verbs::event::event;
+use crate::verbs::pd::{PdHandle, ProtectionDomain};
+
+/// A memory region (`ibv_mr`) with what is under it: memory of this process, of the device, or nothing that this crate keeps.
+/// First the device loses access, then the memory goes, then the domain.
+pub(super) struct Registration<M> {
+    mr: NonNull<sys::ibv_mr>,
+    pub(super) lkey: Lkey,
+    pub(super) rkey: Rkey,
+    pub(super) access: Access,
+    under: ManuallyDrop<M>,
+    pd: Arc<PdHandle>,
+}
+
+// SAFETY: the region is only looked at (keys) and freed (once, by the last owner), or changed by who has it alone; libibverbs
+// allows all of it from any thread.
+unsafe impl<M: Send> Send for Registration<M> {}
+// SAFETY: shared use reads plain numbers, and never what is under the region.
+unsafe impl<M> Sync for Registration<M> {}
+
+impl<M> Registration<M> {
+    /// Takes over what `call` has returned, and keeps `under` as long as the device can reach it.
+    ///
+    /// # Safety
+    /// `mr` is null with `errno`, or a new region of `pd`, with these rights, that nobody else frees.
+    pub(super) unsafe fn over(
+        call: &'static str,
+        mr: *mut sys::ibv_mr,
+        access: Access,
+        under: M,
+        pd: &Arc<PdHandle>,
+    ) -> Result<Self, Error> {
+        let mr = non_null(call, mr)?;
+        let mut this =
+            Self { mr, lkey: Lkey(0), rkey: Rkey(0), access, under: ManuallyDrop::new(under), pd: Arc::clone(pd) };
+        this.read_keys();
+        event!(DEBUG, "memory registered", call, number = this.number(), access = access.bits());
+        Ok(this)
+    }
+
+    /// Keys are looked up in the structure of libibverbs, which a re-registration changes.
+    pub(super) fn read_keys(&mut self) {
+        // SAFETY: not deregistered; the library fills it in, and changes it in calls on this value alone.
+        let mr = unsafe { &*self.mr.as_ptr() };
+        (self.lkey, self.rkey) = (Lkey(mr.lkey), Rkey(mr.rkey));
+    }
+
+    pub(super) fn raw(&self) -> *mut sys::ibv_mr {
+        self.mr.as_ptr()
+    }
+
+    pub(super) fn pd(&self) -> &Arc<PdHandle> {
+        &self.pd
+    }
+
+    /// The region is of another domain now.
+    pub(super) fn set_pd(&mut self, pd: &ProtectionDomain) {
+        self.pd = Arc::clone(&pd.handle);
+    }
+
+    /// The region is of other memory now; returns what was under it.
+    pub(super) fn put_under(&mut self, under: M) -> M {
+        core::mem::replace(&mut self.under, under)
+    }
+
+    /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are one, and who knows it can access the memory.)
+    #[cfg(feature = "tracing")]
+    pub(super) fn number(&self) -> u32 {
+        // SAFETY: not deregistered; written once.
+        unsafe { (*self.mr.as_ptr()).handle }
+    }
+}
+
+impl<M> Drop for Registration<M> {
+    fn drop(&mut self) {
+        #[cfg(feature = "tracing")]
+        let number = self.number();
+        // SAFETY: a region of libibverbs, deregistered once.
+        let returned = unsafe { sys::ibv_dereg_mr(self.mr.as_ptr()) };
+        // The key is invalid for the device from here on: a request that still names it fails instead of touching the
+        // memory. Unless the kernel refused (a memory window is bound to the region): then the device may still write the
+        // memory, and leaking it is the only safe thing left.
+        if returned != 0 {
+            event!(WARN, "memory cannot be deregistered: it is leaked", number, errno = returned);
+        } else {
+            event!(DEBUG, "memory deregistered", number);
+            // SAFETY: dropped here only, and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.under) };
+        }
+    }
+}
