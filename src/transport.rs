@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use sealed::Sealed;
 
-/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`Ud`] or
+/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`Ud`], [`Dci`], [`DciStreams`] or
 /// [`RawPacket`].
 pub trait Transport: Sealed + 'static {}
 
@@ -16,9 +16,14 @@ pub trait Transport: Sealed + 'static {}
 /// # fn connected<T: blueflame::transport::Connected>() {}
 /// connected::<blueflame::transport::Ud>();
 /// ```
+///
+/// ```compile_fail,E0277
+/// # fn connected<T: blueflame::transport::Connected>() {}
+/// connected::<blueflame::transport::Dci>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "queue pairs of the transport `{Self}` are not connected",
-    note = "`QueuePair::activate` makes those of datagrams and raw packets ready"
+    note = "`QueuePair::activate` makes those of datagrams, dynamic connections and raw packets ready"
 )]
 pub trait Connected: Transport {}
 impl Connected for Rc {}
@@ -63,6 +68,73 @@ pub struct Uc;
 /// In front of each datagram received are 40 bytes, which the buffer needs room for: [`Grh`](crate::cq::Grh).
 #[derive(Clone, Copy, Debug)]
 pub struct Ud;
+
+/// The initiator's side of dynamic connections (DCI): reliable, in order, with READ and atomics, to any target, which the
+/// [request names](crate::wqe::Request::to). It receives nothing. One such queue pair takes the place of a reliable connection to each
+/// peer; the peers have targets (DCT, `verbs::Dct`), which send nothing.
+///
+/// The device connects when a request is for another target than the one before, so runs of requests for one target are cheapest. A
+/// request that fails ends the queue pair for all targets; [`DciStreams`] go on.
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::WrId;
+/// use blueflame::wqe::{DcAddress, Remote};
+/// use blueflame::{transport, wqe};
+///
+/// fn tell(sq: &mut SendQueue<transport::Dci>, peers: &[(DcAddress, Remote)], price: &[u8; 8]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     for (target, place) in peers {
+///         batch.push(&wqe::write(*place).to(*target).inline(price).signaled(WrId(1)))?;
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// A request for nobody does not compile:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendQueue, transport, wqe};
+/// fn send(sq: &mut SendQueue<transport::Dci>) {
+///     let _ = sq.post(&wqe::send().inline(b"to whom?"));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Dci;
+
+/// A [`Dci`] with streams, each of which fails alone: [`DcAddress::on`](crate::wqe::DcAddress::on) puts a request into one. How many
+/// there are, and how many may have failed before the queue pair fails, is said when it is made.
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::{DciStream, WrId};
+/// use blueflame::wqe::DcAddress;
+/// use blueflame::{transport, wqe};
+///
+/// fn tell(sq: &mut SendQueue<transport::DciStreams>, peers: &[DcAddress], price: &[u8; 8]) -> Result<(), PostError> {
+///     for (n, target) in peers.iter().enumerate() {
+///         sq.post(&wqe::send().to(target.on(DciStream(n as u16))).inline(price).signaled(WrId(1)))?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// A queue pair without streams has no place for one:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendQueue, transport, types::DciStream, wqe::{self, DcAddress}};
+/// fn send(sq: &mut SendQueue<transport::Dci>, target: DcAddress) {
+///     let _ = sq.post(&wqe::send().to(target.on(DciStream(1))).inline(b"which?"));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct DciStreams;
+
+/// The services of dynamic connections: [`Dci`] and [`DciStreams`].
+pub trait Initiator: Transport {}
+impl Initiator for Dci {}
+impl Initiator for DciStreams {}
 
 /// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
 /// default, is right for every device.
@@ -162,10 +234,14 @@ impl InlineMode for InlineTcpUdp {
 impl Sealed for Rc {}
 impl Sealed for Uc {}
 impl Sealed for Ud {}
+impl Sealed for Dci {}
+impl Sealed for DciStreams {}
 impl<M: InlineMode> Sealed for RawPacket<M> {}
 impl Transport for Rc {}
 impl Transport for Uc {}
 impl Transport for Ud {}
+impl Transport for Dci {}
+impl Transport for DciStreams {}
 impl<M: InlineMode> Transport for RawPacket<M> {}
 
 /// The crate relies on what these traits say: nobody else implements them.

@@ -136,6 +136,16 @@ pub struct Rkey(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Qkey(pub u32);
 
+/// Access key of a DCT: it serves the requests that carry it (PRM "dc_access_key").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DcKey(pub u64);
+
+/// A stream of an initiator's requests (PRM "dci_stream_channel_id"): those of other streams go on when it fails. Of a queue pair
+/// with 2^n streams, 0 to 2^n - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DciStream(pub u16);
+
 /// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);

@@ -63,6 +63,23 @@ fn table() -> Table {
         striding_rq_caps as "striding_rq_caps",
         tunnel_offloads_caps as "tunnel_offloads_caps",
         max_dynamic_bfregs as "max_dynamic_bfregs",
+        max_clock_info_update_nsec as "max_clock_info_update_nsec",
+        flow_action_flags as "flow_action_flags",
+        dc_odp_caps as "dc_odp_caps",
+        hca_core_clock as "hca_core_clock",
+        num_lag_ports as "num_lag_ports",
+        sig_caps as "sig_caps",
+        dci_streams_caps as "dci_streams_caps",
+    ]);
+    structure!(t, Mlx5dvSigCaps, "mlx5dv_sig_caps", [
+        block_size as "block_size",
+        block_prot as "block_prot",
+        t10dif_bg as "t10dif_bg",
+        crc_type as "crc_type",
+    ]);
+    structure!(t, Mlx5dvDciStreamsCaps, "mlx5dv_dci_streams_caps", [
+        max_log_num_concurent as "max_log_num_concurent",
+        max_log_num_errored as "max_log_num_errored",
     ]);
     structure!(t, Mlx5dvQp, "mlx5dv_qp", [
         dbrec as "dbrec",
@@ -155,6 +172,14 @@ fn table() -> Table {
         dc_type as "dc_type",
         dct_access_key as "dct_access_key",
     ]);
+    // What lies in the key's first two bytes.
+    t.add(
+        "offsetof(struct mlx5dv_dc_init_attr, dci_streams)",
+        offset_of!(ffi::Mlx5dvDcInitAttr, dct_access_key) as u64,
+    );
+    t.add("offsetof(struct mlx5dv_dci_streams, log_num_concurent)", 0);
+    t.add("offsetof(struct mlx5dv_dci_streams, log_num_errored)", 1);
+    t.add("sizeof(struct mlx5dv_dci_streams)", 2);
     structure!(t, Mlx5dvQpInitAttr, "mlx5dv_qp_init_attr", [
         comp_mask as "comp_mask",
         create_flags as "create_flags",
@@ -173,6 +198,11 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_FLAGS_DEVX", ffi::MLX5DV_CONTEXT_FLAGS_DEVX.into()),
         ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
         ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
+        ("MLX5DV_CONTEXT_MASK_DCI_STREAMS", ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS),
+        ("MLX5DV_DCTYPE_DCT", ffi::MLX5DV_DCTYPE_DCT.into()),
+        ("MLX5DV_DCTYPE_DCI", ffi::MLX5DV_DCTYPE_DCI.into()),
+        ("MLX5DV_QP_INIT_ATTR_MASK_DC", ffi::MLX5DV_QP_INIT_ATTR_MASK_DC),
+        ("MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS", ffi::MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS),
         ("MLX5_RCV_DBR", ffi::MLX5_RCV_DBR as u64),
         ("MLX5_SND_DBR", ffi::MLX5_SND_DBR as u64),
         ("MLX5DV_SRQ_MASK_SRQN", ffi::MLX5DV_SRQ_MASK_SRQN),

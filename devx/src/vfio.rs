@@ -186,6 +186,8 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_qp_init_rd_atom: outstanding(general.log_max_ra_req_qp()),
         max_mr_size: u64::MAX,
         max_dynamic_bfregs: 0,
+        max_log_dci_streams: 0,
+        max_log_dci_errored: 0,
         atomics: general.atomic(),
         cqe_version_1: general.cqe_version() == 1,
     })

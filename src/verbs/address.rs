@@ -10,8 +10,8 @@ use super::error::{non_null, zero};
 use super::event::event;
 use super::pd::PdHandle;
 use super::{Error, ProtectionDomain, Route, ffi};
-use crate::types::{Qkey, Qpn};
-use crate::wqe::{CompactAv, FullAv, UdAddress};
+use crate::types::{DcKey, Qkey, Qpn};
+use crate::wqe::{CompactAv, DcAddress, FullAv, UdAddress};
 
 /// An address handle (`ibv_ah`): a [`Route`] that libmlx5 has made an address vector of. On RoCE the kernel has found the MAC
 /// address of the next hop for it, which takes a while the first time.
@@ -89,6 +89,12 @@ impl AddressHandle {
     #[must_use]
     pub fn queue_pair(&self, qpn: Qpn, qkey: Qkey) -> UdAddress {
         UdAddress::new(self.vector, qpn, qkey)
+    }
+
+    /// The target `dctn` of dynamic connections at the end of the route, which serves requests with `key`.
+    #[must_use]
+    pub fn target(&self, dctn: Qpn, key: DcKey) -> DcAddress {
+        DcAddress::new(self.vector, dctn, key)
     }
 
     /// How to get there, in full.

@@ -162,6 +162,10 @@ pub struct DeviceAttr {
     /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without such a
     /// limit (Linux 5.7 and later, `lib_uar_dyn`).
     pub max_dynamic_bfregs: u32,
+    /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
+    pub max_log_dci_streams: u8,
+    /// log2 of the streams of an initiator that may have failed while others go on; 0 where none does.
+    pub max_log_dci_errored: u8,
     /// The device does atomics.
     pub atomics: bool,
     /// CQEs are of version 1 (they carry a user index).
@@ -339,8 +343,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
     // SAFETY: the caller vouches for the context, the structure is ours.
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
-    let mut mlx5 =
-        ffi::Mlx5dvContext { comp_mask: ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS, ..ffi::Mlx5dvContext::default() };
+    let asked = ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS;
+    let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
     // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
     zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
@@ -360,6 +364,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_qp_init_rd_atom: u8::try_from(attr.max_qp_init_rd_atom).unwrap_or(u8::MAX),
         max_mr_size: attr.max_mr_size,
         max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
+        max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
+        max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })

@@ -45,6 +45,9 @@
 //! Datagram queue pairs have no peer: [`QueuePair::activate`] takes one to RTS, and each request says whom it is for. A [`Route`] says
 //! how to get there, from what the peer told or from a datagram of it; an [`AddressHandle`] is what libmlx5 makes of it.
 //!
+//! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated likewise, and each
+//! of its requests names a target at the peer, a [`Dct`], which [`AddressHandle::target`] makes an address of.
+//!
 //! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
 //!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
@@ -70,12 +73,14 @@ mod channel;
 mod cq;
 mod data_order;
 mod datagram;
+mod dct;
 mod device;
 mod endpoint;
 mod error;
 mod event;
 pub mod ffi;
 pub mod handshake;
+mod initiator;
 mod limits;
 mod link;
 mod memory;
@@ -107,6 +112,7 @@ pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};
 pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
+pub use dct::{Dct, DctBuilder};
 pub use device::{Device, DeviceAttr, OpenOptions, device_names};
 pub use endpoint::Endpoint;
 pub use error::{CallError, Error};

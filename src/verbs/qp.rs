@@ -23,9 +23,14 @@ pub trait VerbsTransport: Transport {
     const QP_TYPE: sys::ibv_qp_type::Type;
     /// Whether the service is reliable, and so has READs, atomics, timers and retries.
     const RELIABLE: bool;
-    /// DS of a request between its control segment and its payload: the remote address, the address vector, or the fewest
+    /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or the fewest
     /// inline headers of a frame.
     const OPERAND_DS: usize = 1;
+    /// Whether it is an initiator of dynamic connections, which has no receive queue.
+    const INITIATOR: bool = false;
+    /// log2 of an initiator's streams, and of how many of them may have failed, if the builder is not told; `None`: no streams.
+    #[doc(hidden)]
+    const STREAMS: Option<[u8; 2]> = None;
     /// What a message calls it.
     const NAME: &'static str;
 }

@@ -14,7 +14,7 @@ use super::qp::{Domain, Under, VerbsTransport};
 use super::qp_parts::{Made, OBJECT, Parts, QP_SIGNATURE, QpAttr};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
-use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, limits, parts};
+use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
@@ -28,12 +28,15 @@ pub struct QpBuilder<'a, T> {
     srq: Option<&'a Srq>,
     cap: sys::ibv_qp_cap,
     scatter_to_cqe: bool,
+    /// log2 of an initiator's streams, and of how many may have failed.
+    pub(super) streams: Option<[u8; 2]>,
     transport: PhantomData<T>,
 }
 
 impl ProtectionDomain {
-    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc), [`Ud`](crate::transport::Ud) or
-    /// [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq` and receives on `recv_cq`.
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc), [`Ud`](crate::transport::Ud),
+    /// [`Dci`](crate::transport::Dci), [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose
+    /// sends complete on `send_cq` and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
         QpBuilder {
@@ -43,12 +46,13 @@ impl ProtectionDomain {
             srq: None,
             cap: sys::ibv_qp_cap {
                 max_send_wr: 128,
-                max_recv_wr: 128,
+                max_recv_wr: if T::INITIATOR { 0 } else { 128 },
                 max_send_sge: 1,
-                max_recv_sge: 1,
+                max_recv_sge: if T::INITIATOR { 0 } else { 1 },
                 max_inline_data: 0,
             },
             scatter_to_cqe: false,
+            streams: T::STREAMS,
             transport: PhantomData,
         }
     }
@@ -68,7 +72,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// Requests that may be posted to the receive queue at a time. Default 128.
+    /// Requests that may be posted to the receive queue at a time. Default 128; an initiator of dynamic connections has none.
     #[must_use]
     pub fn receives(mut self, requests: u32) -> Self {
         self.cap.max_recv_wr = requests;
@@ -211,7 +215,10 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
         in_range("gather entries", cap.max_send_sge.into(), 0..=sge)?;
-        if self.srq.is_none() {
+        if T::INITIATOR {
+            in_range("receives of an initiator", cap.max_recv_wr.into(), 0..=0)?;
+            in_range("shared receive queues of an initiator", self.srq.is_some().into(), 0..=0)?;
+        } else if self.srq.is_none() {
             in_range("requests of a receive queue", cap.max_recv_wr.into(), 0..=wr)?;
             in_range("scatter entries", cap.max_recv_sge.into(), 0..=sge)?;
         }
@@ -231,11 +238,14 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             Domain::Thread(thread) => thread.raw(),
             Domain::Protection => self.pd.as_raw(),
         };
-        let mlx5 = ffi::Mlx5dvQpInitAttr {
+        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
             comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
             create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
             ..ffi::Mlx5dvQpInitAttr::default()
         };
+        if T::INITIATOR {
+            initiator::attributes(&mut mlx5, self.streams, device)?;
+        }
         let context = self.pd.handle.context.raw();
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
@@ -249,7 +259,11 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
             let (made, granted) = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
                 let possible = |sends, inline| create(sends, inline).is_ok();
                 let past = || limits::past(cap.max_inline_data, cap.max_send_wr, possible);
-                (error.errno == libc::EINVAL).then(past).flatten().unwrap_or(error.into())
+                match error.errno {
+                    libc::EOPNOTSUPP if T::INITIATOR => Error::Unsupported { what: initiator::DYNAMIC },
+                    libc::EINVAL => past().unwrap_or(error.into()),
+                    _ => error.into(),
+                }
             })?;
             // SAFETY: just made, by libmlx5.
             let parts = unsafe { Parts::of(made.0) }?;
@@ -277,11 +291,11 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
 }
 
 /// Queue pairs that are made for one with a number of which nothing is left.
-const TRIES: usize = 16;
+pub(super) const TRIES: usize = 16;
 
 /// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
 /// completions of the new one.
-fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
+pub(super) fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
     let [send_cq, recv_cq] = cqs;
     // As a rule both are one, and need looking at once.
     let numbers = &numbers[..if numbers[0] == numbers[1] { 1 } else { 2 }];
@@ -290,11 +304,11 @@ fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
 }
 
 /// A queue pair that may not be used, destroyed when dropped.
-struct Unfit(NonNull<sys::ibv_qp>);
+pub(super) struct Unfit(pub(super) NonNull<sys::ibv_qp>);
 
 impl Unfit {
     /// It may.
-    fn keep(self) -> NonNull<sys::ibv_qp> {
+    pub(super) fn keep(self) -> NonNull<sys::ibv_qp> {
         ManuallyDrop::new(self).0
     }
 }

@@ -41,10 +41,15 @@ impl<T: VerbsTransport> Made<T> {
     /// As [`adopt_qp`], but for the register.
     pub(super) unsafe fn adopt(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
         parts::unsigned(OBJECT, QP_SIGNATURE)?;
-        // SAFETY: the caller vouches for the queue pair, which has its context and its type written once.
-        let (context, kind) = unsafe { ((*qp.as_ptr()).context, (*qp.as_ptr()).qp_type) };
+        // SAFETY: the caller vouches for the queue pair, which has its context, its type and its shared queue written once.
+        let (context, kind, srq) = unsafe { ((*qp.as_ptr()).context, (*qp.as_ptr()).qp_type, (*qp.as_ptr()).srq) };
         if kind != T::QP_TYPE {
             return Err(Error::WrongTransport { is: type_name(kind), wanted: T::NAME });
+        }
+        // A target has a shared queue always, an initiator never. libmlx5 must not be asked for the parts of a target: it looks for a
+        // register that is none (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_get_qp`).
+        if T::INITIATOR && !srq.is_null() {
+            return Err(Error::WrongTransport { is: "DCT".into(), wanted: T::NAME });
         }
         // SAFETY: a live queue pair has an open context with a device.
         if !unsafe { is_mlx5((*context).device) }? {

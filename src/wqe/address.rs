@@ -1,16 +1,14 @@
-//! Addresses of datagrams: address vectors, which say how to get to a port, and the queue pair there. Knows no request.
+//! Addresses of datagrams and of dynamic connections: address vectors, which say how to get to a port, and the queue pair or the
+//! target there. Knows no request.
 use super::be::{Be16, Be32, Be64};
-use super::operation::SupportedOn;
-use super::operations::{Send, SendImm};
 use super::sealed::Sealed;
 use super::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
 use super::sink::Sink;
-use super::to::{Destination, To};
-use crate::transport::Ud;
-use crate::types::{DS_BYTES, Qkey, Qpn};
+use super::to::Destination;
+use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
 
-/// How packets get to a port: [`CompactAv`] or [`FullAv`]. What remains to be said is which queue pair there:
-/// [`UdAddress::new`].
+/// How packets get to a port: [`CompactAv`] or [`FullAv`]. What remains to be said is which queue pair there,
+/// [`UdAddress::new`], or which target, [`DcAddress::new`].
 pub trait AddressVector: Sealed + Copy {
     /// DS it takes in a WQE.
     const DS: usize;
@@ -292,5 +290,114 @@ impl<V: AddressVector> Destination for UdAddress<V> {
     }
 }
 
-impl<V: AddressVector> SupportedOn<Ud> for To<Send, UdAddress<V>> {}
-impl<V: AddressVector> SupportedOn<Ud> for To<SendImm, UdAddress<V>> {}
+/// A target of dynamic connections (DCT): how to get there, its number and its access key. Where a [request](super::Request::to) for
+/// a [`Dci`](crate::transport::Dci) queue goes.
+///
+/// As a [`UdAddress`], all its bytes are as the WQE has them (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr`; UCX
+/// `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`).
+///
+/// ```
+/// use blueflame::types::{DcKey, Qpn, WrId};
+/// use blueflame::wqe::{self, CompactAv, DcAddress};
+/// use blueflame::{Remote, Rkey};
+///
+/// let target = DcAddress::new(CompactAv::new(0x12), Qpn::truncate(0x345), DcKey(0x1122_3344_5566_7788));
+/// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
+/// let _ = wqe::write(remote).to(target).inline(b"12 bytes fit").signaled(WrId(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DcAddress<V = FullAv>(V);
+
+impl<V: AddressVector> DcAddress<V> {
+    /// The target `dctn` at the end of `vector`, which serves requests with `key`.
+    #[inline]
+    #[must_use]
+    pub fn new(vector: V, dctn: Qpn, key: DcKey) -> Self {
+        Self(vector.aim(key.0, dctn))
+    }
+
+    /// The target's number (PRM "DCTN"): one of those of queue pairs.
+    #[inline]
+    #[must_use]
+    pub fn dctn(&self) -> Qpn {
+        Qpn::truncate(self.0.base().dqp_dct.get())
+    }
+
+    /// The access key.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> DcKey {
+        DcKey(self.0.base().key.get())
+    }
+
+    /// The same with a full address vector.
+    #[inline]
+    #[must_use]
+    pub fn to_full(self) -> DcAddress<FullAv> {
+        DcAddress::new(self.0.to_full(), self.dctn(), self.key())
+    }
+
+    /// How to get there.
+    #[inline]
+    #[must_use]
+    pub fn vector(&self) -> V {
+        self.0.aimless()
+    }
+
+    /// The target, by a stream of the initiator: on a [`DciStreams`](crate::transport::DciStreams) queue. Without, requests there
+    /// are of stream 0.
+    #[inline]
+    #[must_use]
+    pub const fn on(self, stream: DciStream) -> DcStream<V> {
+        DcStream { address: self, stream }
+    }
+}
+
+impl<V> Sealed for DcAddress<V> {}
+impl<V: AddressVector> Destination for DcAddress<V> {
+    const DS: usize = V::DS;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.0.encode(sink);
+    }
+}
+
+/// A target, and the initiator's stream by which requests go there: made by [`DcAddress::on`]. The stream is in the control segment
+/// (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr_stream`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DcStream<V = FullAv> {
+    address: DcAddress<V>,
+    stream: DciStream,
+}
+
+impl<V: AddressVector> DcStream<V> {
+    /// The target.
+    #[inline]
+    #[must_use]
+    pub const fn address(&self) -> DcAddress<V> {
+        self.address
+    }
+
+    /// The stream.
+    #[inline]
+    #[must_use]
+    pub const fn stream(&self) -> DciStream {
+        self.stream
+    }
+}
+
+impl<V> Sealed for DcStream<V> {}
+impl<V: AddressVector> Destination for DcStream<V> {
+    const DS: usize = V::DS;
+
+    #[inline]
+    fn stream(&self) -> DciStream {
+        self.stream
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.address.encode(sink);
+    }
+}

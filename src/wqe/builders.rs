@@ -1,7 +1,7 @@
 //! How a request is put together: it begins with its operation, and data, a template's room and options follow. Knows no queue.
 use super::be::Be64;
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
-use super::operation::{Carries, Fetches, Operation};
+use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList};
 use super::request::Request;
@@ -77,9 +77,20 @@ impl<D, P> Request<To<Send, D>, P> {
     }
 }
 
+impl<D, P> Request<To<Write, D>, P> {
+    /// Adds immediate data, as to any [`write()`].
+    #[inline]
+    pub fn imm(self, imm: u32) -> Request<To<WriteImm, D>, P> {
+        self.with_operation(|To { operation: Write { remote }, destination }| To {
+            operation: WriteImm { remote, imm },
+            destination,
+        })
+    }
+}
+
 impl<O: Operation, P> Request<O, P> {
     /// Says whom it is for, where the queue pair is not connected: a [`UdAddress`](super::UdAddress) on a
-    /// [`Ud`](crate::transport::Ud) queue.
+    /// [`Ud`](crate::transport::Ud) queue, a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue.
     #[inline]
     pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
         self.with_operation(|operation| To { operation, destination })
@@ -121,16 +132,16 @@ impl<O: Carries> Request<O> {
     }
 }
 
-impl Request<Read> {
+impl<O: Scatters> Request<O> {
     /// Puts the data read into registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
     #[inline]
-    pub fn scatter<L: SgList>(self, list: L) -> Request<Read, Registered<L>> {
+    pub fn scatter<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 
     /// Leaves room for `N` scatter/gather entries, for a [template](crate::queue::Template).
     #[inline]
-    pub fn scatter_len<const N: usize>(self) -> Request<Read, GatherLen<N>> {
+    pub fn scatter_len<const N: usize>(self) -> Request<O, GatherLen<N>> {
         self.with_payload(GatherLen(()))
     }
 }

@@ -5,7 +5,7 @@
 //!   +------------------------+
 //!   | control segment        |  opmod, pi, opcode | qpn, ds | signature, stream, fm_ce_se | imm
 //!   +------------------------+
-//!   | address vector         |  datagrams: key | queue pair | rate, SL, LID; in a full one three DS, with MAC, GRH and GID
+//!   | address vector         |  datagrams, DC: key | queue pair | rate, SL, LID; in a full one three DS, with MAC, GRH and GID
 //!   +------------------------+
 //!   | remote address segment |  WRITE, READ, atomics: address | rkey | reserved
 //!   +------------------------+
@@ -49,7 +49,7 @@ mod sink;
 mod template;
 mod to;
 
-pub use address::{AddressVector, CompactAv, FullAv, GlobalRoute, StaticRate, UdAddress};
+pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
 pub use builders::{compare_swap, fetch_add, frame, nop, read, send, write};
 pub use error::EncodeError;
 pub use ethernet::Frame;

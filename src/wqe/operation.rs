@@ -4,6 +4,7 @@ use super::opcode::Opcode;
 use super::sealed::Sealed;
 use super::sink::Sink;
 use crate::transport::Transport;
+use crate::types::DciStream;
 
 /// An operation of a send queue and its operands.
 pub trait Operation: Sealed + Copy {
@@ -22,12 +23,21 @@ pub trait Operation: Sealed + Copy {
         Be32::new(0)
     }
 
+    /// The stream of a DCI that it is part of, for the control segment; 0 where there are none.
+    #[inline]
+    fn stream(&self) -> DciStream {
+        DciStream(0)
+    }
+
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
 }
 
 /// An operation that takes data from this side to the other, inline or from registered memory.
 pub trait Carries: Operation {}
+
+/// An operation that brings data from the other side to this one.
+pub trait Scatters: Operation {}
 
 /// An operation that returns the 8 bytes it found.
 pub trait Fetches: Operation {}
@@ -125,6 +135,61 @@ pub trait HasRemote: Operation {}
 /// legal::<transport::Rc, To<wqe::Send, UdAddress>>(); // its peer is known already
 /// ```
 ///
+/// An initiator of dynamic connections does what a reliable connection does, for the target that each request names:
+///
+/// ```
+/// # use blueflame::{transport::{Dci, DciStreams}, wqe::{self, CompactAv, DcAddress, DcStream, SupportedOn, To}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<Dci, To<wqe::Send, DcAddress<CompactAv>>>();
+/// legal::<Dci, To<wqe::WriteImm, DcAddress>>();
+/// legal::<Dci, To<wqe::Read, DcAddress>>();
+/// legal::<Dci, To<wqe::CompareSwap, DcAddress>>();
+/// legal::<Dci, wqe::Nop>();
+/// legal::<DciStreams, To<wqe::Write, DcStream>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, wqe::Write>(); // to which target?
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::DciStreams, wqe::Read>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, To<wqe::Send, UdAddress>>(); // a queue pair is no target, and has no access key
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, DcAddress, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::Send, DcAddress>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, DcAddress, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, To<wqe::Write, DcAddress>>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, DcStream, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, To<wqe::Send, DcStream>>(); // it has no streams
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, wqe::Frame<[u8; 42]>>();
+/// ```
+///
 /// A raw packet queue sends frames, which begin with inline headers unless the device needs none:
 ///
 /// ```
@@ -178,6 +243,7 @@ pub trait HasRemote: Operation {}
     message = "the transport `{T}` does not have the operation `{Self}`",
     label = "READ, atomics and SEND with invalidate need a reliable connection",
     note = "a UD queue sends `wqe::send().to(address)`, with or without immediate data",
+    note = "an initiator (DCI) takes every operation of a reliable connection, each `.to(dc_address)`; `.to(dc_stream)` if it has streams",
     note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
 )]
 pub trait SupportedOn<T: Transport>: Operation {

@@ -1,11 +1,13 @@
 //! The operations: one table. Knows no request and no queue.
+use super::address::{AddressVector, DcAddress, DcStream, UdAddress};
 use super::be::Be32;
 use super::opcode::Opcode;
-use super::operation::{Carries, Fetches, HasRemote, Operation, SupportedOn};
+use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
 use super::seg::{AtomicSeg, RaddrSeg};
 use super::sink::Sink;
-use crate::transport::{Rc, Transport, Uc};
+use super::to::To;
+use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud};
 use crate::types::Rkey;
 
 /// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
@@ -41,6 +43,12 @@ macro_rules! operations {
     (@names remote, $op:ident) => { impl HasRemote for $op {} };
     (@names operands, $op:ident) => {};
 
+    (@on Ud, $op:ident) => { impl<V: AddressVector> SupportedOn<Ud> for To<$op, UdAddress<V>> {} };
+    (@on Dci, $op:ident) => {
+        impl<V: AddressVector> SupportedOn<Dci> for To<$op, DcAddress<V>> {}
+        impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcAddress<V>> {}
+        impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcStream<V>> {}
+    };
     (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
     (@on $transport:ident, $op:ident) => { impl SupportedOn<$transport> for $op {} };
 }
@@ -48,15 +56,15 @@ macro_rules! operations {
 operations! {
     // operation   opcode         segments           last word   data        transports
     Nop:           Nop,           [],                [],         [],         [Any];
-    Send:          Send,          [],                [],         [Carries],  [Rc Uc];
-    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc];
-    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc];
-    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc];
-    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc];
-    Read:          RdmaRead,      [remote],          [],         [],         [Rc];
-    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc];
-    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc];
-    // To (to.rs): Send or SendImm, a destination of its own size, [Carries], [Ud with an address]
+    Send:          Send,          [],                [],         [Carries],  [Rc Uc Ud Dci];
+    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc Ud Dci];
+    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc Dci];
+    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc Dci];
+    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc Dci];
+    Read:          RdmaRead,      [remote],          [],         [Scatters], [Rc Dci];
+    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc Dci];
+    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc Dci];
+    // On Ud and Dci it is `To` (to.rs) the operation: its address vector, then the operation's segments.
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 

@@ -10,7 +10,7 @@ use super::bytes::take8;
 use super::ds::DsWords;
 use super::flags::bits;
 pub use super::opcode::{IbvWrOpcode, Opcode};
-use crate::types::{DS_BYTES, Ds, Lkey, Qpn, Rkey};
+use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
 
 /// Control segment: the first 16 bytes of every send WQE
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`).
@@ -84,13 +84,14 @@ impl CtrlSeg {
     /// The second word's request for a completion, if there is one.
     #[inline(always)]
     pub(crate) const fn completion(signaled: bool) -> u64 {
-        Self::second_word(if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
+        Self::second_word(DciStream(0), if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
     }
 
     /// The second word.
     #[inline(always)]
-    pub(crate) const fn second_word(fm_ce_se: u8, imm: Be32) -> u64 {
-        let Self { signature, dci_stream_channel_id: [stream0, stream1], .. } = Self::ZERO;
+    pub(crate) const fn second_word(stream: DciStream, fm_ce_se: u8, imm: Be32) -> u64 {
+        let Self { signature, .. } = Self::ZERO;
+        let [stream0, stream1] = stream.0.to_be_bytes();
         join(u32::from_ne_bytes([signature, stream0, stream1, fm_ce_se]), imm.to_bits())
     }
 }

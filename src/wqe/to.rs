@@ -2,14 +2,22 @@
 //! by its size.
 use super::be::Be32;
 use super::opcode::Opcode;
-use super::operation::{Carries, Fetches, Operation};
+use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::sealed::Sealed;
 use super::sink::Sink;
+use crate::types::DciStream;
 
 /// Whom a request is for, where its queue pair is not connected: segments that follow the control segment.
 pub trait Destination: Sealed + Copy {
     /// DS it takes.
     const DS: usize;
+
+    /// The stream of a DCI that it is reached by; 0 where there are none.
+    #[doc(hidden)]
+    #[inline]
+    fn stream(&self) -> DciStream {
+        DciStream(0)
+    }
 
     /// Writes its segments.
     #[doc(hidden)]
@@ -20,9 +28,10 @@ pub trait Destination: Sealed + Copy {
 ///
 /// ```text
 ///    0  control segment
-///   16  destination: of a datagram, 16 or 48 bytes of address vector
+///   16  destination: of a datagram or a dynamic connection, 16 or 48 bytes of address vector
 ///    A  the operation's own segments
 ///    D  data segments, or one inline segment       SEND to a CompactAv: D = 32     SEND to a FullAv: D = 64
+///                                                  WRITE to a CompactAv: D = 48    WRITE to a FullAv: D = 80
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct To<O, D> {
@@ -41,6 +50,11 @@ impl<O: Operation, D: Destination> Operation for To<O, D> {
         self.operation.imm()
     }
 
+    #[inline]
+    fn stream(&self) -> DciStream {
+        self.destination.stream()
+    }
+
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         self.destination.encode(sink);
@@ -50,4 +64,5 @@ impl<O: Operation, D: Destination> Operation for To<O, D> {
 
 // Not `HasRemote`, which is about the place behind the control segment.
 impl<O: Carries, D: Destination> Carries for To<O, D> {}
+impl<O: Scatters, D: Destination> Scatters for To<O, D> {}
 impl<O: Fetches, D: Destination> Fetches for To<O, D> {}

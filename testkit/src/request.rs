@@ -23,8 +23,10 @@
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
-use blueflame::wqe::parts::{Carries, InlineHeaders, Payload};
-use blueflame::wqe::{self, CompactAv, Fence, FullAv, Request, SupportedOn, UdAddress, WorkRequest};
+use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
+use blueflame::wqe::{
+    self, CompactAv, DcAddress, DcStream, Destination, Fence, FullAv, Request, SupportedOn, To, UdAddress, WorkRequest,
+};
 use blueflame::{PostError, Qpn, Remote, Rkey, SendQueue, Sge, WrId};
 
 /// What to do.
@@ -80,6 +82,29 @@ impl Whom {
         match self {
             Self::Compact(address) => Self::Compact(UdAddress::new(address.vector(), qpn, address.qkey())),
             Self::Full(address) => Self::Full(UdAddress::new(address.vector(), qpn, address.qkey())),
+        }
+    }
+}
+
+/// The target of a request of an initiator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// By an address vector of 16 bytes.
+    Compact(DcAddress<CompactAv>),
+    /// By one of 48 bytes.
+    Full(DcAddress<FullAv>),
+    /// The same, by a stream.
+    Stream(DcStream<FullAv>),
+}
+
+impl Target {
+    /// The target's number.
+    #[must_use]
+    pub fn dctn(&self) -> Qpn {
+        match self {
+            Self::Compact(address) => address.dctn(),
+            Self::Full(address) => address.dctn(),
+            Self::Stream(stream) => stream.address().dctn(),
         }
     }
 }
@@ -151,13 +176,21 @@ pub struct Wr {
     pub solicited: bool,
     /// Whether it waits for earlier ones.
     pub fence: Fence,
+    /// For whom it is, on an initiator.
+    pub to: Option<Target>,
 }
 
 impl Wr {
     /// A signalled request with no flags.
     #[must_use]
     pub fn new(kind: Kind, data: Data, id: u64) -> Self {
-        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None }
+        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None, to: None }
+    }
+
+    /// The same for a target.
+    #[must_use]
+    pub fn to(self, target: Target) -> Self {
+        Self { to: Some(target), ..self }
     }
 
     fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
@@ -235,20 +268,11 @@ impl Service for transport::Rc {
         unsafe {
             match wr.kind {
                 Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey), wr),
-                Kind::Read(remote) => match wr.sges() {
-                    [] => poster.put(&wr.flag(wqe::read(remote))),
-                    &[a] => poster.put(&wr.flag(wqe::read(remote).scatter([a]))),
-                    &[a, b] => poster.put(&wr.flag(wqe::read(remote).scatter([a, b]))),
-                    sges => poster.put(&wr.flag(wqe::read(remote).scatter(sges))),
-                },
+                Kind::Read(remote) => put_scattering(poster, wqe::read(remote), wr),
                 Kind::CompareSwap(remote, compare, swap) => {
-                    let [result] = wr.sges() else { panic!("an atomic has one result") };
-                    poster.put(&wr.flag(wqe::compare_swap(remote, compare, swap).result(result.addr, result.lkey)))
+                    put_fetching(poster, wqe::compare_swap(remote, compare, swap), wr)
                 }
-                Kind::FetchAdd(remote, add) => {
-                    let [result] = wr.sges() else { panic!("an atomic has one result") };
-                    poster.put(&wr.flag(wqe::fetch_add(remote, add).result(result.addr, result.lkey)))
-                }
+                Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add), wr),
                 _ => put_common(poster, wr),
             }
         }
@@ -270,6 +294,78 @@ impl Service for transport::Ud {
                 Kind::Datagram(Whom::Full(to), Some(imm)) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
                 kind => panic!("{kind:?} is no datagram"),
             }
+        }
+    }
+}
+
+impl Service for transport::Dci {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Dc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.to {
+                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+                Some(Target::Compact(to)) => put_to(poster, to, wr),
+                Some(Target::Full(to)) => put_to(poster, to, wr),
+                Some(Target::Stream(_)) => panic!("the initiator has no streams"),
+                None => panic!("{:?} is for nobody", wr.kind),
+            }
+        }
+    }
+}
+
+impl Service for transport::DciStreams {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Dc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.to {
+                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+                Some(Target::Compact(to)) => put_to(poster, to, wr),
+                Some(Target::Full(to)) => put_to(poster, to, wr),
+                Some(Target::Stream(to)) => put_to(poster, to, wr),
+                None => panic!("{:?} is for nobody", wr.kind),
+            }
+        }
+    }
+}
+
+/// Puts any operation of an initiator, for `to`.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_to<T, A, D: Poster<T>>(poster: &mut D, to: A, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    A: Destination,
+    To<wqe::Send, A>: SupportedOn<T>,
+    To<wqe::SendImm, A>: SupportedOn<T>,
+    To<wqe::SendInval, A>: SupportedOn<T>,
+    To<wqe::Write, A>: SupportedOn<T>,
+    To<wqe::WriteImm, A>: SupportedOn<T>,
+    To<wqe::Read, A>: SupportedOn<T>,
+    To<wqe::CompareSwap, A>: SupportedOn<T>,
+    To<wqe::FetchAdd, A>: SupportedOn<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Send => put_carrying(poster, wqe::send().to(to), wr),
+            // In either order, which must not matter.
+            Kind::SendImm(imm) if imm & 1 == 0 => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
+            Kind::SendImm(imm) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
+            Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey).to(to), wr),
+            Kind::Write(remote) => put_carrying(poster, wqe::write(remote).to(to), wr),
+            Kind::WriteImm(remote, imm) if imm & 1 == 0 => put_carrying(poster, wqe::write(remote).to(to).imm(imm), wr),
+            Kind::WriteImm(remote, imm) => put_carrying(poster, wqe::write(remote).imm(imm).to(to), wr),
+            Kind::Read(remote) => put_scattering(poster, wqe::read(remote).to(to), wr),
+            Kind::CompareSwap(remote, compare, swap) => {
+                put_fetching(poster, wqe::compare_swap(remote, compare, swap).to(to), wr)
+            }
+            Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add).to(to), wr),
+            kind => panic!("{kind:?} is nothing for an initiator"),
         }
     }
 }
@@ -400,6 +496,42 @@ where
             },
         }
     }
+}
+
+/// Puts a READ into the memory of `wr`.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_scattering<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: Scatters + SupportedOn<T>,
+    D: Poster<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.sges() {
+            [] => finish(poster, request, wr),
+            &[a] => finish(poster, request.scatter([a]), wr),
+            &[a, b] => finish(poster, request.scatter([a, b]), wr),
+            sges => finish(poster, request.scatter(sges), wr),
+        }
+    }
+}
+
+/// Puts an atomic, whose result goes to the memory of `wr`.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_fetching<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    O: Fetches + SupportedOn<T>,
+    D: Poster<T>,
+{
+    let [result] = wr.sges() else { panic!("an atomic has one result") };
+    // SAFETY: the caller's promise.
+    unsafe { finish(poster, request.result(result.addr, result.lkey), wr) }
 }
 
 /// # Safety

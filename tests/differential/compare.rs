@@ -1,7 +1,7 @@
 //! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
 
 use blueflame::db::RegisterParts;
-use blueflame_testkit::request::{Data, Kind, Whom, Wr};
+use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 
 use crate::datagrams::is_to_itself;
 use crate::post::Way;
@@ -51,14 +51,20 @@ pub(crate) fn units(wr: &Wr) -> usize {
 
 /// 16-byte units before the payload.
 fn head_units(wr: &Wr) -> usize {
-    1 + match wr.kind {
-        Kind::Nop | Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) => 0,
-        Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
-        Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
-        Kind::Frame(headers, _) => (14 + headers).div_ceil(16),
-        Kind::Datagram(Whom::Compact(_), _) => 1,
-        Kind::Datagram(Whom::Full(_), _) => 3,
-    }
+    let destination = match wr.to {
+        None => 0,
+        Some(Target::Compact(_)) => 1,
+        Some(Target::Full(_) | Target::Stream(_)) => 3,
+    };
+    1 + destination
+        + match wr.kind {
+            Kind::Nop | Kind::Send | Kind::SendImm(_) | Kind::SendInval(_) => 0,
+            Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
+            Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
+            Kind::Frame(headers, _) => (14 + headers).div_ceil(16),
+            Kind::Datagram(Whom::Compact(_), _) => 1,
+            Kind::Datagram(Whom::Full(_), _) => 3,
+        }
 }
 
 /// The data that is in data segments, or in an inline segment.
@@ -74,11 +80,13 @@ pub(crate) struct RingRules {
     rules: Vec<Rule>,
     /// The numbers of libmlx5's queue pair and of ours.
     numbers: [u32; 2],
+    /// Those that requests to themselves are for: the same, or the initiators' targets.
+    receivers: [u32; 2],
 }
 
 impl RingRules {
-    pub(crate) fn new(wqebbs: u32, numbers: [u32; 2]) -> Self {
-        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers }
+    pub(crate) fn new(wqebbs: u32, numbers: [u32; 2], receivers: [u32; 2]) -> Self {
+        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers, receivers }
     }
 
     /// Both have written `wr` at `place`, libmlx5 by `way`.
@@ -91,7 +99,10 @@ impl RingRules {
         let [theirs, ours] = self.numbers.map(u32::to_be_bytes);
         for n in 1..4 {
             self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
-            if is_to_itself(&wr.kind) {
+        }
+        if is_to_itself(wr) {
+            let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
+            for n in 1..4 {
                 self.rules[at(24 + n)] = Rule::Number(theirs[n], ours[n]);
             }
         }
@@ -110,7 +121,8 @@ impl RingRules {
             }
         }
         if let Kind::FetchAdd(..) = wr.kind {
-            for offset in 40..48 {
+            let end = head_units(wr) * 16;
+            for offset in end - 8..end {
                 self.rules[at(offset)] = Rule::ZeroHere;
             }
         }

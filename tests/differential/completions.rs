@@ -38,11 +38,11 @@ pub(crate) struct Addressing {
 }
 
 impl Completion {
-    /// Without the queue pair's number, which sends to itself as well.
-    pub(crate) fn of_nobody(self) -> Self {
+    /// Without the queue pair's number, and that of `source`, which sends to it.
+    pub(crate) fn of_nobody(self, source: u32) -> Self {
         let addressing = self
             .addressing
-            .map(|from| Addressing { src_qp: if from.src_qp == self.qp_num { 0 } else { from.src_qp }, ..from });
+            .map(|from| Addressing { src_qp: if from.src_qp == source { 0 } else { from.src_qp }, ..from });
         Self { qp_num: 0, addressing, ..self }
     }
 }

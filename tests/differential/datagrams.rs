@@ -11,6 +11,7 @@ use rdma_sys as sys;
 
 use crate::again::run_again;
 use crate::completions;
+use crate::dynamic;
 use crate::post::{self, Way};
 use crate::sends::{self, run};
 use crate::twin::{Link, Twins, wait};
@@ -23,21 +24,26 @@ const ITSELF: Qpn = Qpn::truncate(0);
 /// Bit 31 of a request's Q_Key: the sender's own is meant.
 const OWN_KEY: u32 = 1 << 31;
 
-/// Whether a request is a datagram to its own queue pair.
-pub(crate) fn is_to_itself(kind: &Kind) -> bool {
+/// Whether a request is a datagram to its own queue pair, or for the initiator's own target.
+pub(crate) fn is_to_itself(wr: &Wr) -> bool {
+    wr.to.is_some() || is_own(&wr.kind)
+}
+
+fn is_own(kind: &Kind) -> bool {
     matches!(kind, Kind::Datagram(whom, _) if whom.qpn() == ITSELF)
 }
 
 /// Whether it is a datagram that arrives there.
 pub(crate) fn arrives(kind: &Kind) -> bool {
     let Kind::Datagram(Whom::Full(address), _) = kind else { return false };
-    is_to_itself(kind) && (address.qkey() == QKEY || address.qkey().0 & OWN_KEY != 0)
+    is_own(kind) && (address.qkey() == QKEY || address.qkey().0 & OWN_KEY != 0)
 }
 
-/// The requests as queue pair `number` posts them.
+/// The requests as a queue pair posts them for its own receiver, of that number: itself, or an initiator's target.
 pub(crate) fn addressed(list: &[Wr], number: u32) -> Vec<Wr> {
     let address = |wr: &Wr| match wr.kind {
-        Kind::Datagram(whom, imm) if is_to_itself(&wr.kind) => {
+        _ if wr.to.is_some() => dynamic::addressed(wr, Qpn::truncate(number)),
+        Kind::Datagram(whom, imm) if is_own(&wr.kind) => {
             Wr { kind: Kind::Datagram(whom.with_qpn(Qpn::truncate(number)), imm), ..wr.clone() }
         }
         _ => wr.clone(),
@@ -105,12 +111,12 @@ fn geometries(entries: u32) {
 }
 
 /// Runs a test in a process of its own, on an Ethernet port. Says whether this is that process.
-fn on_ethernet(test: &str) -> bool {
+pub(crate) fn on_ethernet(test: &str) -> bool {
     const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    run_again(&[&format!("datagrams::{test}")], &[(INSIDE, "1"), ("SOFTHCA_LINK", "ethernet")]);
+    run_again(&[test], &[(INSIDE, "1"), ("SOFTHCA_LINK", "ethernet")]);
     false
 }
 
@@ -121,7 +127,7 @@ fn on_infiniband() {
 
 #[test]
 fn with_roce() {
-    if on_ethernet("with_roce") {
+    if on_ethernet("datagrams::with_roce") {
         geometries(3);
     }
 }
@@ -240,7 +246,7 @@ fn answers_go_where_libibverbs_sends_them() {
 
 #[test]
 fn answers_go_where_libibverbs_sends_them_with_roce() {
-    if on_ethernet("answers_go_where_libibverbs_sends_them_with_roce") {
+    if on_ethernet("datagrams::answers_go_where_libibverbs_sends_them_with_roce") {
         let kinds = ways_back();
         for kind in [GrhKind::GlobalRoute, GrhKind::Ipv4, GrhKind::Ipv6] {
             assert!(kinds.contains(&Some(kind)), "{kind:?} in {kinds:?}");

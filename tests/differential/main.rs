@@ -5,7 +5,8 @@
 //!
 //! What may differ, and why:
 //! - the queue pair's number, in the control segment and the doorbell: twins have different ones. That each has its own is
-//!   checked; so in the addresses of datagrams that each sends to itself, and in their completions;
+//!   checked; so in the addresses of datagrams that each sends to itself, and in their completions; and the number of each
+//!   initiator's target;
 //! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves what was in the ring, this crate
 //!   stores zeros (checked). The device reads neither;
 //! - the compare word of fetch-and-add: the same;
@@ -31,6 +32,7 @@ mod claims;
 mod compare;
 mod completions;
 mod datagrams;
+mod dynamic;
 mod ethernet;
 mod events;
 mod post;

@@ -4,19 +4,22 @@ use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
+use blueflame::types::DciStream;
 use blueflame::verbs::AddressHandle;
 use blueflame::wqe::Fence;
-use blueflame_testkit::request::{Data, Kind, Whom, Wr};
+use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 use rdma_sys as sys;
 
 use crate::sends::message_bytes;
 
-/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
+/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the last function used.
 #[repr(C)]
 struct Mlx5dvQpEx {
     comp_mask: u64,
-    others: [*const c_void; 8],
+    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64)>,
+    others: [*const c_void; 7],
     wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
+    wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
 }
 
 #[link(name = "mlx5")]
@@ -196,6 +199,9 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
                 if let (Some(ud), true) = (&to, first == address_first) {
                     sys::ibv_wr_set_ud_addr(ex, ud.ah, ud.remote_qpn, ud.remote_qkey);
                 }
+                if let (Some(target), true) = (&wr.to, first == address_first) {
+                    set_target(ex, handles, target);
+                }
             };
             set_address(true);
             set_data(ex, wr, max_sge);
@@ -229,6 +235,28 @@ unsafe fn set_data(ex: *mut sys::ibv_qp_ex, wr: &Wr, max_sge: usize) {
                 sys::ibv_wr_set_sge(ex, one.lkey, one.addr, one.length);
             }
             (Data::Sges(_), _) => sys::ibv_wr_set_sge_list(ex, pieces.len(), pieces.as_ptr()),
+        }
+    }
+}
+
+/// # Safety
+/// A request was just begun on `ex`, which is that of an initiator.
+unsafe fn set_target(ex: *mut sys::ibv_qp_ex, handles: &[AddressHandle], target: &Target) {
+    let (address, stream) = match target {
+        Target::Compact(_) => panic!("libmlx5 posts full address vectors"),
+        Target::Full(address) => (*address, None),
+        Target::Stream(to) => (to.address(), Some(to.stream())),
+    };
+    let handle = handles.iter().find(|handle| handle.vector() == address.vector()).expect("of one of the handles");
+    let (ah, dctn, key) = (handle.as_raw(), address.dctn().get(), address.key().0);
+    // SAFETY: the caller's promise; the handle is alive.
+    unsafe {
+        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        match stream {
+            None => (*dv).wr_set_dc_addr.expect("an initiator")(dv, ah, dctn, key),
+            Some(DciStream(stream)) => {
+                (*dv).wr_set_dc_addr_stream.expect("an initiator")(dv, ah, dctn, key, stream);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use blueflame::types::Rkey;
 use blueflame::verbs::{Error, QueuePair};
 use blueflame::wqe::Fence;
 use blueflame::{Remote, Sge, transport};
-use blueflame_testkit::request::{Data, Kind, Wr};
+use blueflame_testkit::request::{Data, Kind, Target, Wr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
@@ -106,7 +106,7 @@ fn entries(fabric: &Fabric, max: u32) -> impl Strategy<Value = Vec<Sge>> + use<>
     prop_oneof![3 => vec(entry.clone(), 0..=max as usize), 1 => vec(entry, max as usize)]
 }
 
-fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+pub(crate) fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
     let (start, rkey) = (fabric.buffer.addr() + REMOTE as u64, fabric.buffer.rkey());
     let remote = || (0..(AREA / 2) as u64).prop_map(move |offset| Remote { addr: start + offset, rkey });
     let data = || data(fabric, max_sge, max_inline);
@@ -165,10 +165,19 @@ fn list<T: Link>(fabric: &Fabric, geometry: &Geometry, granted: (u32, u32)) -> i
     let (max_sge, max_inline) = granted;
     let flags =
         (any::<u64>(), any::<bool>(), any::<bool>(), prop_oneof![Just(Fence::None), Just(Fence::SmallAndReads)]);
-    let wr = (T::requests(fabric, max_sge, max_inline), flags)
-        .prop_map(|((kind, data), (id, signaled, solicited, fence))| Wr { kind, data, id, signaled, solicited, fence });
+    let wr = (T::requests(fabric, max_sge, max_inline), T::targets(fabric), flags).prop_map(
+        |((kind, data), to, (id, signaled, solicited, fence))| Wr {
+            signaled,
+            solicited,
+            fence,
+            to: if kind == Kind::Nop { None } else { to },
+            ..Wr::new(kind, data, id)
+        },
+    );
     let first_entries = vec(0..64_u32, 0..geometry.recv_sge as usize);
-    let way = prop_oneof![Just(Way::PostSend), Just(Way::WrBuilders)];
+    // `ibv_post_send` has no word for a target.
+    let way =
+        prop::sample::select(if T::INITIATOR { vec![Way::WrBuilders] } else { vec![Way::PostSend, Way::WrBuilders] });
     let size = prop_oneof![3 => Just(1_usize), 2 => 2..=5_usize];
     size.prop_flat_map(move |size| (way.clone(), any::<bool>(), vec((wr.clone(), first_entries.clone()), size)))
         .prop_map(|(way, batch, pairs)| {
@@ -356,14 +365,25 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
     assert_eq!(run.twins.qpn().get(), run.twins.ours.raw.number());
 }
 
+/// Any target, if requests are for one.
+fn fabric_target<T: Link>(fabric: &Fabric) -> Option<Target> {
+    let tree = T::targets(fabric).new_tree(&mut TestRunner::deterministic()).expect("a target");
+    tree.current()
+}
+
 /// Posts the largest inline WRITEs until the index is close to `begin`.
 fn advance<T: Link>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
     let len = run.twins.theirs.raw.cap.max_inline_data as usize;
     let remote = Remote { addr: fabric.buffer.addr() + REMOTE as u64, rkey: fabric.buffer.rkey() };
-    let wr = |id| Wr::new(Kind::Write(remote), Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64);
+    let to = fabric_target::<T>(fabric);
+    let wr = |id| Wr {
+        to,
+        ..Wr::new(Kind::Write(remote), Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64)
+    };
+    let way = if T::INITIATOR { Way::WrBuilders } else { Way::PostSend };
     while begin > run.twins.pi + 4 * MAX_WQEBBS {
         let wrs: Vec<_> = (0..4).map(|n| wr(run.twins.pi + n)).collect();
-        let list = List { way: Way::PostSend, batch: true, receives: vec![Vec::new(); 4], wrs };
+        let list = List { way, batch: true, receives: vec![Vec::new(); 4], wrs };
         run.step(fabric, &list).expect("inline WRITEs");
     }
 }

@@ -9,13 +9,14 @@ use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
-use blueflame_testkit::request::{Data, Kind, Service, Wr};
-use proptest::strategy::BoxedStrategy;
+use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
+use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
 use rdma_sys as sys;
 
 use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
 use crate::datagrams::addressed;
+use crate::dynamic::Targets;
 use crate::post::{self, Receive, Way};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
@@ -29,6 +30,11 @@ pub(crate) trait Link: VerbsTransport + Service {
 
     /// Any request, for queues of up to `max_sge` entries and `max_inline` bytes.
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)>;
+
+    /// Whom a request is for.
+    fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+        Just(None).boxed()
+    }
 }
 
 /// Takes a queue pair to RTS, connected to itself.
@@ -54,13 +60,16 @@ pub(crate) struct Theirs {
 /// This crate's.
 pub(crate) struct Ours<T: VerbsTransport> {
     pub(crate) sq: Owned<SendQueue<T>, Qp>,
-    pub(crate) rq: Owned<RecvQueue, Qp>,
+    /// An initiator has none.
+    pub(crate) rq: Option<Owned<RecvQueue, Qp>>,
     pub(crate) raw: RawQp,
     pub(crate) send_cq: OwnedCq,
     pub(crate) recv_cq: OwnedCq,
 }
 
 pub(crate) struct Twins<T: Link> {
+    /// Where an initiator's requests go.
+    targets: Option<Targets>,
     pub(crate) theirs: Theirs,
     pub(crate) ours: Ours<T>,
     handles: Rc<[AddressHandle]>,
@@ -122,7 +131,7 @@ impl<T: Link> Twins<T> {
         let QueuePair { mut sq, rq, .. } = pair;
         let ring = sq.capacity();
         sq.set_window(ring).expect("the whole ring");
-        let ours = Ours { sq, rq: rq.expect("a receive queue"), raw, send_cq, recv_cq };
+        let ours = Ours { sq, rq, raw, send_cq, recv_cq };
 
         for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {
             assert_eq!((a.wqe_cnt, a.stride), (b.wqe_cnt, b.stride), "twins of one geometry");
@@ -135,7 +144,9 @@ impl<T: Link> Twins<T> {
         assert_eq!(ours.sq.limits().max_sge, theirs.raw.cap.max_send_sge);
 
         let numbers = [theirs.raw.number(), ours.raw.number()];
-        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers);
+        let targets = T::INITIATOR.then(|| Targets::new(fabric, geometry, &theirs.recv_cq, ours.recv_cq.handle()));
+        let receivers = targets.as_ref().map_or(numbers, Targets::numbers);
+        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers, receivers);
         let window = |raw: &RawQp| {
             let reg = raw.parts.bf.reg.cast();
             Window::new(RegisterParts {
@@ -144,9 +155,9 @@ impl<T: Link> Twins<T> {
             })
         };
         let windows = window(&theirs.raw).zip(window(&ours.raw)).map(|(a, b)| [a, b]);
-        let handles =
-            if T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD { Rc::clone(fabric.handles()) } else { Rc::default() };
-        Self { theirs, ours, handles, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
+        let named = T::INITIATOR || T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD;
+        let handles = if named { Rc::clone(fabric.handles()) } else { Rc::default() };
+        Self { targets, theirs, ours, handles, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
     }
 
     /// WQEBBs of the rings.
@@ -161,7 +172,7 @@ impl<T: Link> Twins<T> {
         if let Some([theirs, _]) = windows {
             theirs.poison();
         }
-        let [to_them, to_us] = self.numbers().map(|number| addressed(list, number));
+        let [to_them, to_us] = self.receivers().map(|number| addressed(list, number));
         post::send(self.theirs.raw.raw, way, &to_them, self.theirs.raw.cap.max_send_sge, &self.handles);
         // Before ours is rung: without BlueFlame it is the same register.
         let their_register = windows.map(|[theirs, ours]| {
@@ -201,11 +212,14 @@ impl<T: Link> Twins<T> {
 
     /// Posts receives to both, and compares rings and records.
     pub(crate) fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
+        let Some(rq) = &mut self.ours.rq else {
+            return self.targets.as_mut().expect("an initiator's").receive(list);
+        };
         let raw = self.theirs.raw.raw.as_ptr();
         let mut bad = core::ptr::null_mut();
         // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
         post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });
-        let mut batch = self.ours.rq.batch();
+        let mut batch = rq.batch();
         for (id, sges) in list {
             // SAFETY: the fabric's memory, as above.
             unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
@@ -219,31 +233,34 @@ impl<T: Link> Twins<T> {
     pub(crate) fn send_completion(&mut self) -> Result<Completion, String> {
         let (mut cqe, wc) = wait("libmlx5's send completion", || self.theirs.send_cq.poll())?;
         let theirs = completions::agree(&mut cqe, &wc)?;
-        let (ours, index) = wait("our send completion", || one(&mut self.ours.send_cq))?;
+        let (ours, index) = wait("our send completion", || one(&mut self.ours.send_cq, |cqe| cqe.wqe_counter()))?;
         // SAFETY: of a completion of this queue, used once.
         let retired = unsafe { self.ours.sq.retire_index(index) }.map_err(|error| error.to_string())?;
         same("wr_id", wc.wr_id, retired.wr_id.0)?;
         self.held = (0, 0);
-        self.alike(theirs, ours)
+        let numbers = self.numbers();
+        alike(theirs, ours, numbers, numbers)
     }
 
     /// The next completion of the receive queues.
     pub(crate) fn recv_completion(&mut self) -> Result<Completion, String> {
         let (mut cqe, wc) = wait("libmlx5's receive completion", || self.theirs.recv_cq.poll())?;
         let theirs = completions::agree(&mut cqe, &wc)?;
-        let (ours, index) = wait("our receive completion", || one(&mut self.ours.recv_cq))?;
-        // SAFETY: as above.
-        let id = unsafe { self.ours.rq.retire_index(index) }.map_err(|error| error.to_string())?;
-        same("wr_id", wc.wr_id, id.0)?;
-        self.alike(theirs, ours)
+        let Ours { rq, recv_cq, .. } = &mut self.ours;
+        let (ours, id) = wait("our receive completion", || {
+            one(recv_cq, |cqe| match (rq.as_mut(), &mut self.targets) {
+                (Some(rq), _) => rq.retire(cqe),
+                (None, Some(targets)) => targets.retire(cqe),
+                (None, None) => panic!("nothing was posted"),
+            })
+        })?;
+        same("wr_id", wc.wr_id, id.map_err(|error| error.to_string())?.0)?;
+        alike(theirs, ours, self.receivers(), self.numbers())
     }
 
-    /// Two completions of the same request, which differ in the queue pair's number.
-    fn alike(&self, theirs: Completion, ours: Completion) -> Result<Completion, String> {
-        let [their_number, our_number] = self.numbers();
-        same("QPN", (theirs.qp_num, ours.qp_num), (their_number, our_number))?;
-        same("completion", theirs.of_nobody(), ours.of_nobody())?;
-        Ok(theirs)
+    /// The numbers that receive what is sent to itself.
+    fn receivers(&self) -> [u32; 2] {
+        self.targets.as_ref().map_or(self.numbers(), Targets::numbers)
     }
 
     fn numbers(&self) -> [u32; 2] {
@@ -255,10 +272,20 @@ impl<T: Link> Twins<T> {
     }
 }
 
-/// The next completion of one of our queues: what it says, and the index of its WQE.
-fn one(cq: &mut OwnedCq) -> Option<(Completion, u16)> {
+/// Two completions of the same request, which differ in the number of the queue pair that has it, and of that which it came from.
+fn alike(theirs: Completion, ours: Completion, numbers: [u32; 2], sources: [u32; 2]) -> Result<Completion, String> {
+    same("QPN", [theirs.qp_num, ours.qp_num], numbers)?;
+    same("completion", theirs.of_nobody(sources[0]), ours.of_nobody(sources[1]))?;
+    Ok(theirs)
+}
+
+/// The next completion of one of our queues: what it says, and what `f` makes of it.
+fn one<R>(cq: &mut OwnedCq, f: impl FnOnce(&Cqe<'_>) -> R) -> Option<(Completion, R)> {
     let mut found = None;
-    cq.poll_with(1, |cqe: Cqe<'_>| found = Some((completions::of_view(&cqe), cqe.wqe_counter())));
+    let mut f = Some(f);
+    cq.poll_with(1, |cqe: Cqe<'_>| {
+        found = f.take().map(|f| (completions::of_view(&cqe), f(&cqe)));
+    });
     found
 }
 

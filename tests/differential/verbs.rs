@@ -117,13 +117,15 @@ impl RawQp {
             (parent.pd, parent.td) = (fabric.pd.as_raw(), td);
             let parent = ffi::alloc_parent_domain(context, &raw mut parent);
             assert!(!parent.is_null(), "ibv_alloc_parent_domain");
+            let initiator = kind == sys::ibv_qp_type::IBV_QPT_DRIVER;
+            let own = srq.is_null() && !initiator;
             let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
             (attr.send_cq, attr.recv_cq, attr.srq) = (send_cq, recv_cq, srq);
             attr.cap = sys::ibv_qp_cap {
                 max_send_wr: geometry.sends,
-                max_recv_wr: if srq.is_null() { geometry.receives } else { 0 },
+                max_recv_wr: if own { geometry.receives } else { 0 },
                 max_send_sge: geometry.send_sge,
-                max_recv_sge: if srq.is_null() { geometry.recv_sge } else { 0 },
+                max_recv_sge: if own { geometry.recv_sge } else { 0 },
                 max_inline_data: geometry.inline,
             };
             attr.qp_type = kind;
@@ -146,7 +148,7 @@ impl RawQp {
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
             }
-            if kind == sys::ibv_qp_type::IBV_QPT_RC {
+            if matches!(kind, sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_DRIVER) {
                 wanted = wanted
                     | ops::IBV_QP_EX_WITH_SEND_WITH_INV
                     | ops::IBV_QP_EX_WITH_RDMA_READ
@@ -160,6 +162,10 @@ impl RawQp {
                 send_ops_flags: WITH_RAW_WQE,
                 ..Default::default()
             };
+            if initiator {
+                mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
+                mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+            }
             let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).unwrap_or_else(|| {
                 panic!("mlx5dv_create_qp of {geometry:?}: {}", std::io::Error::last_os_error());

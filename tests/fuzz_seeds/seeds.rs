@@ -104,7 +104,22 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     let near_and_far = |kind| [request(kind, &[64, 0]), inline(kind, 28), inline(kind, 29), inline(kind, 120)];
     let datagrams: Vec<_> = (0..5).flat_map(near_and_far).collect();
     let frames: Vec<_> = (0..7).flat_map(|kind| [request(kind, &[64, 0]), inline(kind, 0), inline(kind, 44)]).collect();
+    // Each with an address vector of another form.
+    let dynamic = |requests: &[wqe_build::Request]| -> Vec<_> {
+        requests
+            .iter()
+            .enumerate()
+            .map(|(n, r)| wqe_build::Request { flags: r.flags & 0x3f | (n as u8) << 6, ..r.clone() })
+            .collect()
+    };
+    let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
+        ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
+        (
+            "dynamic_inline_preferring_blueflame",
+            wqe_build::Input { service: 4, prefer_blueflame: true, ..input(inlined) },
+        ),
+        ("dynamic_streams", wqe_build::Input { service: 5, ..input(every) }),
         ("every_kind", input(one_each.clone())),
         ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),
         ("every_kind_without_blueflame", wqe_build::Input { without_blueflame: true, ..input(one_each) }),

@@ -2,7 +2,7 @@
 
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::WrId;
-use blueflame::wqe::{self, Fence};
+use blueflame::wqe;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
 
@@ -55,14 +55,7 @@ fn every_split_is_the_same_frame() {
             let gathered = Data::Sges(vec![buffer.sge(64..64 + cut), buffer.sge(64 + cut..64 + cut + len - cut)]);
             for data in [Data::Inline(frame.clone()), gathered] {
                 id += 1;
-                let wr = Wr {
-                    kind: Kind::Frame(headers, false),
-                    data,
-                    id,
-                    signaled: true,
-                    solicited: false,
-                    fence: Fence::None,
-                };
+                let wr = Wr::new(Kind::Frame(headers, false), data, id);
                 // SAFETY: the buffer is registered and left alone until the completion.
                 unsafe { end.post(&wr) }.expect("room");
                 assert_eq!(sent(&hca, &mut end, id), frame, "{wr:?}");

@@ -1,11 +1,11 @@
-//! Datagrams of the target `wqe_build`: addresses for the crate, and what the device is to read of them.
+//! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and what the device is to read of them.
 
-use blueflame::types::{Qkey, Qpn};
+use blueflame::types::{DcKey, Qkey, Qpn};
 use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
-use blueflame::wqe::{CompactAv, FullAv, GlobalRoute, StaticRate, UdAddress};
-use blueflame_testkit::request::{Kind, Whom};
+use blueflame::wqe::{CompactAv, DcAddress, FullAv, GlobalRoute, StaticRate, UdAddress};
+use blueflame_testkit::request::{Kind, Target, Whom};
 use softhca::context::PathGrh;
-use softhca::wqe::{AddressVector, UdAddress as Found};
+use softhca::wqe::{AddressVector, DcTarget as FoundTarget, UdAddress as Found};
 
 use super::wqe_build::Request;
 
@@ -52,12 +52,42 @@ impl Request {
         GlobalRoute { dgid: self.operands, sgid_index: index, flow_label, hop_limit: f2, traffic_class: f1 ^ index }
     }
 
+    /// By LID.
+    fn near(&self) -> CompactAv {
+        let parts = self.parts();
+        CompactAv::new(parts.lid).service_level(parts.level).static_rate(RATES[parts.rate]).path_bits(parts.bits)
+    }
+
+    /// An initiator's target: by LID, with a GRH, of RoCE, or by a stream.
+    pub(crate) fn target(&self) -> Target {
+        let (parts, near) = (self.parts(), self.near());
+        let (dctn, key) = (Qpn::truncate(parts.qpn), self.key());
+        match self.form() {
+            0 => Target::Compact(DcAddress::new(near, dctn, key)),
+            1 => Target::Full(DcAddress::new(near, dctn, key).to_full()),
+            2 => Target::Full(DcAddress::new(near.with_grh(&self.route()), dctn, key)),
+            _ => Target::Full(DcAddress::new(self.roce(&parts), dctn, key)),
+        }
+    }
+
+    fn key(&self) -> DcKey {
+        DcKey(u64::from(self.imm) << 32 | u64::from(self.rkey))
+    }
+
+    /// Which address vector a target has: bits that say nothing else.
+    fn form(&self) -> u8 {
+        self.flags >> 6
+    }
+
+    /// What the device reads of the target.
+    pub(crate) fn found_target(&self) -> FoundTarget {
+        FoundTarget { access_key: self.key().0, vector: self.vector(self.form()) }
+    }
+
     /// The datagram: by LID, with a GRH, or of RoCE.
     pub(crate) fn datagram(&self) -> Kind {
-        let parts = self.parts();
+        let (parts, near) = (self.parts(), self.near());
         let (qpn, qkey) = (Qpn::truncate(parts.qpn), Qkey(self.rkey));
-        let near =
-            CompactAv::new(parts.lid).service_level(parts.level).static_rate(RATES[parts.rate]).path_bits(parts.bits);
         let whom = match self.kind % 4 {
             0 => Whom::Compact(UdAddress::new(near, qpn, qkey)),
             1 => Whom::Full(UdAddress::new(near, qpn, qkey).to_full()),
@@ -91,6 +121,10 @@ impl Request {
 
     /// What the device reads of the address.
     pub(crate) fn address(&self) -> Found {
+        Found { qkey: self.rkey, vector: self.vector(self.kind % 4) }
+    }
+
+    fn vector(&self, form: u8) -> AddressVector {
         let (parts, route) = (self.parts(), self.route());
         let none = PathGrh { dgid: [0; 16], sgid_index: 0, flow_label: 0, hop_limit: 0, traffic_class: 0 };
         let grh = PathGrh {
@@ -111,11 +145,10 @@ impl Request {
             grh: none,
             dmac: [0; 6],
         };
-        let vector = match self.kind % 4 {
+        match form {
             0 | 1 => vector,
             2 => AddressVector { grh_present: true, grh, ..vector },
             _ => AddressVector { stat_rate_sl: parts.level << 1, src_path_bits: 0, dmac: parts.mac, grh, ..vector },
-        };
-        Found { qkey: self.rkey, vector }
+        }
     }
 }

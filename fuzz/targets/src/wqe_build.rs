@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport::{self, InlineNone};
-use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
+use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, WrId};
 use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
 use blueflame::{Remote, Sge};
-use blueflame_testkit::request::{Data, Kind, Service, Wr};
+use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Payload, SendOp};
 
@@ -62,7 +62,7 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD.
+        /// RC, UC, raw packets, UD, DCI, DCI with streams.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
@@ -82,7 +82,8 @@ impl Request {
     pub(crate) fn wr(&self, transport: Transport, id: u64) -> Wr {
         let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
         let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
-        let kind = match self.kind % if transport == Transport::Rc { 9 } else { 5 } {
+        let reliable = matches!(transport, Transport::Rc | Transport::Dc);
+        let kind = match self.kind % if reliable { 9 } else { 5 } {
             _ if transport == Transport::RawPacket && self.kind != 0 => {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
             }
@@ -119,17 +120,20 @@ impl Request {
         };
         let fences = [Fence::None, Fence::Small, Fence::Reads, Fence::Strong, Fence::SmallAndReads];
         let fence = fences[usize::from(self.flags >> 2) % fences.len()];
-        Wr { kind, data, id, signaled: self.flags & 1 != 0, solicited: self.flags & 2 != 0, fence }
+        let to = (transport == Transport::Dc && kind != Kind::Nop).then(|| self.target());
+        Wr { kind, data, id, signaled: self.flags & 1 != 0, solicited: self.flags & 2 != 0, fence, to }
     }
 }
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
-    match input.service % 4 {
+    match input.service % 6 {
         0 => post::<transport::Rc>(input),
         1 => post::<transport::Uc>(input),
         2 => post::<transport::RawPacket<InlineNone>>(input),
-        _ => post::<transport::Ud>(input),
+        3 => post::<transport::Ud>(input),
+        4 => post::<transport::Dci>(input),
+        _ => post::<transport::DciStreams>(input),
     }
 }
 
@@ -160,7 +164,12 @@ fn post<T: Service>(input: &Input) {
     let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
-        let wr = request.wr(T::TRANSPORT, n as u64 + 1);
+        let mut wr = request.wr(T::TRANSPORT, n as u64 + 1);
+        if input.service % 6 == 5
+            && let Some(Target::Full(address)) = wr.to
+        {
+            wr.to = Some(Target::Stream(address.on(DciStream(request.imm as u16))));
+        }
         let (before, pi) = (ring.bytes(), sq.pi());
         // SAFETY: no device acts on what is posted.
         match unsafe { T::put(&mut sq, &wr) } {
@@ -197,7 +206,7 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     let (headers, head) = match wr.kind {
         Kind::Frame(headers, _) => (headers, 1 + (14 + headers).div_ceil(16)),
         Kind::Datagram(..) => (0, 4),
-        _ => (0, 3),
+        _ => (0, 3 + if wr.to.is_some() { 3 } else { 0 }),
     };
     let past = match (error, &wr.data) {
         (PostError::Encode(EncodeError::TooManySges { count, limit }), Data::Sges(sges)) => {
@@ -244,6 +253,7 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::Frame(headers, _) => (unsafe { wr.data.head(headers) }, &wr.data.rest(headers)),
         _ => (Vec::new(), &wr.data),
     };
+    assert_eq!(found.target, wr.to.map(|_| request.found_target()));
     let payload = match data {
         Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),

@@ -42,10 +42,34 @@ pub struct Mlx5dvStridingRqCaps {
     pub supported_qpts: u32,
 }
 
-/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `max_dynamic_bfregs`: the call fills in what
-/// `comp_mask` asks for, and nothing past these fields is asked for.
+/// Signature offloads (`struct mlx5dv_sig_caps`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvSigCaps {
+    /// Bits of `enum mlx5dv_block_size_caps`.
+    pub block_size: u64,
+    /// Bits of `enum mlx5dv_sig_prot_caps`.
+    pub block_prot: u32,
+    /// Bits of `enum mlx5dv_sig_t10dif_bg_caps`.
+    pub t10dif_bg: u16,
+    /// Bits of `enum mlx5dv_sig_crc_type_caps`.
+    pub crc_type: u16,
+}
+
+/// Streams of initiators (`struct mlx5dv_dci_streams_caps`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvDciStreamsCaps {
+    /// log2 of the most streams of a DCI.
+    pub max_log_num_concurent: u8,
+    /// log2 of the most of them that may have failed while the others go on; 0: the device has no streams that fail alone.
+    pub max_log_num_errored: u8,
+}
+
+/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `dci_streams_caps`: the call fills in what
+/// `comp_mask` asks for, and nothing past these fields is asked for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvContext {
     /// Version of the device's user space interface.
     pub version: u8,
@@ -64,12 +88,55 @@ pub struct Mlx5dvContext {
     /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains, unless the kernel allocates
     /// them one by one, and then 0.
     pub max_dynamic_bfregs: u32,
+    /// How often the clock's page is brought up to date, nanoseconds: not asked for.
+    pub max_clock_info_update_nsec: u64,
+    /// Flow actions: not asked for.
+    pub flow_action_flags: u32,
+    /// On-demand paging of dynamic connections: not asked for.
+    pub dc_odp_caps: u32,
+    /// The device's clock: not asked for.
+    pub hca_core_clock: *mut c_void,
+    /// Ports of a bond: not asked for.
+    pub num_lag_ports: u8,
+    /// Signatures: not asked for.
+    pub sig_caps: Mlx5dvSigCaps,
+    /// Streams of initiators.
+    pub dci_streams_caps: Mlx5dvDciStreamsCaps,
+}
+
+impl Mlx5dvContext {
+    /// Nothing asked.
+    pub const NONE: Self = Self {
+        version: 0,
+        flags: 0,
+        comp_mask: 0,
+        cqe_comp_caps: Mlx5dvCqeCompCaps { max_num: 0, supported_format: 0 },
+        sw_parsing_caps: Mlx5dvSwParsingCaps { sw_parsing_offloads: 0, supported_qpts: 0 },
+        striding_rq_caps: Mlx5dvStridingRqCaps {
+            min_single_stride_log_num_of_bytes: 0,
+            max_single_stride_log_num_of_bytes: 0,
+            min_single_wqe_log_num_of_strides: 0,
+            max_single_wqe_log_num_of_strides: 0,
+            supported_qpts: 0,
+        },
+        tunnel_offloads_caps: 0,
+        max_dynamic_bfregs: 0,
+        max_clock_info_update_nsec: 0,
+        flow_action_flags: 0,
+        dc_odp_caps: 0,
+        hca_core_clock: core::ptr::null_mut(),
+        num_lag_ports: 0,
+        sig_caps: Mlx5dvSigCaps { block_size: 0, block_prot: 0, t10dif_bg: 0, crc_type: 0 },
+        dci_streams_caps: Mlx5dvDciStreamsCaps { max_log_num_concurent: 0, max_log_num_errored: 0 },
+    };
 }
 
 /// CQEs carry the user index and are of version 1 (`MLX5DV_CONTEXT_FLAGS_CQE_V1`).
 pub const MLX5DV_CONTEXT_FLAGS_CQE_V1: u64 = 1 << 0;
 /// Asks for `max_dynamic_bfregs`.
 pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
+/// Asks for `dci_streams_caps`.
+pub const MLX5DV_CONTEXT_MASK_DCI_STREAMS: u64 = 1 << 11;
 
 /// A buffer of WQEs (`struct mlx5dv_qp::{sq,rq}`).
 #[repr(C)]
@@ -254,15 +321,21 @@ pub struct Mlx5dvCqInitAttr {
 /// [`Mlx5dvCqInitAttr::cqe_size`] counts.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;
 
-/// Dynamically connected QPs (`struct mlx5dv_dc_init_attr`); unused here, present for its size.
+/// Dynamically connected QPs (`struct mlx5dv_dc_init_attr`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mlx5dvDcInitAttr {
-    /// DCT or DCI.
+    /// [`MLX5DV_DCTYPE_DCT`] or [`MLX5DV_DCTYPE_DCI`].
     pub dc_type: u32,
-    /// Access key of a DCT.
+    /// Access key of a DCT. Of a DCI with streams, the first two bytes in memory are `struct mlx5dv_dci_streams`: log2 of how many,
+    /// and of how many may have failed.
     pub dct_access_key: u64,
 }
+
+/// A target ([`Mlx5dvDcInitAttr::dc_type`]).
+pub const MLX5DV_DCTYPE_DCT: u32 = 1;
+/// An initiator.
+pub const MLX5DV_DCTYPE_DCI: u32 = 2;
 
 /// QP attributes that verbs has no words for (`struct mlx5dv_qp_init_attr`).
 #[repr(C)]
@@ -280,6 +353,10 @@ pub struct Mlx5dvQpInitAttr {
 
 /// [`Mlx5dvQpInitAttr::create_flags`] counts.
 pub const MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS: u64 = 1 << 0;
+/// [`Mlx5dvQpInitAttr::dc_init_attr`] counts.
+pub const MLX5DV_QP_INIT_ATTR_MASK_DC: u64 = 1 << 1;
+/// An initiator's streams count.
+pub const MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS: u64 = 1 << 3;
 /// Data never arrives in a CQE, always in the buffer.
 pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
 

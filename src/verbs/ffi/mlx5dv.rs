@@ -75,6 +75,8 @@ functions! {
         qp_attr: *mut sys::ibv_qp_init_attr_ex,
         mlx5_qp_attr: *mut Mlx5dvQpInitAttr
     ) -> *mut sys::ibv_qp, else absent();
+    /// Has a stream of an initiator, which has failed, work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_dci_stream_id_reset(qp: *mut sys::ibv_qp, stream_id: u16) -> c_int, else libc::ENOSYS;
 }
 
 /// The functions, looked up once.

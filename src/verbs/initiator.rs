@@ -1,0 +1,113 @@
+//! Initiators of dynamic connections (DCI). Their requests name the target, so their state changes need no address.
+
+use rdma_sys as sys;
+
+use super::error::{in_range, zero};
+use super::event::event;
+use super::states::zeroed_attr;
+use super::{DeviceAttr, Error, Path, QpBuilder, QueuePair, VerbsTransport, ffi};
+use crate::db::Register;
+use crate::transport::{self, DciStreams, Initiator};
+use crate::types::{DS_BYTES, DciStream, Psn};
+use crate::wqe::seg::RaddrSeg;
+use crate::wqe::{AddressVector, FullAv};
+
+/// What a device without them does not have.
+pub(super) const DYNAMIC: &str = "dynamic connections (DC)";
+/// The same of streams.
+const STREAMS: &str = "streams of initiators (DCI streams)";
+
+impl VerbsTransport for transport::Dci {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_DRIVER;
+    const RELIABLE: bool = true;
+    const OPERAND_DS: usize = FullAv::DS + size_of::<RaddrSeg>() / DS_BYTES;
+    const INITIATOR: bool = true;
+    const NAME: &'static str = "DCI";
+}
+
+impl VerbsTransport for DciStreams {
+    const QP_TYPE: sys::ibv_qp_type::Type = transport::Dci::QP_TYPE;
+    const RELIABLE: bool = transport::Dci::RELIABLE;
+    const OPERAND_DS: usize = transport::Dci::OPERAND_DS;
+    const INITIATOR: bool = true;
+    const STREAMS: Option<[u8; 2]> = Some([1, 0]);
+    const NAME: &'static str = "DCI with streams";
+}
+
+/// Asks for an initiator: with streams if `streams` says how many, as log2, and how many may have failed.
+pub(super) fn attributes(
+    attr: &mut ffi::Mlx5dvQpInitAttr,
+    streams: Option<[u8; 2]>,
+    device: &DeviceAttr,
+) -> Result<(), Error> {
+    attr.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
+    attr.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+    if let Some([count, errored]) = streams {
+        if device.max_log_dci_streams == 0 {
+            return Err(Error::Unsupported { what: STREAMS });
+        }
+        in_range("log2 of an initiator's streams", count.into(), 0..=device.max_log_dci_streams.into())?;
+        in_range("log2 of an initiator's failed streams", errored.into(), 0..=device.max_log_dci_errored.into())?;
+        attr.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS;
+        attr.dc_init_attr.dct_access_key = u64::from_ne_bytes([count, errored, 0, 0, 0, 0, 0, 0]);
+    }
+    Ok(())
+}
+
+impl QpBuilder<'_, DciStreams> {
+    /// `2^log_streams` streams, of which `2^log_errored` may have failed at a time; when one more fails, the queue pair does.
+    ///
+    /// Default: two streams, of which one may fail. The device's limits are
+    /// [`max_log_dci_streams`](DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](DeviceAttr::max_log_dci_errored);
+    /// [`build`](Self::build) fails past them, and where there are none.
+    #[must_use]
+    pub fn streams(mut self, log_streams: u8, log_errored: u8) -> Self {
+        self.streams = Some([log_streams, log_errored]);
+        self
+    }
+}
+
+impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
+    /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](super::Dct) may be posted from here on. They leave by the
+    /// path's port, in its partition, in packets of its MTU.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    pub fn activate(&mut self, path: &Path) -> Result<(), Error> {
+        type Mask = sys::ibv_qp_attr_mask;
+        path.check()?;
+        self.qp.check_port(path.port.number)?;
+        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        (init.pkey_index, init.port_num) = (path.pkey_index, path.port.number);
+        self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT)?;
+        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        rtr.path_mtu = path.mtu as sys::ibv_mtu::Type;
+        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU)?;
+        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        rts.sq_psn = Psn::random().get();
+        (rts.timeout, rts.retry_cnt, rts.rnr_retry) = (path.timeout, path.retry_cnt, path.rnr_retry);
+        rts.max_rd_atomic = path.max_rd_atomic.min(self.qp.device_attr().max_qp_init_rd_atom);
+        let mask = Mask::IBV_QP_STATE
+            | Mask::IBV_QP_SQ_PSN
+            | Mask::IBV_QP_TIMEOUT
+            | Mask::IBV_QP_RETRY_CNT
+            | Mask::IBV_QP_RNR_RETRY
+            | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+        self.sq.open_by(&mut rts, mask)
+    }
+}
+
+impl<R: Register> QueuePair<DciStreams, R> {
+    /// Has a stream work again, one of whose requests failed; those behind it in the stream have been flushed. Reset it when all of
+    /// them have completed.
+    ///
+    /// # Errors
+    /// A failed call: `EOPNOTSUPP` if the queue pair is not ready to send, because too many streams had failed for instance, or the
+    /// device does not reset streams.
+    pub fn reset_stream(&mut self, stream: DciStream) -> Result<(), Error> {
+        // SAFETY: the queue pair is alive, of libmlx5.
+        zero("mlx5dv_dci_stream_id_reset", unsafe { ffi::mlx5dv_dci_stream_id_reset(self.qp.as_raw(), stream.0) })?;
+        event!(DEBUG, "stream reset", qpn = self.qp.qpn().get(), stream = stream.0);
+        Ok(())
+    }
+}

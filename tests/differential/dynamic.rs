@@ -1,0 +1,210 @@
+//! Requests of initiators as libmlx5 posts them (`mlx5dv_wr_set_dc_addr`, `mlx5dv_wr_set_dc_addr_stream`), each twin's to a target of
+//! its own, and what is received there.
+
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::cq::Cqe;
+use blueflame::queue::RetireError;
+use blueflame::transport;
+use blueflame::types::{DcKey, DciStream, Qpn, WrId};
+use blueflame::verbs::{AddressHandle, Cq, Dct, Error, LinkLayer, OwnedSrq, QueuePair, ffi};
+use blueflame::wqe::{AddressVector, DcAddress};
+use blueflame_testkit::request::{Data, Kind, Target, Wr};
+use proptest::prelude::*;
+use rdma_sys as sys;
+
+use crate::datagrams::on_ethernet;
+use crate::post::{self, Receive};
+use crate::sends::{self, run};
+use crate::twin::Link;
+use crate::verbs::{Fabric, Geometry, PolledCq, create_srq};
+
+/// The access key of all targets.
+const KEY: DcKey = DcKey(0x0123_4567_89ab_cdef);
+/// Stands for the initiator's own target.
+const ITSELF: Qpn = Qpn::truncate(0);
+
+/// The request for the target of that number.
+pub(crate) fn addressed(wr: &Wr, dctn: Qpn) -> Wr {
+    fn aim<V: AddressVector>(address: DcAddress<V>, dctn: Qpn) -> DcAddress<V> {
+        assert_eq!(address.dctn(), ITSELF);
+        DcAddress::new(address.vector(), dctn, address.key())
+    }
+    let to = wr.to.map(|to| match to {
+        Target::Compact(address) => Target::Compact(aim(address, dctn)),
+        Target::Full(address) => Target::Full(aim(address, dctn)),
+        Target::Stream(to) => Target::Stream(aim(to.address(), dctn).on(to.stream())),
+    });
+    Wr { to, ..wr.clone() }
+}
+
+/// The targets of two initiators.
+pub(crate) struct Targets {
+    theirs: RawTarget,
+    ours: Dct,
+    srq: OwnedSrq,
+}
+
+/// A target as a C program makes it.
+struct RawTarget {
+    raw: NonNull<sys::ibv_qp>,
+    srq: NonNull<sys::ibv_srq>,
+}
+
+impl RawTarget {
+    fn new(fabric: &Fabric, geometry: &Geometry, cq: &PolledCq) -> Self {
+        type Mask = sys::ibv_qp_attr_mask;
+        let srq = create_srq(fabric, geometry.receives, geometry.recv_sge);
+        // SAFETY: everything named is alive; attributes are plain numbers and pointers, for which zero is a value, and live until
+        // the calls return.
+        unsafe {
+            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), srq.as_ptr());
+            (attr.qp_type, attr.pd) = (sys::ibv_qp_type::IBV_QPT_DRIVER, fabric.pd.as_raw());
+            attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | ffi::MLX5DV_QP_INIT_ATTR_MASK_DC,
+                create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+                dc_init_attr: ffi::Mlx5dvDcInitAttr { dc_type: ffi::MLX5DV_DCTYPE_DCT, dct_access_key: KEY.0 },
+                ..Default::default()
+            };
+            let raw = ffi::mlx5dv_create_qp(fabric.device.as_raw(), &raw mut attr, &raw mut mlx5);
+            let raw = NonNull::new(raw).expect("a target");
+            let path = fabric.path();
+            let mut attr: sys::ibv_qp_attr = core::mem::zeroed();
+            (attr.qp_state, attr.port_num) = (sys::ibv_qp_state::IBV_QPS_INIT, 1);
+            attr.qp_access_flags = 0xf;
+            let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0.cast_signed()), 0, "INIT");
+            attr.qp_state = sys::ibv_qp_state::IBV_QPS_RTR;
+            (attr.path_mtu, attr.min_rnr_timer) = (path.mtu as sys::ibv_mtu::Type, 12);
+            (attr.ah_attr.port_num, attr.ah_attr.is_global) = (1, path.sgid.is_some().into());
+            attr.ah_attr.grh.sgid_index = path.sgid.map_or(0, |entry| entry.index);
+            attr.ah_attr.grh.hop_limit = 64;
+            let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0.cast_signed()), 0, "RTR");
+            Self { raw, srq }
+        }
+    }
+}
+
+impl Drop for RawTarget {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once, the user before what it uses.
+        unsafe {
+            assert_eq!(sys::ibv_destroy_qp(self.raw.as_ptr()), 0);
+            assert_eq!(sys::ibv_destroy_srq(self.srq.as_ptr()), 0);
+        }
+    }
+}
+
+impl Targets {
+    pub(crate) fn new(fabric: &Fabric, geometry: &Geometry, their_cq: &PolledCq, our_cq: &Cq) -> Self {
+        let theirs = RawTarget::new(fabric, geometry, their_cq);
+        let srq = fabric.pd.shared_recv_queue(geometry.receives, geometry.recv_sge).expect("an SRQ");
+        let ours = fabric.pd.target(our_cq, srq.handle()).build(&fabric.path(), KEY).expect("a target");
+        Self { theirs, ours, srq }
+    }
+
+    pub(crate) fn numbers(&self) -> [u32; 2] {
+        // SAFETY: alive; written when it went to RTR.
+        [unsafe { (*self.theirs.raw.as_ptr()).qp_num }, self.ours.dctn().get()]
+    }
+
+    /// Posts receives to both. That the rings are equal is another test's to say.
+    pub(crate) fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
+        let (srq, mut bad) = (self.theirs.srq.as_ptr(), null_mut());
+        // libmlx5 44 writes an entry of no bytes to a shared queue, which the device takes for 2 GiB.
+        let list: Vec<Receive> =
+            list.iter().map(|(id, sges)| (*id, sges.iter().filter(|sge| sge.length != 0).copied().collect())).collect();
+        // SAFETY: the queue is alive, the list lives until the call returns, the memory is the fabric's.
+        post::receive(&list, |first| unsafe { sys::ibv_post_srq_recv(srq, first, &raw mut bad) });
+        for (id, sges) in &list {
+            // SAFETY: the fabric's memory, as above.
+            unsafe { self.srq.post(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The tag of our receive.
+    pub(crate) fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {
+        self.srq.retire(cqe)
+    }
+}
+
+/// Addresses of the initiator's own target, by each handle that leads there: one of RoCE answers from its GID only.
+fn addresses(fabric: &Fabric) -> impl Strategy<Value = DcAddress> + use<> {
+    let path = fabric.path();
+    let reaches = |handle: &&AddressHandle| match (path.port.link_layer, path.sgid, handle.route().grh) {
+        (LinkLayer::Ethernet, Some(own), Some(to)) => to.sgid_index == own.index,
+        _ => true,
+    };
+    let vectors: Vec<_> = fabric.handles().iter().filter(reaches).map(AddressHandle::vector).collect();
+    assert!(vectors.len() >= 3, "addresses of several forms");
+    prop::sample::select(vectors).prop_map(|vector| DcAddress::new(vector, ITSELF, KEY))
+}
+
+impl Link for transport::Dci {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+        pair.activate(&fabric.path())
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        sends::request(fabric, true, max_sge, max_inline)
+    }
+
+    fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+        addresses(fabric).prop_map(|address| Some(Target::Full(address))).boxed()
+    }
+}
+
+impl Link for transport::DciStreams {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+        pair.activate(&fabric.path())
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        sends::request(fabric, true, max_sge, max_inline)
+    }
+
+    fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+        (addresses(fabric), prop::option::of(any::<u16>()))
+            .prop_map(|(address, stream)| match stream {
+                Some(stream) => Some(Target::Stream(address.on(DciStream(stream)))),
+                None => Some(Target::Full(address)),
+            })
+            .boxed()
+    }
+}
+
+fn geometries(entries: u32) {
+    let run = run::<transport::Dci>;
+    run("two WQEBBs", Geometry { sends: 1, send_sge: 1, receives: 1, recv_sge: 1, ..Geometry::default() }, 0);
+    run("gathered", Geometry { sends: 6, send_sge: entries, recv_sge: 4, ..Geometry::default() }, 0);
+    run("inline", Geometry { sends: 5, send_sge: 3, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
+    run("long", Geometry { sends: 9, send_sge: 3, inline: 800, ..Geometry::default() }, 0);
+    run("all signalled", Geometry { inline: 60, signal_all: true, cqe_bytes: 128, ..Geometry::default() }, 0);
+}
+
+#[test]
+fn on_infiniband() {
+    geometries(13);
+}
+
+#[test]
+fn with_roce() {
+    if on_ethernet("dynamic::with_roce") {
+        geometries(3);
+    }
+}
+
+#[test]
+fn streams() {
+    run::<transport::DciStreams>("streams", Geometry { sends: 5, send_sge: 3, inline: 60, ..Geometry::default() }, 0);
+}
+
+#[test]
+fn the_index_wraps() {
+    let large = Geometry { sends: 8, inline: 800, send_sge: 20, ..Geometry::default() };
+    run::<transport::Dci>("index around 2^16", large, 0x1_0000 - 500);
+}

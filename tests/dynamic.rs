@@ -1,0 +1,331 @@
+//! Dynamic connections through libibverbs and libmlx5 as installed: initiators, targets, their states and their errors.
+//!
+//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
+
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
+use blueflame::transport::{Dci, Rc};
+use blueflame::types::{DcKey, Qpn, WrId};
+use blueflame::verbs::{
+    Access, Buffer, Dct, Device, Drained, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
+    QueuePair, adopt_qp,
+};
+use blueflame::wqe::{self, DcAddress, WorkRequest};
+use blueflame::{PostError, Remote};
+
+const KEY: DcKey = DcKey(0xfeed_beef_0123_4567);
+/// Receives of a target, and bytes of each.
+const RECEIVES: usize = 8;
+const SLOT: usize = 256;
+
+fn device() -> Device {
+    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
+}
+
+/// Every path from port 1: with each GID, and on InfiniBand with none.
+fn paths(device: &Device) -> Vec<Path> {
+    let port = device.port(1).expect("port 1");
+    let gids = device.gids(&port).expect("the GID table");
+    let without = (port.link_layer == LinkLayer::InfiniBand).then(|| Path::new(port, None));
+    without.into_iter().chain(gids.into_iter().map(|entry| Path::new(port, Some(entry)))).collect()
+}
+
+/// An initiator, and memory for it.
+struct Near {
+    pair: QueuePair<Dci>,
+    cq: OwnedCq,
+    buffer: Buffer,
+}
+
+impl Near {
+    fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
+        let cq = device.completion_queue(64).build().expect("a CQ");
+        let builder = pd.queue_pair::<Dci>(cq.handle(), cq.handle());
+        let mut pair = builder.sends(16).inline(100).send_sge(2).build().expect("an initiator");
+        assert!(pair.rq.is_none());
+        let nothing = pair.sq.post(&wqe::nop()).expect_err("not ready to send");
+        assert!(matches!(nothing, PostError::NotReadyToSend), "{nothing}");
+        pair.activate(path).expect("ready to send");
+        let buffer = Pool::new(pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+        Self { pair, cq, buffer }
+    }
+
+    /// Posts, and waits for the completion.
+    fn run(&mut self, request: &impl WorkRequest<Dci>) -> Result<WcOpcode, CqeError> {
+        // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
+        unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.tag());
+                return cqe.check().map(|side| {
+                    assert_eq!(side, Side::Requester);
+                    cqe.wc_opcode()
+                });
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A target, its receives, and memory that it gives.
+struct Far {
+    target: Dct,
+    srq: OwnedSrq,
+    cq: OwnedCq,
+    slots: Buffer,
+    window: Buffer,
+}
+
+/// A received message.
+#[derive(Debug, PartialEq)]
+struct Received {
+    message: Vec<u8>,
+    imm: Option<u32>,
+    from: Qpn,
+}
+
+impl Far {
+    fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
+        let cq = device.completion_queue(64).build().expect("a CQ");
+        let srq = pd.shared_recv_queue(RECEIVES as u32, 1).expect("an SRQ");
+        let target = pd.target(cq.handle(), srq.handle()).build(path, KEY).expect("a target");
+        let take = |bytes| Pool::new(pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
+        let mut far = Self { target, srq, cq, slots: take(RECEIVES * SLOT), window: take(4096) };
+        (0..RECEIVES).for_each(|slot| far.post_receive(slot));
+        far
+    }
+
+    fn post_receive(&mut self, slot: usize) {
+        let sge = self.slots.sge_of(slot * SLOT..(slot + 1) * SLOT);
+        // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
+        unsafe { self.srq.post(WrId(slot as u64), &[sge]) }.expect("room");
+    }
+
+    fn address(&self, pd: &ProtectionDomain, path: &Path) -> DcAddress {
+        let handle = pd.address(&path.route(&self.target.endpoint(path)).expect("a route")).expect("an address handle");
+        handle.target(self.target.dctn(), self.target.key())
+    }
+
+    fn remote(&self, at: u64) -> Remote {
+        self.window.remote().at(at)
+    }
+
+    fn receive(&mut self) -> Received {
+        let begin = Instant::now();
+        loop {
+            if let Some(cqe) = self.cq.poll() {
+                assert_eq!(cqe.check(), Ok(Side::Responder));
+                assert_eq!(cqe.qpn(), self.target.dctn());
+                let slot = self.srq.retire(&cqe).expect("posted").0 as usize;
+                let mut message = vec![0; cqe.byte_len() as usize];
+                // Of a WRITE with immediate data, the bytes are elsewhere.
+                let written = cqe.wc_opcode() == WcOpcode::RecvRdmaWithImm;
+                if written {
+                    self.window.read(0, &mut message)
+                } else {
+                    self.slots.read(slot * SLOT, &mut message)
+                }
+                let received = Received { message, imm: cqe.imm(), from: cqe.src_qp() };
+                self.post_receive(slot);
+                return received;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no message");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Every operation, to two targets in turn, over every path.
+#[test]
+fn requests_reach_the_target_that_each_names() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    for mut path in paths(&device) {
+        (path.traffic_class, path.hop_limit) = (0xa4, 17);
+        let mut near = Near::new(&device, &pd, &path);
+        let mut fars = [Far::new(&device, &pd, &path), Far::new(&device, &pd, &path)];
+        assert_ne!(fars[0].target.dctn(), fars[1].target.dctn());
+        let me = near.pair.qp.qpn();
+        for round in 0..8_u8 {
+            let far = &mut fars[usize::from(round % 2)];
+            let to = far.address(&pd, &path);
+            assert_eq!((to.dctn(), to.key()), (far.target.dctn(), KEY));
+            let message = vec![round; usize::from(round) * 12];
+            let sge = near.buffer.sge_of(0..message.len());
+            near.buffer.write(0, &message);
+            let told = |imm| Received { message: message.clone(), imm, from: me };
+            assert_eq!(near.run(&wqe::send().to(to).inline(&message[..]).signaled(WrId(1))), Ok(WcOpcode::Send));
+            assert_eq!(far.receive(), told(None));
+            assert_eq!(near.run(&wqe::send().to(to).imm(7).gather([sge]).signaled(WrId(2))), Ok(WcOpcode::Send));
+            assert_eq!(far.receive(), told(Some(7)));
+            let write = wqe::write(far.remote(0)).to(to).imm(8).gather([sge]).signaled(WrId(3));
+            assert_eq!(near.run(&write), Ok(WcOpcode::RdmaWrite));
+            assert_eq!(far.receive(), told(Some(8)));
+
+            let (word, value) = (far.remote(512), [round; 8]);
+            let found = u64::from_ne_bytes(value);
+            let result = |n: u64| (near.buffer.addr() + 1024 + 8 * n, near.buffer.lkey());
+            let [(first, lkey), (second, _)] = [result(0), result(1)];
+            let write = wqe::write(word).to(to).inline(&value).signaled(WrId(4));
+            assert_eq!(near.run(&write), Ok(WcOpcode::RdmaWrite));
+            let add = wqe::fetch_add(word, 1).to(to).result(first, lkey).signaled(WrId(5));
+            assert_eq!(near.run(&add), Ok(WcOpcode::FetchAdd));
+            let swap = wqe::compare_swap(word, found + 1, 99).to(to).result(second, lkey).signaled(WrId(6));
+            assert_eq!(near.run(&swap), Ok(WcOpcode::CompSwap));
+            let mut olds = [0; 16];
+            near.buffer.read(1024, &mut olds);
+            assert_eq!(olds, [found.to_ne_bytes(), (found + 1).to_ne_bytes()].as_flattened());
+
+            let read = wqe::read(far.remote(0)).to(to).scatter([near.buffer.sge_of(2048..2048 + message.len())]);
+            assert_eq!(near.run(&read.signaled(WrId(7))), Ok(WcOpcode::RdmaRead));
+            let mut back = vec![0; message.len()];
+            near.buffer.read(2048, &mut back);
+            assert_eq!(back, message, "{path:?}");
+        }
+    }
+}
+
+/// A target serves who knows its key. Who does not ends in the error state, and works again after a reset.
+#[test]
+fn a_wrong_key_ends_the_initiator_until_it_is_reset() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let (mut near, mut far) = (Near::new(&device, &pd, &path), Far::new(&device, &pd, &path));
+    for round in 0..2_u8 {
+        let to = far.address(&pd, &path);
+        assert_eq!(near.run(&wqe::send().to(to).inline(&[round; 3]).signaled(WrId(1))), Ok(WcOpcode::Send));
+        assert_eq!(far.receive().message, [round; 3]);
+        let wrong = DcAddress::new(to.vector(), to.dctn(), DcKey(KEY.0 ^ 1 << 40));
+        let failed = near.run(&wqe::send().to(wrong).inline(b"secret").signaled(WrId(2))).expect_err("refused");
+        let CqeError::Completion(error) = &failed else { panic!("{failed}") };
+        assert_ne!(error.status(), WcStatus::WrFlushErr, "{failed}");
+        assert_eq!(near.pair.qp.state(), Ok(QpState::Error));
+        let flushed = near.run(&wqe::send().to(to).inline(b"too late").signaled(WrId(3))).expect_err("flushed");
+        assert!(matches!(flushed, CqeError::Completion(e) if e.status() == WcStatus::WrFlushErr), "{flushed}");
+        assert!(far.cq.poll().is_none());
+        near.pair.reset(&mut [&mut near.cq], |_| ()).expect("RESET");
+        near.pair.activate(&path).expect("ready to send");
+    }
+}
+
+/// What was posted and has not completed is accounted for: to a target that has no receives, and never will.
+#[test]
+fn requests_are_drained() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let (mut near, far) = (Near::new(&device, &pd, &path), Far::new(&device, &pd, &path));
+    let cq = device.completion_queue(8).build().expect("a CQ");
+    let srq = pd.shared_recv_queue(1, 1).expect("an SRQ");
+    let empty = pd.target(cq.handle(), srq.handle()).build(&path, KEY).expect("a target");
+    let to = DcAddress::new(far.address(&pd, &path).vector(), empty.dctn(), KEY);
+    for n in 0..5 {
+        near.pair.sq.post(&wqe::send().to(to).inline(b"?").signaled(WrId(n))).expect("room");
+    }
+    let mut flushed = Vec::new();
+    let mut drain = near.pair.drain().expect("ERR");
+    while !drain.is_done() {
+        near.cq.poll_with(16, |cqe| {
+            if let Ok(Some(Drained::Send(done))) = drain.take(&cqe) {
+                flushed.push(done.wr_id.0);
+            }
+        });
+    }
+    assert_eq!(flushed, [0, 1, 2, 3, 4]);
+}
+
+/// An initiator has one queue pair for all targets: messages of many arrive where they should, in order.
+#[test]
+fn one_initiator_serves_many_targets() {
+    const TARGETS: usize = 40;
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let mut near = Near::new(&device, &pd, &path);
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
+    let mut srq = pd.shared_recv_queue(256, 1).expect("an SRQ");
+    let slots = Pool::new(&pd, 256 * 16, Access::ALL).expect("a pool").take(256 * 16).expect("all of it");
+    let vector = Far::new(&device, &pd, &path).address(&pd, &path).vector();
+    let targets: Vec<Dct> = (0..TARGETS)
+        .map(|n| pd.target(cq.handle(), srq.handle()).build(&path, DcKey(n as u64)).expect("a target"))
+        .collect();
+    for slot in 0..3 * TARGETS {
+        // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
+        unsafe { srq.post(WrId(slot as u64), &[slots.sge_of(slot * 16..slot * 16 + 16)]) }.expect("room");
+    }
+    let (mut seen, mut sent) = (BTreeMap::<u32, Vec<u8>>::new(), 0);
+    let begin = Instant::now();
+    while seen.values().map(Vec::len).sum::<usize>() < 3 * TARGETS {
+        // Of one target to another, and on again.
+        if sent < 3 * TARGETS {
+            let target = &targets[sent * 7 % TARGETS];
+            let to = DcAddress::new(vector, target.dctn(), target.key());
+            let round = [(sent / TARGETS) as u8];
+            let request = wqe::send().to(to).inline(&round).signaled(WrId(9));
+            sent += usize::from(near.pair.sq.post(&request).is_ok());
+        }
+        near.cq.poll_with(16, |cqe| near.pair.sq.retire(&cqe).map(drop).expect("outstanding"));
+        cq.poll_with(16, |cqe| {
+            assert_eq!(cqe.check(), Ok(Side::Responder));
+            let slot = srq.retire(&cqe).expect("posted").0 as usize;
+            let mut message = [0];
+            slots.read(slot * 16, &mut message);
+            seen.entry(cqe.qpn().get()).or_default().push(message[0]);
+        });
+        assert!(begin.elapsed() < Duration::from_secs(20), "{seen:?}");
+    }
+    let expected = targets.iter().map(|target| (target.dctn().get(), vec![0, 1, 2])).collect();
+    assert_eq!(seen, expected);
+}
+
+/// What cannot be is refused by a typed error, before anything is made where that is known.
+#[test]
+fn what_cannot_be_is_refused() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
+    let builder = || pd.queue_pair::<Dci>(cq.handle(), cq.handle());
+    assert_eq!((builder().recv_completions(), builder().sends(9).send_completions()), (0, 10));
+    let out_of_range = |what, value, min, max| Error::OutOfRange { what, value, min, max };
+    let refused = builder().receives(1).build().expect_err("no receive queue");
+    assert_eq!(refused, out_of_range("receives of an initiator", 1, 0, 0));
+    let refused = builder().shared_recv_queue(srq.handle()).build().expect_err("no receives at all");
+    assert_eq!(refused, out_of_range("shared receive queues of an initiator", 1, 0, 0));
+    let mut nowhere = path.clone();
+    nowhere.port.number = device.attr().ports + 1;
+    let refused = pd.target(cq.handle(), srq.handle()).build(&nowhere, KEY).expect_err("no such port");
+    assert_eq!(refused, out_of_range("port", u64::from(nowhere.port.number), 1, device.attr().ports.into()));
+    let mut pair = builder().build().expect("an initiator");
+    assert_eq!(pair.activate(&nowhere), Err(refused));
+    pair.activate(&path).expect("ready to send");
+    let again = pair.activate(&path).expect_err("it is in RTS");
+    assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
+}
+
+/// Queue pairs are adopted as what they are; the differential tests post to initiators that another library has made.
+#[test]
+fn targets_are_not_adopted() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let far = Far::new(&device, &pd, &path);
+    let raw = NonNull::new(far.target.as_raw()).expect("a target");
+    // SAFETY: alive, and refused.
+    let refused = unsafe { adopt_qp::<Dci>(raw) }.expect_err("it posts nothing");
+    assert_eq!(refused, Error::WrongTransport { is: "DCT".into(), wanted: "DCI" });
+    // SAFETY: as above.
+    let refused = unsafe { adopt_qp::<Rc>(raw) }.expect_err("it is no connection");
+    assert_eq!(refused, Error::WrongTransport { is: "the driver's own".into(), wanted: "RC" });
+    // SAFETY: as above; a queue of this crate is there already.
+    let near = Near::new(&device, &pd, &path);
+    let taken = unsafe { adopt_qp::<Dci>(NonNull::new(near.pair.qp.as_raw()).expect("an initiator")) };
+    assert!(matches!(taken, Err(Error::Taken { .. })), "{taken:?}");
+}
