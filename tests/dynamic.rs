@@ -324,8 +324,8 @@ fn targets_are_not_adopted() {
     // SAFETY: as above.
     let refused = unsafe { adopt_qp::<Rc>(raw) }.expect_err("it is no connection");
     assert_eq!(refused, Error::WrongTransport { is: "the driver's own".into(), wanted: "RC" });
-    // SAFETY: as above; a queue of this crate is there already.
     let near = Near::new(&device, &pd, &path);
+    // SAFETY: as above; a queue of this crate is there already.
     let taken = unsafe { adopt_qp::<Dci>(NonNull::new(near.pair.qp.as_raw()).expect("an initiator")) };
     assert!(matches!(taken, Err(Error::Taken { .. })), "{taken:?}");
 }

@@ -5,7 +5,7 @@ use rdma_sys as sys;
 use super::error::{in_range, zero};
 use super::event::event;
 use super::states::zeroed_attr;
-use super::{DeviceAttr, Error, Path, QpBuilder, QueuePair, VerbsTransport, ffi};
+use super::{DeviceAttr, Error, Path, QueuePair, VerbsTransport, ffi};
 use crate::db::Register;
 use crate::transport::{self, DciStreams, Initiator};
 use crate::types::{DS_BYTES, DciStream, Psn};
@@ -52,19 +52,6 @@ pub(super) fn attributes(
         attr.dc_init_attr.dct_access_key = u64::from_ne_bytes([count, errored, 0, 0, 0, 0, 0, 0]);
     }
     Ok(())
-}
-
-impl QpBuilder<'_, DciStreams> {
-    /// `2^log_streams` streams, of which `2^log_errored` may have failed at a time; when one more fails, the queue pair does.
-    ///
-    /// Default: two streams, of which one may fail. The device's limits are
-    /// [`max_log_dci_streams`](DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](DeviceAttr::max_log_dci_errored);
-    /// [`build`](Self::build) fails past them, and where there are none.
-    #[must_use]
-    pub fn streams(mut self, log_streams: u8, log_errored: u8) -> Self {
-        self.streams = Some([log_streams, log_errored]);
-        self
-    }
 }
 
 impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {

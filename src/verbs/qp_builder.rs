@@ -17,6 +17,7 @@ use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
+use crate::transport::DciStreams;
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
 
 /// What a queue pair is to be like.
@@ -287,6 +288,19 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), Some(under)) }?;
         made.bound(window, receives);
         Ok(made)
+    }
+}
+
+impl QpBuilder<'_, DciStreams> {
+    /// `2^log_streams` streams, of which `2^log_errored` may have failed at a time; when one more fails, the queue pair does.
+    ///
+    /// Default: two streams, of which one may fail. The device's limits are
+    /// [`max_log_dci_streams`](super::DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](super::DeviceAttr::max_log_dci_errored);
+    /// [`build`](Self::build) fails past them, and where there are none.
+    #[must_use]
+    pub fn streams(mut self, log_streams: u8, log_errored: u8) -> Self {
+        self.streams = Some([log_streams, log_errored]);
+        self
     }
 }
 

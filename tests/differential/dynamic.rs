@@ -145,6 +145,8 @@ fn addresses(fabric: &Fabric) -> impl Strategy<Value = DcAddress> + use<> {
 }
 
 impl Link for transport::Dci {
+    const COLUMN: &str = "DCI";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         pair.activate(&fabric.path())
     }
@@ -159,6 +161,8 @@ impl Link for transport::Dci {
 }
 
 impl Link for transport::DciStreams {
+    const COLUMN: &str = "DCI with streams";
+
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
         pair.activate(&fabric.path())
     }

@@ -25,6 +25,7 @@ pub(crate) struct Claim {
 
 const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
+const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
 
 /// All of them.
@@ -53,6 +54,25 @@ pub(crate) const CLAIMS: &[Claim] = &[
         proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`"),
         test: ("tests/send_queue/datagrams.rs", "a_compact_datagram_of_28_bytes_is_one_wqebb"),
         operations: &["Send", "SendImm"],
+    },
+    Claim {
+        column: "DCI",
+        proof: Proof::Libmlx5,
+        test: (DYNAMIC, "on_infiniband"),
+        operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim { column: "DCI, compact", proof: Proof::Libmlx5, test: (DYNAMIC, "on_infiniband"), operations: &["Nop"] },
+    Claim {
+        column: "DCI, compact",
+        proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`"),
+        test: ("tests/send_queue/dynamic.rs", "every_operation_follows_a_compact_address"),
+        operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim {
+        column: "DCI with streams",
+        proof: Proof::Libmlx5,
+        test: (DYNAMIC, "streams"),
+        operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
     },
     Claim {
         column: "raw packets",

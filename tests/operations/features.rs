@@ -30,6 +30,7 @@ const fn golden(
 
 const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
+const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
 const STATUSES: &str = "tests/differential/statuses.rs";
 
@@ -38,6 +39,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("doorbells", "BlueFlame copies and 8-byte doorbells", SENDS, "blueflame_for_inline_requests_only"),
     by_libmlx5("doorbells", "none but 8-byte doorbells", SENDS, "blueflame_not_at_all"),
     by_libmlx5("send queues", "the index around 2^16", SENDS, "the_index_wraps"),
+    by_libmlx5("send queues", "of initiators, the same", DYNAMIC, "the_index_wraps"),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use blueflame::transport::{self, Transport};
 use blueflame::wqe::parts::Operation;
-use blueflame::wqe::{self, CompactAv, FullAv, SupportedOn, To, UdAddress};
+use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, FullAv, SupportedOn, To, UdAddress};
 
 /// A segment of a WQE, between the control segment and the data.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,9 @@ impl<O: SupportedOn<T>, T: Transport> Probe<O, T> {
 type Plain<O> = O;
 type ToFull<O> = To<O, UdAddress<FullAv>>;
 type ToCompact<O> = To<O, UdAddress<CompactAv>>;
+type ToTarget<O> = To<O, DcAddress<FullAv>>;
+type ToNearTarget<O> = To<O, DcAddress<CompactAv>>;
+type ByStream<O> = To<O, DcStream<FullAv>>;
 
 macro_rules! table {
     (
@@ -102,6 +105,9 @@ table! {
         "UC": Plain transport::Uc, &[];
         "UD": ToFull transport::Ud, &[FULL_AV];
         "UD, compact": ToCompact transport::Ud, &[BASE_AV];
+        "DCI": ToTarget transport::Dci, &[FULL_AV];
+        "DCI, compact": ToNearTarget transport::Dci, &[BASE_AV];
+        "DCI with streams": ByStream transport::DciStreams, &[FULL_AV];
         "raw packets": Plain transport::RawPacket, &[];
     }
     rows: {

@@ -77,6 +77,26 @@ fn atomics_have_three_segments() {
     check::<Dci, _, _>(request, &wqe, false);
 }
 
+#[test]
+fn every_operation_follows_a_compact_address() {
+    let to = aim(near());
+    let wqe = |opcode, imm, segments: &[[u8; 16]]| {
+        [&[ctrl(opcode, 2 + segments.len() as u8, 0, imm), base(0)], segments].concat()
+    };
+    check::<Dci, _, _>(wqe::send().to(to).gather([LOCAL]), &wqe(0x0a, [0; 4], &[DATA]), false);
+    check::<Dci, _, _>(wqe::send().imm(7).to(to).gather([LOCAL]), &wqe(0x0b, [0, 0, 0, 7], &[DATA]), false);
+    check::<Dci, _, _>(wqe::send().invalidate(Rkey(8)).to(to), &wqe(0x01, [0, 0, 0, 8], &[]), false);
+    check::<Dci, _, _>(wqe::write(REMOTE).to(to), &wqe(0x08, [0; 4], &[RADDR]), false);
+    check::<Dci, _, _>(wqe::write(REMOTE).imm(9).to(to), &wqe(0x09, [0, 0, 0, 9], &[RADDR]), false);
+    check::<Dci, _, _>(wqe::read(REMOTE).to(to).scatter([LOCAL]), &wqe(0x10, [0; 4], &[RADDR, DATA]), false);
+    let operands = |compare| [0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, compare];
+    let result = [0, 0, 0, 8, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+    let swap = wqe::compare_swap(REMOTE, 6, 7).to(to).result(LOCAL.addr, LOCAL.lkey);
+    check::<Dci, _, _>(swap, &wqe(0x11, [0; 4], &[RADDR, operands(6), result]), false);
+    let add = wqe::fetch_add(REMOTE, 7).to(to).result(LOCAL.addr, LOCAL.lkey);
+    check::<Dci, _, _>(add, &wqe(0x12, [0; 4], &[RADDR, operands(0), result]), false);
+}
+
 /// `dci_stream_channel_id` of `struct mlx5_wqe_ctrl_seg`.
 #[test]
 fn streams_are_in_the_control_segment() {
