@@ -101,14 +101,8 @@ impl CommandError {
                 "this kernel or libmlx5 has no DevX, or not this part of it"
             }
             (Status::OK, libc::EINVAL) => "the kernel does not let user space send this command in this way",
-            (Status::BAD_OP_ERR, _) => "this firmware does not know the command: look at the capabilities first",
-            (Status::BAD_PARAM_ERR, _) => "a field has a value that is reserved, or goes beyond a capability",
-            (Status::BAD_RES_ERR, _) => "an object that the command names does not exist, or is another's",
-            (Status::RES_BUSY, _) => "something still uses the object: destroy that first",
-            (Status::LIM_ERR, _) => "more than the device has of it: see its capabilities (log_max_*)",
-            (Status::BAD_QP_STATE_ERR, _) => "the queue pair is in a state from which this cannot be done",
-            (Status::NO_RES_ERR, _) => "the device has no more of these, or no memory for it",
-            _ => return None,
+            (Status::OK, _) => return None,
+            (status, _) => return status.hint(),
         })
     }
 }

@@ -32,6 +32,7 @@ mod claims;
 mod compare;
 mod completions;
 mod datagrams;
+mod decoded;
 mod dynamic;
 mod ethernet;
 mod events;

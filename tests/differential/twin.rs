@@ -16,6 +16,7 @@ use rdma_sys as sys;
 use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
 use crate::datagrams::addressed;
+use crate::decoded;
 use crate::dynamic::Targets;
 use crate::post::{self, Receive, Way};
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
@@ -193,13 +194,16 @@ impl<T: Link> Twins<T> {
             batch.ring_doorbell();
         }
         let mut last = Place { slot: 0, ds: 0 };
-        for wr in list {
+        let their_ring = ring(&self.theirs.raw.parts.sq);
+        for (wr, to_them) in list.iter().zip(&to_them) {
             last = Place { slot: self.pi % self.wqebbs(), ds: units(wr) };
+            let wqe: Vec<u8> = their_ring.iter().cycle().skip(last.slot * 64).take(last.ds * 16).copied().collect();
+            decoded::agrees(to_them, &wqe, T::QP_TYPE, self.theirs.raw.number(), self.pi)?;
             self.rules.written(wr, last, way);
             self.pi = (self.pi + last.wqebbs()) & 0xffff;
             self.held = (self.held.0 + last.wqebbs(), self.held.1 + 1);
         }
-        self.rules.compare(&ring(&self.theirs.raw.parts.sq), &ring(&self.ours.raw.parts.sq))?;
+        self.rules.compare(&their_ring, &ring(&self.ours.raw.parts.sq))?;
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))?;
         same("producer index", self.pi as u32, record(&self.ours.raw.parts)[1])?;
         match (their_register, windows) {

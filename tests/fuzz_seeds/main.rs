@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame_fuzz_targets::encode::Encode;
-use blueflame_fuzz_targets::{cqe_parse, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -54,6 +54,11 @@ fn wqe_build() {
 #[test]
 fn queue_ops() {
     check("queue_ops", &seeds::queue_ops(), queue_ops::run);
+}
+
+#[test]
+fn decode() {
+    check("decode", &seeds::decode(), decode::run);
 }
 
 #[test]

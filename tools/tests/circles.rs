@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 /// Whoever takes the circle out of a room adds it.
 const ROOMS: &[(&str, &[&str])] = &[
     ("src/lib.rs", &["src/cq", "src/db", "src/queue", "src/verbs", "src/wqe"]),
+    ("decode/src/lib.rs", &["decode/src"]),
     ("devx/src/lib.rs", &["devx/src"]),
     ("softhca/src/lib.rs", &["softhca/src"]),
     ("testkit/src/lib.rs", &["testkit/src"]),
@@ -24,8 +25,14 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose folders and files at the top, each as a whole, have no circle either.
-const LAYERED: &[&str] =
-    &["src/lib.rs", "devx/src/lib.rs", "softhca/src/lib.rs", "testkit/src/lib.rs", "softhca/uverbs/src/lib.rs"];
+const LAYERED: &[&str] = &[
+    "src/lib.rs",
+    "decode/src/lib.rs",
+    "devx/src/lib.rs",
+    "softhca/src/lib.rs",
+    "testkit/src/lib.rs",
+    "softhca/uverbs/src/lib.rs",
+];
 
 /// A module, as the names from the crate's root to it.
 type Module = Vec<String>;

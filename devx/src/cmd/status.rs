@@ -48,4 +48,19 @@ impl Status {
             _ => "unknown status",
         }
     }
+
+    /// What usually is behind it, and what to do about it.
+    #[must_use]
+    pub const fn hint(self) -> Option<&'static str> {
+        Some(match self {
+            Self::BAD_OP_ERR => "this firmware does not know the command: look at the capabilities first",
+            Self::BAD_PARAM_ERR => "a field has a value that is reserved, or goes beyond a capability",
+            Self::BAD_RES_ERR => "an object that the command names does not exist, or is another's",
+            Self::RES_BUSY => "something still uses the object: destroy that first",
+            Self::LIM_ERR => "more than the device has of it: see its capabilities (log_max_*)",
+            Self::BAD_QP_STATE_ERR => "the queue pair is in a state from which this cannot be done",
+            Self::NO_RES_ERR => "the device has no more of these, or no memory for it",
+            _ => return None,
+        })
+    }
 }

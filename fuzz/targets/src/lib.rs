@@ -4,6 +4,7 @@
 pub mod encode;
 pub mod cqe_parse;
 mod datagrams;
+pub mod decode;
 pub mod device_fetch;
 pub mod devx_outbox;
 pub mod dynamic;

@@ -1,0 +1,152 @@
+//! CQEs: which layout one has, and what it tells.
+use blueflame::cq::{CqeFormat, CqeOpcode, layout::OpOwn};
+
+use crate::diagnosis;
+use crate::layout::{Layout, cqe as layout};
+use crate::names;
+use crate::report::{Kind, Record};
+
+/// Bytes of a CQE's fields.
+const CQE64: usize = 64;
+/// Mini-CQEs in an array, which takes the place of a CQE.
+const MINI_CQES: usize = 8;
+
+fn op_own(cqe64: &[u8]) -> OpOwn {
+    OpOwn(cqe64.get(CQE64 - 1).copied().unwrap_or(0xf0))
+}
+
+/// Whether the device may have written this, or an initialised ring may hold it.
+pub(crate) fn is_plausible(cqe64: &[u8]) -> bool {
+    if cqe64.len() < CQE64 || cqe64[..CQE64] == [0; CQE64] {
+        return false;
+    }
+    let qpn = layout::CQE64.get(cqe64, "sop_drop_qpn:qpn");
+    match CqeOpcode::new(op_own(cqe64).opcode()) {
+        CqeOpcode::Unknown(_) => false,
+        CqeOpcode::ReqErr | CqeOpcode::RespErr => layout::ERR_CQE.get(cqe64, "syndrome") != 0,
+        CqeOpcode::Req => qpn != 0 && names::opcode(layout::CQE64.get(cqe64, "sop_drop_qpn:sop")).is_some(),
+        CqeOpcode::RespWrImm | CqeOpcode::RespSend | CqeOpcode::RespSendImm | CqeOpcode::RespSendInv => qpn != 0,
+        _ => true,
+    }
+}
+
+/// Bytes of each CQE in `bytes`, 64 or 128.
+fn stride(bytes: &[u8], told: Option<usize>) -> usize {
+    match told {
+        Some(128) => 128,
+        Some(_) => CQE64,
+        // The fields are in the second half. The first is not in use, or has bytes of a message.
+        None if bytes.len() == 128 && is_plausible(&bytes[CQE64..]) => {
+            let unused = bytes[..CQE64] == [0; CQE64] || !is_plausible(bytes);
+            if unused || op_own(&bytes[CQE64..]).format() == CqeFormat::Inline64 { 128 } else { CQE64 }
+        }
+        None => CQE64,
+    }
+}
+
+/// The CQEs in `bytes`, which may be a whole ring. Those that the device has never written are counted, not shown, unless there
+/// are no others.
+pub(crate) fn all(bytes: &[u8], cqe_bytes: Option<usize>) -> Vec<Record> {
+    let stride = stride(bytes, cqe_bytes);
+    let mut records: Vec<Record> = Vec::new();
+    let (mut unwritten, mut minis) = (0, 0);
+    for cqe in bytes.chunks(stride) {
+        let fields = if cqe.len() == 128 { &cqe[CQE64..] } else { cqe };
+        let is_unwritten = fields.len() == CQE64 && op_own(fields).opcode() == 15;
+        if minis > 0 {
+            let here = minis.min(MINI_CQES);
+            minis -= here;
+            records.push(mini_cqes(fields, here));
+        } else if is_unwritten && bytes.len() > stride {
+            unwritten += 1;
+        } else {
+            let record = one(cqe);
+            if op_own(fields).format() == CqeFormat::Compressed && !is_error(fields) && fields.len() == CQE64 {
+                minis = layout::CQE64.get(fields, "byte_cnt") as usize;
+            }
+            records.push(record);
+        }
+    }
+    if unwritten > 0 {
+        if records.is_empty() {
+            records.push(one(&bytes[..stride.min(bytes.len())]));
+        }
+        if let Some(last) = records.last_mut() {
+            last.notes.push(format!("{unwritten} CQEs of the dump were never written by the device (opcode 15)"));
+        }
+    }
+    records
+}
+
+fn is_error(cqe64: &[u8]) -> bool {
+    matches!(CqeOpcode::new(op_own(cqe64).opcode()), CqeOpcode::ReqErr | CqeOpcode::RespErr | CqeOpcode::SigErr)
+}
+
+/// A CQE of 64 or 128 bytes.
+fn one(cqe: &[u8]) -> Record {
+    let offset = if cqe.len() == 128 { CQE64 } else { 0 };
+    let fields = &cqe[offset..];
+    let op_own = op_own(fields);
+    let opcode = CqeOpcode::new(op_own.opcode());
+    let name = names::cqe_opcode(op_own.opcode().into()).unwrap_or("CQE of an unknown opcode");
+    let layout: &Layout = match opcode {
+        CqeOpcode::ReqErr | CqeOpcode::RespErr => &layout::ERR_CQE,
+        CqeOpcode::SigErr => &layout::SIG_ERR_CQE,
+        _ => &layout::CQE64,
+    };
+    let qpn = layout::CQE64.get(fields, "sop_drop_qpn:qpn");
+    let title = if opcode == CqeOpcode::Invalid { name.to_owned() } else { format!("{name}, queue pair {qpn:#x}") };
+    let mut record = Record::new(Kind::Cqe, title);
+    record.bytes = cqe.to_vec();
+    match op_own.format() {
+        CqeFormat::Inline32 if !is_error(fields) && fields.len() == CQE64 => {
+            record.parts.push(layout::INLINE_SCATTER.read(fields, offset, &mut record.notes));
+            // What the layout says of these bytes is not so here.
+            let mut part = layout.read(fields, offset, &mut record.notes);
+            part.fields.retain(|field| field.offset >= offset + 32);
+            record.parts.push(part);
+        }
+        format => {
+            if format == CqeFormat::Inline64 && offset == CQE64 {
+                for half in [0, 32] {
+                    record.parts.push(layout::INLINE_SCATTER.read(&cqe[half..], half, &mut record.notes));
+                }
+            }
+            record.parts.push(layout.read(fields, offset, &mut record.notes));
+            if format == CqeFormat::Compressed && !is_error(fields) {
+                record.notes.push(
+                    "the title of a compressed block: byte_cnt is how many mini-CQEs follow, eight in the place of a CQE"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    // The high byte is the WQE's opcode for requests alone.
+    if matches!(opcode, CqeOpcode::Req | CqeOpcode::ReqErr) {
+        for field in record.parts.iter_mut().flat_map(|part| &mut part.fields) {
+            if matches!(&*field.name, "sop_drop_qpn:sop" | "s_wqe_opcode_qpn:s_wqe_opcode") {
+                field.meaning = field.value.number().and_then(names::opcode).map(str::to_owned);
+            }
+        }
+    }
+    if fields.len() == CQE64 {
+        record.diagnosis = diagnosis::of_cqe(fields, opcode);
+    }
+    record
+}
+
+/// An array of mini-CQEs, of which the first `count` are valid.
+pub(crate) fn mini_cqes(bytes: &[u8], count: usize) -> Record {
+    let mut record = Record::new(Kind::MiniCqes, format!("{count} mini-CQEs"));
+    record.bytes = bytes.to_vec();
+    for (index, mini) in bytes.chunks(layout::MINI_CQE.bytes).take(count).enumerate() {
+        let part = layout::MINI_CQE.read(mini, index * layout::MINI_CQE.bytes, &mut record.notes);
+        record.parts.push(part);
+    }
+    record.notes.push(
+        "the first four bytes are a hash, a checksum and a stride index, a flow tag, or a WQE's index and opcode, as the queue \
+         was created"
+            .to_owned(),
+    );
+    record
+}

@@ -1,0 +1,197 @@
+//! The layouts of CQEs, doorbell records and doorbell registers.
+//!
+//! Sources: rdma-core `providers/mlx5/mlx5dv.h`; Linux `include/linux/mlx5/device.h` (signature errors, compressed CQEs, checksum)
+//! and `include/linux/mlx5/{cq,doorbell}.h`; UCX `src/uct/ib/mlx5/ib_mlx5.h` and NVSHMEM (the hardware's syndrome).
+
+use super::Show::{Bytes, Dec, Flags, Hex, Named, Unused, Zero};
+use super::{FieldLayout, Layout, bits, bits8, checked, whole};
+use crate::names;
+
+/// `mlx5_cqe64`.
+pub const CQE64: Layout = checked(Layout {
+    name: "mlx5_cqe64",
+    bytes: 64,
+    fields: &[
+        whole("rsvd0", 0, 2, Unused),
+        whole("wqe_id", 2, 2, Unused),
+        whole("rsvd4", 4, 13, Unused),
+        whole("ml_path", 17, 1, Unused),
+        whole("rsvd20", 18, 4, Unused),
+        whole("slid", 22, 2, Unused),
+        bits("flags_rqpn:reserved", 24, 31, 30, Unused),
+        bits("flags_rqpn:g", 24, 29, 28, Named(grh)),
+        bits("flags_rqpn:sl", 24, 27, 24, Dec),
+        bits("flags_rqpn:rqpn", 24, 23, 0, Hex),
+        whole("hds_ip_ext", 28, 1, Flags(&[(1, "L2_OK"), (2, "L3_OK"), (4, "L4_OK")])),
+        whole("l4_hdr_type_etc", 29, 1, Hex),
+        whole("vlan_info", 30, 2, Unused),
+        bits("srqn_uidx:lro_num_seg", 32, 31, 24, Unused),
+        bits("srqn_uidx:srqn_uidx", 32, 23, 0, Hex),
+        whole("imm_inval_pkey", 36, 4, Hex),
+        whole("app", 40, 1, Unused),
+        whole("app_op", 41, 1, Unused),
+        whole("app_info", 42, 2, Unused),
+        whole("byte_cnt", 44, 4, Dec),
+        whole("timestamp", 48, 8, Hex),
+        bits("sop_drop_qpn:sop", 56, 31, 24, Hex),
+        bits("sop_drop_qpn:qpn", 56, 23, 0, Hex),
+        whole("wqe_counter", 60, 2, Hex),
+        whole("signature", 62, 1, Hex),
+        OP_OWN[0],
+        OP_OWN[1],
+        OP_OWN[2],
+        OP_OWN[3],
+    ],
+});
+
+/// The last byte of each CQE.
+const OP_OWN: [FieldLayout; 4] = [
+    bits8("op_own:opcode", 63, 7, 4, Named(names::cqe_opcode)),
+    bits8("op_own:format", 63, 3, 2, Named(format)),
+    bits8("op_own:se", 63, 1, 1, Hex),
+    bits8("op_own:owner", 63, 0, 0, Hex),
+];
+
+fn grh(bits: u64) -> Option<&'static str> {
+    (bits != 0).then_some("with a GRH")
+}
+
+fn format(bits: u64) -> Option<&'static str> {
+    Some(match bits {
+        0 => "no inline data",
+        1 => "MLX5_INLINE_SCATTER_32: the first 32 bytes are the message",
+        2 => "MLX5_INLINE_SCATTER_64: the 64 bytes before this half are the message",
+        _ => "compressed",
+    })
+}
+
+/// `mlx5_err_cqe`: a request that failed. The two bytes before `vendor_err_synd` are reserved in `mlx5dv.h`; UCX and NVSHMEM name
+/// them.
+pub const ERR_CQE: Layout = checked(Layout {
+    name: "mlx5_err_cqe",
+    bytes: 64,
+    fields: &[
+        whole("rsvd0", 0, 32, Unused),
+        bits("srqn:reserved", 32, 31, 24, Unused),
+        bits("srqn:srqn", 32, 23, 0, Hex),
+        whole("rsvd1", 36, 16, Unused),
+        whole("rsvd1:hw_err_synd", 52, 1, Hex),
+        whole("rsvd1:hw_synd_type", 53, 1, Hex),
+        whole("vendor_err_synd", 54, 1, Hex),
+        whole("syndrome", 55, 1, Named(names::syndrome)),
+        bits("s_wqe_opcode_qpn:s_wqe_opcode", 56, 31, 24, Hex),
+        bits("s_wqe_opcode_qpn:qpn", 56, 23, 0, Hex),
+        whole("wqe_counter", 60, 2, Hex),
+        whole("signature", 62, 1, Hex),
+        OP_OWN[0],
+        OP_OWN[1],
+        OP_OWN[2],
+        OP_OWN[3],
+    ],
+});
+
+/// `mlx5_sig_err_cqe` of Linux: a check of signatures failed.
+pub const SIG_ERR_CQE: Layout = checked(Layout {
+    name: "mlx5_sig_err_cqe",
+    bytes: 64,
+    fields: &[
+        whole("rsvd0", 0, 16, Unused),
+        whole("expected_trans_sig", 16, 4, Hex),
+        whole("actual_trans_sig", 20, 4, Hex),
+        whole("expected_reftag", 24, 4, Hex),
+        whole("actual_reftag", 28, 4, Hex),
+        whole(
+            "syndrome",
+            32,
+            2,
+            Flags(&[(1 << 13, "guard"), (1 << 11, "reference tag"), (1 << 12, "application tag")]),
+        ),
+        whole("rsvd22", 34, 2, Unused),
+        whole("mkey", 36, 4, Hex),
+        whole("err_offset", 40, 8, Hex),
+        whole("rsvd30", 48, 8, Unused),
+        whole("qpn", 56, 4, Hex),
+        whole("rsvd38", 60, 2, Unused),
+        whole("signature", 62, 1, Hex),
+        OP_OWN[0],
+        OP_OWN[1],
+        OP_OWN[2],
+        OP_OWN[3],
+    ],
+});
+
+/// The doorbell record of a queue pair: `MLX5_RCV_DBR`, `MLX5_SND_DBR`.
+pub const QP_RECORD: Layout = checked(Layout {
+    name: "doorbell record of a queue pair",
+    bytes: 8,
+    fields: &[
+        bits("MLX5_RCV_DBR:reserved", 0, 31, 16, Zero),
+        bits("MLX5_RCV_DBR:counter", 0, 15, 0, Hex),
+        bits("MLX5_SND_DBR:reserved", 4, 31, 16, Zero),
+        bits("MLX5_SND_DBR:counter", 4, 15, 0, Hex),
+    ],
+});
+
+/// The doorbell record of a completion queue: `MLX5_CQ_SET_CI`, `MLX5_CQ_ARM_DB`.
+pub const CQ_RECORD: Layout = checked(Layout {
+    name: "doorbell record of a completion queue",
+    bytes: 8,
+    fields: &[
+        bits("MLX5_CQ_SET_CI:reserved", 0, 31, 24, Zero),
+        bits("MLX5_CQ_SET_CI:ci", 0, 23, 0, Hex),
+        bits("MLX5_CQ_ARM_DB:reserved", 4, 31, 30, Zero),
+        bits("MLX5_CQ_ARM_DB:sn", 4, 29, 28, Dec),
+        bits("MLX5_CQ_ARM_DB:cmd", 4, 27, 24, Named(arm)),
+        bits("MLX5_CQ_ARM_DB:ci", 4, 23, 0, Hex),
+    ],
+});
+
+fn arm(command: u64) -> Option<&'static str> {
+    Some(match command {
+        0 => "MLX5_CQ_DB_REQ_NOT: an event for the next CQE",
+        1 => "MLX5_CQ_DB_REQ_NOT_SOL: an event for the next solicited CQE",
+        _ => return None,
+    })
+}
+
+/// What is stored to a send queue's doorbell register: the first 8 bytes of the last WQE.
+pub const SQ_DOORBELL: Layout = checked(Layout {
+    name: "doorbell register of a send queue",
+    bytes: 8,
+    fields: &[
+        bits("opmod_idx_opcode:opmod", 0, 31, 24, Hex),
+        bits("opmod_idx_opcode:idx", 0, 23, 8, Hex),
+        bits("opmod_idx_opcode:opcode", 0, 7, 0, Named(names::opcode)),
+        bits("qpn_ds:qpn", 4, 31, 8, Hex),
+        bits("qpn_ds:reserved", 4, 7, 6, Zero),
+        bits("qpn_ds:ds", 4, 5, 0, Dec),
+    ],
+});
+
+/// What is stored to a completion queue's doorbell register (`MLX5_CQ_DOORBELL`) to ask for an event.
+pub const CQ_DOORBELL: Layout = checked(Layout {
+    name: "doorbell register of a completion queue",
+    bytes: 8,
+    fields: &[
+        bits("arm:reserved", 0, 31, 30, Zero),
+        bits("arm:sn", 0, 29, 28, Dec),
+        bits("arm:cmd", 0, 27, 24, Named(arm)),
+        bits("arm:ci", 0, 23, 0, Hex),
+        bits("cqn:reserved", 4, 31, 24, Zero),
+        bits("cqn:cqn", 4, 23, 0, Hex),
+    ],
+});
+
+/// `mlx5_mini_cqe8` of Linux; what the first four bytes are depends on the queue's format.
+pub const MINI_CQE: Layout = checked(Layout {
+    name: "mlx5_mini_cqe8",
+    bytes: 8,
+    fields: &[whole("rx_hash_result", 0, 4, Hex), whole("byte_cnt", 4, 4, Dec)],
+});
+
+/// Message bytes in a CQE.
+pub const INLINE_SCATTER: Layout =
+    checked(Layout { name: "the message", bytes: 32, fields: &[whole("data", 0, 32, Bytes)] });
+
+/// All of them that `mlx5dv.h` has, for the test that compares them with it.
+pub const OF_MLX5DV: &[&Layout] = &[&CQE64, &ERR_CQE];

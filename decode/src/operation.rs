@@ -1,0 +1,68 @@
+//! Which segments the WQEs of each operation are made of.
+use blueflame::wqe::seg::Opcode;
+
+use crate::layout::{Layout, wqe as seg};
+
+/// What follows the control segment, and, where there is one, the address of the transport.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// A segment of fixed size.
+    Fixed(&'static Layout),
+    /// Operands of a masked compare and swap, whose size the opcode modifier tells.
+    MaskedSwap,
+    /// The same of a fetch and add.
+    MaskedAdd,
+    /// An Ethernet segment with its inline headers.
+    Eth,
+    /// Data segments, and inline segments, up to the end.
+    Data,
+    /// A control segment of UMR and what it announces: a memory key's context, its translation, its signature configuration.
+    Umr,
+    /// What a WAIT waits for: a queue, or a value, as the opcode modifier says.
+    Wait,
+}
+
+/// An operation of a send queue.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    opcode: u8,
+    pub(crate) steps: &'static [Step],
+    /// Whether an address vector or an XRC segment may come first.
+    pub(crate) addressed: bool,
+}
+
+const fn operation(opcode: u8, addressed: bool, steps: &'static [Step]) -> Operation {
+    Operation { opcode, steps, addressed }
+}
+
+/// Operations with segments of their own, beside the control segment.
+const OPERATIONS: &[Operation] = &[
+    operation(Opcode::SendInval as u8, true, &[Step::Data]),
+    operation(Opcode::RdmaWrite as u8, true, &[Step::Fixed(&seg::RADDR), Step::Data]),
+    operation(Opcode::RdmaWriteImm as u8, true, &[Step::Fixed(&seg::RADDR), Step::Data]),
+    operation(Opcode::Send as u8, true, &[Step::Data]),
+    operation(Opcode::SendImm as u8, true, &[Step::Data]),
+    operation(Opcode::Tso as u8, false, &[Step::Eth, Step::Data]),
+    operation(0x0f, false, &[Step::Wait]),
+    operation(Opcode::RdmaRead as u8, true, &[Step::Fixed(&seg::RADDR), Step::Data]),
+    operation(Opcode::AtomicCs as u8, true, ATOMIC),
+    operation(Opcode::AtomicFa as u8, true, ATOMIC),
+    operation(Opcode::AtomicMaskedCs as u8, true, &[Step::Fixed(&seg::RADDR), Step::MaskedSwap, Step::Data]),
+    operation(Opcode::AtomicMaskedFa as u8, true, &[Step::Fixed(&seg::RADDR), Step::MaskedAdd, Step::Data]),
+    operation(0x16, false, &[Step::Fixed(&seg::QUEUE)]),
+    operation(0x17, false, &[Step::Fixed(&seg::QUEUE)]),
+    operation(Opcode::SetPsv as u8, false, &[Step::Fixed(&seg::SET_PSV)]),
+    operation(0x23, false, &[Step::Data]),
+    operation(Opcode::Umr as u8, false, &[Step::Umr]),
+    operation(Opcode::TagMatching as u8, false, &[Step::Fixed(&seg::TAG_MATCHING), Step::Data]),
+    operation(0x29, false, &[Step::Eth, Step::Data]),
+    operation(Opcode::FlowTblAccess as u8, false, &[Step::Fixed(&seg::FLOW_UPDATE)]),
+    operation(Opcode::Mmo as u8, false, &[Step::Fixed(&seg::MMO), Step::Data]),
+];
+
+const ATOMIC: &[Step] = &[Step::Fixed(&seg::RADDR), Step::Fixed(&seg::ATOMIC), Step::Data];
+
+/// The operation with an opcode of a control segment.
+pub(crate) fn of(opcode: u8) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.opcode == opcode)
+}

@@ -1,0 +1,184 @@
+//! Text: lines of logs, and dumps between them.
+use crate::guess;
+use crate::hex::{self, Block, Line};
+use crate::logs;
+use crate::options::{Input, Options};
+use crate::report::{Kind, Record};
+
+/// Lines of something else after which a dump no longer belongs to the line that announced it.
+const FAR: usize = 3;
+
+/// Where the reading is.
+struct Reader<'a> {
+    options: &'a Options,
+    records: Vec<Record>,
+    /// Dumps that are nothing known.
+    unknown: Vec<Record>,
+    /// What log lines told last. If a dump follows, it is of that.
+    pending: Option<Record>,
+    /// What the next dump is.
+    expected: Input,
+    /// Lines since that was told.
+    since: usize,
+    block: Option<Block>,
+    squeezed: u64,
+}
+
+/// Everything in a text.
+pub(crate) fn records(text: &str, options: &Options) -> Vec<Record> {
+    let mut reader = Reader {
+        options,
+        records: Vec::new(),
+        unknown: Vec::new(),
+        pending: None,
+        expected: Input::Auto,
+        since: 0,
+        block: None,
+        squeezed: hex::MOST_SQUEEZED,
+    };
+    for (index, line) in text.lines().enumerate() {
+        reader.line(index + 1, line);
+    }
+    reader.end_block();
+    reader.end_pending();
+    if reader.records.is_empty() { reader.unknown } else { reader.records }
+}
+
+impl Reader<'_> {
+    fn line(&mut self, index: usize, line: &str) {
+        if let Some(told) = logs::told(line) {
+            self.end_block();
+            self.told(index, told);
+            return;
+        }
+        if self.block.as_mut().is_some_and(|block| block.end(line)) {
+            self.end_block();
+            return;
+        }
+        match hex::line(line) {
+            Line::Blank => {}
+            Line::Squeezed => {
+                if let Some(block) = &mut self.block {
+                    block.squeeze();
+                }
+            }
+            Line::Row(row) => {
+                let rejected = match &mut self.block {
+                    Some(block) => block.push(row, &mut self.squeezed).err(),
+                    None => Some(row),
+                };
+                if let Some(row) = rejected {
+                    self.end_block();
+                    self.block = Some(Block::new(index, row));
+                }
+            }
+            Line::Other => {
+                self.end_block();
+                self.since += 1;
+                if self.since >= FAR {
+                    self.end_pending();
+                }
+            }
+        }
+    }
+
+    fn told(&mut self, index: usize, told: logs::Told) {
+        let mut record = told.record;
+        record.line = index;
+        // Some drivers take several lines for one failure.
+        let one_failure = |before: &Record| {
+            before.kind == record.kind
+                && record.kind == Kind::LoggedCompletion
+                && record.parts.iter().all(|part| part.fields.iter().all(|field| before.number(&field.name).is_none()))
+        };
+        match self.pending.take() {
+            Some(mut before) if self.since == 0 && one_failure(&before) => {
+                before.log.append(&mut record.log);
+                if let (Some(part), Some(more)) = (before.parts.first_mut(), record.parts.pop()) {
+                    part.fields.extend(more.fields);
+                }
+                logs::finish(&mut before);
+                record = before;
+            }
+            before => self.records.extend(before.filter(is_worth_showing)),
+        }
+        self.since = 0;
+        self.expected = told.dump;
+        self.pending = Some(record);
+        if let Some(digits) = told.wqe
+            && let Line::Row(row) = hex::line(&digits)
+        {
+            self.end_pending();
+            self.expected = Input::Wqe;
+            self.block = Some(Block::new(index, row));
+            self.end_block();
+        }
+    }
+
+    fn end_pending(&mut self) {
+        self.expected = Input::Auto;
+        self.records.extend(self.pending.take().filter(is_worth_showing));
+    }
+
+    fn end_block(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        let line = block.line;
+        let input = if self.options.input == Input::Auto { self.expected } else { self.options.input };
+        let options = Options { input, ..*self.options };
+        let readings = block.readings(options.order);
+        let sure = readings.len() == 1 && input != Input::Auto;
+        let mut found = readings
+            .iter()
+            .map(|bytes| guess::records(bytes, &Options { input: Input::Auto, ..options }))
+            .find(|records| records.first().is_some_and(|record| input == Input::Auto || agrees(input, record.kind)))
+            .filter(|_| !sure)
+            .or_else(|| (input != Input::Auto).then(|| guess::records(&readings[0], &options)))
+            .unwrap_or_default();
+        match found.first_mut() {
+            Some(first) => {
+                self.take_pending(first);
+                for record in &mut found {
+                    record.line = line;
+                }
+                self.records.append(&mut found);
+            }
+            None if readings[0].len() >= 8 => {
+                let mut record =
+                    Record::new(Kind::Unknown, format!("{} bytes that are nothing known", readings[0].len()));
+                record.line = line;
+                record.bytes.clone_from(&readings[0]);
+                record.notes.push("if you know what they are, say it by --kind".to_owned());
+                self.unknown.push(record);
+            }
+            None => {}
+        }
+    }
+
+    /// What log lines told belongs to the dump behind them; what does not is a record of its own.
+    fn take_pending(&mut self, record: &mut Record) {
+        let belongs = |pending: &Record| match pending.kind {
+            Kind::LoggedCompletion => record.kind == Kind::Cqe && self.expected == Input::Cqe,
+            Kind::LoggedWqe => matches!(record.kind, Kind::SendWqe | Kind::RecvWqe),
+            _ => false,
+        };
+        match self.pending.take() {
+            Some(pending) if belongs(&pending) => {
+                record.log = pending.log;
+                let told = pending.parts.into_iter().filter(|part| !part.fields.is_empty());
+                record.parts.extend(told);
+            }
+            other => self.records.extend(other.filter(is_worth_showing)),
+        }
+        self.expected = Input::Auto;
+    }
+}
+
+/// Whether a kind that was guessed is what was announced.
+fn agrees(input: Input, kind: Kind) -> bool {
+    matches!((input, kind), (Input::Wqe, Kind::SendWqe) | (Input::Cqe, Kind::Cqe))
+}
+
+/// A line that announces a dump which is not there tells nothing.
+fn is_worth_showing(record: &Record) -> bool {
+    record.parts.iter().any(|part| !part.fields.is_empty())
+}

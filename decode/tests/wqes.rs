@@ -1,0 +1,190 @@
+//! WQEs that `tests/differential` does not have libmlx5 write: bytes put together by hand, as the drivers named do it.
+
+use blueflame_decode::{Input, Options, Record, Transport, decode};
+
+/// Bytes of the digits in `parts`.
+fn bytes(parts: &[&str]) -> Vec<u8> {
+    let digits: Vec<_> = parts.concat().chars().filter(|c| !c.is_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).expect("digits")).collect()
+}
+
+fn wqe(parts: &[&str], transport: Option<Transport>) -> Record {
+    let options = Options { input: Input::Wqe, binary: true, transport, ..Options::default() };
+    let mut report = decode(&bytes(parts), &options);
+    assert_eq!(report.records.len(), 1, "{report}");
+    report.records.remove(0)
+}
+
+fn names(record: &Record) -> Vec<&str> {
+    record.parts.iter().map(|part| part.name.as_ref()).collect()
+}
+
+/// A field by its segment and its name.
+fn number(record: &Record, part: &str, field: &str) -> Option<u64> {
+    let part = record.part(part)?;
+    part.fields.iter().find(|found| found.name == field)?.value.number()
+}
+
+/// A control segment of queue pair 0x12, WQE 1, with a CQE.
+fn ctrl(opmod_and_opcode: (u8, u8), ds: u8, imm: u32) -> String {
+    let (opmod, opcode) = opmod_and_opcode;
+    format!("{opmod:02x} 0001 {opcode:02x} 000012 {ds:02x} 00 0000 08 {imm:08x}")
+}
+
+const DATA: &str = "00000100 00000200 00007f0000001000";
+
+/// rdma-core `providers/mlx5/qp.c`, `set_bind_wr` with nothing to bind: IBV_WR_LOCAL_INV of a window of type 2.
+#[test]
+fn local_invalidate() {
+    let umr = "98 000000 0000 0000 0000000020006000";
+    let zeros = "00".repeat(32);
+    let mkey = format!("40 00 00 00 ffffff55 {}", "00".repeat(56));
+    let record = wqe(&[&ctrl((0, 0x25), 8, 0x1234_5655), umr, &zeros, &mkey], None);
+    assert_eq!(names(&record), ["mlx5_wqe_ctrl_seg", "mlx5_wqe_umr_ctrl_seg", "mlx5_wqe_mkey_context_seg"]);
+    assert_eq!(number(&record, "mlx5_wqe_ctrl_seg", "imm"), Some(0x1234_5655));
+    let flags = &record.parts[1].fields[0];
+    assert_eq!(flags.meaning.as_deref(), Some("INLINE | TRNSLATION_OFFSET | CHECK_QPN"));
+    let mask = record.parts[1].fields.iter().find(|field| field.name == "mkey_mask").expect("the mask");
+    assert_eq!(mask.meaning.as_deref(), Some("MKEY | QPN | FREE"));
+    assert_eq!((record.notes.len(), number(&record, "mlx5_wqe_mkey_context_seg", "qpn_mkey")), (0, Some(0xffff_ff55)));
+}
+
+/// The same, `set_bind_wr` with a range: one KLM, padded to 64 bytes.
+#[test]
+fn bind_a_window() {
+    let umr = format!("b0 000000 0004 0000 00000000203c6041 {}", "00".repeat(32));
+    let mkey = format!("00 00 34 00 00001234 00000000 00000000 0000700000000000 0000000000001000 {}", "00".repeat(32));
+    let klm = format!("00001000 00000400 0000700000000000 {}", "00".repeat(48));
+    let record = wqe(&[&ctrl((0, 0x25), 12, 0), &umr, &mkey, &klm], None);
+    let all = ["mlx5_wqe_ctrl_seg", "mlx5_wqe_umr_ctrl_seg", "mlx5_wqe_mkey_context_seg", "mlx5_wqe_umr_klm_seg"];
+    assert_eq!(names(&record), all);
+    assert_eq!(number(&record, all[3], "mkey"), Some(0x400));
+    assert_eq!(number(&record, all[3], "byte_count"), Some(0x1000));
+    let access = record.parts[2].fields.iter().find(|field| field.name == "access_flags").expect("access");
+    assert_eq!(access.meaning.as_deref(), Some("REMOTE_WRITE | REMOTE_READ | LOCAL_READ"));
+}
+
+/// rdma-core `providers/mlx5/qp.c`, `umr_strided_seg_create`: a repeat block of two entries, padded.
+#[test]
+fn an_interleaved_key() {
+    let umr = format!("80 000000 0004 0000 0000000000000001 {}", "00".repeat(32));
+    let block = "00000080 00000400 00000010 0000 0002";
+    let entries = "0100 0040 00000300 0000700000000000  0200 0040 00000400 0000710000000000";
+    let padding = "00".repeat(16);
+    let record = wqe(&[&ctrl((0, 0x25), 12, 0x55), &umr, &"00".repeat(64), block, entries, &padding], None);
+    let last: Vec<_> = names(&record).split_off(3);
+    assert_eq!(last, ["mlx5_wqe_umr_repeat_block_seg", "mlx5_wqe_umr_repeat_ent_seg", "mlx5_wqe_umr_repeat_ent_seg"]);
+    assert_eq!(number(&record, last[0], "repeat_count"), Some(16));
+    assert_eq!(record.parts[5].fields[0].value.number(), Some(0x200));
+}
+
+/// UCX `src/uct/ib/mlx5/ib_mlx5_log.c`: bit 3 of the modifier, and below it the operands' size.
+#[test]
+fn masked_atomics() {
+    let raddr = "00007f0000000000 00000300 00000000";
+    let operands = "0000000000000001 0000000000000002 0000000000000003 0000000000000004";
+    let swap = wqe(&[&ctrl((9, 0x14), 5, 0), raddr, operands, DATA], Some(Transport::Rc));
+    let parts = ["mlx5_wqe_ctrl_seg", "mlx5_wqe_raddr_seg", "mlx5_wqe_masked_atomic_seg", "mlx5_wqe_data_seg"];
+    assert_eq!(names(&swap), parts);
+    assert_eq!(
+        ["swap_add", "compare", "swap_add_mask", "compare_mask"].map(|name| swap.number(name)),
+        [1, 2, 3, 4].map(Some)
+    );
+    let add = wqe(&[&ctrl((8, 0x15), 4, 0), raddr, "00000005 80000000 0000000000000000", DATA], Some(Transport::Rc));
+    assert_eq!((add.number("add"), add.number("boundary"), add.parts.len()), (Some(5), Some(0x8000_0000), 4));
+    let large = wqe(&[&ctrl((10, 0x15), 5, 0), raddr, operands, DATA], Some(Transport::Rc));
+    assert_eq!(
+        names(&large)[2..],
+        ["masked fetch-and-add operands", "masked fetch-and-add operands", "mlx5_wqe_data_seg"]
+    );
+}
+
+/// DPDK `drivers/net/mlx5/mlx5_tx.h`: WAIT for a CQ, and for a time.
+#[test]
+fn waits() {
+    let cq = wqe(&[&ctrl((0, 0x0f), 2, 0), "00000000 00000000 00000077 00000418"], None);
+    assert_eq!((cq.number("max_index"), cq.number("qpn_cqn")), (Some(0x77), Some(0x418)));
+    let time = "00000005 00000000 00000000 00000000 0000000a00000001 ffffffffffffffff";
+    let time = wqe(&[&ctrl((2, 0x0f), 3, 0), time], None);
+    assert_eq!((time.number("operation"), time.number("value")), (Some(5), Some(0xa_0000_0001)));
+}
+
+/// rdma-core `providers/mlx5/wqe.h`, `mlx5_mmo_wqe`: a copy by the device.
+#[test]
+fn a_copy() {
+    let record = wqe(&[&ctrl((1, 0x2f), 4, 0), "00000000 00000300 0000700000000000", DATA, DATA], None);
+    assert_eq!(names(&record)[1..], ["mlx5_mmo_metadata_seg", "mlx5_wqe_data_seg", "mlx5_wqe_data_seg"]);
+}
+
+/// What is in front of the operation's segments is found by what fits.
+#[test]
+fn addresses() {
+    let raddr = "00007f0000000000 00000300 00000000";
+    let xrc = wqe(&[&ctrl((0, 0x08), 4, 0), "00000071 000000000000000000000000", raddr, DATA], None);
+    assert_eq!((names(&xrc)[1], xrc.number("xrc_srqn")), ("mlx5_wqe_xrc_seg", Some(0x71)));
+    // A Q_Key and no more in a compact address vector.
+    let compact = "11111111 00000000 00000a77 30 05 0012";
+    let ud = wqe(&[&ctrl((0, 0x0a), 3, 0), compact, DATA], None);
+    assert_eq!(
+        (names(&ud)[1], ud.number("dqp_dct:dqp_dct"), ud.number("rlid")),
+        ("mlx5_wqe_av", Some(0xa77), Some(0x12))
+    );
+    // A full one of DC: it says so itself.
+    let full =
+        "0000000012345678 80000a77 00 00 0012 00000000 020000000001 00 40 00000000 fe80000000000000 0200000000000001";
+    let dc = wqe(&[&ctrl((0, 0x10), 6, 0), full, raddr, DATA], None);
+    assert_eq!(names(&dc)[1..], ["mlx5_wqe_av", "mlx5_wqe_raddr_seg", "mlx5_wqe_data_seg"]);
+    assert_eq!((dc.parts[1].bytes, dc.number("hop_limit")), (48, Some(0x40)));
+    // A compact one with a key of 64 bits may be a data segment: who knows says so.
+    let doubtful = wqe(&[&ctrl((0, 0x0a), 3, 0), "1234567812345678 00000a77 30 05 0012", DATA], None);
+    assert!(doubtful.notes[0].contains("--transport"), "{:?}", doubtful.notes);
+    let told = wqe(&[&ctrl((0, 0x0a), 3, 0), "1234567812345678 00000a77 30 05 0012", DATA], Some(Transport::Dc));
+    assert_eq!((names(&told)[1], told.notes.len()), ("mlx5_wqe_av", 0));
+}
+
+/// What cannot be is said.
+#[test]
+fn what_is_odd() {
+    let odd = |parts: &[&str], what: &str| {
+        let record = wqe(parts, Some(Transport::Rc));
+        assert!(record.notes.iter().any(|note| note.contains(what)), "{what}: {:?}", record.notes);
+    };
+    odd(&[&ctrl((0, 0x0a), 3, 0), DATA], "cut short");
+    odd(&[&ctrl((0, 0x0a), 0, 0), DATA], "ds is 0");
+    odd(&[&ctrl((0, 0x0a), 2, 0), "80000100 000000000000000000000000"], "256 bytes of inline data, but only 12 follow");
+    odd(&[&ctrl((0, 0x0a), 2, 0), "00000000 00000200 00007f0000001000"], "2 GiB");
+    odd(&[&ctrl((0, 0x0a), 2, 0), "00000100 00000000 00007f0000001000"], "lkey");
+    odd(&[&ctrl((0, 0x08), 2, 0), "00007f0000001000 00000300 00000001"], "reserved");
+}
+
+/// rdma-core `providers/mlx5/srq.c`: the link, an entry, and what ends the list.
+#[test]
+fn receives() {
+    let end = "00000000 00000100 0000000000000000";
+    let bytes = bytes(&["0000 0007 00 0000000000000000000000", DATA, end]);
+    let report = decode(&bytes, &Options { input: Input::SrqWqe, binary: true, ..Options::default() });
+    let record = &report.records[0];
+    assert_eq!(names(record), ["mlx5_wqe_srq_next_seg", "mlx5_wqe_data_seg", "mlx5_wqe_data_seg"]);
+    assert_eq!(record.number("next_wqe_index"), Some(7));
+    assert!(record.parts[2].fields[1].meaning.as_deref().is_some_and(|text| text.starts_with("MLX5_INVALID_LKEY")));
+}
+
+/// rdma-core `providers/mlx5/qp.c` and `cq.c`: records and registers.
+#[test]
+fn doorbells() {
+    let read = |digits: &str, input| {
+        let report = decode(digits.as_bytes(), &Options { input, ..Options::default() });
+        report.records.into_iter().next().expect("a doorbell")
+    };
+    let record = read("0000001000000123", Input::QpRecord);
+    assert_eq!(
+        (record.number("MLX5_RCV_DBR:counter"), record.number("MLX5_SND_DBR:counter")),
+        (Some(0x10), Some(0x123))
+    );
+    let arm = read("00000040 31000040", Input::CqRecord);
+    assert_eq!((arm.number("MLX5_CQ_ARM_DB:sn"), arm.number("MLX5_CQ_ARM_DB:cmd")), (Some(3), Some(1)));
+    let send = read("0000010a 00001202", Input::Auto);
+    assert_eq!((send.number("qpn_ds:qpn"), send.number("opmod_idx_opcode:idx")), (Some(0x12), Some(1)));
+    let cq = read("30000040 00000418", Input::CqDoorbell);
+    assert_eq!((cq.number("cqn:cqn"), cq.number("arm:ci")), (Some(0x418), Some(0x40)));
+}

@@ -1,0 +1,130 @@
+//! `blueflame decode`: dumps and logs as named fields, with a diagnosis.
+use anstream::{AutoStream, ColorChoice};
+use anyhow::{Context, Result};
+use blueflame_decode::{Input, Options, Order, Report, Styled, Transport};
+use clap::Args;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::named;
+
+const KINDS: &[(&str, Input)] = &[
+    ("auto", Input::Auto),
+    ("wqe", Input::Wqe),
+    ("recv-wqe", Input::RecvWqe),
+    ("srq-wqe", Input::SrqWqe),
+    ("cqe", Input::Cqe),
+    ("mini-cqes", Input::MiniCqes),
+    ("qp-record", Input::QpRecord),
+    ("cq-record", Input::CqRecord),
+    ("sq-doorbell", Input::SqDoorbell),
+    ("cq-doorbell", Input::CqDoorbell),
+];
+
+const TRANSPORTS: &[(&str, Transport)] = &[
+    ("rc", Transport::Rc),
+    ("uc", Transport::Uc),
+    ("ud", Transport::Ud),
+    ("dc", Transport::Dc),
+    ("xrc", Transport::Xrc),
+    ("eth", Transport::Eth),
+];
+
+const ORDERS: &[(&str, Order)] = &[("big", Order::Big), ("little", Order::Little)];
+
+const SIZES: &[(&str, usize)] = &[("64", 64), ("128", 128)];
+
+const AFTER_HELP: &str = "\
+Paste what you have: whole logs of libmlx5, the kernel (dmesg), UCX, DPDK, libxlio, NCCL or perftest, or only the digits, as
+xxd, hexdump, od, gdb or the drivers print them. What is not a dump and tells nothing is passed over.
+
+  dmesg | blueflame decode
+  blueflame decode job.log --json
+  blueflame decode ring.bin --binary --kind wqe --transport ud
+  echo 10012abe00000004 | blueflame decode --kind sq-doorbell
+
+Fields have the names of mlx5dv.h. Exit code: 0 when something was found, 1 when nothing was, 2 for a wrong call or a file that
+cannot be read.";
+
+/// Says what a dump of an error CQE, a WQE or a doorbell means.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// What to read; standard input if there is none, or for -
+    files: Vec<PathBuf>,
+    /// What the bytes are, where the text does not say
+    #[arg(short, long, default_value = "auto", value_parser = named(KINDS))]
+    kind: Input,
+    /// The transport of the WQEs, which they do not say themselves; else the one that fits
+    #[arg(short, long, value_parser = named(TRANSPORTS))]
+    transport: Option<Transport>,
+    /// The order of bytes in a dump's words: big as drivers print them, little as debuggers do; else what fits
+    #[arg(long, value_parser = named(ORDERS))]
+    order: Option<Order>,
+    /// Bytes of a CQE; else what fits
+    #[arg(long, value_name = "BYTES", value_parser = named(SIZES))]
+    cqe_size: Option<usize>,
+    /// The input is binary, even if it could be text
+    #[arg(short, long)]
+    binary: bool,
+    /// One JSON object for all that was found
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads, and prints what was found.
+pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
+    match decode(arguments, colour) {
+        Ok(code) => code,
+        // Who reads has seen enough: `blueflame decode | head`.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("blueflame: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn decode(arguments: &Arguments, colour: ColorChoice) -> Result<ExitCode> {
+    let Arguments { kind, transport, order, cqe_size, binary, .. } = *arguments;
+    let options = Options { input: kind, transport, order, cqe_bytes: cqe_size, binary };
+    let stdin = [PathBuf::from("-")];
+    let files = if arguments.files.is_empty() { &stdin[..] } else { &arguments.files };
+    let mut all = Report::default();
+    let mut out = AutoStream::new(io::stdout(), colour).lock();
+    let mut shown = 0;
+    for file in files {
+        let report = blueflame_decode::decode(&read(file)?, &options);
+        shown += report.records.len();
+        if arguments.json {
+            all.records.extend(report.records);
+        } else {
+            if files.len() > 1 && !report.records.is_empty() {
+                writeln!(out, "==> {} <==", file.display())?;
+            }
+            write!(out, "{}", Styled(&report))?;
+        }
+    }
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    if shown == 0 {
+        eprintln!("blueflame: nothing found that an mlx5 driver prints; --kind says what bytes are");
+        return Ok(ExitCode::from(1));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    if file == Path::new("-") {
+        let mut input = Vec::new();
+        io::stdin().lock().read_to_end(&mut input).context("standard input")?;
+        return Ok(input);
+    }
+    std::fs::read(file).with_context(|| file.display().to_string())
+}

@@ -1,0 +1,47 @@
+//! `blueflame`: the tool for people who look into what an mlx5 NIC and its drivers do.
+
+mod decode;
+
+use anstream::ColorChoice;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Looks into what an mlx5 NIC and its drivers do.
+#[derive(Parser)]
+#[command(name = "blueflame", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Colours: auto has them on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = colour())]
+    color: ColorChoice,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Says what a dump of an error CQE, a WQE or a doorbell means
+    Decode(decode::Arguments),
+}
+
+/// Parses a word of a table as the value beside it.
+fn named<T: Copy + Send + Sync + 'static>(
+    table: &'static [(&'static str, T)],
+) -> impl clap::builder::TypedValueParser<Value = T> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(table.iter().map(|(name, _)| *name)).map(|word| {
+        let found = table.iter().find(|(name, _)| *name == word);
+        found.unwrap_or(&table[0]).1
+    })
+}
+
+fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
+    named(&[("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)])
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    match arguments.command {
+        Command::Decode(decode) => Ok(decode::run(&decode, arguments.color)),
+    }
+}
