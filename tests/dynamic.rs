@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
-use blueflame::transport::{Dci, Rc};
+use blueflame::transport::{Dci, DciStreams, Rc};
 use blueflame::types::{DcKey, Qpn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Dct, Device, Drained, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
@@ -303,6 +303,16 @@ fn what_cannot_be_is_refused() {
     nowhere.port.number = device.attr().ports + 1;
     let refused = pd.target(cq.handle(), srq.handle()).build(&nowhere, KEY).expect_err("no such port");
     assert_eq!(refused, out_of_range("port", u64::from(nowhere.port.number), 1, device.attr().ports.into()));
+    // Streams are as many as the device has, which may be none.
+    let streams = |log| pd.queue_pair::<DciStreams>(cq.handle(), cq.handle()).streams(log, 0).build().map(drop);
+    match device.attr().max_log_dci_streams {
+        0 => assert_eq!(streams(1), Err(Error::Unsupported { what: "streams of initiators (DCI streams)" })),
+        most => {
+            let value = u64::from(most) + 1;
+            let refused = out_of_range("log2 of an initiator's streams", value, 0, most.into());
+            assert_eq!(streams(most + 1), Err(refused));
+        }
+    }
     let mut pair = builder().build().expect("an initiator");
     assert_eq!(pair.activate(&nowhere), Err(refused));
     pair.activate(&path).expect("ready to send");

@@ -41,7 +41,7 @@ use blueflame::queue::{
     Template,
 };
 use blueflame::types::WrId;
-use blueflame::wqe::{self, CompactAv, GatherLen, InlineLen, To, UdAddress};
+use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, GatherLen, InlineLen, To, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
@@ -62,6 +62,10 @@ pub(crate) type NearAddress = UdAddress<CompactAv>;
 pub(crate) type NearShot = Template<To<wqe::Send, NearAddress>, InlineLen<8>>;
 /// A prepared datagram of 8 bytes, inline, to any address.
 pub(crate) type FarShot = Template<To<wqe::Send, UdAddress>, InlineLen<8>>;
+/// A target within the subnet.
+pub(crate) type NearTarget = DcAddress<CompactAv>;
+/// A prepared RDMA WRITE of 8 bytes, inline, to such a target.
+pub(crate) type NearTargetShot = Template<To<wqe::Write, NearTarget>, InlineLen<8>>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
@@ -147,6 +151,21 @@ hot! {
         unsafe { sq.post_unchecked(&wqe::send().to(*to).gather([from]).signaled(id)) }
     }
 
+    /// An RDMA WRITE of 8 bytes, inline, of an initiator to a target by an address vector of 16 bytes.
+    fn post_dynamic(sq: &mut SendQueue<transport::Dci>, target: &NearTarget, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
+    }
+
+    /// The same by one of 48 bytes.
+    fn post_dynamic_full(sq: &mut SendQueue<transport::Dci>, target: &DcAddress, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
+    }
+
+    /// The same on a stream.
+    fn post_dynamic_stream(sq: &mut SendQueue<transport::DciStreams>, target: &DcStream, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
+    }
+
     /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
     fn post_frame(sq: &mut SendQueue<transport::RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
@@ -197,6 +216,11 @@ hot! {
 
     /// The same to one of 48 bytes.
     fn fire_datagram_full(sq: &mut SendQueue<transport::Ud>, shot: &FarShot, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.fire(shot, data)
+    }
+
+    /// A prepared RDMA WRITE of 8 bytes, inline, of an initiator to a target by an address vector of 16 bytes.
+    fn fire_dynamic(sq: &mut SendQueue<transport::Dci>, shot: &NearTargetShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)
     }
 

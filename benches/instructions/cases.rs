@@ -5,8 +5,10 @@ use blueflame::cq::{CompletionQueue, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
-use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
-use blueflame::wqe::{self, CompactAv, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress};
+use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, WrId};
+use blueflame::wqe::{
+    self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress,
+};
 use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +159,34 @@ struct Peer {
     far: UdAddress,
 }
 
+/// Whom initiators' requests are for.
+struct Target {
+    near: DcAddress<CompactAv>,
+    far: DcAddress,
+    stream: DcStream,
+}
+
+/// Targets to send to in turn.
+struct Targets([Target; 16]);
+
+impl Targets {
+    fn new() -> Self {
+        let Peers(peers) = Peers::new();
+        let mut n = 0;
+        Self(peers.map(|Peer { near, far }| {
+            n += 1;
+            let key = DcKey(n * 0x0102_0304_0506_0708);
+            let far = DcAddress::new(far.vector(), far.qpn(), key);
+            Target { near: DcAddress::new(near.vector(), near.qpn(), key), far, stream: far.on(DciStream(n as u16)) }
+        }))
+    }
+
+    #[inline(always)]
+    fn target(&self, n: u64) -> &Target {
+        &self.0[n as usize % self.0.len()]
+    }
+}
+
 /// Peers to send to in turn.
 struct Peers([Peer; 16]);
 
@@ -185,6 +215,16 @@ impl Peers {
 /// A queue, and peers.
 fn datagrams() -> (SendQueue<transport::Ud>, Peers) {
     (send_queue(exclusive()), Peers::new())
+}
+
+/// The same of an initiator.
+fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
+    (send_queue(exclusive()), Targets::new())
+}
+
+/// The same with streams.
+fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
+    (send_queue(exclusive()), Targets::new())
 }
 
 /// Bytes of a burst, and of what is posted by length.
@@ -278,6 +318,18 @@ fn posts() -> Vec<Case> {
         case!("post datagram full one entry", 1, datagrams, post_datagram_entry, |state, n, post| {
             post(&mut state.0, &state.1.peer(n).far, message(n).from, WrId(n)).expect("space")
         }),
+        case!("post dynamic compact", 1, dynamic, post_dynamic, |state, n, post| {
+            let m = message(n);
+            post(&mut state.0, &state.1.target(n).near, m.to, &m.data, WrId(n)).expect("space")
+        }),
+        case!("post dynamic full", 1, dynamic, post_dynamic_full, |state, n, post| {
+            let m = message(n);
+            post(&mut state.0, &state.1.target(n).far, m.to, &m.data, WrId(n)).expect("space")
+        }),
+        case!("post dynamic full stream", 1, streams, post_dynamic_stream, |state, n, post| {
+            let m = message(n);
+            post(&mut state.0, &state.1.target(n).stream, m.to, &m.data, WrId(n)).expect("space")
+        }),
         case!("burst of 1 batch", 1, || send_queue(exclusive()), batch, |sq, n, post| {
             post(sq, message(n).to, black_box(&BYTES[..1])).expect("space")
         }),
@@ -324,6 +376,9 @@ fn templates() -> Vec<Case> {
     fn far() -> (SendQueue<transport::Ud>, hot::FarShot) {
         prepared(exclusive(), wqe::send().to(Peers::new().peer(0).far).inline_len())
     }
+    fn near_target() -> (SendQueue<transport::Dci>, hot::NearTargetShot) {
+        prepared(exclusive(), wqe::write(message(0).to).to(Targets::new().target(0).near).inline_len())
+    }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
         let shot = |n| {
@@ -357,6 +412,9 @@ fn templates() -> Vec<Case> {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
         case!("template datagram full", 1, far, fire_datagram_full, |state, n, fire| {
+            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        }),
+        case!("template dynamic compact", 1, near_target, fire_dynamic, |state, n, fire| {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {

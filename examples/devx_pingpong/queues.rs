@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use blueflame::Sge;
 use blueflame::db::ExclusiveRegister;
-use blueflame::queue::RecvQueue;
 use blueflame::queue::{Owned, SendQueue};
 use blueflame::transport;
 use blueflame::types::WrId;
@@ -13,7 +12,7 @@ use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{OwnedCq, Pd, Qp, QueuePair, Uar};
 use blueflame_devx::{Context, EventChannel, EventType};
 use common::Failure;
-use common::pingpong::{Parts, PingPongOptions, Queues, SENDS, completions};
+use common::pingpong::{Parts, PingPongOptions, Queues, Receives, SENDS, completions};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A queue pair and a completion queue, both in one registered piece of memory.
@@ -59,8 +58,8 @@ impl Queues for Devx {
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
         let sq: &mut Owned<SendQueue<transport::Rc>, Qp> = &mut self.pair.sq;
-        let rq: &mut RecvQueue = self.pair.rq.as_mut().expect("made with receives");
-        Parts { cq: &mut self.cq, sq, rq }
+        let rq = self.pair.rq.as_mut().expect("made with receives");
+        Parts { cq: &mut self.cq, sq, rq: Receives::Own(rq) }
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {

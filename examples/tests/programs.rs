@@ -103,6 +103,23 @@ fn ud_pingpong() {
 }
 
 #[test]
+fn dc_pingpong() {
+    let program = env!("CARGO_BIN_EXE_dc_pingpong");
+    for how in ["", "--events"] {
+        let report = json(program, &format!("--local -n 100 -s 9000 {how}"));
+        assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &900_000.into()));
+    }
+    // Of two processes; by a GID, and so with addresses of 48 bytes, and on InfiniBand by LID.
+    let gids = match Device::open_first().and_then(|device| device.port(1)).expect("a port").link_layer {
+        LinkLayer::InfiniBand => ["", "-g 0"],
+        LinkLayer::Ethernet => ["-g 0", "-g 1"],
+    };
+    for gid in gids {
+        assert!(client(program, &format!("-n 100 -s 9000 {gid}")).contains("200 messages"), "{gid}");
+    }
+}
+
+#[test]
 fn devx_pingpong() {
     let (devx, verbs) = (env!("CARGO_BIN_EXE_devx_pingpong"), env!("CARGO_BIN_EXE_rc_pingpong"));
     for how in ["devx", "verbs", "devx --events", "verbs --events"] {

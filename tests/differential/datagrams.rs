@@ -79,6 +79,11 @@ impl Link for transport::Ud {
         pair.activate(&fabric.path(), QKEY)
     }
 
+    fn silent(fabric: &Fabric) -> Kind {
+        let nobody = fabric.handles()[0].queue_pair(Qpn::truncate(0xff_0000), QKEY);
+        Kind::Datagram(Whom::Full(nobody), None)
+    }
+
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
         let vectors: Vec<_> = fabric.handles().iter().map(AddressHandle::vector).collect();
         let key = prop_oneof![
@@ -98,6 +103,12 @@ impl Link for transport::Ud {
         ]
         .boxed()
     }
+}
+
+#[test]
+fn the_index_wraps() {
+    let large = Geometry { sends: 8, inline: 800, send_sge: 20, ..Geometry::default() };
+    run::<transport::Ud>("index around 2^16", large, 0x1_0000 - 500);
 }
 
 /// No message is longer than the path MTU: 4096 bytes, or 1024 on Ethernet.

@@ -28,7 +28,7 @@ const LISTS: u32 = 2000;
 const LEAST_OF_EACH: u32 = 10;
 /// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
 const LOCAL: usize = 0;
-const REMOTE: usize = 256 << 10;
+pub(crate) const REMOTE: usize = 256 << 10;
 const RECEIVED: usize = 512 << 10;
 /// Bytes in each.
 const AREA: usize = 256 << 10;
@@ -371,20 +371,17 @@ fn fabric_target<T: Link>(fabric: &Fabric) -> Option<Target> {
     tree.current()
 }
 
-/// Posts the largest inline WRITEs until the index is close to `begin`.
+/// Posts the largest inline WRITEs, or datagrams, until the index is close to `begin`.
 fn advance<T: Link>(fabric: &Fabric, run: &mut Run<T>, begin: usize) {
     let len = run.twins.theirs.raw.cap.max_inline_data as usize;
-    let remote = Remote { addr: fabric.buffer.addr() + REMOTE as u64, rkey: fabric.buffer.rkey() };
+    let kind = T::silent(fabric);
     let to = fabric_target::<T>(fabric);
-    let wr = |id| Wr {
-        to,
-        ..Wr::new(Kind::Write(remote), Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64)
-    };
+    let wr = |id| Wr { to, ..Wr::new(kind, Data::Inline((0..len).map(|n| (n + id) as u8).collect()), id as u64) };
     let way = if T::INITIATOR { Way::WrBuilders } else { Way::PostSend };
     while begin > run.twins.pi + 4 * MAX_WQEBBS {
         let wrs: Vec<_> = (0..4).map(|n| wr(run.twins.pi + n)).collect();
         let list = List { way, batch: true, receives: vec![Vec::new(); 4], wrs };
-        run.step(fabric, &list).expect("inline WRITEs");
+        run.step(fabric, &list).expect("inline requests");
     }
 }
 

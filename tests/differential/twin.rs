@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::transport;
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use blueflame::{Remote, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
 use rdma_sys as sys;
@@ -19,6 +19,7 @@ use crate::datagrams::addressed;
 use crate::decoded;
 use crate::dynamic::Targets;
 use crate::post::{self, Receive, Way};
+use crate::sends::REMOTE;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// A transport whose queue pairs can be tested alone.
@@ -31,6 +32,11 @@ pub(crate) trait Link: VerbsTransport + Service {
 
     /// Any request, for queues of up to `max_sge` entries and `max_inline` bytes.
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)>;
+
+    /// A request that no receive is taken by.
+    fn silent(fabric: &Fabric) -> Kind {
+        Kind::Write(Remote { addr: fabric.buffer.addr() + REMOTE as u64, rkey: fabric.buffer.rkey() })
+    }
 
     /// Whom a request is for.
     fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {

@@ -167,7 +167,7 @@ L8:
     mov x0, x20
     mov x2, x24
     mov x3, x25
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
     mov w8, #9
     strb w8, [x19]
@@ -448,6 +448,76 @@ L5:
     strh w10, [x8, #2]
     str w9, [x8, #4]
     strh w10, [x8, #8]
+    ret
+
+hot_fire_dynamic:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    lsr w10, w10, #8
+    movi v1.2d, #0000000000000000
+    ldr d3, [x2]
+    ldp d4, d5, [x1, #288]
+    orr x10, x11, x10
+    ldr w11, [x0, #88]
+    mov v0.d[0], x10
+    lsl w10, w9, #4
+    add w9, w9, #1
+    ext v3.16b, v1.16b, v3.16b, #12
+    ldp q2, q1, [x1]
+    mov v4.d[1], v5.d[0]
+    ldp x13, x12, [x0]
+    and x10, x11, x10
+    and w9, w9, #0xffff
+    orr v0.16b, v0.16b, v2.16b
+    ldp q2, q5, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q4, [x12, x10]
+    str w9, [x0, #76]
+    rev w9, w9
+    orr v3.16b, v5.16b, v3.16b
+    stp q1, q2, [x11, #16]
+    str q0, [x11]
+    str q3, [x11, #48]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_fire_entry:
@@ -1875,7 +1945,7 @@ L4:
     str x19, [sp, #16]
     mov x29, sp
     mov x19, x8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
     mov x8, x19
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -2206,6 +2276,445 @@ L3:
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
+    ret
+
+hot_post_dynamic:
+    ldr w9, [x0, #56]
+    ldr q1, [x1]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    ldr x11, [x0, #40]
+    rev x12, x2
+    movi v3.2d, #0000000000000000
+    rev w10, w9
+    fmov d2, x12
+    mov w12, #134217728
+    lsr w10, w10, #8
+    orr x11, x11, #0x8000000
+    ldr d4, [x4]
+    dup v0.2d, x12
+    orr x11, x11, #0x400000000000000
+    mov w13, #1
+    orr x10, x11, x10
+    ext v3.16b, v3.16b, v4.16b, #12
+    rev w14, w3
+    dup v5.2d, x13
+    mov v2.d[1], x14
+    lsl w11, w9, #4
+    mov v0.d[0], x10
+    adrp x10, .LCPI_0
+    ldr w12, [x0, #88]
+    ldp x14, x13, [x0]
+    ldr q4, [x10, :lo12:.LCPI_0]
+    mov v5.d[0], x5
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.16b, v3.16b, v4.16b
+    and w9, w9, #0xffff
+    add x10, x14, x11, lsl #2
+    str q5, [x13, x11]
+    stp q1, q2, [x10, #16]
+    str q0, [x10]
+    str q3, [x10, #48]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #134217728
+    movi v3.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    dup v0.2d, x10
+    mov w10, #1
+    rev x12, x2
+    dup v2.2d, x10
+    rev w10, w9
+    ldr d4, [x4]
+    fmov d5, x12
+    lsr w10, w10, #8
+    orr x11, x11, #0x8000000
+    rev w13, w3
+    orr x11, x11, #0x400000000000000
+    ext v3.16b, v3.16b, v4.16b, #12
+    lsl w14, w9, #4
+    orr x10, x11, x10
+    ldr w11, [x0, #88]
+    mov v2.d[0], x5
+    ldp x15, x12, [x0]
+    mov v5.d[1], x13
+    adrp x13, .LCPI_0
+    mov v0.d[0], x10
+    ldr q4, [x13, :lo12:.LCPI_0]
+    and x11, x11, x14
+    add w9, w9, #1
+    str q2, [x12, x11]
+    add x14, x15, x11, lsl #2
+    and w9, w9, #0xffff
+    orr v2.16b, v3.16b, v4.16b
+    stp q0, q1, [x14]
+    stp q5, q2, [x14, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    stp x0, x4, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x2, [sp, #16]
+    str w3, [sp, #24]
+    str q1, [sp, #32]
+    str x5, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_post_dynamic_full:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    sub w11, w10, w9
+    and w10, w11, #0xffff
+    cmp w10, #1
+    b.ls L3
+    ldr w13, [x0, #88]
+    lsl w10, w9, #4
+    ldr x11, [x0, #40]
+    ldp x12, x17, [x0]
+    rev w14, w9
+    and w15, w13, w10
+    lsr w14, w14, #8
+    orr x16, x11, #0x8000000
+    ubfiz x11, x15, #2, #32
+    lsl w13, w13, #2
+    orr x16, x16, #0x600000000000000
+    mov w15, #134217728
+    orr x14, x16, x14
+    ldr q2, [x1, #32]
+    add x16, x12, x11
+    ldp q0, q1, [x1]
+    add w13, w13, #64
+    stp x14, x15, [x16]
+    add x14, x11, #64
+    and w13, w13, #0x3fffc0
+    add x15, x16, #64
+    str q2, [x16, #48]
+    cmp x14, x13
+    stp q0, q1, [x16, #16]
+    rev w16, w3
+    csel x14, x12, x15, eq
+    rev x15, x2
+    add x13, x12, x13
+    stp x15, x16, [x14], #16
+    mov w15, #2
+    cmp x14, x13
+    dup v0.2d, x15
+    movi v1.2d, #0000000000000000
+    ldp w15, w13, [x4]
+    csel x14, x12, x14, eq
+    mov v0.d[0], x5
+    str x13, [x14, #8]
+    mov w13, #128
+    mov v1.d[0], x5
+    movk w13, #2048, lsl #16
+    ldr w12, [x0, #88]
+    orr x13, x13, x15, lsl #32
+    and w15, w10, w12
+    add w10, w10, #16
+    str x13, [x14]
+    and x13, x15, #0xffff0
+    and w10, w10, w12
+    str q0, [x17, x13]
+    and w10, w10, #0xffff0
+    add w13, w9, #2
+    str q1, [x17, w10, uxtw]
+    ldr x10, [x0]
+    and w13, w13, #0xffff
+    str w13, [x0, #76]
+    rev w13, w13
+    ldr x11, [x10, x11]
+    dmb oshst
+    ldr x14, [x0, #16]
+    str w13, [x14]
+    ldr w13, [x0, #64]
+    cmp w13, #127
+    b.ls L1
+    lsl w11, w12, #2
+    lsl w9, w9, #6
+    dsb st
+    ldr x13, [x0, #24]
+    and w11, w11, #0x3fffc0
+    and w12, w11, w9
+    add w9, w9, #64
+    and w9, w11, w9
+    add x11, x10, x12
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
+    add x9, x10, x9
+    add x10, x13, #64
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x13
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L2:
+    lsl x11, x9, #24
+    mov w10, #8
+    mov w9, #3
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L3:
+    ldrh w9, [x0, #84]
+    cbz w9, L4
+    ldr w10, [x0, #88]
+    lsr w10, w10, #4
+    add w10, w10, #1
+    and w12, w10, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w9, #6
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L4:
+    mov w9, #8
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L5:
+    cmp w9, #1
+    mov w9, #5
+    mov w12, #7
+    csinc w10, w11, wzr, ne
+    csel x9, x12, x9, eq
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+
+hot_post_dynamic_stream:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    sub w11, w10, w9
+    and w10, w11, #0xffff
+    cmp w10, #1
+    b.ls L3
+    ldrh w11, [x1, #48]
+    ldr x13, [x0, #40]
+    rev w14, w9
+    ldr w12, [x0, #88]
+    lsl w10, w9, #4
+    lsr w16, w14, #8
+    rev w11, w11
+    orr x17, x13, #0x8000000
+    ldr q2, [x1, #32]
+    lsr w15, w11, #8
+    lsr w14, w11, #24
+    and w11, w12, w10
+    ubfiz x11, x11, #2, #32
+    lsl w12, w12, #2
+    orr x17, x17, #0x600000000000000
+    and x13, x15, #0xff00
+    orr x16, x17, x16
+    orr x15, x13, x14, lsl #16
+    ldp x13, x14, [x0]
+    ldp q0, q1, [x1]
+    add w12, w12, #64
+    orr x15, x15, #0x8000000
+    and w12, w12, #0x3fffc0
+    add x17, x13, x11
+    stp x16, x15, [x17]
+    add x15, x11, #64
+    add x16, x17, #64
+    cmp x15, x12
+    stp q0, q1, [x17, #16]
+    add x12, x13, x12
+    str q2, [x17, #48]
+    csel x15, x13, x16, eq
+    rev x16, x2
+    rev w17, w3
+    movi v1.2d, #0000000000000000
+    stp x16, x17, [x15], #16
+    cmp x15, x12
+    csel x13, x13, x15, eq
+    mov w16, #2
+    ldp w15, w12, [x4]
+    dup v0.2d, x16
+    mov w16, #128
+    mov v1.d[0], x5
+    movk w16, #2048, lsl #16
+    str x12, [x13, #8]
+    orr x15, x16, x15, lsl #32
+    ldr w12, [x0, #88]
+    mov v0.d[0], x5
+    str x15, [x13]
+    and w16, w10, w12
+    add w10, w10, #16
+    and x13, x16, #0xffff0
+    and w10, w10, w12
+    str q0, [x14, x13]
+    and w10, w10, #0xffff0
+    add w13, w9, #2
+    str q1, [x14, w10, uxtw]
+    ldr x10, [x0]
+    and w13, w13, #0xffff
+    str w13, [x0, #76]
+    rev w13, w13
+    ldr x11, [x10, x11]
+    dmb oshst
+    ldr x14, [x0, #16]
+    str w13, [x14]
+    ldr w13, [x0, #64]
+    cmp w13, #127
+    b.ls L1
+    lsl w11, w12, #2
+    lsl w9, w9, #6
+    dsb st
+    ldr x13, [x0, #24]
+    and w11, w11, #0x3fffc0
+    and w12, w11, w9
+    add w9, w9, #64
+    and w9, w11, w9
+    add x11, x10, x12
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
+    add x9, x10, x9
+    add x10, x13, #64
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x13
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #9
+    strb w9, [x8]
+    ret
+L2:
+    lsl x11, x9, #24
+    mov w9, #3
+    mov w10, #8
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L3:
+    ldrh w9, [x0, #84]
+    cbz w9, L4
+    ldr w10, [x0, #88]
+    lsr w10, w10, #4
+    add w10, w10, #1
+    and w12, w10, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w9, #6
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L4:
+    mov w9, #8
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
+    ret
+L5:
+    cmp w9, #1
+    mov w9, #5
+    mov w12, #7
+    csinc w10, w11, wzr, ne
+    csel x9, x12, x9, eq
+    mov w11, #512
+    bfi x11, x10, #24, #16
+    mov w10, #2
+    orr x9, x9, x11, lsl #8
+    stp x9, x10, [x8]
     ret
 
 hot_post_entry:
@@ -3287,7 +3796,7 @@ L18:
 L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
     mov w8, #9
     strb w8, [x19]
     ldr x19, [sp, #16]
@@ -3617,7 +4126,7 @@ L1:
     str x8, [x0, #24]
     ret
 L2:
-    b <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other
+    b <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 
 hot_stage:
     sub sp, sp, #128

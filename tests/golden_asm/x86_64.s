@@ -187,7 +187,7 @@ L7:
     mov rdi, r14
     mov rdx, r15
     mov rcx, r8
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L8:
     mov rax, r12
 L9:
@@ -456,6 +456,71 @@ L4:
     mov word ptr [rax + 2], 2
     mov dword ptr [rax + 4], ecx
     mov word ptr [rax + 8], 2
+    ret
+
+hot_fire_dynamic:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    movaps xmm4, xmmword ptr [rdx + 288]
+    movq xmm3, qword ptr [rcx]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rdx + 48]
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movaps xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_entry:
@@ -1893,7 +1958,7 @@ L4:
     mov rdi, rsi
     mov esi, r9d
     mov rcx, r13
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
     jmp L7
 L5:
     sfence
@@ -2243,6 +2308,501 @@ L3:
     add ecx, 5
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
+    ret
+
+hot_post_dynamic:
+    push rbx
+    sub rsp, 64
+    mov rax, rdi
+    mov rdi, qword ptr [rsp + 80]
+    movups xmm0, xmmword ptr [rdx]
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov edx, dword ptr [rsi + 76]
+    cmp edx, dword ptr [rsi + 80]
+    je L4
+    mov r10d, edx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs r11, 288230376285929472
+    or r11, r10
+    movq xmm1, r11
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov r8, qword ptr [rsi + 8]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [r8 + rcx], xmm4
+    mov rdi, qword ptr [rsi]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L3
+    mov edx, dword ptr [rsi + 76]
+    cmp edx, dword ptr [rsi + 80]
+    je L4
+    mov r11d, edx
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 288230376285929472
+    or r10, r11
+    movq xmm1, r10
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    bswap rcx
+    bswap r8d
+    movd xmm2, r8d
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov r8, qword ptr [rsi + 8]
+    movq xmm2, rdi
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm4, qword ptr [r9]
+    movapd xmmword ptr [r8 + rcx], xmm2
+    mov rdi, qword ptr [rsi]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm3
+    pslldq xmm4, 4
+    por xmm4, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm4
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r10
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    add rsp, 64
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r9
+    mov qword ptr [rsp + 16], rcx
+    mov dword ptr [rsp + 24], r8d
+    movups xmmword ptr [rsp + 32], xmm0
+    mov qword ptr [rsp + 48], rdi
+    mov byte ptr [rsp + 56], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 64
+    pop rbx
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    add rsp, 64
+    pop rbx
+    ret
+
+hot_post_dynamic_full:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp rdi, 7
+    jbe L3
+    mov edi, dword ptr [rsi + 76]
+    mov r10d, dword ptr [rsi + 80]
+    sub r10d, edi
+    cmp r10w, 1
+    jbe L4
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    mov r11, qword ptr [rsp + 48]
+    movups xmm1, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx + 16]
+    movups xmm0, xmmword ptr [rdx + 32]
+    mov edx, dword ptr [rsi + 88]
+    mov r10d, edi
+    shl r10d, 4
+    mov r14d, edx
+    and edx, r10d
+    mov rbx, qword ptr [rsi]
+    lea r15d, [4*r14 + 64]
+    and r15d, 4194240
+    lea r14, [rbx + r15]
+    mov r12d, edi
+    bswap r12d
+    shr r12d, 8
+    or r12, qword ptr [rsi + 40]
+    movabs r13, 432345564361785344
+    or r13, r12
+    mov qword ptr [rbx + 4*rdx], r13
+    mov qword ptr [rbx + 4*rdx + 8], 134217728
+    movups xmmword ptr [rbx + 4*rdx + 16], xmm1
+    movups xmmword ptr [rbx + 4*rdx + 32], xmm2
+    lea r12, [rbx + 4*rdx]
+    add r12, 64
+    lea r13, [4*rdx + 64]
+    cmp r13, r15
+    cmove r12, rbx
+    bswap rcx
+    movups xmmword ptr [rbx + 4*rdx + 48], xmm0
+    bswap r8d
+    mov qword ptr [r12], rcx
+    mov qword ptr [r12 + 8], r8
+    add r12, 16
+    cmp r12, r14
+    cmove r12, rbx
+    mov ecx, dword ptr [r9]
+    mov r8d, dword ptr [r9 + 4]
+    shl rcx, 32
+    or rcx, 134217856
+    mov qword ptr [r12], rcx
+    mov qword ptr [r12 + 8], r8
+    mov r8d, dword ptr [rsi + 88]
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, r11
+    mov r9d, r10d
+    and r9d, r8d
+    and r9d, 1048560
+    mov r11d, 2
+    movq xmm1, r11
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rcx + r9], xmm2
+    add r10d, 16
+    and r10d, r8d
+    and r10d, 1048560
+    movdqa xmmword ptr [rcx + r10], xmm0
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rcx + 4*rdx]
+    lea r9d, [rdi + 2]
+    movzx r9d, r9w
+    mov dword ptr [rsi + 76], r9d
+    mov r10, qword ptr [rsi + 16]
+    bswap r9d
+    mov dword ptr [r10], r9d
+    cmp dword ptr [rsi + 64], 127
+    jbe L1
+    shl r8d, 2
+    shl edi, 6
+    and r8d, 4194240
+    mov r9d, r8d
+    and r9d, edi
+    add edi, 64
+    and edi, r8d
+    sfence
+    mov rdx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rcx + r9]
+    movsd xmm1, qword ptr [rcx + r9 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + r9 + 16]
+    movsd xmm2, qword ptr [rcx + r9 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + r9 + 32]
+    movsd xmm3, qword ptr [rcx + r9 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + r9 + 48]
+    movsd xmm4, qword ptr [rcx + r9 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movaps xmmword ptr [rdx + 48], xmm3
+    movq xmm0, qword ptr [rcx + rdi]
+    movq xmm1, qword ptr [rcx + rdi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + rdi + 16]
+    movq xmm2, qword ptr [rcx + rdi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + rdi + 32]
+    movq xmm3, qword ptr [rcx + rdi + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + rdi + 48]
+    movsd xmm4, qword ptr [rcx + rdi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rdx + 64], xmm0
+    movdqa xmmword ptr [rdx + 80], xmm1
+    movdqa xmmword ptr [rdx + 96], xmm2
+    movaps xmmword ptr [rdx + 112], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+L2:
+    mov byte ptr [rax], 9
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    ret
+L3:
+    shl rdi, 24
+    mov edx, 8
+    mov ecx, 3
+    jmp L7
+L4:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L5
+    mov edx, dword ptr [rsi + 88]
+    shr edx, 4
+    inc edx
+    mov ecx, 6
+    cmp dx, 2
+    jb L6
+    xor ecx, ecx
+    cmp di, 1
+    sete cl
+    mov edx, 1
+    cmovne edx, r10d
+    lea rcx, [2*rcx + 5]
+    jmp L6
+L5:
+    mov ecx, 8
+L6:
+    movzx edi, dx
+    shl rdi, 24
+    or rdi, 512
+    mov edx, 2
+L7:
+    shl rdi, 8
+    or rdi, rcx
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rdx
+    ret
+
+hot_post_dynamic_stream:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp rdi, 7
+    jbe L3
+    mov edi, dword ptr [rsi + 76]
+    mov r10d, dword ptr [rsi + 80]
+    sub r10d, edi
+    cmp r10w, 1
+    jbe L4
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    mov r11, qword ptr [rsp + 56]
+    movups xmm1, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx + 16]
+    movups xmm0, xmmword ptr [rdx + 32]
+    movzx ebp, word ptr [rdx + 48]
+    mov edx, dword ptr [rsi + 88]
+    mov r10d, edi
+    shl r10d, 4
+    mov r14d, edx
+    and edx, r10d
+    mov rbx, qword ptr [rsi]
+    lea r15d, [4*r14 + 64]
+    and r15d, 4194240
+    lea r14, [rbx + r15]
+    mov r12d, edi
+    bswap r12d
+    shr r12d, 8
+    or r12, qword ptr [rsi + 40]
+    movabs r13, 432345564361785344
+    or r13, r12
+    rol bp, 8
+    movzx r12d, bp
+    shl r12d, 8
+    or r12, 134217728
+    mov qword ptr [rbx + 4*rdx], r13
+    mov qword ptr [rbx + 4*rdx + 8], r12
+    movups xmmword ptr [rbx + 4*rdx + 16], xmm1
+    movups xmmword ptr [rbx + 4*rdx + 32], xmm2
+    lea r12, [rbx + 4*rdx]
+    add r12, 64
+    lea r13, [4*rdx + 64]
+    cmp r13, r15
+    cmove r12, rbx
+    bswap rcx
+    movups xmmword ptr [rbx + 4*rdx + 48], xmm0
+    bswap r8d
+    mov qword ptr [r12], rcx
+    mov qword ptr [r12 + 8], r8
+    add r12, 16
+    cmp r12, r14
+    cmove r12, rbx
+    mov ecx, dword ptr [r9]
+    mov r8d, dword ptr [r9 + 4]
+    shl rcx, 32
+    or rcx, 134217856
+    mov qword ptr [r12], rcx
+    mov qword ptr [r12 + 8], r8
+    mov r8d, dword ptr [rsi + 88]
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, r11
+    mov r9d, r10d
+    and r9d, r8d
+    and r9d, 1048560
+    mov r11d, 2
+    movq xmm1, r11
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rcx + r9], xmm2
+    add r10d, 16
+    and r10d, r8d
+    and r10d, 1048560
+    movdqa xmmword ptr [rcx + r10], xmm0
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rcx + 4*rdx]
+    lea r9d, [rdi + 2]
+    movzx r9d, r9w
+    mov dword ptr [rsi + 76], r9d
+    mov r10, qword ptr [rsi + 16]
+    bswap r9d
+    mov dword ptr [r10], r9d
+    cmp dword ptr [rsi + 64], 127
+    jbe L1
+    shl r8d, 2
+    shl edi, 6
+    and r8d, 4194240
+    mov r9d, r8d
+    and r9d, edi
+    add edi, 64
+    and edi, r8d
+    sfence
+    mov rdx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rcx + r9]
+    movsd xmm1, qword ptr [rcx + r9 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + r9 + 16]
+    movsd xmm2, qword ptr [rcx + r9 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + r9 + 32]
+    movsd xmm3, qword ptr [rcx + r9 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + r9 + 48]
+    movsd xmm4, qword ptr [rcx + r9 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movaps xmmword ptr [rdx + 48], xmm3
+    movq xmm0, qword ptr [rcx + rdi]
+    movq xmm1, qword ptr [rcx + rdi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + rdi + 16]
+    movq xmm2, qword ptr [rcx + rdi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + rdi + 32]
+    movq xmm3, qword ptr [rcx + rdi + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + rdi + 48]
+    movsd xmm4, qword ptr [rcx + rdi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rdx + 64], xmm0
+    movdqa xmmword ptr [rdx + 80], xmm1
+    movdqa xmmword ptr [rdx + 96], xmm2
+    movaps xmmword ptr [rdx + 112], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+L2:
+    mov byte ptr [rax], 9
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L3:
+    shl rdi, 24
+    mov ecx, 3
+    mov edx, 8
+    jmp L7
+L4:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L5
+    mov edx, dword ptr [rsi + 88]
+    shr edx, 4
+    inc edx
+    mov ecx, 6
+    cmp dx, 2
+    jb L6
+    xor ecx, ecx
+    cmp di, 1
+    sete cl
+    mov edx, 1
+    cmovne edx, r10d
+    lea rcx, [2*rcx + 5]
+    jmp L6
+L5:
+    mov ecx, 8
+L6:
+    movzx edi, dx
+    shl rdi, 24
+    or rdi, 512
+    mov edx, 2
+L7:
+    shl rdi, 8
+    or rdi, rcx
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rdx
     ret
 
 hot_post_entry:
@@ -3386,7 +3946,7 @@ L27:
     or rcx, 256
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L28:
     mov byte ptr [rbp], 9
 L29:
@@ -3744,7 +4304,7 @@ L1:
     mov qword ptr [rdi + 24], rcx
     ret
 L2:
-    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::ring_other@GOTPCREL]
+    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 
 hot_stage:
     push r15

@@ -39,6 +39,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("doorbells", "BlueFlame copies and 8-byte doorbells", SENDS, "blueflame_for_inline_requests_only"),
     by_libmlx5("doorbells", "none but 8-byte doorbells", SENDS, "blueflame_not_at_all"),
     by_libmlx5("send queues", "the index around 2^16", SENDS, "the_index_wraps"),
+    by_libmlx5("send queues", "of datagrams, the same", DATAGRAMS, "the_index_wraps"),
     by_libmlx5("send queues", "of initiators, the same", DYNAMIC, "the_index_wraps"),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),

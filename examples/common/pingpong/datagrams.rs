@@ -11,7 +11,7 @@ use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain, QueuePai
 use blueflame::wqe::{self, CompactAv, UdAddress};
 
 use super::event_cq::EventCq;
-use super::{Parts, PingPongOptions, Queues, SENDS};
+use super::{Parts, PingPongOptions, Queues, Receives, SENDS};
 use crate::Failure;
 
 /// The Q_Key of `ibv_ud_pingpong`.
@@ -58,7 +58,7 @@ impl Queues for Datagrams {
 
     fn parts(&mut self) -> Parts<'_, Ud, ExclusiveRegister> {
         let rq = self.pair.rq.as_mut().expect("made with receives");
-        Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq }
+        Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq: Receives::Own(rq) }
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Ping-pong over a reliable connection, whoever has made its queues, or by datagrams: with the options, the TCP exchange and the
+//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the options, the TCP exchange and the
 //! messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
 //!
 //! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
@@ -6,9 +6,11 @@
 //! C server's `-c` looks for.
 
 mod datagrams;
+mod dynamic;
 mod event_cq;
 mod exchange;
 mod pattern;
+mod receives;
 mod report;
 mod side;
 mod verbs;
@@ -19,7 +21,7 @@ use std::time::Duration;
 use blueflame::Sge;
 use blueflame::cq::CompletionQueue;
 use blueflame::db::Register;
-use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::queue::SendQueue;
 use blueflame::transport::{Rc, Transport};
 use blueflame::types::WrId;
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain};
@@ -30,6 +32,8 @@ use crate::{Failure, ReportOptions, Role, Setup};
 use side::PingPong;
 
 pub use datagrams::Datagrams;
+pub use dynamic::Dynamic;
+pub use receives::Receives;
 pub use verbs::Verbs;
 
 /// The options of a ping-pong.
@@ -106,7 +110,7 @@ pub trait Queues {
 pub struct Parts<'a, T: Transport, R: Register> {
     pub cq: &'a mut CompletionQueue,
     pub sq: &'a mut SendQueue<T, R>,
-    pub rq: &'a mut RecvQueue,
+    pub rq: Receives<'a>,
 }
 
 impl<R: Register> Parts<'_, Rc, R> {
@@ -132,7 +136,7 @@ pub fn completions(options: &PingPongOptions) -> u32 {
 /// Sends that a side can have outstanding.
 pub const SENDS: u32 = 2;
 
-/// One side of the ping-pong, over queues in INIT, or datagrams' in RTS: connected with the peer at the other end of `stream`. Memory is registered in
+/// One side of the ping-pong, over queues in INIT, or those that are not connected in RTS: connected with the peer at the other end of `stream`. Memory is registered in
 /// `pd`, which the queues must be able to use.
 ///
 /// # Errors

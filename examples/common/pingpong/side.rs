@@ -67,7 +67,7 @@ impl<Q: Queues> PingPong<Q> {
     pub(super) fn post_receives(&mut self) -> Result<(), Failure> {
         for (tag, buffer) in self.receive.iter().enumerate() {
             // SAFETY: the buffer is read only after its completion, and lives as long as the queue.
-            unsafe { self.queues.parts().rq.post(WrId(tag as u64), &[buffer.sge()]) }?;
+            unsafe { self.queues.parts().rq.post(WrId(tag as u64), buffer.sge()) }?;
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl<Q: Queues> PingPong<Q> {
         }
         let buffer = buffer.sge();
         // SAFETY: the message in it was dealt with; otherwise as in `post_receives`.
-        unsafe { self.queues.parts().rq.post(tag, &[buffer]) }?;
+        unsafe { self.queues.parts().rq.post(tag, buffer) }?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use blueflame::types::WrId;
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain, Qp, QueuePair};
 
 use super::event_cq::EventCq;
-use super::{Parts, PingPongOptions, Queues, SENDS};
+use super::{Parts, PingPongOptions, Queues, Receives, SENDS};
 use crate::Failure;
 
 /// A queue pair and a completion queue of `ibv_*` and `mlx5dv_*`.
@@ -42,7 +42,7 @@ impl Queues for Verbs {
     const MADE_BY: &'static str = "verbs";
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
-        Parts { cq: &mut self.completed.cq, sq: &mut self.sq, rq: &mut self.rq }
+        Parts { cq: &mut self.completed.cq, sq: &mut self.sq, rq: Receives::Own(&mut self.rq) }
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {

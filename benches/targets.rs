@@ -1,0 +1,292 @@
+//! A thousand peers: by as many reliable connections, or by one initiator of dynamic connections and a target at each peer. What it
+//! takes to send each of them a WRITE of 8 bytes, and to retire it; and the memory of this side.
+//!
+//! All is completed at once by the device (`softhca-run --sink`), so the figures are the CPU's part: which lines of memory it goes
+//! through. What a NIC does when a request is for another target than the one before is not in them. One slice is a message to each
+//! peer, in an order at random: 250 at a time are posted with a doorbell each, then completed (not timed), then polled; the rest as
+//! in `common`.
+mod common;
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+use blueflame::cq::Side;
+use blueflame::db::{Register, ThreadRegister};
+use blueflame::queue::SendQueue;
+use blueflame::transport::{self, Dci, Transport};
+use blueflame::types::{DcKey, Psn};
+use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair, ThreadDomain};
+use blueflame::wqe::{self, CompactAv, DcAddress, GlobalRoute};
+use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
+
+use common::clock::Clock;
+use common::record::{self, Record};
+use common::rig::step;
+
+const GROUP: &str = "1000 peers";
+const PEERS: usize = 1000;
+/// Requests outstanding at a time.
+const WINDOW: usize = 250;
+/// Completions of one call.
+const BURST: usize = 16;
+const ROUNDS: usize = 201;
+/// Bytes of the shadow for each WQEBB: a tag, and a count.
+const SHADOW: usize = 16;
+/// Bytes of a WQEBB, and of a doorbell record, in a line of its own.
+const LINE: usize = 64;
+
+type Here = std::rc::Rc<ThreadRegister>;
+type Connection = QueuePair<transport::Rc, Here>;
+
+/// A completion queue, and the order in which peers are sent to.
+struct Setting {
+    cq: OwnedCq,
+    order: Vec<usize>,
+    device: Device,
+    pd: ProtectionDomain,
+    domain: ThreadDomain,
+}
+
+impl Setting {
+    fn new() -> Self {
+        let device = Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
+        let pd = device.protection_domain().expect("a PD");
+        let domain = pd.thread_domain().expect("a thread domain");
+        let cq = device.completion_queue(2 * PEERS as u32).thread_domain(&domain).build().expect("a CQ");
+        Self { cq, order: order(), device, pd, domain }
+    }
+}
+
+/// Every peer once, by a generator of no quality.
+fn order() -> Vec<usize> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut order: Vec<usize> = (0..PEERS).collect();
+    (1..PEERS).rev().for_each(|at| order.swap(at, next() % (at + 1)));
+    order
+}
+
+/// Where each peer is written to.
+fn place(peer: usize) -> Remote {
+    Remote { addr: 0x1000 * peer as u64, rkey: Rkey(1 + peer as u32) }
+}
+
+/// A way to send to peers.
+trait Way {
+    /// Sends to a peer.
+    fn post(&mut self, peer: usize, data: &[u8; 8]);
+    /// Retires requests; the sum of their tags.
+    fn poll(&mut self, cq: &mut OwnedCq, count: usize) -> u64;
+    /// Bytes of this side.
+    fn bytes(&self) -> usize;
+}
+
+/// Of a queue: its ring, its record, its shadow and itself.
+fn queue_bytes<T: Transport, R: Register>(sq: &SendQueue<T, R>) -> usize {
+    usize::from(sq.capacity().0) * (LINE + SHADOW) + LINE + size_of_val(sq)
+}
+
+/// A connection for each, which completions are looked up by.
+struct Connections {
+    pairs: ByQpn<Connection>,
+    numbers: Vec<Qpn>,
+}
+
+impl Connections {
+    fn new(setting: &Setting) -> Self {
+        let pd = &setting.pd;
+        let path = setting.device.path(1, None).expect("a path");
+        let (mut pairs, mut numbers) = (ByQpn::new(), Vec::new());
+        for _ in 0..PEERS {
+            let builder = pd.queue_pair(setting.cq.handle(), setting.cq.handle()).sends(4).receives(0);
+            let mut pair: Connection = builder.build_in(&setting.domain).expect("a queue pair");
+            let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
+            pair.qp.to_init(&path).expect("INIT");
+            pair.sq.connect(&path, &itself, &itself).expect("RTS");
+            numbers.push(pair.qp.qpn());
+            assert!(pairs.insert(pair.qp.qpn(), pair).is_none());
+        }
+        Self { pairs, numbers }
+    }
+}
+
+impl Way for Connections {
+    #[inline(always)]
+    fn post(&mut self, peer: usize, data: &[u8; 8]) {
+        let pair = self.pairs.get_mut(self.numbers[peer]).expect("it is there");
+        pair.sq.post(&wqe::write(place(peer)).inline(data).signaled(WrId(peer as u64))).expect("room");
+    }
+
+    #[inline(always)]
+    fn poll(&mut self, cq: &mut OwnedCq, count: usize) -> u64 {
+        let mut sum = 0;
+        for _ in 0..count.div_ceil(BURST) {
+            cq.poll_with(BURST, |cqe| {
+                if let Some(pair) = self.pairs.find(&cqe)
+                    && let Ok(Side::Requester) = cqe.check()
+                    && let Ok(done) = pair.sq.retire(&cqe)
+                {
+                    sum += done.wr_id.0;
+                }
+            });
+        }
+        sum
+    }
+
+    fn bytes(&self) -> usize {
+        let each = |qpn: &Qpn| {
+            let pair = self.pairs.get(*qpn).expect("it is there");
+            queue_bytes(&pair.sq) + size_of_val(&pair.qp)
+        };
+        self.numbers.iter().map(each).sum()
+    }
+}
+
+/// An initiator, and the address of each peer's target.
+struct OneForAll<V> {
+    pair: QueuePair<Dci, Here>,
+    targets: Vec<DcAddress<V>>,
+}
+
+impl<V> OneForAll<V> {
+    fn new(setting: &Setting, vector: impl Fn(usize) -> V) -> Self
+    where
+        V: wqe::AddressVector,
+    {
+        let pd = &setting.pd;
+        let path = setting.device.path(1, None).expect("a path");
+        let builder = pd.queue_pair::<Dci>(setting.cq.handle(), setting.cq.handle()).sends(2 * WINDOW as u32);
+        let mut pair = builder.build_in(&setting.domain).expect("an initiator");
+        pair.activate(&path).expect("RTS");
+        let target = |n| DcAddress::new(vector(n), Qpn::truncate(0x10_0000 + n as u32), DcKey(n as u64));
+        Self { pair, targets: (0..PEERS).map(target).collect() }
+    }
+}
+
+impl<V: wqe::AddressVector> Way for OneForAll<V> {
+    #[inline(always)]
+    fn post(&mut self, peer: usize, data: &[u8; 8]) {
+        let to = self.targets[peer];
+        self.pair.sq.post(&wqe::write(place(peer)).to(to).inline(data).signaled(WrId(peer as u64))).expect("room");
+    }
+
+    #[inline(always)]
+    fn poll(&mut self, cq: &mut OwnedCq, count: usize) -> u64 {
+        let mut sum = 0;
+        for _ in 0..count.div_ceil(BURST) {
+            cq.poll_with(BURST, |cqe| {
+                if let Ok(Side::Requester) = cqe.check()
+                    && let Ok(done) = self.pair.sq.retire(&cqe)
+                {
+                    sum += done.wr_id.0;
+                }
+            });
+        }
+        sum
+    }
+
+    fn bytes(&self) -> usize {
+        queue_bytes(&self.pair.sq) + size_of_val(&self.pair.qp) + self.targets.len() * size_of::<DcAddress<V>>()
+    }
+}
+
+/// A case: what it is called, its bytes, and a slice of it, whose nanoseconds a message it returns.
+struct Case {
+    name: &'static str,
+    bytes: usize,
+    slice: Box<dyn FnMut(&Clock) -> f64>,
+}
+
+fn case<W: Way + 'static>(name: &'static str, mut setting: Setting, way: W) -> Case {
+    /// A function of its own, as in a program.
+    #[inline(never)]
+    fn post_all(way: &mut impl Way, order: &[usize]) {
+        for &peer in order {
+            way.post(peer, &[peer as u8; 8]);
+        }
+    }
+    #[inline(never)]
+    fn poll_all(way: &mut impl Way, cq: &mut OwnedCq) -> u64 {
+        way.poll(cq, WINDOW)
+    }
+    let bytes = way.bytes();
+    // Not on the stack: where the value lies is no constant to the compiler, as in a program.
+    let mut way = Box::new(way);
+    let slice = move |clock: &Clock| {
+        let (mut ns, mut sum) = (0.0, 0);
+        for peers in setting.order.chunks(WINDOW) {
+            let posting = Clock::time(|| post_all(black_box(&mut *way), black_box(peers)));
+            step();
+            let polling = Clock::time(|| sum += poll_all(black_box(&mut *way), black_box(&mut setting.cq)));
+            ns += clock.ns(posting, 1) + clock.ns(polling, 1);
+        }
+        assert_eq!(sum, (0..PEERS as u64).sum::<u64>(), "{name}: each request once");
+        ns / PEERS as f64
+    };
+    Case { name, bytes, slice: Box::new(slice) }
+}
+
+fn connections() -> Case {
+    let setting = Setting::new();
+    let way = Connections::new(&setting);
+    case("1000 connections", setting, way)
+}
+
+fn near() -> Case {
+    let setting = Setting::new();
+    let way = OneForAll::new(&setting, |n| CompactAv::new(1 + n as u16));
+    case("one initiator, 16-byte addresses", setting, way)
+}
+
+fn far() -> Case {
+    let setting = Setting::new();
+    let way = OneForAll::new(&setting, |n| {
+        let dgid = [n as u8; 16];
+        let route = GlobalRoute { dgid, sgid_index: 0, flow_label: 0, hop_limit: 64, traffic_class: 0 };
+        CompactAv::new(1 + n as u16).with_grh(&route)
+    });
+    case("one initiator, 48-byte addresses", setting, way)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is measured.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
+    if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {
+        return;
+    }
+    let clock = Clock::new();
+    let mut cases = [connections(), near(), far()];
+    let mut rounds: Vec<Vec<f64>> = Vec::new();
+    for n in 0..if measuring { ROUNDS } else { 1 } {
+        let mut round = vec![0.0; cases.len()];
+        for turn in 0..cases.len() {
+            let at = if n % 2 == 0 { turn } else { cases.len() - 1 - turn };
+            round[at] = (cases[at].slice)(&clock);
+        }
+        rounds.push(round);
+    }
+    if !measuring {
+        return;
+    }
+    let mut records = Vec::new();
+    println!("{GROUP:<36} {:>8} {:>18} {:>12}", "ns", "to connections", "bytes");
+    for (at, case) in cases.iter().enumerate() {
+        let ratio = |other: usize| median(rounds.iter().map(|round| round[at] / round[other]));
+        let ns = median(rounds.iter().map(|round| round[at]));
+        println!("  {:<34} {ns:>8.2} {:>17.2}x {:>12}", case.name, ratio(0), case.bytes);
+        let others = cases.iter().enumerate().filter(|&(other, _)| other != at);
+        let ratios: BTreeMap<_, _> = others.map(|(other, case)| (case.name.to_owned(), ratio(other))).collect();
+        records.push(Record { group: GROUP.to_owned(), case: case.name.to_owned(), ns, ratios, axis: None, x: None });
+    }
+    record::write("targets", &records);
+}

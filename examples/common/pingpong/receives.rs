@@ -1,0 +1,44 @@
+//! Where a side posts its receives: to the queue pair's own queue, or to a shared one.
+
+use blueflame::cq::{CqeView, Source};
+use blueflame::queue::{RecvQueue, SharedRecvQueue};
+use blueflame::types::WrId;
+use blueflame::{RecvError, RetireError, Sge};
+
+/// The queue, borrowed.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the types say it")]
+pub enum Receives<'a> {
+    Own(&'a mut RecvQueue),
+    Shared(&'a mut SharedRecvQueue),
+}
+
+impl Receives<'_> {
+    /// Posts a receive.
+    ///
+    /// # Errors
+    /// There is no room.
+    ///
+    /// # Safety
+    /// As [`RecvQueue::post`].
+    pub unsafe fn post(self, tag: WrId, buffer: Sge) -> Result<(), RecvError> {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::Own(queue) => queue.post(tag, &[buffer]),
+                Self::Shared(queue) => queue.post(tag, &[buffer]),
+            }
+        }
+    }
+
+    /// The tag of a receive that has completed.
+    ///
+    /// # Errors
+    /// It was not posted.
+    pub fn retire<S: Source>(self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        match self {
+            Self::Own(queue) => queue.retire(cqe),
+            Self::Shared(queue) => queue.retire(cqe),
+        }
+    }
+}
