@@ -34,8 +34,11 @@ pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
     let syndrome = Syndrome::new(value);
     let status = syndrome.status();
     let mut diagnosis = Diagnosis { summary: format!("{status}: {syndrome}"), ..Diagnosis::default() };
+    diagnosis.advice.extend(syndrome.advice().iter().map(|advice| (*advice).to_owned()));
     if let Some(vendor) = vendor {
-        diagnosis.details.push(format!("vendor syndrome {vendor:#04x}"));
+        diagnosis.details.push(format!(
+            "vendor syndrome {vendor:#04x}, of which NVIDIA's support knows more: there is no public list"
+        ));
     }
     diagnosis
 }

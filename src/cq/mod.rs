@@ -16,6 +16,7 @@
 //!
 //! A CQE is in three layers, here as in the files: the field map ([`layout`]: offsets and sizes, with their sources), the view that
 //! reads them ([`CqeView`]), and what they mean ([`CqeOpcode`], [`Syndrome`], [`CqeError`]).
+mod advice;
 mod completion_queue;
 mod error;
 mod forget;
