@@ -188,3 +188,15 @@ fn doorbells() {
     let cq = read("30000040 00000418", Input::CqDoorbell);
     assert_eq!((cq.number("cqn:cqn"), cq.number("arm:ci")), (Some(0x418), Some(0x40)));
 }
+
+/// DPDK `drivers/net/mlx5/mlx5_tx.h`, enhanced multi-packet sends: an Ethernet segment, and a packet in each of the segments behind.
+#[test]
+fn packets_in_one_wqe() {
+    let eth = "00000000 c0 00 0000 00000000 0000 0000";
+    let first = "80000005 0102030405 00000000000000";
+    let second = "80000010 000102030405060708090a0b0c0d0e0f 000000000000000000000000";
+    let record = wqe(&[&ctrl((0, 0x29), 6, 0), eth, first, second, DATA], None);
+    let parts = ["mlx5_wqe_eth_seg", "mlx5_wqe_inl_data_seg", "mlx5_wqe_inl_data_seg", "mlx5_wqe_data_seg"];
+    assert_eq!(names(&record)[1..], parts);
+    assert_eq!((record.parts[3].offset, record.parts[3].bytes, record.number("lkey")), (48, 20, Some(0x200)));
+}
