@@ -387,19 +387,25 @@ fn ucx_wqe(line: &str) -> Option<Record> {
     let (index, rest) = (number(rest, 10)?, rest.split_once("]: ")?.1);
     let mut record = Record::new(Kind::LoggedWqe, "");
     let transport = front.rsplit(' ').next().unwrap_or_default();
-    let operation = rest.split(['[', ' ']).next().unwrap_or_default();
+    let mut words =
+        rest.trim_start_matches("opcode ").split(' ').filter(|word| !word.is_empty() && !word.starts_with('['));
+    let (operation, flags) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let text = |name: &'static str, text: &str| Field {
         name: name.into(),
         offset: 0,
         value: Value::Text(text.to_owned()),
         meaning: None,
     };
-    let fields = vec![
+    let mut fields = vec![
         text("transport", transport),
         number_field("qpn", qpn),
         number_field("wqe_counter", index),
         text("opcode", operation),
     ];
+    // Signalled, fenced, solicited, each a letter or a dash.
+    if flags.len() == 3 && flags.chars().all(|c| "sfe-".contains(c)) {
+        fields.push(text("flags", flags));
+    }
     record.parts.push(Part { name: "mlx5_wqe_ctrl_seg".into(), offset: 0, bytes: 0, fields });
     for group in rest.split('[').skip(1) {
         let group = group.split(']').next().unwrap_or_default();

@@ -211,6 +211,27 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
         ],
     ),
     (
+        "what UCX 1.13 prints on the software device, whose network loses everything: `softhca-run --faults drop=1000 -- ucx_perftest`",
+        "[vm:21860:0:21860] ib_mlx5_log.c:171  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)
+[vm:21860:0:21860] ib_mlx5_log.c:171  RC QP 0x41 wqe[0]: SEND --e [inl len 10] [rqpn 0x41 dlid=1 sl=0 port=1 src_path_bits=0]
+[1795368268.266636] [vm:21860:0]     ib_mlx5_log.c:171  UCX  DEBUG Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 \
+         hw_synd 0/0)
+[1795368268.266636] [vm:21860:0]     ib_mlx5_log.c:171  UCX  DEBUG RC QP 0x41 wqe[0]: opcode SEND
+[vm:22506:0:22506] ib_mlx5_log.c:171  DCI QP 0x42 wqe[0]: RDMA_WRITE s-- [rqpn 0x41 rlid 1] [rva 0x7f6d09095750 rkey 0x1f00] [inl len 64]
+",
+        &[
+            RETRIES,
+            (Kind::LoggedWqe, "a WQE, told by a log, queue pair 0x41", &[("byte_count", 10), ("rqpn", 0x41), ("port", 1)]),
+            RETRIES,
+            (Kind::LoggedWqe, "a WQE, told by a log, queue pair 0x41", &[("wqe_counter", 0)]),
+            (
+                Kind::LoggedWqe,
+                "a WQE, told by a log, queue pair 0x42",
+                &[("rlid", 1), ("raddr", 0x7f6d_0909_5750), ("rkey", 0x1f00), ("byte_count", 64)],
+            ),
+        ],
+    ),
+    (
         "UCX before 1.5; https://github.com/openucx/ucx/issues/1834",
         "14:22:35 [     INFO ] < Error on QP 0xdb87 wqe[0]: Remote access (synd 0x13 vend 0x88) opcode RDMA_WRITE >\n",
         &[(
@@ -261,11 +282,33 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
     ),
 ];
 
+const RETRIES: Expected = (
+    Kind::LoggedCompletion,
+    "a failed request, told by a log",
+    &[("syndrome", 0x15), ("vendor_err_synd", 0x81), ("rsvd1:hw_synd_type", 0)],
+);
+
 const LOGGED_FLUSH: Expected = (
     Kind::LoggedCompletion,
     "a failed request, told by a log",
     &[("cqn", 0x406), ("syndrome", 5), ("vendor_err_synd", 0xf9)],
 );
+
+/// What UCX says of a WQE beside its numbers.
+#[test]
+fn words_of_ucx() {
+    for (words, opcode, flags) in
+        [("SEND --e [inl len 10]", "SEND", Some("--e")), ("opcode RDMA_READ", "RDMA_READ", None)]
+    {
+        let report = decode(format!("RC QP 0x41 wqe[7]: {words}").as_bytes(), &Options::default());
+        let text = |name| {
+            let fields = &report.records[0].parts[0].fields;
+            fields.iter().find(|field| field.name == name).map(|field| field.value.to_string())
+        };
+        let expected = (Some("RC".to_owned()), Some(opcode.to_owned()), flags.map(str::to_owned));
+        assert_eq!((text("transport"), text("opcode"), text("flags")), expected);
+    }
+}
 
 #[test]
 fn public_dumps_are_read() {
