@@ -37,6 +37,8 @@ pub(crate) struct Row {
     word: usize,
     /// The order of a word's bytes, if the row's form tells.
     order: Option<Order>,
+    /// Whether the line has an offset, or nothing but digits: others may be words of a log.
+    sure: bool,
 }
 
 /// Bytes at least in a row that has no offset and is not alone on its line.
@@ -138,7 +140,7 @@ fn row(text: &str) -> Option<Row> {
     }
     let alone = best.as_ref().is_some_and(|row| row.bytes.len().div_ceil(row.word) == tokens.len());
     // Words that a debugger prints are as the CPU loads them, but only with an address are they sure to be a debugger's.
-    best.filter(|row| alone || row.bytes.len() >= LEAST).map(|row| Row { order: None, ..row })
+    best.filter(|row| alone || row.bytes.len() >= LEAST).map(|row| Row { order: None, sure: alone, ..row })
 }
 
 /// The groups at the start of `tokens`: of one width, but for the last, and up to the characters that some print behind them.
@@ -161,7 +163,7 @@ fn groups(tokens: &[Token<'_>]) -> Option<Row> {
             break;
         }
     }
-    Some(Row { offsets: Vec::new(), bytes, word, order })
+    Some(Row { offsets: Vec::new(), bytes, word, order, sure: true })
 }
 
 /// Rows that belong together.
@@ -176,6 +178,8 @@ pub(crate) struct Block {
     /// The ways in which offsets can be read, so far; none if there are no offsets.
     ways: Vec<Way>,
     squeezed: bool,
+    /// Whether this is a dump for sure, and not words of a log.
+    pub(crate) sure: bool,
 }
 
 /// A way to read offsets: hexadecimal, or octal as `od` prints them.
@@ -201,7 +205,15 @@ impl Block {
     pub(crate) fn new(line: usize, row: Row) -> Self {
         let len = row.bytes.len() as u64;
         let ways = row.offsets.iter().map(|base| Way { base: *base, len, gaps: vec![0] });
-        Self { line, word: row.word, order: row.order, ways: ways.collect(), rows: vec![row.bytes], squeezed: false }
+        Self {
+            line,
+            word: row.word,
+            order: row.order,
+            ways: ways.collect(),
+            rows: vec![row.bytes],
+            squeezed: false,
+            sure: row.sure,
+        }
     }
 
     /// Notes that rows are left out here.

@@ -122,7 +122,7 @@ impl Reader<'_> {
 
     fn end_block(&mut self) {
         let Some(block) = self.block.take() else { return };
-        let line = block.line;
+        let (line, is_dump) = (block.line, block.sure);
         let input = if self.options.input == Input::Auto { self.expected } else { self.options.input };
         let options = Options { input, ..*self.options };
         let readings = block.readings(options.order);
@@ -134,7 +134,15 @@ impl Reader<'_> {
             .filter(|_| !sure)
             .or_else(|| (input != Input::Auto).then(|| guess::records(&readings[0], &options)))
             .unwrap_or_default();
+        // Two words of a log are not the doorbell that they could be.
+        let is_short = readings[0].len() < 16 && input == Input::Auto;
         match found.first_mut() {
+            Some(_) if is_short => {
+                for record in found.iter_mut().filter(|_| is_dump) {
+                    record.line = line;
+                    self.unknown.push(record.clone());
+                }
+            }
             Some(first) => {
                 self.take_pending(first);
                 for record in &mut found {
@@ -142,7 +150,7 @@ impl Reader<'_> {
                 }
                 self.records.append(&mut found);
             }
-            None if readings[0].len() >= 8 => {
+            None if readings[0].len() >= 8 && is_dump => {
                 let mut record =
                     Record::new(Kind::Unknown, format!("{} bytes that are nothing known", readings[0].len()));
                 record.line = line;

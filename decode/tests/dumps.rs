@@ -242,6 +242,7 @@ fn what_is_no_dump_is_passed_over() {
         "commit deadbeefdeadbeefdeadbeefdeadbeefdeadbeef\nAuthor: somebody\n\n    A decade of facade: cafe babe\n",
         "2022-03-25 14:40:20 10 20 30 packets, 0x10 errors\nPID 1234 feed\n",
         "mlx5_core 0000:c1:00.0: enabling device (0000 -> 0002)\nlink up, 16 lanes\n",
+        "BIOS-e820: mem 00000000 00000010 usable\nat 0000010a 00001202, twice\n",
     ] {
         let report = decode(text.as_bytes(), &Options::default());
         let known: Vec<_> = report.records.iter().filter(|record| record.kind != Kind::Unknown).collect();
