@@ -262,6 +262,8 @@ pub struct SrqContext {
     pub rq: RqContext,
     /// In which order its WQEs are consumed.
     pub order: SrqOrder,
+    /// It is a receive memory pool (RMP): its events are said to be a receive queue's.
+    pub is_pool: bool,
     /// Host address of the doorbell record: one big-endian word.
     pub dbr: u64,
     /// Raise [`crate::event::Event::SrqLimit`] when fewer WQEs than this are posted; 0 = never.

@@ -36,11 +36,15 @@ pub enum Event {
     SrqLimit {
         /// The SRQ.
         srqn: u32,
+        /// See [`crate::context::SrqContext::is_pool`].
+        is_pool: bool,
     },
     /// The SRQ's ring could not be read or is inconsistent.
     SrqError {
         /// The SRQ.
         srqn: u32,
+        /// See [`crate::context::SrqContext::is_pool`].
+        is_pool: bool,
     },
     /// A receive queue of Ethernet frames has an error that no CQE can report.
     RqError {
@@ -164,7 +168,7 @@ impl Event {
             Self::Completion { cqn } | Self::CqError { cqn, .. } => Some((Object::Cq, cqn)),
             Self::Qp { qpn, .. } => Some((Object::Qp, qpn)),
             Self::Dct { dctn, .. } => Some((Object::Dct, dctn)),
-            Self::SrqLimit { srqn } | Self::SrqError { srqn } => Some((Object::Srq, srqn)),
+            Self::SrqLimit { srqn, .. } | Self::SrqError { srqn, .. } => Some((Object::Srq, srqn)),
             Self::RqError { rqn } => Some((Object::Rq, rqn)),
             Self::SqError { sqn } => Some((Object::Sq, sqn)),
             Self::Port { .. } | Self::CommandDone { .. } | Self::PageRequest { .. } | Self::DeviceFatal => None,
@@ -177,7 +181,9 @@ impl Event {
         let mut bytes = [0; EQE_BYTES];
         bytes[TYPE] = self.number();
         bytes[QUEUE_TYPE] = match self {
-            Self::RqError { .. } => RECEIVE_QUEUE,
+            Self::RqError { .. } | Self::SrqLimit { is_pool: true, .. } | Self::SrqError { is_pool: true, .. } => {
+                RECEIVE_QUEUE
+            }
             Self::SqError { .. } => SEND_QUEUE,
             _ => 0,
         };
@@ -195,7 +201,7 @@ impl Event {
             Self::SqError { sqn } => put(QUEUE_NUMBER, sqn),
             Self::Qp { qpn, .. } => put(QUEUE_NUMBER, qpn),
             Self::Dct { dctn, .. } => put(QUEUE_NUMBER, dctn),
-            Self::SrqLimit { srqn } | Self::SrqError { srqn } => put(QUEUE_NUMBER, srqn),
+            Self::SrqLimit { srqn, .. } | Self::SrqError { srqn, .. } => put(QUEUE_NUMBER, srqn),
             Self::Port { port, up } => {
                 bytes[SUBTYPE] = if up { PORT_ACTIVE } else { PORT_DOWN };
                 bytes[PORT] = port << 4;
@@ -228,7 +234,10 @@ mod tests {
         assert_eq!(set(Event::CqError { cqn: 7, fault: CqFault::Unreachable }), [(1, 4), (35, 7), (43, 2)]);
         assert_eq!(set(Event::RqError { rqn: 9 }), [(1, 5), (52, 1), (59, 9)]);
         assert_eq!(set(Event::SqError { sqn: 9 }), [(1, 5), (52, 2), (59, 9)]);
-        assert_eq!(set(Event::SrqLimit { srqn: 9 }), [(1, 0x14), (59, 9)]);
+        assert_eq!(set(Event::SrqLimit { srqn: 9, is_pool: false }), [(1, 0x14), (59, 9)]);
+        // Linux tells subscribers of a pool by this type (`get_legacy_obj_type` in drivers/infiniband/hw/mlx5/devx.c).
+        assert_eq!(set(Event::SrqLimit { srqn: 9, is_pool: true }), [(1, 0x14), (52, 1), (59, 9)]);
+        assert_eq!(set(Event::SrqError { srqn: 9, is_pool: true }), [(1, 0x12), (52, 1), (59, 9)]);
         let last = Event::Qp { qpn: 0x100, kind: QpEvent::LastWqeReached };
         assert_eq!(set(last), [(1, 0x13), (58, 1)]);
         let drained = Event::Dct { dctn: 0x1_0203, kind: DctEvent::Drained };

@@ -169,7 +169,7 @@ fn shared_receive_queue() {
     assert!(hca.run_until_idle());
     let cqes = [summary(&cq.expect()), summary(&cq.expect())];
     assert!(cqes.contains(&(0, a.qpn, 1, 0x20)) && cqes.contains(&(0x0a, b.qpn, 0, 0x00)), "{cqes:?}");
-    assert_eq!(hca.next_event(), Some(Event::SrqLimit { srqn: srq.srqn }));
+    assert_eq!(hca.next_event(), Some(Event::SrqLimit { srqn: srq.srqn, is_pool: false }));
     assert_eq!(buf.to_vec(0, 22), *b"first\0\0\0\0\0\0\0\0\0\0\0second");
     assert!(matches!(hca.destroy_srq(srq.srqn), Err(Error::Busy { users: 2, .. })));
 }

@@ -198,7 +198,7 @@ impl Lab {
             lab.keys.push(Key { key, context, destroyed: false });
         }
         let rq = RqContext { buf: BASE + SHARED_RING as u64, log_size: input.shared_log & 7, log_stride: 5 };
-        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, dbr: record(2), limit: 1 };
+        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr: record(2), limit: 1 };
         let srqn = lab.device.create_srq(srq).ok();
         if srqn.is_some() {
             lab.ledger.add_srq(srq);

@@ -241,7 +241,7 @@ impl Device {
         }
         self.resources
             .eqs
-            .forget(|e| matches!(*e, Event::SrqLimit { srqn: n } | Event::SrqError { srqn: n } if n == srqn));
+            .forget(|e| matches!(*e, Event::SrqLimit { srqn: n, .. } | Event::SrqError { srqn: n, .. } if n == srqn));
         Ok(())
     }
 

@@ -63,8 +63,14 @@ impl EmbeddedDevice {
             ring.write((i * rq.stride) as usize + 2, &next.to_be_bytes());
         }
         let dbrec = self.ring(RECORD_BYTES, RECORD_BYTES)?;
-        let context =
-            SrqContext { pd: self.pd, rq: rq_context(&rq), order: SrqOrder::Linked, dbr: dbrec.addr(), limit: 0 };
+        let context = SrqContext {
+            pd: self.pd,
+            rq: rq_context(&rq),
+            order: SrqOrder::Linked,
+            is_pool: false,
+            dbr: dbrec.addr(),
+            limit: 0,
+        };
         let srqn = self.device.create_srq(context)?;
         Ok(SrqParts { srqn, ring: rq, head: 0, tail: rq.wqe_cnt - 1, dbrec: dbrec.ptr().cast() })
     }

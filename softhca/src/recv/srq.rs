@@ -77,12 +77,15 @@ impl Srq {
         srqn: u32,
         memory: &dyn HostMemory,
     ) -> (Result<Option<RecvWqe>, WqeFault>, Option<Event>) {
+        let is_pool = self.context.is_pool;
         match self.consume(memory) {
             Ok(None) => (Ok(None), None),
-            Ok(Some((wqe, limit_reached))) => (Ok(Some(wqe)), limit_reached.then_some(Event::SrqLimit { srqn })),
+            Ok(Some((wqe, limit_reached))) => {
+                (Ok(Some(wqe)), limit_reached.then_some(Event::SrqLimit { srqn, is_pool }))
+            }
             Err(fault) => {
                 let first = !std::mem::replace(&mut self.failed, true);
-                (Err(fault), first.then_some(Event::SrqError { srqn }))
+                (Err(fault), first.then_some(Event::SrqError { srqn, is_pool }))
             }
         }
     }
@@ -139,7 +142,13 @@ mod tests {
             memory.put(at + 48, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
         let rq = RqContext { buf: BASE, log_size: 2, log_stride: 6 };
-        (Srq::new(SrqContext { pd: 1, rq, order: SrqOrder::Linked, dbr: BASE + RECORD as u64, limit }, None), memory)
+        (
+            Srq::new(
+                SrqContext { pd: 1, rq, order: SrqOrder::Linked, is_pool: false, dbr: BASE + RECORD as u64, limit },
+                None,
+            ),
+            memory,
+        )
     }
 
     fn post(memory: &TestMemory, counter: u16) {

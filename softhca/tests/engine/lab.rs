@@ -214,7 +214,14 @@ impl Node {
                 let next = (i + 1) % (1 << o.rq_log);
                 self.memory.write(self.rq + (u64::from(i) << RQ_STRIDE_LOG) + 2, &next.to_be_bytes());
             }
-            let srq = SrqContext { pd: self.pd, rq: ring, order: SrqOrder::Linked, dbr: self.srq_dbr, limit: 0 };
+            let srq = SrqContext {
+                pd: self.pd,
+                rq: ring,
+                order: SrqOrder::Linked,
+                is_pool: false,
+                dbr: self.srq_dbr,
+                limit: 0,
+            };
             let srqn = if xrc {
                 let xrcd = self.device.alloc_xrcd().unwrap();
                 (rq, sq, self.xrcd) = (ReceiveSource::Domain { xrcd }, None, Some(xrcd));

@@ -176,6 +176,7 @@ logged_calls() {
     for part in objects memories numbers non-cached no-user; do
         logged "test-devx-$part" tested "$1" bf_test_devx $part
     done
+    logged test-devx-rc tested "$1" bf_test_devx_rc
 }
 logged() {
     name=$1

@@ -45,8 +45,9 @@ fn parts() -> Parts {
     };
     let cqn = device.create_cq(cq).expect("a CQ");
     let rq = RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 };
-    let srqn =
-        device.create_srq(SrqContext { pd, rq, order: SrqOrder::Linked, dbr: RECORDS + 64, limit: 0 }).expect("an SRQ");
+    let srqn = device
+        .create_srq(SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr: RECORDS + 64, limit: 0 })
+        .expect("an SRQ");
     Parts { bench, pd, cqn, srqn, uar }
 }
 
@@ -212,6 +213,7 @@ fn an_initiator_of_commands_reaches_a_target_of_commands() {
             pd: peer.pd,
             rq: RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 },
             order: SrqOrder::Linked,
+            is_pool: false,
             dbr: SRQ_RECORD,
             limit: 0,
         };

@@ -185,7 +185,8 @@ fn fewer_wqes_than_the_limit_are_an_event_once() {
             sender.post(0x0a, &data_seg(BASE, 16, sender.key), true);
             settle(&mut nodes);
             let [_, receiver] = &mut nodes;
-            let expected: &[Event] = if left == 2 { &[Event::SrqLimit { srqn: number }] } else { &[] };
+            let is_pool = matches!(kind, RmpLinked | RmpCyclic | RmpBasic);
+            let expected: &[Event] = if left == 2 { &[Event::SrqLimit { srqn: number, is_pool }] } else { &[] };
             let mut events = receiver.events();
             events.retain(|event| !matches!(event, Event::Qp { .. }));
             assert_eq!(events, expected, "{kind:?}: {left} left");

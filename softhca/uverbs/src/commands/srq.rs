@@ -117,7 +117,14 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let events = Source::new(context.async_events(event_file::named(request, 10)?), user_handle);
     let pinned =
         [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
-    let srq = SrqContext { pd: pd.number, rq, order: SrqOrder::Linked, dbr: driver.db_addr, limit: limit as u16 };
+    let srq = SrqContext {
+        pd: pd.number,
+        rq,
+        order: SrqOrder::Linked,
+        is_pool: false,
+        dbr: driver.db_addr,
+        limit: limit as u16,
+    };
     let number = match &xrc {
         None => hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?,
         // The driver's own, as in `create_srq_user`: commands of users cannot name it.

@@ -109,8 +109,8 @@ impl Stepped {
                 return;
             }
             Event::CqError { cqn, .. } => (Origin::Cq(cqn), async_event::CQ_ERR),
-            Event::SrqLimit { srqn } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
-            Event::SrqError { srqn } => (Origin::Srq(srqn), async_event::SRQ_ERR),
+            Event::SrqLimit { srqn, .. } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
+            Event::SrqError { srqn, .. } => (Origin::Srq(srqn), async_event::SRQ_ERR),
             Event::Port { port, up: true } => return self.tell_all(port, async_event::PORT_ACTIVE),
             Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
             Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),

@@ -128,21 +128,14 @@ impl Subscriptions {
         if self.by_topic.is_empty() {
             return;
         }
-        let topic =
-            |kind| Topic { event: event.number().into(), kind, object: event.object().map(|(_, number)| number) };
-        let mut entry = event.entry();
-        let kinds: &[u16] = match event.object() {
-            // One space of numbers serves shared receive queues of all kinds, of which RMPs alone are receive queues to a driver.
-            Some((Object::Srq, _)) => &[queue_kind::OTHER, queue_kind::RECEIVE],
-            Some((Object::Rq, _)) => &[queue_kind::RECEIVE],
-            Some((Object::Sq, _)) => &[queue_kind::SEND],
-            Some((Object::Dct, _)) => return self.tell(topic(queue_kind::DC_TARGET), &entry),
-            _ => &[queue_kind::OTHER],
+        let entry = event.entry();
+        // As Linux' `get_event_obj_type`: who takes events of DC targets does not look at the entry.
+        let kind = match event.object() {
+            Some((Object::Dct, _)) => queue_kind::DC_TARGET,
+            _ => entry[QUEUE_KIND].into(),
         };
-        for &kind in kinds {
-            entry[QUEUE_KIND] = kind as u8;
-            self.tell(topic(kind), &entry);
-        }
+        let object = event.object().map(|(_, number)| number);
+        self.tell(Topic { event: event.number().into(), kind, object }, &entry);
     }
 
     fn tell(&self, topic: Topic, entry: &[u8; EQE_BYTES]) {
@@ -191,8 +184,8 @@ mod tests {
             subscriptions.deliver(&event);
             read(&file)
         };
-        // Both an RMP and an SRQ of another kind can have the number.
-        assert_eq!(raised(Event::SrqLimit { srqn: 7 }), [(2, 0), (1, 1)]);
+        assert_eq!(raised(Event::SrqLimit { srqn: 7, is_pool: true }), [(1, 1)]);
+        assert_eq!(raised(Event::SrqLimit { srqn: 7, is_pool: false }), [(2, 0)]);
         assert_eq!(raised(Event::Qp { qpn: 7, kind: QpEvent::LastWqeReached }), [(4, 0)]);
         assert_eq!(raised(Event::Qp { qpn: 7, kind: QpEvent::Fatal }), []);
         assert_eq!(raised(Event::Qp { qpn: 8, kind: QpEvent::LastWqeReached }), []);

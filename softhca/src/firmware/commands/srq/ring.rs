@@ -65,6 +65,7 @@ impl New<'_> {
             pd: self.pd,
             rq: RqContext { buf, log_size: self.log_size as u8, log_stride: self.log_stride as u8 },
             order: self.order,
+            is_pool: self.kind == SrqKind::Rmp,
             dbr,
             limit: self.limit,
         };
