@@ -9,15 +9,20 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::ptr::{NonNull, null_mut};
 
 use blueflame::cq::Side;
 use blueflame::db::{Register, ThreadRegister};
 use blueflame::queue::SendQueue;
 use blueflame::transport::{self, Dci, Transport};
 use blueflame::types::{DcKey, Psn};
-use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair, ThreadDomain};
-use blueflame::wqe::{self, CompactAv, DcAddress, GlobalRoute};
+use blueflame::verbs::{
+    AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain, adopt_qp, ffi,
+};
+use blueflame::wqe::{self, CompactAv, DcAddress, FullAv, GlobalRoute};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
+
+use rdma_sys as sys;
 
 use common::clock::Clock;
 use common::record::{self, Record};
@@ -193,6 +198,117 @@ impl<V: wqe::AddressVector> Way for OneForAll<V> {
     }
 }
 
+/// libmlx5's initiator, by `ibv_wr_*` and `mlx5dv_wr_set_dc_addr`: its addresses have 48 bytes always.
+struct Theirs {
+    ex: *mut sys::ibv_qp_ex,
+    dv: *mut DvQpEx,
+    cq: *mut sys::ibv_cq,
+    handles: Vec<AddressHandle>,
+    parts: ffi::Mlx5dvQp,
+    /// For its state changes; its queue is never used.
+    _pair: QueuePair<Dci>,
+}
+
+/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
+#[repr(C)]
+struct DvQpEx {
+    comp_mask: u64,
+    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut DvQpEx, *mut sys::ibv_ah, u32, u64)>,
+}
+
+#[link(name = "mlx5")]
+unsafe extern "C" {
+    fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut DvQpEx;
+}
+
+impl Theirs {
+    fn new(setting: &Setting) -> Self {
+        let context = setting.device.as_raw();
+        let path = setting.device.path(1, None).expect("a path");
+        let route =
+            |n: usize| Route { port: 1, lid: 1 + n as u16, service_level: 0, path_bits: 0, static_rate: 0, grh: None };
+        let handles = (0..PEERS).map(|n| setting.pd.address(&route(n)).expect("an address handle")).collect();
+        // SAFETY: the context is open, and the domain alive; attributes are plain numbers and pointers, for which zero is a value,
+        // and live until the calls return. Nothing of it is destroyed before the program ends.
+        unsafe {
+            let cq = sys::ibv_create_cq(context, 2 * PEERS as i32, null_mut(), null_mut(), 0);
+            assert!(!cq.is_null(), "ibv_create_cq");
+            // In a thread domain of its own, so that libmlx5 takes no lock for the register.
+            let td = ffi::alloc_td(context);
+            let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+            (parent.pd, parent.td) = (setting.pd.as_raw(), td);
+            let parent = ffi::alloc_parent_domain(context, &raw mut parent);
+            assert!(!parent.is_null(), "ibv_alloc_parent_domain");
+            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            (attr.send_cq, attr.recv_cq, attr.pd) = (cq, cq, parent);
+            attr.qp_type = sys::ibv_qp_type::IBV_QPT_DRIVER;
+            attr.cap.max_send_wr = 2 * WINDOW as u32;
+            (attr.cap.max_send_sge, attr.cap.max_inline_data) = (1, 8);
+            attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
+                | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+                .0;
+            attr.send_ops_flags = sys::ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_RDMA_WRITE.0.into();
+            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
+                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_DC,
+                dc_init_attr: ffi::Mlx5dvDcInitAttr { dc_type: ffi::MLX5DV_DCTYPE_DCI, dct_access_key: 0 },
+                ..ffi::Mlx5dvQpInitAttr::default()
+            };
+            let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
+            let raw = NonNull::new(raw).expect("mlx5dv_create_qp");
+            // New, alive, and nobody else's; its queue never posts.
+            let mut pair = adopt_qp::<Dci>(raw).expect("adopt");
+            pair.activate(&path).expect("RTS");
+            let mut parts = core::mem::zeroed();
+            let qp = ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts };
+            let mut obj = ffi::Mlx5dvObj { qp, ..ffi::Mlx5dvObj::NONE };
+            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP), 0);
+            let ex = sys::ibv_qp_to_qp_ex(raw.as_ptr());
+            Self { ex, dv: mlx5dv_qp_ex_from_ibv_qp_ex(ex), cq, handles, parts, _pair: pair }
+        }
+    }
+}
+
+impl Way for Theirs {
+    #[inline(always)]
+    fn post(&mut self, peer: usize, data: &[u8; 8]) {
+        let (ex, at) = (self.ex, place(peer));
+        let ah = self.handles[peer].as_raw();
+        // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in; so are the
+        // handles; the data is copied before the call returns.
+        unsafe {
+            sys::ibv_wr_start(ex);
+            (*ex).wr_id = peer as u64;
+            (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+            sys::ibv_wr_rdma_write(ex, at.rkey.0, at.addr);
+            ((*self.dv).wr_set_dc_addr.unwrap_unchecked())(self.dv, ah, 0x10_0000 + peer as u32, peer as u64);
+            sys::ibv_wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len());
+            assert_eq!(sys::ibv_wr_complete(ex), 0, "ibv_wr_complete");
+        }
+    }
+
+    #[inline(always)]
+    fn poll(&mut self, _: &mut OwnedCq, count: usize) -> u64 {
+        // SAFETY: numbers, for which zero is a value.
+        let mut completions: [sys::ibv_wc; BURST] = unsafe { core::mem::zeroed() };
+        let mut sum = 0;
+        for _ in 0..count.div_ceil(BURST) {
+            // SAFETY: the queue is alive; there is room for as many completions.
+            let found = unsafe { sys::ibv_poll_cq(self.cq, BURST as i32, completions.as_mut_ptr()) };
+            for wc in completions.iter().take(found as usize) {
+                if wc.status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                    sum += wc.wr_id;
+                }
+            }
+        }
+        sum
+    }
+
+    /// Of the ring, and the tags and places of its requests, at least; libmlx5 does not tell how long its own structures are.
+    fn bytes(&self) -> usize {
+        self.parts.sq.wqe_cnt as usize * (LINE + 8 + 4 + 4) + LINE + PEERS * size_of::<FullAv>()
+    }
+}
+
 /// A case: what it is called, its bytes, and a slice of it, whose nanoseconds a message it returns.
 struct Case {
     name: &'static str,
@@ -251,6 +367,12 @@ fn far() -> Case {
     case("one initiator, 48-byte addresses", setting, way)
 }
 
+fn libmlx5() -> Case {
+    let setting = Setting::new();
+    let way = Theirs::new(&setting);
+    case("libmlx5's one initiator", setting, way)
+}
+
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -265,7 +387,7 @@ fn main() {
         return;
     }
     let clock = Clock::new();
-    let mut cases = [connections(), near(), far()];
+    let mut cases = [connections(), near(), far(), libmlx5()];
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     for n in 0..if measuring { ROUNDS } else { 1 } {
         let mut round = vec![0.0; cases.len()];
