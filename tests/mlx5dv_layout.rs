@@ -4,6 +4,7 @@ mod c_header;
 
 use std::mem::offset_of;
 
+use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
 use blueflame::verbs::ffi;
 use blueflame::wqe::seg::{DatagramSeg, EXTENDED_AV};
 
@@ -212,6 +213,12 @@ fn table() -> Table {
         ("MLX5DV_OBJ_SRQ", ffi::MLX5DV_OBJ_SRQ),
         ("MLX5DV_OBJ_AH", ffi::MLX5DV_OBJ_AH),
         ("(uint32_t)MLX5_EXTENDED_UD_AV", EXTENDED_AV.into()),
+        ("MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP", ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP),
+        ("MLX5DV_CONTEXT_MASK_CQE_COMPRESION", ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION),
+        ("MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE),
+        ("MLX5DV_CQE_RES_FORMAT_HASH", Hash::MLX5DV.into()),
+        ("MLX5DV_CQE_RES_FORMAT_CSUM", Checksum::MLX5DV.into()),
+        ("MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX", ChecksumStride::MLX5DV.into()),
         ("MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE),
         ("MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS),
         ("MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE", ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE.into()),

@@ -34,7 +34,8 @@ macro_rules! hot {
 
 use core::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, NoOverrun, OncePerCall, Side};
+use blueflame::cq::compressed::Checksum;
+use blueflame::cq::{CompletionQueue, Compressed, NoOverrun, OncePerCall, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
@@ -290,6 +291,11 @@ hot! {
     /// The same of a queue that need not be told how far it may write.
     fn poll_no_overrun(cq: &mut CompletionQueue<NoOverrun>, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// Sixteen at most, of which the device packs those that are like each other.
+    fn poll_packed(cq: &mut CompletionQueue<Compressed<Checksum>>, done: &mut Completed) -> usize {
+        cq.poll_with(16, |cqe| done.add(cqe.check().is_ok(), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
     /// One completion, if there is one, copied.

@@ -1,7 +1,8 @@
 //! What is counted: the hot functions, at work.
 use std::hint::black_box;
 
-use blueflame::cq::{CompletionQueue, PollMode};
+use blueflame::cq::compressed::Checksum;
+use blueflame::cq::{CompletionQueue, Compressed, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, empty_queue, exclusive, full_queue, receive_queue, send_queue, shared, slot_pool, without_blueflame,
+    ENTRIES, empty_queue, exclusive, full_queue, packed_queue, receive_queue, send_queue, shared, slot_pool,
+    without_blueflame,
 };
 use crate::step::{Counts, count, mark};
 
@@ -450,8 +452,11 @@ fn retires() -> Vec<Case> {
 }
 
 fn polls() -> Vec<Case> {
-    fn full<M: PollMode>() -> (CompletionQueue<M>, Completed) {
+    fn full<M: PollMode<Packing = ()>>() -> (CompletionQueue<M>, Completed) {
         (full_queue(), Completed::default())
+    }
+    fn packed() -> (CompletionQueue<Compressed<Checksum>>, Completed) {
+        (packed_queue(), Completed::default())
     }
     fn empty() -> (CompletionQueue, Completed) {
         (empty_queue(), Completed::default())
@@ -482,6 +487,9 @@ fn polls() -> Vec<Case> {
         }),
         case!("poll poll_with(16) tags", 16, sent, poll_and_retire, |state, _n, poll| {
             poll(&mut state.0, &mut state.1, &mut state.2);
+        }),
+        case!("poll poll_with(16) packed", 16, packed, poll_packed, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1);
         }),
         case!("poll empty poll_with(1) fields", 1, empty, poll_one, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);

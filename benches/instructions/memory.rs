@@ -2,7 +2,8 @@
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts, PollMode};
+use blueflame::cq::compressed::Checksum;
+use blueflame::cq::{CompletionQueue, Compressed, CqParts, PollMode, Standard};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::{FreeList, RecvQueue, RqParts, SendQueue, Slot, SlotPool, SqParts, WqeRecord};
 use blueflame::transport::Transport;
@@ -82,7 +83,7 @@ pub(crate) fn receive_queue() -> RecvQueue {
 }
 
 /// A queue of [`ENTRIES`] completions, of the sends that a queue of this file posts, one WQEBB each.
-pub(crate) fn full_queue<M: PollMode>() -> CompletionQueue<M> {
+pub(crate) fn full_queue<M: PollMode<Packing = ()>>() -> CompletionQueue<M> {
     completion_queue(|n, cqe| {
         // The bytes of `struct mlx5_cqe64` that polling looks at; requester (opcode 0), of owner bit 0.
         cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
@@ -91,19 +92,30 @@ pub(crate) fn full_queue<M: PollMode>() -> CompletionQueue<M> {
     })
 }
 
+/// A queue of [`ENTRIES`] receives in sessions of 16.
+pub(crate) fn packed_queue() -> CompletionQueue<Compressed<Checksum>> {
+    completion_queue::<Standard>(|n, cqe| match n % 16 {
+        0 => {
+            cqe[44..48].copy_from_slice(&16u32.to_be_bytes());
+            cqe[56..60].copy_from_slice(&QPN.to_be_bytes());
+            cqe[63] = 0x2c;
+        }
+        1 | 8 => (0..8).for_each(|mini| cqe[mini * 8 + 7] = 8),
+        _ => cqe[63] = 0xf0,
+    })
+    .compressed()
+}
+
 /// A queue where nothing has completed.
-pub(crate) fn empty_queue<M: PollMode>() -> CompletionQueue<M> {
+pub(crate) fn empty_queue<M: PollMode<Packing = ()>>() -> CompletionQueue<M> {
     completion_queue(|_, cqe| cqe[63] = 0xf0)
 }
 
-fn completion_queue<M: PollMode>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -> CompletionQueue<M> {
+fn completion_queue<M: PollMode<Packing = ()>>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -> CompletionQueue<M> {
     let buf = pages(ENTRIES * ENTRY_BYTES);
-    for n in 0..ENTRIES {
-        let mut cqe = [0; ENTRY_BYTES];
-        fill(n, &mut cqe);
-        // SAFETY: inside of the pages, which nobody else knows yet.
-        unsafe { buf.cast::<[u8; ENTRY_BYTES]>().add(n).write(cqe) };
-    }
+    // SAFETY: the pages, which nobody else knows yet.
+    let write = |n: usize, cqe| unsafe { buf.cast::<[u8; ENTRY_BYTES]>().add(n).write(cqe) };
+    (0..ENTRIES).for_each(|n| write(n, [0xf0; ENTRY_BYTES]));
     let parts = CqParts {
         buf,
         cqe_cnt: ENTRIES as u32,
@@ -114,7 +126,13 @@ fn completion_queue<M: PollMode>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -
         ci: CqCi::truncate(0),
     };
     // SAFETY: pages of its own, large enough, which stay; there is no device, so that nothing overruns the queue.
-    unsafe { CompletionQueue::from_parts(parts).expect("a queue").with_mode_unchecked() }
+    let queue = unsafe { CompletionQueue::from_parts(parts).expect("a queue").with_mode_unchecked() };
+    for n in 0..ENTRIES {
+        let mut cqe = [0; ENTRY_BYTES];
+        fill(n, &mut cqe);
+        write(n, cqe);
+    }
+    queue
 }
 
 /// A pool of buffers, none of which is taken.

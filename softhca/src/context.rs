@@ -75,6 +75,32 @@ pub enum PeriodStart {
     Cqe,
 }
 
+/// What the mini-CQEs of receives tell besides the number of bytes (CQC.mini_cqe_res_format and mini_cqe_res_format_ext; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RESP_FORMAT_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MiniFormat {
+    /// The hash of a frame.
+    Hash,
+    /// The checksum of a frame.
+    Checksum,
+    /// The tag of a frame's flow, and the WQE's counter.
+    FlowTag,
+    /// The checksum of a frame, and the WQE's counter.
+    ChecksumStride,
+    /// The kinds of a frame's headers, and the WQE's counter.
+    Headers,
+}
+
+/// How a CQ packs completions that are like each other (CQC.cqe_comp_en).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CqPacking {
+    /// Which of their fields each keeps.
+    pub format: MiniFormat,
+    /// Their CQEs have the number of the pass over the ring, and mini-CQEs follow a CQE as any other
+    /// (CQC.cqe_compression_layout).
+    pub enhanced: bool,
+}
+
 /// Completion queue context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqContext {
@@ -92,6 +118,8 @@ pub struct CqContext {
     pub ignore_overrun: bool,
     /// Every CQE is written to the first place, so that the latest one is always there (CQC.cc).
     pub collapsed: bool,
+    /// How completions are packed, if they are.
+    pub packing: Option<CqPacking>,
 }
 
 /// Event queue context.

@@ -139,6 +139,7 @@ impl Program {
             uar,
             ignore_overrun: false,
             collapsed: false,
+            packing: None,
         };
         let cqn = device.create_cq(cq).unwrap();
         let qp = QpContext {

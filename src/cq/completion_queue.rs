@@ -3,10 +3,11 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
+use super::compressed::{Layout, MiniFormat, RingAt, Unpack, Unpacked};
 use super::error::CqError;
 use super::handled::Handled;
 use super::initial;
-use super::mode::{PollMode, Publish, Publishing, Standard};
+use super::mode::{Compressed, PollMode, Publish, Publishing, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
 use super::view::{Cqe, CqeCopy, CqeView};
@@ -71,6 +72,8 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     /// The next CQE to come.
     pub(super) next: Place,
     pub(super) ring: Ring,
+    /// What is left to unpack.
+    pub(super) packing: M::Packing,
     /// How often an event was received; its low two bits tell the device which arm request is new.
     arm_sn: u32,
     dbrec: NonNull<u32>,
@@ -126,7 +129,40 @@ impl CompletionQueue {
         unsafe { initial::check(&ring, ci) }?;
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
-        Ok(Self { next, ring, arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+        Ok(Self { next, ring, packing: (), arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+    }
+}
+
+impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
+    /// The same queue, whose device packs completions, by format `F` and layout `L`, as it was made: right after it was made.
+    /// If it was made otherwise, what is lent has wrong values.
+    ///
+    /// ```
+    /// use blueflame::CompletionQueue;
+    /// use blueflame::cq::Compressed;
+    /// use blueflame::cq::compressed::{Basic, Checksum};
+    ///
+    /// fn of_frames(cq: CompletionQueue) -> CompletionQueue<Compressed<Checksum>> {
+    ///     cq.compressed::<Checksum, Basic>()
+    /// }
+    /// ```
+    ///
+    /// There is no way back, nor to another format:
+    ///
+    /// ```compile_fail,E0271
+    /// use blueflame::CompletionQueue;
+    /// use blueflame::cq::{Compressed, OncePerCall};
+    /// use blueflame::cq::compressed::Checksum;
+    ///
+    /// fn forget_sessions(cq: CompletionQueue<Compressed<Checksum>>) -> CompletionQueue<OncePerCall> {
+    ///     cq.with_mode()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
+        let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
+        let packing = Unpacked::new(&RingAt { ring: &ring, next });
+        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
     }
 }
 
@@ -153,7 +189,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// }
     /// ```
     #[must_use]
-    pub fn with_mode<N: Publishing>(self) -> CompletionQueue<N> {
+    pub fn with_mode<N: Publishing<Packing = M::Packing>>(self) -> CompletionQueue<N> {
         // SAFETY: the device is told the consumer index.
         unsafe { self.with_mode_unchecked() }
     }
@@ -165,9 +201,9 @@ impl<M: PollMode> CompletionQueue<M> {
     /// In a mode that does not tell the device the consumer index, the queue cannot overrun, as described at
     /// [`NoOverrun`](super::NoOverrun).
     #[must_use]
-    pub unsafe fn with_mode_unchecked<N: PollMode>(self) -> CompletionQueue<N> {
-        let Self { next, ring, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
-        CompletionQueue { next, ring, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
+    pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> CompletionQueue<N> {
+        let Self { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
+        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
     }
 
     /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how
@@ -191,7 +227,43 @@ impl<M: PollMode> CompletionQueue<M> {
     /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
     #[inline(always)]
     pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
+        if const { M::Packing::PACKED } {
+            return H::polled(self.walk_packed(max, |cqe| f(cqe).into_result()));
+        }
         H::polled(self.walk(max, |cqe| f(cqe).into_result()))
+    }
+
+    /// As [`walk`](Self::walk). While a completion is lent, the queue is as after it, but for the consumer index that is told.
+    #[inline(always)]
+    fn walk_packed<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
+        let mut polled = 0;
+        let mut handled = Ok(());
+        while polled < max && handled.is_ok() {
+            let Some(cqe) = self.take_packed() else { break };
+            handled = f(cqe);
+            polled += 1;
+            if const { matches!(M::PUBLISH, Publish::Each) } && self.packing.kept() == 0 {
+                // As in `walk`.
+                self.store_record(RECORD_CI, self.next.ci());
+            }
+        }
+        if const { matches!(M::PUBLISH, Publish::Call) } && polled != 0 {
+            self.publish();
+        }
+        handled.map(|()| polled)
+    }
+
+    /// The next completion of a queue that has packed ones, if there is one. The lifetime is the caller's to choose: until the
+    /// next call, or until the consumer index is told.
+    #[inline(always)]
+    fn take_packed<'a>(&mut self) -> Option<Cqe<'a>> {
+        let Self { next, ring, packing, .. } = self;
+        let here = *next;
+        let found = packing.found(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
+        // SAFETY: the only place there is.
+        unsafe { ring.advance(next) };
+        packing.gone_on(&found, here, RingAt { ring, next: *next });
+        Some(CqeView::new(found.tail, packing.lend(&found, ring, here)))
     }
 
     #[inline(always)]
@@ -235,6 +307,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// [`poll_with`](Self::poll_with).
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
+        if const { M::Packing::PACKED } {
+            let copy = self.take_packed()?.copy();
+            if const { !matches!(M::PUBLISH, Publish::Never) } {
+                self.publish();
+            }
+            return Some(copy);
+        }
         // SAFETY: in this ring.
         let tail = unsafe { self.ring.tail(self.next) }?;
         self.taking(self.next);
@@ -251,8 +330,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Before a CQE is read that was found to be ours: orders the load that saw the owner bit before the loads of the rest.
     #[inline(always)]
     fn taking(&self, place: Place) {
+        Self::taking_from(&self.ring, place);
+    }
+
+    #[inline(always)]
+    fn taking_from(ring: &Ring, place: Place) {
         if M::AHEAD != 0 {
-            self.ring.prefetch(place, M::AHEAD);
+            ring.prefetch(place, M::AHEAD);
         }
         if M::CONSERVATIVE {
             arch::from_device_conservative();
@@ -268,7 +352,12 @@ impl<M: PollMode> CompletionQueue<M> {
     /// used, and the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
-        self.store_record(RECORD_CI, self.next.ci());
+        self.store_record(RECORD_CI, if const { M::Packing::PACKED } { self.told() } else { self.next.ci() });
+    }
+
+    /// The consumer index that the device is told: where a session begins that is not polled to its end.
+    fn told(&self) -> u32 {
+        self.next.ci().wrapping_sub(self.packing.kept()) & CqCi::MAX
     }
 
     /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol at

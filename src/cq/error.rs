@@ -69,7 +69,10 @@ pub enum CqeError {
         /// The queue pair.
         qpn: Qpn,
     },
-    /// The CQE packs several completions. Create the queue without CQE compression: this crate does not expand it.
+    /// The CQE packs several completions, and cannot be unpacked. Poll the queue in the mode
+    /// [`Compressed`](super::Compressed), in the format and layout that it was made with. In that mode, each completion lost is
+    /// this value: the title is missing or no success of a request, or the device packed a number that cannot be (basic layout: 2 to
+    /// the size of the ring, which [`byte_len`](super::CqeView::byte_len) tells; enhanced: 1 to 7).
     Compressed,
     /// A data integrity check failed (opcode 12); signature offloads are not supported.
     Signature,
@@ -137,7 +140,10 @@ impl fmt::Display for CqeError {
                 },
                 qpn.get()
             ),
-            Self::Compressed => f.write_str("compressed CQE: the queue must be created without CQE compression"),
+            Self::Compressed => f.write_str(
+                "compressed CQE that cannot be unpacked: poll in the mode Compressed, in the format and layout of the queue; if it \
+                 is, the device has packed what cannot be",
+            ),
             Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
             Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): resizing a polled queue is not supported"),
             Self::NoPacket => f.write_str("CQE with no packet (opcode 6): tag matching is not supported"),

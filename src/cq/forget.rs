@@ -1,5 +1,7 @@
 //! Removes the completions of a destroyed or reset queue pair from the ring.
 use super::completion_queue::CompletionQueue;
+use super::compressed::{Packing, RingAt, Unpack};
+use super::layout::CqeFormat;
 use super::mode::{PollMode, Publish};
 use super::view::{Cqe, CqeView};
 use super::{parts::CqParts, ring::Ring};
@@ -17,7 +19,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// For a queue pair that receives from a shared receive queue use [`forget_with`](Self::forget_with) and retire what it
     /// removes: else those WQEs never become free again.
     ///
-    /// If the queue pair still works, the completions removed are lost; those that it writes later are polled as usual.
+    /// If the queue pair still works, the completions removed are lost; those that it writes later are polled as usual. (In the
+    /// [enhanced layout](super::compressed::Enhanced) those that are packed with one removed are lost, too, which polling reports.)
     pub fn forget(&mut self, qpn: Qpn) -> usize {
         self.forget_with(qpn, |_| ())
     }
@@ -28,8 +31,11 @@ impl<M: PollMode> CompletionQueue<M> {
     /// If `f` panics, the rest is removed without being lent.
     pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, qpn: Qpn, f: F) -> usize {
         // How many the device has written. It may write more meanwhile, but none of this queue pair.
-        let written = (0..self.ring.cqe_cnt()).take_while(|&n| self.ring.tail_at(self.later(n)).is_software_owned());
-        let mut sweep = Sweep { left: written.count() as u32, removed: 0, qpn, queue: self };
+        self.packing.flatten(RingAt { ring: &self.ring, next: self.next });
+        let owned = |n| self.packing.owns(RingAt { ring: &self.ring, next: self.next }, self.later(n));
+        let written = (0..self.ring.cqe_cnt()).take_while(|&n| owned(n));
+        let left = written.count() as u32;
+        let mut sweep = Sweep { left, removed: 0, end: self.later(left), newest_removed: false, qpn, queue: self };
         sweep.run(f);
         sweep.removed as usize
     }
@@ -41,6 +47,7 @@ impl<M: PollMode> CompletionQueue<M> {
 }
 
 /// Whether the ring has completions of queue pair `qpn` that nobody has polled: from the consumer index in the record on.
+/// `packing` is how the device packs them; a session is of one queue pair.
 ///
 /// For code that makes a queue pair while another thread may poll. A completion that is being polled may count or not.
 ///
@@ -48,16 +55,35 @@ impl<M: PollMode> CompletionQueue<M> {
 ///
 /// As for [`CompletionQueue::from_parts`], but the queue may be polled meanwhile, by this crate; the parts have passed its checks.
 #[must_use]
-pub unsafe fn holds(parts: &CqParts, qpn: Qpn) -> bool {
+pub unsafe fn holds(parts: &CqParts, packing: Packing, qpn: Qpn) -> bool {
     // SAFETY: the record's first word; volatile: others write it, and it is no memory of Rust's.
     let ci = CqCi::truncate(u32::from_be(unsafe { parts.dbrec.read_volatile() }));
     // SAFETY: the caller's.
-    let (ring, _) = unsafe { Ring::new(parts.buf, parts.cqe_cnt, parts.cqe_size as usize, ci) };
-    let written = (0..parts.cqe_cnt).map(|n| ci.add(n)).take_while(|&index| ring.tail_at(index).is_software_owned());
-    written.into_iter().any(|index| {
+    let (ring, next) = unsafe { Ring::new(parts.buf, parts.cqe_cnt, parts.cqe_size as usize, ci) };
+    let mut n = 0;
+    while n < parts.cqe_cnt {
+        let index = ci.add(n);
+        let place = ring.place(index);
+        let tail = match packing {
+            Packing::None | Packing::Basic => Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned()),
+            // Of the number of the pass, the record has the bits that the index has above the ring's.
+            Packing::Enhanced => ring.tail_of_passes(place, (next.ci() / parts.cqe_cnt, n + next.ci() % parts.cqe_cnt)),
+        };
+        let Some(tail) = tail else { return false };
         // SAFETY: in this ring. What is read may be of a later CQE by now, and then it is of no queue pair that is not there yet.
-        CqeView::new(ring.tail_at(index), unsafe { ring.fields(ring.place(index)) }).qpn() == qpn
-    })
+        let cqe = CqeView::new(tail, unsafe { ring.fields(place) });
+        let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
+        // What the enhanced layout packs is of the queue pair of the CQE before it. If that is polled, it may be of any.
+        if if packed && enhanced { n == 0 } else { cqe.qpn() == qpn } {
+            return true;
+        }
+        n += match packing {
+            Packing::Basic if packed => cqe.byte_len().clamp(1, parts.cqe_cnt),
+            Packing::Enhanced if packed => u32::from(tail.op_own().opcode()) + 1,
+            _ => 1,
+        };
+    }
+    false
 }
 
 /// A [`CompletionQueue::forget_with`] under way: from the newest CQE to the oldest, each one that stays moves up by as many
@@ -66,6 +92,10 @@ struct Sweep<'a, M: PollMode> {
     /// CQEs not looked at yet.
     left: u32,
     removed: u32,
+    /// The index of the CQE that the device writes next.
+    end: CqCi,
+    /// The last one written is removed.
+    newest_removed: bool,
     qpn: Qpn,
     queue: &'a mut CompletionQueue<M>,
 }
@@ -80,12 +110,14 @@ impl<M: PollMode> Sweep<'_, M> {
             // SAFETY: in this ring. The CQE is software's until an index past it is published, when this is dropped.
             let cqe = CqeView::new(tail, unsafe { ring.fields(ring.place(index)) });
             if cqe.qpn() == self.qpn {
+                self.newest_removed |= index.add(1) == self.end;
                 self.removed += 1;
                 f(cqe);
             } else if self.removed != 0 {
                 let to = self.queue.later(n + self.removed);
                 // SAFETY: both are software's, and no view of either lives.
                 unsafe { self.queue.ring.copy_cqe(index, to) };
+                self.queue.packing.copied(RingAt { ring: &self.queue.ring, next: self.queue.next }, to);
             }
         }
     }
@@ -97,7 +129,10 @@ impl<M: PollMode> Drop for Sweep<'_, M> {
         if self.removed == 0 {
             return;
         }
-        self.queue.next = self.queue.ring.begin_at(self.queue.later(self.removed));
+        let next = self.queue.later(self.removed);
+        let barred = self.newest_removed.then_some(self.end);
+        self.queue.packing.skip(RingAt { ring: &self.queue.ring, next: self.queue.next }, next, barred);
+        self.queue.next = self.queue.ring.begin_at(next);
         if M::PUBLISH != Publish::Never {
             // What moved must be in its new place before the device may write to the old one.
             arch::to_device();

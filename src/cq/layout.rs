@@ -22,11 +22,17 @@ pub struct Cqe64 {
     /// Striding receive queues: the WQE's number.
     pub wqe_id: u16,
     /// Reserved (tag matching and offloads of packets use parts of it).
-    pub rsvd4: [u8; 13],
+    pub rsvd4: [u8; 8],
+    /// The hash by which a packet's receive queue was chosen.
+    pub rx_hash_result: u32,
+    /// Which fields of the packet went into the hash; 0: there is none.
+    pub rx_hash_type: u8,
     /// Low seven bits: path bits of the destination LID.
     pub ml_path: u8,
     /// Reserved.
-    pub rsvd20: [u8; 4],
+    pub rsvd18: [u8; 2],
+    /// Sum of the 16-bit words of a packet's IP header and what follows, not complemented.
+    pub check_sum: u16,
     /// The source LID.
     pub slid: u16,
     /// Bits 29:28 say whether a GRH came, bits 27:24 the service level, bits 23:0 the sender's queue pair (datagrams).
@@ -55,7 +61,8 @@ pub struct Cqe64 {
     pub sop_drop_qpn: u32,
     /// The WQE's index: for a send queue the producer index it was posted at, in WQEBBs.
     pub wqe_counter: u16,
-    /// A checksum of the CQE, if the queue was created to have one.
+    /// A checksum of the CQE, if the queue was created to have one; where completions are compressed in the enhanced layout, the
+    /// number of the pass over the ring (Linux `include/linux/mlx5/device.h`, `validity_iteration_count`).
     pub signature: u8,
     /// Bits 7:4 opcode, 3:2 format, 1 solicited event, 0 owner.
     pub op_own: u8,
@@ -65,8 +72,11 @@ const_assert_eq!(size_of::<Cqe64>(), 64);
 const_assert_eq!(offset_of!(Cqe64, rsvd0), 0);
 const_assert_eq!(offset_of!(Cqe64, wqe_id), 2);
 const_assert_eq!(offset_of!(Cqe64, rsvd4), 4);
+const_assert_eq!(offset_of!(Cqe64, rx_hash_result), 12);
+const_assert_eq!(offset_of!(Cqe64, rx_hash_type), 16);
 const_assert_eq!(offset_of!(Cqe64, ml_path), 17);
-const_assert_eq!(offset_of!(Cqe64, rsvd20), 18);
+const_assert_eq!(offset_of!(Cqe64, rsvd18), 18);
+const_assert_eq!(offset_of!(Cqe64, check_sum), 20);
 const_assert_eq!(offset_of!(Cqe64, slid), 22);
 const_assert_eq!(offset_of!(Cqe64, flags_rqpn), 24);
 const_assert_eq!(offset_of!(Cqe64, hds_ip_ext), 28);
@@ -126,6 +136,15 @@ const_assert_eq!(TAIL_OFFSET % size_of::<u32>(), 0);
 const_assert_eq!(TAIL_OFFSET + size_of::<u32>(), CQE64_BYTES);
 const_assert_eq!(TAIL_OFFSET + 3, offset_of!(Cqe64, op_own));
 
+/// Where the byte before the last is.
+pub(super) const SIGNATURE_OFFSET: usize = offset_of!(Cqe64, signature);
+
+const_assert_eq!(SIGNATURE_OFFSET % size_of::<u16>(), 0);
+const_assert_eq!(SIGNATURE_OFFSET + 1, offset_of!(Cqe64, op_own));
+
+/// [`Cqe64::op_own`] of a CQE that holds no completion: opcode 15, "invalid".
+pub(super) const EMPTY: u8 = 0xf0;
+
 /// The last four bytes of a CQE, loaded at once and kept. They say who owns the CQE, what it is, and which WQE it completes.
 ///
 /// The counter may come out of the load that finds the owner bit, before any barrier. The device stores a CQE in one write,
@@ -135,7 +154,7 @@ const_assert_eq!(TAIL_OFFSET + 3, offset_of!(Cqe64, op_own));
 /// bytes (`drivers/net/mlx5/mlx5_rxtx_vec_sse.h` and its siblings for Arm and POWER).
 ///
 /// Kept as a machine word (on 64-bit CPUs with a zero upper half), so that fields taken out of it need no extending.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tail(usize);
 
 impl Tail {
@@ -145,6 +164,25 @@ impl Tail {
     #[inline(always)]
     pub(super) const fn new(loaded: u32, phase: u32) -> Self {
         Self((u32::from_be(loaded) ^ phase) as usize)
+    }
+
+    /// From the word in memory, if the byte before the last says that the CQE was written in pass number `iteration` over the
+    /// ring, and its opcode that it was written at all (Linux `drivers/net/ethernet/mellanox/mlx5/core/wq.h`,
+    /// `mlx5_cqwq_get_cqe_enahnced_comp`).
+    #[inline(always)]
+    pub(super) const fn of_pass(loaded: u32, iteration: u8) -> Option<Self> {
+        let loaded = u32::from_be(loaded);
+        if (loaded >> 8) as u8 == iteration && (loaded as u8) < EMPTY {
+            Some(Self((loaded & !1) as usize))
+        } else {
+            None
+        }
+    }
+
+    /// Of a completion that was unpacked: the WQE's index, and the last byte, its owner bit zero.
+    #[inline(always)]
+    pub(super) const fn unpacked(wqe_counter: u16, op_own: OpOwn) -> Self {
+        Self((wqe_counter as usize) << 16 | op_own.0 as usize)
     }
 
     /// Whether software owns the CQE.

@@ -18,6 +18,7 @@
 //! reads them ([`CqeView`]), and what they mean ([`CqeOpcode`], [`Syndrome`], [`CqeError`]).
 mod advice;
 mod completion_queue;
+pub mod compressed;
 mod error;
 mod forget;
 mod grh;
@@ -26,6 +27,7 @@ mod initial;
 pub mod layout;
 mod mode;
 mod opcode;
+mod packet;
 mod parts;
 mod ring;
 mod source;
@@ -38,8 +40,9 @@ pub use forget::holds;
 pub use grh::{Grh, GrhKind};
 pub use handled::Handled;
 pub use layout::CqeFormat;
-pub use mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};
+pub use mode::{Compressed, Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};
 pub use opcode::{CqeOpcode, Side, WcOpcode};
+pub use packet::{L3Header, L4Header, RxHash};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};
 pub use status::{KnownSyndrome, Syndrome, WcStatus};

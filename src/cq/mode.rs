@@ -1,6 +1,8 @@
 //! How a completion queue is polled, chosen by type.
 use core::marker::PhantomData;
 
+use super::compressed::{Basic, Layout, MiniFormat, Unpack, Unpacked};
+
 /// Only this crate implements [`PollMode`]: each mode needs an argument, written beside it.
 pub trait Sealed {}
 
@@ -13,6 +15,8 @@ pub trait PollMode: Sealed {
     const PUBLISH: Publish;
     /// How many CQEs ahead of the one at hand the CPU is asked to fetch; 0 not to.
     const AHEAD: usize;
+    /// What the queue keeps to unpack completions: `()`, if the device packs none.
+    type Packing: Unpack;
 }
 
 /// A mode that tells the device the consumer index by itself, so that the device knows before it would overrun the queue: every
@@ -23,6 +27,7 @@ impl Publishing for Standard {}
 impl Publishing for Conservative {}
 impl<M: PollMode> Publishing for OncePerCall<M> {}
 impl<M: Publishing, const AHEAD: usize> Publishing for Prefetch<M, AHEAD> {}
+impl<F: MiniFormat, L: Layout, M: Publishing<Packing = ()>> Publishing for Compressed<F, L, M> {}
 
 /// When the device is told how far it may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +56,7 @@ impl<M: PollMode> PollMode for OncePerCall<M> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = Publish::Call;
     const AHEAD: usize = M::AHEAD;
+    type Packing = M::Packing;
 }
 
 /// rdma-core's barrier (`lfence` on x86) after each owner bit. For queue memory that is not ordinary write-back memory,
@@ -83,6 +89,24 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = M::PUBLISH;
     const AHEAD: usize = AHEAD;
+    type Packing = M::Packing;
+}
+
+/// As mode `M`, for a queue whose device packs completions: [`CompletionQueue::compressed`](super::CompletionQueue::compressed).
+/// Mini-CQEs are of format `F`, sessions lie in the ring by layout `L`, both as the queue was made.
+///
+/// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_poll_len`), so the
+/// queue needs room for the completions of one more session. What the device packs wrongly is lost, and lent
+/// as [`CqeError::Compressed`](super::CqeError::Compressed).
+#[derive(Clone, Copy, Debug)]
+pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Packing = ()> = Standard>(PhantomData<(F, L, M)>);
+
+impl<F: MiniFormat, L: Layout, M: PollMode<Packing = ()>> Sealed for Compressed<F, L, M> {}
+impl<F: MiniFormat, L: Layout, M: PollMode<Packing = ()>> PollMode for Compressed<F, L, M> {
+    const CONSERVATIVE: bool = M::CONSERVATIVE;
+    const PUBLISH: Publish = M::PUBLISH;
+    const AHEAD: usize = M::AHEAD;
+    type Packing = Unpacked<F, L>;
 }
 
 impl Sealed for Standard {}
@@ -90,6 +114,7 @@ impl PollMode for Standard {
     const CONSERVATIVE: bool = false;
     const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
+    type Packing = ();
 }
 
 impl Sealed for Conservative {}
@@ -97,6 +122,7 @@ impl PollMode for Conservative {
     const CONSERVATIVE: bool = true;
     const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
+    type Packing = ();
 }
 
 impl Sealed for NoOverrun {}
@@ -104,4 +130,5 @@ impl PollMode for NoOverrun {
     const CONSERVATIVE: bool = false;
     const PUBLISH: Publish = Publish::Never;
     const AHEAD: usize = 0;
+    type Packing = ();
 }

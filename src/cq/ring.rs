@@ -2,14 +2,14 @@
 use core::hint::cold_path;
 use core::ptr::NonNull;
 
-use super::layout::{CQE64_BYTES, TAIL_OFFSET, Tail};
+use super::layout::{CQE64_BYTES, EMPTY, SIGNATURE_OFFSET, TAIL_OFFSET, Tail};
 use super::source::InQueue;
 use crate::arch;
 use crate::types::CqCi;
 
 /// A CQE of a ring: the state that changes with each completion, small enough for a loop to keep in registers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub struct Place {
     /// Its fields: its only or its second 64 bytes.
     cqe: NonNull<u8>,
     /// Its index, less than 2^24.
@@ -22,14 +22,20 @@ impl Place {
     pub(super) const fn ci(self) -> u32 {
         self.ci
     }
+
+    /// Whether a pass over the ring begins with it.
+    #[inline(always)]
+    pub(super) fn is_first_of(self, ring: &Ring) -> bool {
+        self.cqe == ring.first
+    }
 }
 
 /// A ring of CQEs: the state that changes once a pass, or never.
 ///
 /// The size of a CQE is a value and not a type: advancing adds it from a register, and the constant 64 would save no
 /// instruction.
-#[derive(Debug)]
-pub(super) struct Ring {
+#[derive(Clone, Debug)]
+pub struct Ring {
     /// The owner bit of a CQE that is software's, 0 or 1: the device flips the bit it writes on each pass over the ring
     /// (PRM "CQE ownership").
     phase: u32,
@@ -64,6 +70,15 @@ impl Ring {
     pub(super) fn begin_at(&mut self, ci: CqCi) -> Place {
         self.phase = self.phase_of(ci);
         self.place(ci)
+    }
+
+    /// The fields of the CQE behind `place`.
+    #[inline(always)]
+    pub(super) fn behind<'a>(&self, place: Place) -> InQueue<'a> {
+        // SAFETY: the branch chooses a CQE of this ring.
+        let cqe = if place.cqe == self.last { self.first } else { unsafe { place.cqe.add(self.cqe_bytes) } };
+        // SAFETY: as in `fields`; its caller reads a CQE that is software's.
+        unsafe { InQueue::new(cqe, false) }
     }
 
     /// The place of the CQE with index `ci`, in whatever pass.
@@ -135,6 +150,68 @@ impl Ring {
         // SAFETY: `cqe` is 64 readable bytes, 64-byte aligned, and these are the last four; volatile: the device writes them
         // whenever it likes.
         unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() }
+    }
+
+    /// The last four bytes of a CQE that the device has written in pass number `iteration` over the ring, where each CQE has the
+    /// number of its pass (the enhanced layout of compressed CQEs).
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring.
+    #[inline(always)]
+    pub(super) unsafe fn tail_of_pass(&self, place: Place, iteration: u8) -> Option<Tail> {
+        // SAFETY: the caller's.
+        Tail::of_pass(unsafe { self.load_tail(place) }, iteration)
+    }
+
+    /// As [`tail_of_pass`](Self::tail_of_pass), of the pass of the place `slot` behind the start of pass number `first`, of which
+    /// only so many bits are known as an index has above the ring's size.
+    pub(super) fn tail_of_passes(&self, place: Place, (first, slot): (u32, u32)) -> Option<Tail> {
+        let known = (CqCi::MAX / self.cqe_cnt) as u8;
+        // SAFETY: a place of this ring.
+        let written = unsafe { place.cqe.add(SIGNATURE_OFFSET).read_volatile() };
+        let pass = (first + slot / self.cqe_cnt) as u8 & known | written & !known;
+        // SAFETY: as above.
+        unsafe { self.tail_of_pass(place, pass) }
+    }
+
+    /// Marks a CQE of this pass as one that holds no completion: what it holds would pass for one when the device leaves its
+    /// place out, which it may in each pass.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring, of its current pass; the CQE is software's, and not lent.
+    #[inline(always)]
+    pub(super) unsafe fn mark_empty(&self, place: Place, iteration: u8) {
+        let bytes = [iteration, EMPTY | self.phase as u8];
+        // SAFETY: two of the 64 bytes, and even; volatile: it is the device's memory.
+        unsafe { place.cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(u16::from_ne_bytes(bytes)) };
+    }
+
+    /// Writes the number of a CQE's pass over the ring.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring; the CQE is software's, and not lent.
+    pub(super) unsafe fn number(&self, place: Place, iteration: u8) {
+        // SAFETY: one of the 64 bytes; volatile: it is the device's memory.
+        unsafe { place.cqe.add(SIGNATURE_OFFSET).write_volatile(iteration) };
+    }
+
+    /// Writes a CQE: its fields, its last four bytes, and whose it is in this pass.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring, of its current pass; the CQE is software's, and not lent.
+    pub(super) unsafe fn store(&self, place: Place, words: &[u32; 16], tail: Tail, iteration: u8) {
+        for (n, &word) in words[..15].iter().enumerate() {
+            // SAFETY: within the 64 bytes, aligned; volatile: it is the device's memory.
+            unsafe { place.cqe.cast::<u32>().add(n).write_volatile(word) };
+        }
+        let [high, low] = tail.wqe_counter().to_be_bytes();
+        let bytes = [high, low, iteration, tail.op_own().0 & !1 | self.phase as u8];
+        // SAFETY: the last four of the 64 bytes.
+        unsafe { place.cqe.cast::<u32>().add(15).write_volatile(u32::from_ne_bytes(bytes)) };
     }
 
     /// The fields of a CQE.

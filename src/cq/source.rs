@@ -65,6 +65,13 @@ impl<'a> InQueue<'a> {
         let [g, h] = core::array::from_fn(|i| self.load(WIDE_BYTES + i * size_of::<u64>()));
         Private { words: [a, b, c, d, e, f, g, h], queue: PhantomData }
     }
+
+    /// The same as 32-bit words in memory order.
+    #[inline(always)]
+    pub(super) fn words(&self) -> [u32; 16] {
+        // SAFETY: 64 bytes either way, and any bytes are sixteen words.
+        unsafe { core::mem::transmute::<[u64; 8], [u32; 16]>(self.copy().words) }
+    }
 }
 
 /// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked for

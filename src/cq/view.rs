@@ -49,7 +49,7 @@ impl QpnInCqe {
 pub struct CqeView<S> {
     /// The last four bytes, read once, when polling saw the owner bit.
     tail: Tail,
-    source: S,
+    pub(super) source: S,
 }
 
 impl<S: Source> CqeView<S> {
@@ -258,15 +258,6 @@ impl<S: Source> CqeView<S> {
     #[inline]
     pub fn pkey_index(&self) -> u16 {
         self.source.be32(offset_of!(Cqe64, imm_inval_pkey)) as u16
-    }
-
-    /// Whether the device found the IPv4 and layer 4 checksums right (rdma-core `providers/mlx5/cq.c`, `get_csum_ok`).
-    #[inline]
-    pub fn checksum_ok(&self) -> bool {
-        const L3_AND_L4_OK: u8 = 1 << 1 | 1 << 2;
-        const IPV4: u8 = 2;
-        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L3_AND_L4_OK == L3_AND_L4_OK
-            && (self.source.u8(offset_of!(Cqe64, l4_hdr_type_etc)) >> 2) & 3 == IPV4
     }
 
     /// Copies the message out of the CQE, if the device put it there instead of into the buffer ("scatter to CQE"), to the

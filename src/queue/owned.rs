@@ -5,7 +5,8 @@ use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
 use super::owning::Holds;
-use crate::cq::{CompletionQueue, PollMode, Publishing};
+use crate::cq::compressed::{Layout, MiniFormat};
+use crate::cq::{CompletionQueue, Compressed, PollMode, Publishing};
 
 /// A queue of this crate together with the object under it. It derefs to the queue, and keeps the object alive, and everything
 /// that the object needs. `H` is the object's handle; clone it for calls that set things up. `verbs` makes such queues.
@@ -61,7 +62,7 @@ impl<Q, H> Owned<Q, H> {
 impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// [`CompletionQueue::with_mode`].
     #[must_use]
-    pub fn with_mode<N: Publishing>(self) -> Owned<CompletionQueue<N>, H> {
+    pub fn with_mode<N: Publishing<Packing = M::Packing>>(self) -> Owned<CompletionQueue<N>, H> {
         self.map(CompletionQueue::with_mode, CompletionQueue::ring_addr)
     }
 
@@ -70,9 +71,17 @@ impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// # Safety
     /// As there.
     #[must_use]
-    pub unsafe fn with_mode_unchecked<N: PollMode>(self) -> Owned<CompletionQueue<N>, H> {
+    pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> Owned<CompletionQueue<N>, H> {
         // SAFETY: the caller's promise.
         self.map(|queue| unsafe { queue.with_mode_unchecked() }, CompletionQueue::ring_addr)
+    }
+}
+
+impl<M: PollMode<Packing = ()>, H> Owned<CompletionQueue<M>, H> {
+    /// [`CompletionQueue::compressed`].
+    #[must_use]
+    pub fn compressed<F: MiniFormat, L: Layout>(self) -> Owned<CompletionQueue<Compressed<F, L, M>>, H> {
+        self.map(CompletionQueue::compressed, CompletionQueue::ring_addr)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Completion queues.
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
 use rdma_sys as sys;
 
 use super::channel::ChannelHandle;
-use super::device::Context;
+use super::device::{Context, query_mlx5};
 use super::error::{in_range, non_null};
 use super::event::event;
 use super::parts::{self, fits, part};
@@ -14,7 +15,8 @@ use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::arch::copy::BlockCopy;
-use crate::cq::{self, CompletionQueue, CqParts, Cqe, PollMode, Standard};
+use crate::cq::compressed::{Packing, VerbsFormat};
+use crate::cq::{self, CompletionQueue, Compressed, CqParts, Cqe, PollMode, Standard};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn, Qpn};
 
@@ -37,6 +39,8 @@ pub(crate) struct CqHandle {
     cqn: Cqn,
     /// Of the queue over it, once there is one.
     parts: Option<CqParts>,
+    /// How the device packs completions.
+    packing: Packing,
     /// That no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
@@ -78,7 +82,7 @@ impl Cq {
     /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
     pub(super) fn holds(&self, qpn: Qpn) -> bool {
         // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
-        self.handle.parts.is_some_and(|parts| unsafe { cq::holds(&parts, qpn) })
+        self.handle.parts.is_some_and(|parts| unsafe { cq::holds(&parts, self.handle.packing, qpn) })
     }
 
     /// The raw completion queue; alive as long as `self`. Polling or arming it with libibverbs mixes up both.
@@ -114,7 +118,7 @@ impl<M: PollMode> AnyCq for OwnedCq<M> {
 
 /// What a completion queue is to be like.
 #[derive(Clone, Debug)]
-pub struct CqBuilder<'a> {
+pub struct CqBuilder<'a, M = Standard> {
     device: &'a Device,
     cqes: u32,
     cqe_bytes: u16,
@@ -123,6 +127,7 @@ pub struct CqBuilder<'a> {
     comp_vector: u32,
     ignore_overrun: bool,
     thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
+    mode: PhantomData<fn() -> M>,
 }
 
 impl Device {
@@ -143,11 +148,77 @@ impl Device {
             comp_vector: 0,
             ignore_overrun: false,
             thread_domain: None,
+            mode: PhantomData,
         }
     }
 }
 
+/// How verbs make a queue that is polled in a mode.
+pub trait CqMode: PollMode + SealedMode {
+    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
+    #[doc(hidden)]
+    const FORMAT: Option<u8>;
+    #[doc(hidden)]
+    const PACKING: Packing;
+
+    #[doc(hidden)]
+    fn over(queue: CompletionQueue) -> CompletionQueue<Self>
+    where
+        Self: Sized;
+}
+
+/// Keeps [`CqMode`] to what verbs can make.
+pub trait SealedMode {}
+
+impl SealedMode for Standard {}
+impl CqMode for Standard {
+    const FORMAT: Option<u8> = None;
+    const PACKING: Packing = Packing::None;
+
+    fn over(queue: CompletionQueue) -> CompletionQueue {
+        queue
+    }
+}
+
+impl<F: VerbsFormat> SealedMode for Compressed<F> {}
+impl<F: VerbsFormat> CqMode for Compressed<F> {
+    const FORMAT: Option<u8> = Some(F::MLX5DV);
+    const PACKING: Packing = Packing::Basic;
+
+    fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
+        queue.compressed()
+    }
+}
+
 impl<'a> CqBuilder<'a> {
+    /// The device packs completions that are like each other, in mini-CQEs of format `F`
+    /// (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`), which saves the bus; the queue is polled in the mode
+    /// [`Compressed`](crate::cq::Compressed). What they have not in common, and `F` has not, is lost: timestamps, for one.
+    ///
+    /// ```no_run
+    /// # use blueflame::{cq::{Compressed, compressed::Checksum}, verbs::{Device, Error, OwnedCq}};
+    /// # fn packed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
+    /// device.completion_queue(4096).compressed::<Checksum>().build()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn compressed<F: VerbsFormat>(self) -> CqBuilder<'a, Compressed<F>> {
+        let Self { device, cqes, cqe_bytes, channel, tag, comp_vector, ignore_overrun, thread_domain, mode: _ } = self;
+        CqBuilder {
+            device,
+            cqes,
+            cqe_bytes,
+            channel,
+            tag,
+            comp_vector,
+            ignore_overrun,
+            thread_domain,
+            mode: PhantomData,
+        }
+    }
+}
+
+impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Bytes per CQE, 64 (the default) or 128. 128 lets 64 bytes of data arrive in the CQE in place of 32.
     #[must_use]
     pub fn cqe_bytes(mut self, bytes: u16) -> Self {
@@ -209,14 +280,16 @@ impl<'a> CqBuilder<'a> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
-    pub fn build(self) -> Result<OwnedCq, Error> {
-        in_range("CQEs", self.cqes.into(), 1..=self.device.attr().max_cqe.into())?;
+    /// A size the device does not have, [`Error::CqeCompression`], [`Error::ForeignThreadDomain`], or a failed call.
+    pub fn build(self) -> Result<OwnedCq<M>, Error> {
         if !matches!(self.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.cqe_bytes });
         }
+        // The mode gives places back by sessions.
+        let more = M::FORMAT.map_or(Ok(0), |format| self.longest_session(format))?;
+        in_range("CQEs", self.cqes.into(), 1..=u64::from(self.device.attr().max_cqe.saturating_sub(more)))?;
         let mut attr = sys::ibv_cq_init_attr_ex {
-            cqe: self.cqes,
+            cqe: self.cqes + more,
             cq_context: core::ptr::with_exposed_provenance_mut(self.tag),
             channel: self.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
             comp_vector: self.comp_vector,
@@ -242,6 +315,10 @@ impl<'a> CqBuilder<'a> {
             cqe_size: self.cqe_bytes,
             ..ffi::Mlx5dvCqInitAttr::default()
         };
+        if let Some(format) = M::FORMAT {
+            mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
+            mlx5.cqe_comp_res_format = format;
+        }
         // SAFETY: context, channel and domain are alive; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
         let mut handle = CqHandle {
@@ -250,15 +327,28 @@ impl<'a> CqBuilder<'a> {
             adopted: false,
             cqn: Cqn::truncate(0),
             parts: None,
+            packing: M::PACKING,
             taken: None,
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
             _thread_domain: self.thread_domain.map(Arc::clone),
             _context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
-        let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
+        let queue = M::over(unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?);
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
+    }
+
+    /// How many completions the device packs at most, if it does with CQEs of this size and mini-CQEs of this format.
+    fn longest_session(&self, format: u8) -> Result<u32, Error> {
+        // SAFETY: the device is open, and libmlx5's.
+        let mlx5 = unsafe { query_mlx5(self.device.context.raw()) }?;
+        let supported = mlx5.cqe_comp_caps.supported_format;
+        let size = self.cqe_bytes == 64 || mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
+        if mlx5.cqe_comp_caps.max_num == 0 || supported & u32::from(format) == 0 || !size {
+            return Err(Error::CqeCompression { format, supported, cqe_bytes: self.cqe_bytes, has_size: size });
+        }
+        Ok(mlx5.cqe_comp_caps.max_num)
     }
 }
 
@@ -280,6 +370,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         adopted: true,
         cqn: Cqn::truncate(0),
         parts: None,
+        packing: Packing::None,
         taken: None,
         _channel: None,
         _thread_domain: None,

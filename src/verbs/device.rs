@@ -334,6 +334,20 @@ pub(super) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error
     Ok(unsafe { ffi::mlx5dv_is_supported(device) })
 }
 
+/// What is particular to mlx5 of an open context.
+///
+/// # Safety
+/// The context is open and of an mlx5 device.
+pub(super) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
+    let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
+        | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
+        | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS;
+    let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
+    // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
+    zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
+    Ok(mlx5)
+}
+
 /// What the device of an open context can do.
 ///
 /// # Safety
@@ -343,10 +357,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
     // SAFETY: the caller vouches for the context, the structure is ours.
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
-    let asked = ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS;
-    let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
-    // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
-    zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
+    // SAFETY: the caller's.
+    let mlx5 = unsafe { query_mlx5(context) }?;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
     Ok(DeviceAttr {
         fw_ver: String::from_utf8_lossy(&fw_ver).into_owned(),

@@ -50,6 +50,17 @@ pub enum Error {
         /// What was asked for.
         bytes: u16,
     },
+    /// The device does not pack completions so.
+    CqeCompression {
+        /// The format asked for (`MLX5DV_CQE_RES_FORMAT_*`).
+        format: u8,
+        /// The formats that the device has, one bit each; 0: it packs none.
+        supported: u32,
+        /// The size of CQEs asked for.
+        cqe_bytes: u16,
+        /// Whether it packs completions in CQEs of that size.
+        has_size: bool,
+    },
     /// Path MTUs have 256, 512, 1024, 2048 or 4096 bytes.
     PathMtu {
         /// What was asked for.
@@ -269,6 +280,14 @@ impl fmt::Display for Error {
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be {min} to {max}")
             }
+            Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
+                write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: those of 64 it may")
+            }
+            Self::CqeCompression { format, supported, .. } => write!(
+                f,
+                "the device does not compress CQEs with mini-CQEs of format {format:#x}: it has the formats {supported:#x} \
+                 (MLX5DV_CQE_RES_FORMAT_*)"
+            ),
             Self::CqeBytes { bytes } => write!(f, "CQEs of {bytes} bytes: a CQE has 64 or 128"),
             Self::PathMtu { bytes } => {
                 write!(f, "a path MTU of {bytes} bytes: it must be 256, 512, 1024, 2048 or 4096")

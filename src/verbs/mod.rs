@@ -111,7 +111,7 @@ pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_share
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};
-pub use cq::{AnyCq, Cq, CqBuilder, OwnedCq, adopt_cq};
+pub use cq::{AnyCq, Cq, CqBuilder, CqMode, OwnedCq, adopt_cq};
 pub use dct::{Dct, DctBuilder};
 pub use device::{Device, DeviceAttr, OpenOptions, device_names};
 pub use endpoint::Endpoint;

@@ -65,8 +65,11 @@ impl<T: Service, R: Register> End<T, R> {
         shape: &Shape,
         register: impl FnOnce(&QpParts) -> Result<R, RegisterError>,
     ) -> Result<Self, Error> {
-        let cq_parts =
-            device.create_cq(CqOptions { cqes: shape.cqes, cqe_bytes: shape.cqe_bytes, ignore_overrun: false })?;
+        let cq_parts = device.create_cq(CqOptions {
+            cqe_bytes: shape.cqe_bytes,
+            packing: shape.packing,
+            ..CqOptions::new(shape.cqes)
+        })?;
         let srq = match shape.shared_recv {
             true => Some(device.create_srq(shape.recv_wqes, shape.recv_sges)?),
             false => None,

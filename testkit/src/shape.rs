@@ -1,6 +1,7 @@
 //! The sizes and options of one end.
 
 use blueflame::queue::BlueFlamePolicy;
+use softhca::context::CqPacking;
 use softhca::context::Transport;
 use softhca::embedded::{QpOptions, RegisterOptions};
 
@@ -43,6 +44,8 @@ pub struct Shape {
     pub cqe_bytes: u32,
     /// Data of up to so many bytes comes in the CQE: 0, 32, or 64 (with CQEs of 128 bytes).
     pub scatter_to_cqe: u32,
+    /// How completions are packed, if they are: then poll the queue in the mode [`Compressed`](blueflame::cq::Compressed).
+    pub packing: Option<CqPacking>,
 }
 
 impl Shape {
@@ -60,6 +63,7 @@ impl Shape {
         cqes: 16,
         cqe_bytes: 64,
         scatter_to_cqe: 0,
+        packing: None,
     };
 }
 

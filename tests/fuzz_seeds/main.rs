@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame_fuzz_targets::encode::Encode;
-use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, mini_cqe, queue_ops, wqe_build};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -44,6 +44,11 @@ fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
 #[test]
 fn cqe_parse() {
     check("cqe_parse", &seeds::cqe_parse(), cqe_parse::run);
+}
+
+#[test]
+fn mini_cqe() {
+    check("mini_cqe", &seeds::mini_cqe(), mini_cqe::run);
 }
 
 #[test]

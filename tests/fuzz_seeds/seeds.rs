@@ -6,7 +6,7 @@ use blueflame::{Qpn, transport};
 use blueflame_testkit::{ConnectOptions, Device, End, Shape, run_until_idle};
 use softhca::embedded::{CqOptions, QpOptions};
 
-use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, mini_cqe, queue_ops, wqe_build};
 use blueflame_testkit::request::{Data, Kind, Wr};
 
 /// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
@@ -14,7 +14,7 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     let (a, b) = Device::pair().expect("two devices");
     let shape = Shape { cqe_bytes, scatter_to_cqe, cqes: 8, ..Shape::SMALL };
     // A queue of the test's own, whose bytes are looked at.
-    let cq = a.create_cq(CqOptions { cqes: 8, cqe_bytes, ignore_overrun: false }).expect("a CQ");
+    let cq = a.create_cq(CqOptions { cqe_bytes, ..CqOptions::new(8) }).expect("a CQ");
     let echo = QpOptions { recv_cqn: cq.cqn, scatter_to_cqe_res: scatter_to_cqe, ..QpOptions::rc(cq.cqn) };
     let qp = a.create_qp(echo).expect("a QP");
     let mut far = End::<transport::Rc>::new(&b, &shape).expect("an end");
@@ -50,6 +50,38 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     // SAFETY: the first CQEs of the ring; the device does not work at the moment.
     unsafe { cq.buf.copy_to_nonoverlapping(NonNull::from(&mut bytes[..]).cast(), bytes.len()) };
     bytes.as_chunks().0.to_vec()
+}
+
+/// Sessions of each layout, whole and broken.
+pub(crate) fn mini_cqe() -> Vec<(&'static str, mini_cqe::Input)> {
+    let cqe = |count: u8, [signature, op_own]: [u8; 2]| {
+        let mut bytes = [0; 64];
+        (bytes[47], bytes[59], bytes[62], bytes[63]) = (count, 1, signature, op_own);
+        bytes
+    };
+    let input =
+        |kind, steps: &[u8], cqes| mini_cqe::Input { wide: false, log_cqes: 4, kind, steps: steps.to_vec(), cqes };
+    let array = [0x11; 64];
+    let empty = cqe(0, [0, 0xf0]);
+    let basic = |count| {
+        let mut cqes = vec![empty; 16];
+        (cqes[0], cqes[1], cqes[8]) = (cqe(count, [0, 0x2c]), array, array);
+        cqes
+    };
+    let mut wrapped = vec![empty; 16];
+    (wrapped[14], wrapped[15], wrapped[6]) = (cqe(10, [0, 0x2c]), array, array);
+    (0..14).for_each(|slot| wrapped[slot] = cqe(0, [0, 0x20]));
+    let enhanced = |title, block| vec![cqe(0, [0, title]), cqe(0, [0, block]), empty, empty];
+    vec![
+        ("basic", input(0, &[3, 3], basic(12))),
+        ("basic_wrapped", input(1, &[15], wrapped)),
+        ("basic_too_many", input(2, &[1], basic(17))),
+        ("basic_forgotten", input(4, &[3, 0], basic(12))),
+        ("enhanced", input(5, &[2], enhanced(0x20, 0x2c))),
+        ("enhanced_requests", input(6, &[], enhanced(0x00, 0x6c))),
+        ("enhanced_untitled", input(8, &[], enhanced(0xe0, 0x1c))),
+        ("enhanced_too_many", input(9, &[], enhanced(0x20, 0x9c))),
+    ]
 }
 
 pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {

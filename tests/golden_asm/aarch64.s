@@ -1548,6 +1548,286 @@ L8:
     ldr x8, [sp, #8]
     b L1
 
+hot_poll_packed:
+    stp x29, x30, [sp, #-96]!
+    stp x28, x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    mov x29, sp
+    sub x9, sp, #160
+    and sp, x9, #0xffffffffffffffc0
+    mov x8, x0
+    ldr x20, [x1]
+    ldr w15, [x1, #8]
+    mov x0, xzr
+    add x21, x8, #64
+    mov w23, #12
+    mov w24, #-14
+    mov w25, #1
+    mov w26, #44
+    mov w27, #207
+    b L3
+L1:
+    ldr x9, [x8, #240]
+    rev w10, w22
+    str w10, [x9]
+L2:
+    add x0, x0, #1
+    cmp x0, #16
+    b.eq L27
+L3:
+    ldp w9, w10, [x8, #128]
+    ldr x28, [x8, #224]
+    cmp w9, w10
+    b.ne L4
+    ldr w9, [x28, #60]
+    ldr w10, [x8, #216]
+    rev w9, w9
+    eor w19, w9, w10
+    ubfx w9, w19, #1, #7
+    orr w9, w9, w19, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L27
+    dmb oshld
+    bics wzr, w23, w19
+    b.ne L13
+    str wzr, [x8, #128]
+    ldr x11, [x8, #208]
+    lsr w9, w19, #16
+    ldr q0, [x28]
+    ldr q1, [x28, #16]
+    and w14, w19, #0xff
+    ldr q2, [x28, #32]
+    ldr x10, [x28, #48]
+    cmp w14, #79
+    ldr x12, [x28, #56]
+    stp q0, q1, [x8]
+    mov w13, v2.s[3]
+    str q2, [x8, #32]
+    stp x10, x12, [x8, #48]
+    and w10, w19, w24
+    strh w9, [x8, #140]
+    strb w10, [x8, #142]
+    rev w12, w13
+    str w12, [x8, #132]
+    b.hi L18
+    cmp w12, #2
+    b.lo L18
+    ldr w13, [x8, #220]
+    cmp w12, w13
+    cset w12, ls
+    strb w12, [x8, #144]
+    b.hi L19
+    ldp x13, x12, [x8, #192]
+    add x11, x28, x11
+    cmp x28, x12
+    csel x11, x13, x11, eq
+    and w13, w19, #0xff
+    ldr q0, [x11]
+    ldr q1, [x11, #16]
+    ldr q2, [x11, #32]
+    ldr x12, [x11, #48]
+    ldr x11, [x11, #56]
+    cmp w13, #15
+    stp q0, q1, [x8, #64]
+    ldr w14, [x8, #64]
+    stp x12, x11, [x8, #112]
+    str q2, [x8, #96]
+    rev w11, w14
+    str w25, [x8, #128]
+    b.hi L21
+    lsr w12, w11, #8
+    lsr w9, w11, #16
+    strb w12, [x8, #56]
+    b L22
+L4:
+    add w10, w9, #1
+    str w10, [x8, #128]
+    cbz w9, L5
+    ldrb w10, [x8, #144]
+    tst w9, #0x7
+    b.ne L6
+    tbz w10, #0, L6
+    ldr q0, [x28]
+    ldr q1, [x28, #16]
+    ldr q2, [x28, #32]
+    ldr x10, [x28, #48]
+    ldr x11, [x28, #56]
+    ldrb w12, [x8, #143]
+    ldrb w13, [x8, #216]
+    stp q0, q1, [x8, #64]
+    stp x10, x11, [x8, #112]
+    orr w12, w12, w13, lsl #8
+    str q2, [x8, #96]
+    orr w10, w12, #0xf000
+    strh w10, [x28, #62]
+    b L7
+L5:
+    ldrb w10, [x8, #144]
+    ldrb w19, [x8, #142]
+    cmp w10, #1
+    b.ne L12
+    ldp w11, w10, [x8, #64]
+    cmp x19, #15
+    rev w11, w11
+    b.ls L8
+    b L10
+L6:
+    ldrb w11, [x8, #143]
+    ldrb w12, [x8, #216]
+    orr w11, w11, w12, lsl #8
+    orr w11, w11, #0xf000
+    strh w11, [x28, #62]
+    tbz w10, #0, L25
+L7:
+    ubfiz x10, x9, #3, #3
+    ldrb w19, [x8, #142]
+    add x10, x21, x10
+    cmp w19, #16
+    ldp w11, w10, [x10]
+    rev w11, w11
+    b.hs L9
+L8:
+    lsr w12, w11, #8
+    str w10, [x8, #44]
+    lsr w9, w11, #16
+    strb w12, [x8, #56]
+    b L11
+L9:
+    ldr w12, [x8, #16]
+    and w12, w12, #0xffffff00
+    stp wzr, w12, [x8, #12]
+L10:
+    ldrh w12, [x8, #140]
+    rev w11, w11
+    str w10, [x8, #44]
+    strh w11, [x8, #20]
+    add w9, w12, w9
+L11:
+    lsl w9, w9, #16
+    orr x19, x9, x19
+L12:
+    mov x28, x8
+L13:
+    ldr w10, [x8, #232]
+    ldr x9, [x8, #224]
+    ldr x11, [x8, #200]
+    add w22, w10, #1
+    cmp x9, x11
+    str w22, [x8, #232]
+    b.eq L23
+    ldr x10, [x8, #208]
+    add x9, x9, x10
+    and w10, w19, #0xff
+    str x9, [x8, #224]
+    cmp w10, #4
+    b.lo L15
+L14:
+    ubfx w9, w19, #4, #4
+    orr w9, w9, w19, lsl #4
+    and w9, w9, w27
+    cmp w9, #4
+    b.hi L24
+L15:
+    ldr w9, [x28, #56]
+    ldr w10, [x28, #44]
+L16:
+    rev w10, w10
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    add x10, x10, x19, lsr #16
+    add x9, x20, x9
+    add x20, x10, x9
+    str x20, [x1]
+    ldr w9, [x8, #128]
+    cbz w9, L1
+L17:
+    ldr w10, [x8, #132]
+    cmp w9, w10
+    b.ne L2
+    b L1
+L18:
+    cmp w12, #2
+    b.lo L19
+    ldr w9, [x8, #220]
+    cmp w12, w9
+    csinc w9, w12, wzr, ls
+    b L20
+L19:
+    mov w9, #1
+L20:
+    strb wzr, [x8, #144]
+    mov x28, x8
+    mov w19, #44
+    strb w26, [x8, #142]
+    stp w25, w9, [x8, #128]
+    b L13
+L21:
+    rev w11, w11
+    strh w11, [x8, #20]
+L22:
+    and x10, x10, #0xff
+    ldr w11, [x8, #68]
+    orr x19, x10, x9, lsl #16
+    str w11, [x8, #44]
+    b L12
+L23:
+    ldr w10, [x8, #216]
+    ldr x9, [x8, #192]
+    and w22, w22, #0xffffff
+    str w22, [x8, #232]
+    eor w10, w10, #0x1
+    str w10, [x8, #216]
+    and w10, w19, #0xff
+    str x9, [x8, #224]
+    cmp w10, #4
+    b.hs L14
+    b L15
+L24:
+    str w15, [sp, #36]
+    stp x0, x8, [sp, #48]
+    add x0, sp, #144
+    str x1, [sp, #40]
+    mov x1, x19
+    ldrh w8, [x28, #54]
+    ldr w9, [x28, #56]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::CqeError>::new
+    ldrb w8, [sp, #144]
+    ldr w9, [x28, #56]
+    ldr w10, [x28, #44]
+    cmp w8, #8
+    b.ne L26
+    ldp x1, x0, [sp, #40]
+    ldr x8, [sp, #56]
+    ldr w15, [sp, #36]
+    b L16
+L25:
+    ldrb w19, [x8, #142]
+    b L12
+L26:
+    ldr w15, [sp, #36]
+    ldp x1, x0, [sp, #40]
+    ldr x8, [sp, #56]
+    add w15, w15, #1
+    str w15, [x1, #8]
+    ldr w9, [x8, #128]
+    cbnz w9, L17
+    b L1
+L27:
+    mov sp, x29
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x28, x27, [sp, #16]
+    ldp x29, x30, [sp], #96
+    ret
+
 hot_poll_sixteen:
     sub sp, sp, #144
     stp x29, x30, [sp, #48]
@@ -4470,6 +4750,271 @@ L3:
     str w10, [x0, #40]
     b L1
 
+other_poll_packed_enhanced:
+    stp x29, x30, [sp, #-16]!
+    mov x29, sp
+    sub x9, sp, #112
+    and sp, x9, #0xffffffffffffffc0
+    mov x8, x0
+    ldr x10, [x1]
+    mov x0, xzr
+    add x9, x8, #64
+    mov w11, #240
+    mov w12, #12
+    mov w13, #1
+    mov w14, #44
+    mov w15, #207
+    b L3
+L1:
+    ldr x16, [x8, #240]
+    rev w17, w18
+    str w17, [x16]
+L2:
+    add x0, x0, #1
+    cmp x0, #16
+    b.eq L28
+L3:
+    ldp w3, w18, [x8, #128]
+    ldr x16, [x8, #224]
+    cmp w3, w18
+    b.ne L4
+    ldrb w18, [x8, #143]
+    ldr w17, [x16, #60]
+    rev w17, w17
+    bics wzr, w11, w17
+    b.eq L28
+    lsr w2, w17, #8
+    cmp w18, w2, uxtb
+    b.ne L28
+    dmb oshld
+    bics wzr, w12, w17
+    b.ne L6
+    str wzr, [x8, #128]
+    ubfx w17, w17, #4, #4
+    ldr q0, [x16]
+    ldr q1, [x16, #16]
+    ldr q2, [x16, #32]
+    ldr x18, [x16, #48]
+    ldr x2, [x16, #56]
+    cmp w17, #7
+    stp q0, q1, [x8, #64]
+    stp x18, x2, [x8, #112]
+    add w18, w17, #1
+    str q2, [x8, #96]
+    str w18, [x8, #132]
+    b.hs L25
+    ldr w2, [x8, #220]
+    cmp w17, w2
+    b.hs L24
+    ldrb w3, [x8, #144]
+    tbz w3, #0, L24
+    mov w2, v0.s[1]
+    ldrb w18, [x8, #142]
+    fmov w3, s0
+    str w13, [x8, #128]
+    cmp x18, #15
+    b.hi L11
+    rev w3, w3
+    str w2, [x8, #44]
+    lsr w4, w3, #8
+    lsr w3, w3, #16
+    strb w4, [x8, #56]
+    cbnz w17, L13
+    b L12
+L4:
+    add w2, w3, #1
+    str w2, [x8, #128]
+    cbz w3, L7
+    ldrb w17, [x8, #143]
+    ldrb w4, [x8, #216]
+    orr w17, w17, w4, lsl #8
+    orr w17, w17, #0xf000
+    strh w17, [x16, #62]
+    ldrb w4, [x8, #144]
+    ldrb w17, [x8, #142]
+    cmp w4, #1
+    b.ne L14
+    ubfiz x4, x3, #3, #3
+    cmp x17, #16
+    add x4, x9, x4
+    ldp w5, w4, [x4]
+    b.hs L8
+L5:
+    rev w3, w5
+    str w4, [x8, #44]
+    lsr w5, w3, #8
+    lsr w3, w3, #16
+    strb w5, [x8, #56]
+    cmp w2, w18
+    b.eq L9
+    b L10
+L6:
+    and w17, w17, #0xfffffffe
+    mov w2, #1
+    b L15
+L7:
+    ldrb w4, [x8, #144]
+    ldrb w17, [x8, #142]
+    cmp w4, #1
+    b.ne L14
+    ldp w5, w4, [x8, #64]
+    cmp x17, #15
+    b.ls L5
+L8:
+    ldrh w6, [x8, #22]
+    str w5, [x8, #12]
+    ldrh w5, [x8, #140]
+    str w4, [x8, #44]
+    lsl w6, w6, #16
+    add w3, w5, w3
+    str w6, [x8, #20]
+    cmp w2, w18
+    b.ne L10
+L9:
+    ldrh w2, [x8, #140]
+    add w18, w2, w18
+    strh w18, [x8, #140]
+L10:
+    lsl w18, w3, #16
+    mov w2, wzr
+    orr x17, x18, x17
+    b L15
+L11:
+    ldrh w4, [x8, #22]
+    str w3, [x8, #12]
+    ldrh w3, [x8, #140]
+    str w2, [x8, #44]
+    lsl w4, w4, #16
+    str w4, [x8, #20]
+    cbnz w17, L13
+L12:
+    ldrh w17, [x8, #140]
+    add w17, w17, #1
+    strh w17, [x8, #140]
+L13:
+    orr x17, x18, x3, lsl #16
+L14:
+    mov w2, wzr
+L15:
+    ldr w18, [x8, #232]
+    ldr x3, [x8, #224]
+    ldr x4, [x8, #200]
+    add w18, w18, #1
+    cmp x3, x4
+    str w18, [x8, #232]
+    b.eq L22
+    ldr x4, [x8, #208]
+    ldr x5, [x8, #192]
+    add x3, x3, x4
+    cmp x3, x5
+    str x3, [x8, #224]
+    b.eq L23
+    mov x4, x8
+    tbz w2, #0, L21
+L16:
+    ubfx w2, w17, #4, #4
+    ldrb w4, [x8, #143]
+    orr w2, w2, w17, lsl #4
+    and w5, w2, w15
+    ldr w2, [x3, #60]
+    cmp w5, #4
+    b.hi L19
+    rev w3, w2
+    mov w2, #1
+    bics wzr, w11, w3
+    b.eq L17
+    lsr w5, w3, #8
+    cmp w4, w5, uxtb
+    b.ne L17
+    bics wzr, w12, w3
+    cset w2, eq
+L17:
+    ldr w3, [x8, #136]
+    cmp w18, w3
+    csel w2, wzr, w2, eq
+    strb w2, [x8, #144]
+    tbz w2, #0, L20
+L18:
+    ldr q0, [x16]
+    ldr q1, [x16, #16]
+    lsr w4, w17, #16
+    ldr q2, [x16, #32]
+    ldr x2, [x16, #48]
+    ldr x3, [x16, #56]
+    stp q0, q1, [x8]
+    stp x2, x3, [x8, #48]
+    add w2, w4, #1
+    mov x4, x16
+    str q2, [x8, #32]
+    strb w17, [x8, #142]
+    strh w2, [x8, #140]
+    b L21
+L19:
+    ldr w3, [x8, #136]
+    cmp w18, w3
+    csel w2, wzr, wzr, eq
+    strb w2, [x8, #144]
+    tbnz w2, #0, L18
+L20:
+    mov x4, x16
+L21:
+    ldr w16, [x4, #44]
+    add x10, x10, x17, lsr #16
+    rev w17, w16
+    ldr w16, [x8, #128]
+    add x10, x10, x17
+    str x10, [x1]
+    cbz w16, L1
+    ldr w17, [x8, #132]
+    cmp w16, w17
+    b.ne L2
+    b L1
+L22:
+    ldr w4, [x8, #216]
+    ldr x3, [x8, #192]
+    and w18, w18, #0xffffff
+    str w18, [x8, #232]
+    eor w4, w4, #0x1
+    str x3, [x8, #224]
+    str w4, [x8, #216]
+L23:
+    ldrb w4, [x8, #143]
+    add w4, w4, #1
+    strb w4, [x8, #143]
+    mov x4, x8
+    tbnz w2, #0, L16
+    b L21
+L24:
+    ldp q0, q1, [x9]
+    cmp w17, w2
+    stp q0, q1, [sp]
+    ldp q0, q2, [x9, #32]
+    stp q0, q2, [sp, #32]
+    b.hs L26
+    b L27
+L25:
+    ldp q0, q1, [x9]
+    stp q0, q1, [sp]
+    ldp q0, q2, [x9, #32]
+    stp q0, q2, [sp, #32]
+L26:
+    mov w18, #1
+L27:
+    ldp q0, q1, [sp]
+    mov w2, wzr
+    strb wzr, [x8, #144]
+    mov w17, #44
+    strb w14, [x8, #142]
+    stp q0, q1, [x8]
+    ldp q0, q2, [sp, #32]
+    stp w13, w18, [x8, #128]
+    stp q0, q2, [x8, #32]
+    b L15
+L28:
+    mov sp, x29
+    ldp x29, x30, [sp], #16
+    ret
+
 other_post_shared_receive:
     ldrh w10, [x0, #44]
     ldrh w9, [x0, #46]
@@ -4603,29 +5148,29 @@ L15:
     ret
 
 setup_forget:
-    sub sp, sp, #96
+    sub sp, sp, #112
     stp x29, x30, [sp, #32]
-    stp x24, x23, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
+    stp x26, x25, [sp, #48]
+    stp x24, x23, [sp, #64]
+    stp x22, x21, [sp, #80]
+    stp x20, x19, [sp, #96]
     add x29, sp, #32
     ldr w8, [x0, #44]
+    ldr w9, [x0, #8]
     mov x19, x0
     mov w20, w1
-    cbz w8, L2
-    mov x21, x19
+    cbz w8, L3
+    ldr x11, [x19, #16]
     mov w13, #16777215
-    mov x9, xzr
-    ldr x10, [x21, #16]!
-    ldur w11, [x21, #-8]
-    ldr x12, [x21, #16]
+    ldr x12, [x19, #32]
+    mov x10, xzr
     add w13, w8, w13
 L1:
-    add w14, w11, w9
+    add w14, w9, w10
     and w14, w14, #0xffffff
     and w15, w14, w13
     tst w14, w8
-    madd x15, x12, x15, x10
+    madd x15, x12, x15, x11
     cset w14, ne
     ldr w15, [x15, #60]
     eor w14, w14, w15, lsr #24
@@ -4633,76 +5178,82 @@ L1:
     orr w14, w15, w14, lsl #7
     and w14, w14, #0xff
     cmp w14, #119
-    b.hi L3
-    add x9, x9, #1
-    cmp x8, x9
+    b.hi L2
+    add x10, x10, #1
+    cmp x8, x10
     b.ne L1
-    stp w8, wzr, [sp, #16]
-    str w20, [sp, #24]
-    str x19, [sp, #8]
-    cbnz w8, L4
-    b L9
+    b L3
 L2:
-    stp x19, xzr, [sp, #8]
-    str w20, [sp, #24]
-    b L9
+    mov w8, w10
 L3:
-    mov w8, w9
-    stp w8, wzr, [sp, #16]
-    str w20, [sp, #24]
-    str x19, [sp, #8]
-    cbz w8, L9
-L4:
+    add w9, w8, w9
+    stp w8, wzr, [sp, #8]
+    and w21, w9, #0xffffff
+    strb wzr, [sp, #24]
+    stp w21, w20, [sp, #16]
+    str x19, [sp]
+    cbz w8, L8
     mov w22, wzr
+    mov w25, wzr
     mov w24, wzr
+    mov w26, wzr
     sub w23, w8, #1
-    b L7
+    b L6
+L4:
+    add w8, w8, #1
+    add w22, w26, #1
+    and w8, w8, #0xffffff
+    mov w26, w22
+    cmp w8, w21
+    cset w8, eq
+    orr w24, w24, w8
+    and w25, w24, #0x1
 L5:
-    add w22, w24, #1
-    mov w24, w22
-L6:
     sub w23, w23, #1
     cmn w23, #1
-    b.eq L8
-L7:
+    b.eq L7
+L6:
     ldr w8, [x19, #8]
     ldr w9, [x19, #44]
-    ldr x10, [x19, #16]
+    ldr x10, [x19, #32]
+    ldr x11, [x19, #16]
     add w8, w23, w8
+    sub w9, w9, #1
     and w1, w8, #0xffffff
-    sub w8, w9, #1
-    ldr x9, [x19, #32]
-    and w8, w8, w1
-    madd x8, x9, x8, x10
-    ldr wzr, [x8, #60]
+    and w9, w9, w1
+    madd x9, x10, x9, x11
+    ldr wzr, [x9, #60]
     dmb oshld
-    ldr w8, [x8, #56]
-    and w8, w8, #0xffffff00
-    rev w8, w8
-    cmp w8, w20
-    b.eq L5
-    cbz w24, L6
+    ldr w9, [x9, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w20
+    b.eq L4
+    cbz w26, L5
     ldr w8, [x19, #8]
-    add w9, w23, w24
+    add w9, w23, w26
     add w8, w9, w8
+    add x0, x19, #16
     and w2, w8, #0xffffff
-    mov x0, x21
     bl <blueflame::cq::ring::Ring>::copy_cqe
-    b L6
+    b L5
+L7:
+    strb w25, [sp, #24]
+    stp wzr, w22, [sp, #8]
 L8:
-    stp wzr, w22, [sp, #16]
-L9:
-    add x0, sp, #8
+    mov x0, sp
     bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
-    ldp x20, x19, [sp, #80]
-    ldp x22, x21, [sp, #64]
-    ldp x24, x23, [sp, #48]
+    ldp x20, x19, [sp, #96]
+    ldp x22, x21, [sp, #80]
+    ldp x24, x23, [sp, #64]
+    ldp x26, x25, [sp, #48]
     ldp x29, x30, [sp, #32]
-    add sp, sp, #96
+    add sp, sp, #112
     ret
     mov x19, x0
-    stp w23, w22, [sp, #16]
-    add x0, sp, #8
+    strb w25, [sp, #24]
+    stp w23, w22, [sp, #8]
+    mov x0, sp
     bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
     mov x0, x19
     bl _Unwind_Resume
@@ -4713,48 +5264,58 @@ setup_with_mode:
     ret
 
 core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>:
-    stp x29, x30, [sp, #-64]!
-    stp x24, x23, [sp, #16]
-    stp x22, x21, [sp, #32]
-    stp x20, x19, [sp, #48]
+    stp x29, x30, [sp, #-80]!
+    stp x26, x25, [sp, #16]
+    stp x24, x23, [sp, #32]
+    stp x22, x21, [sp, #48]
+    stp x20, x19, [sp, #64]
     mov x29, sp
     ldr w8, [x0, #8]
     mov x19, x0
     cbz w8, L4
     ldp w20, w21, [x19, #12]
     ldr x22, [x19]
-    sub w23, w8, #1
-    mov w24, w20
+    ldr w23, [x19, #20]
+    sub w25, w8, #1
+    ldrb w24, [x19, #24]
+    mov w26, w20
     b L3
 L1:
-    add w20, w24, #1
+    add w8, w8, #1
+    add w20, w26, #1
+    and w8, w8, #0xffffff
     str w20, [x19, #12]
-    mov w24, w20
+    mov w26, w20
+    cmp w8, w21
+    cset w8, eq
+    orr w24, w24, w8
+    and w8, w24, #0x1
+    strb w8, [x19, #24]
 L2:
-    sub w23, w23, #1
-    cmn w23, #1
+    sub w25, w25, #1
+    cmn w25, #1
     b.eq L5
 L3:
     ldr w8, [x22, #8]
     ldr w9, [x22, #44]
-    ldr x10, [x22, #16]
-    str w23, [x19, #8]
-    add w8, w23, w8
+    ldr x10, [x22, #32]
+    ldr x11, [x22, #16]
+    str w25, [x19, #8]
+    add w8, w25, w8
+    sub w9, w9, #1
     and w1, w8, #0xffffff
-    sub w8, w9, #1
-    ldr x9, [x22, #32]
-    and w8, w8, w1
-    madd x8, x9, x8, x10
-    ldr wzr, [x8, #60]
+    and w9, w9, w1
+    madd x9, x10, x9, x11
+    ldr wzr, [x9, #60]
     dmb oshld
-    ldr w8, [x8, #56]
-    and w8, w8, #0xffffff00
-    rev w8, w8
-    cmp w8, w21
+    ldr w9, [x9, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w23
     b.eq L1
-    cbz w24, L2
+    cbz w26, L2
     ldr w8, [x22, #8]
-    add w9, w23, w24
+    add w9, w25, w26
     add x0, x22, #16
     add w8, w9, w8
     and w2, w8, #0xffffff
@@ -4785,8 +5346,9 @@ L5:
     rev w9, w9
     str w9, [x8]
 L6:
-    ldp x20, x19, [sp, #48]
-    ldp x22, x21, [sp, #32]
-    ldp x24, x23, [sp, #16]
-    ldp x29, x30, [sp], #64
+    ldp x20, x19, [sp, #64]
+    ldp x22, x21, [sp, #48]
+    ldp x24, x23, [sp, #32]
+    ldp x26, x25, [sp, #16]
+    ldp x29, x30, [sp], #80
     ret

@@ -1,6 +1,7 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
-use blueflame::cq::{CompletionQueue, Conservative, Notify};
+use blueflame::cq::compressed::{Enhanced, Hash};
+use blueflame::cq::{CompletionQueue, Compressed, Conservative, Notify};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
 use blueflame::memory_polling::PolledMemory;
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
@@ -46,6 +47,12 @@ pub fn other_post_shared_receive(srq: &mut SharedRecvQueue, into: &[Sge], id: Wr
 #[unsafe(no_mangle)]
 pub fn other_arm(cq: &mut CompletionQueue, which: Notify) {
     cq.arm(which);
+}
+
+/// Sixteen completions at most, of which the device packs those that are like each other, in the enhanced layout.
+#[unsafe(no_mangle)]
+pub fn other_poll_packed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, Enhanced>>, done: &mut u64) -> usize {
+    cq.poll_with(16, |cqe| *done += u64::from(cqe.wqe_counter()) + u64::from(cqe.byte_len()))
 }
 
 #[unsafe(no_mangle)]

@@ -1521,6 +1521,302 @@ L9:
     je L1
     jmp L4
 
+hot_poll_packed:
+    push rbp
+    mov rbp, rsp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    and rsp, -64
+    sub rsp, 192
+    mov r13, qword ptr [rsi]
+    mov r11d, dword ptr [rsi + 8]
+    xor eax, eax
+    mov r12d, 1
+    jmp L3
+L1:
+    mov rcx, qword ptr [rdi + 240]
+    bswap r15d
+    mov dword ptr [rcx], r15d
+L2:
+    inc rax
+    cmp rax, 16
+    je L30
+L3:
+    mov rbx, qword ptr [rdi + 224]
+    mov ecx, dword ptr [rdi + 128]
+    cmp ecx, dword ptr [rdi + 132]
+    jne L4
+    mov ecx, dword ptr [rbx + 60]
+    bswap ecx
+    xor ecx, dword ptr [rdi + 216]
+    mov edx, ecx
+    ror dl
+    cmp dl, 119
+    ja L31
+    mov edx, ecx
+    not dl
+    test dl, 12
+    jne L5
+    mov dword ptr [rdi + 128], 0
+    mov r9, qword ptr [rdi + 208]
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movdqa xmm2, xmmword ptr [rbx + 32]
+    mov rdx, qword ptr [rbx + 48]
+    mov r8, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi], xmm0
+    movaps xmmword ptr [rdi + 16], xmm1
+    movdqa xmmword ptr [rdi + 32], xmm2
+    mov qword ptr [rdi + 48], rdx
+    mov qword ptr [rdi + 56], r8
+    mov edx, ecx
+    shr edx, 16
+    mov word ptr [rdi + 140], dx
+    mov r8d, ecx
+    and r8b, -14
+    mov byte ptr [rdi + 142], r8b
+    pshufd xmm0, xmm2, 255
+    movd r10d, xmm0
+    bswap r10d
+    mov dword ptr [rdi + 132], r10d
+    cmp cl, 79
+    ja L19
+    cmp r10d, 2
+    jb L19
+    cmp r10d, dword ptr [rdi + 220]
+    setbe byte ptr [rdi + 144]
+    ja L29
+    cmp rbx, qword ptr [rdi + 200]
+    jne L21
+    mov rbx, qword ptr [rdi + 192]
+    jmp L22
+L4:
+    lea edx, [rcx + 1]
+    mov dword ptr [rdi + 128], edx
+    test rcx, rcx
+    je L6
+    test cl, 7
+    sete r8b
+    movzx edx, byte ptr [rdi + 144]
+    test r8b, dl
+    je L7
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movaps xmm2, xmmword ptr [rbx + 32]
+    mov rdx, qword ptr [rbx + 48]
+    mov r8, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi + 64], xmm0
+    movaps xmmword ptr [rdi + 80], xmm1
+    movaps xmmword ptr [rdi + 96], xmm2
+    mov qword ptr [rdi + 112], rdx
+    mov qword ptr [rdi + 120], r8
+    movzx edx, byte ptr [rdi + 143]
+    mov r8d, dword ptr [rdi + 216]
+    shl r8d, 8
+    or r8d, edx
+    or r8d, 61440
+    mov word ptr [rbx + 62], r8w
+    jmp L8
+L5:
+    mov r14d, ecx
+    jmp L14
+L6:
+    movzx edx, byte ptr [rdi + 142]
+    cmp byte ptr [rdi + 144], 0
+    je L28
+    mov ebx, dword ptr [rdi + 64]
+    mov r8d, dword ptr [rdi + 68]
+    bswap ebx
+    cmp dl, 15
+    jbe L9
+    jmp L11
+L7:
+    movzx r8d, byte ptr [rdi + 143]
+    mov r9d, dword ptr [rdi + 216]
+    shl r9d, 8
+    or r9d, r8d
+    or r9d, 61440
+    mov word ptr [rbx + 62], r9w
+    test dl, 1
+    je L27
+L8:
+    mov edx, ecx
+    and edx, 7
+    mov ebx, dword ptr [rdi + 8*rdx + 64]
+    mov r8d, dword ptr [rdi + 8*rdx + 68]
+    bswap ebx
+    movzx edx, byte ptr [rdi + 142]
+    cmp dl, 16
+    jae L10
+L9:
+    mov dword ptr [rdi + 44], r8d
+    mov byte ptr [rdi + 56], bh
+    shr ebx, 16
+    jmp L12
+L10:
+    mov dword ptr [rdi + 12], 0
+    mov byte ptr [rdi + 16], 0
+L11:
+    bswap ebx
+    mov word ptr [rdi + 20], bx
+    mov dword ptr [rdi + 44], r8d
+    add cx, word ptr [rdi + 140]
+    mov ebx, ecx
+L12:
+    shl ebx, 16
+    movzx r14d, dl
+    or r14, rbx
+L13:
+    mov rbx, rdi
+L14:
+    mov r15d, dword ptr [rdi + 232]
+    inc r15d
+    mov dword ptr [rdi + 232], r15d
+    mov rcx, qword ptr [rdi + 224]
+    cmp rcx, qword ptr [rdi + 200]
+    je L25
+    add rcx, qword ptr [rdi + 208]
+    mov qword ptr [rdi + 224], rcx
+    cmp r14b, 4
+    jb L16
+L15:
+    mov ecx, r14d
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L26
+L16:
+    mov edx, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
+L17:
+    bswap ecx
+    and edx, -256
+    bswap edx
+    shr r14d, 16
+    add rcx, r13
+    add rcx, rdx
+    add rcx, r14
+    mov qword ptr [rsi], rcx
+    mov r13, rcx
+    mov ecx, dword ptr [rdi + 128]
+    test ecx, ecx
+    je L1
+L18:
+    cmp ecx, dword ptr [rdi + 132]
+    jne L2
+    jmp L1
+L19:
+    mov ecx, 1
+    cmp r10d, 2
+    jb L20
+    cmp r10d, dword ptr [rdi + 220]
+    cmova r10d, r12d
+    mov ecx, r10d
+L20:
+    movaps xmm0, xmmword ptr [rdi]
+    movaps xmm1, xmmword ptr [rdi + 16]
+    movaps xmm2, xmmword ptr [rdi + 32]
+    movaps xmm3, xmmword ptr [rdi + 48]
+    movaps xmmword ptr [rsp + 64], xmm0
+    movaps xmmword ptr [rsp + 112], xmm3
+    movaps xmmword ptr [rsp + 96], xmm2
+    movaps xmmword ptr [rsp + 80], xmm1
+    mov byte ptr [rdi + 144], 0
+    mov byte ptr [rdi + 142], 44
+    mov dword ptr [rdi + 132], ecx
+    mov dword ptr [rdi + 128], 1
+    mov r14d, 44
+    jmp L13
+L21:
+    add rbx, r9
+L22:
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movaps xmm2, xmmword ptr [rbx + 32]
+    mov r9, qword ptr [rbx + 48]
+    mov r10, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi + 64], xmm0
+    movaps xmmword ptr [rdi + 80], xmm1
+    movaps xmmword ptr [rdi + 96], xmm2
+    mov qword ptr [rdi + 112], r9
+    mov qword ptr [rdi + 120], r10
+    mov dword ptr [rdi + 128], 1
+    mov ebx, dword ptr [rdi + 64]
+    bswap ebx
+    cmp cl, 15
+    ja L23
+    mov byte ptr [rdi + 56], bh
+    shr ebx, 16
+    mov edx, ebx
+    jmp L24
+L23:
+    bswap ebx
+    mov word ptr [rdi + 20], bx
+L24:
+    mov ecx, dword ptr [rdi + 68]
+    mov dword ptr [rdi + 44], ecx
+    shl edx, 16
+    movzx r14d, r8b
+    or r14, rdx
+    jmp L13
+L25:
+    mov rcx, qword ptr [rdi + 192]
+    and r15d, 16777215
+    mov dword ptr [rdi + 232], r15d
+    xor byte ptr [rdi + 216], 1
+    mov qword ptr [rdi + 224], rcx
+    cmp r14b, 4
+    jae L15
+    jmp L16
+L26:
+    movzx edx, word ptr [rbx + 54]
+    rol dx, 8
+    mov ecx, dword ptr [rbx + 56]
+    bswap ecx
+    mov qword ptr [rsp + 56], rdi
+    lea rdi, [rsp + 64]
+    mov qword ptr [rsp + 48], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 40], rax
+    mov dword ptr [rsp + 36], r11d
+    call <blueflame::cq::error::CqeError>::new
+    mov r11d, dword ptr [rsp + 36]
+    mov rdi, qword ptr [rsp + 56]
+    mov rsi, qword ptr [rsp + 48]
+    mov rax, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 64], 8
+    mov edx, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
+    je L17
+    inc r11d
+    mov dword ptr [rsi + 8], r11d
+    mov ecx, dword ptr [rdi + 128]
+    test ecx, ecx
+    jne L18
+    jmp L1
+L27:
+    movzx edx, byte ptr [rdi + 142]
+L28:
+    movzx r14d, dl
+    jmp L13
+L29:
+    mov ecx, 1
+    jmp L20
+L30:
+    mov eax, 16
+L31:
+    lea rsp, [rbp - 40]
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_poll_sixteen:
     push rbp
     push r15
@@ -4635,6 +4931,292 @@ L3:
     mov dword ptr [rdi + 40], r8d
     jmp L1
 
+other_poll_packed_enhanced:
+    push rbp
+    mov rbp, rsp
+    push r15
+    push r14
+    push r12
+    push rbx
+    and rsp, -64
+    sub rsp, 128
+    mov rcx, qword ptr [rsi]
+    lea r10, [rdi + 64]
+    xor eax, eax
+    jmp L3
+L1:
+    mov rdx, qword ptr [rdi + 240]
+    bswap r9d
+    mov dword ptr [rdx], r9d
+L2:
+    inc rax
+    cmp rax, 16
+    je L28
+L3:
+    mov r8, qword ptr [rdi + 224]
+    mov edx, dword ptr [rdi + 128]
+    mov r9d, dword ptr [rdi + 132]
+    cmp edx, r9d
+    jne L4
+    movzx r11d, byte ptr [rdi + 143]
+    mov edx, dword ptr [r8 + 60]
+    bswap edx
+    mov r9d, edx
+    not r9d
+    test r9b, -16
+    je L29
+    mov ebx, edx
+    shr ebx, 8
+    cmp r11b, bl
+    jne L29
+    test r9b, 12
+    jne L6
+    mov dword ptr [rdi + 128], 0
+    shr edx, 4
+    and edx, 15
+    lea r9d, [rdx + 1]
+    movdqa xmm0, xmmword ptr [r8]
+    movaps xmm1, xmmword ptr [r8 + 16]
+    movaps xmm2, xmmword ptr [r8 + 32]
+    mov r11, qword ptr [r8 + 48]
+    mov rbx, qword ptr [r8 + 56]
+    movdqa xmmword ptr [rdi + 64], xmm0
+    movaps xmmword ptr [rdi + 80], xmm1
+    movaps xmmword ptr [rdi + 96], xmm2
+    mov qword ptr [rdi + 112], r11
+    mov qword ptr [rdi + 120], rbx
+    mov dword ptr [rdi + 132], r9d
+    cmp edx, 7
+    jae L25
+    mov r11d, dword ptr [rdi + 220]
+    cmp edx, r11d
+    jae L24
+    cmp byte ptr [rdi + 144], 0
+    je L24
+    movd ebx, xmm0
+    pshufd xmm0, xmm0, 85
+    movd r11d, xmm0
+    mov dword ptr [rdi + 128], 1
+    movzx r9d, byte ptr [rdi + 142]
+    cmp r9, 15
+    ja L11
+    bswap ebx
+    mov dword ptr [rdi + 44], r11d
+    mov byte ptr [rdi + 56], bh
+    shr ebx, 16
+    test edx, edx
+    jne L13
+    jmp L12
+L4:
+    lea ebx, [rdx + 1]
+    mov dword ptr [rdi + 128], ebx
+    test rdx, rdx
+    je L7
+    movzx r11d, byte ptr [rdi + 143]
+    mov r14d, dword ptr [rdi + 216]
+    shl r14d, 8
+    or r14d, r11d
+    or r14d, 61440
+    mov word ptr [r8 + 62], r14w
+    movzx r11d, byte ptr [rdi + 142]
+    cmp byte ptr [rdi + 144], 1
+    jne L23
+    mov r14d, edx
+    and r14d, 7
+    mov r15d, dword ptr [r10 + 8*r14]
+    mov r14d, dword ptr [r10 + 8*r14 + 4]
+    cmp r11b, 16
+    jae L8
+L5:
+    bswap r15d
+    mov edx, r15d
+    mov dword ptr [rdi + 44], r14d
+    mov byte ptr [rdi + 56], dh
+    shr edx, 16
+    cmp ebx, r9d
+    je L9
+    jmp L10
+L6:
+    and edx, -2
+    mov r11b, 1
+    mov rbx, rdx
+    jmp L15
+L7:
+    movzx r11d, byte ptr [rdi + 142]
+    cmp byte ptr [rdi + 144], 0
+    je L23
+    mov r15d, dword ptr [rdi + 64]
+    mov r14d, dword ptr [rdi + 68]
+    cmp r11b, 15
+    jbe L5
+L8:
+    movzx r12d, word ptr [rdi + 22]
+    shl r12d, 16
+    mov dword ptr [rdi + 20], r12d
+    mov dword ptr [rdi + 12], r15d
+    mov dword ptr [rdi + 44], r14d
+    add dx, word ptr [rdi + 140]
+    cmp ebx, r9d
+    jne L10
+L9:
+    add word ptr [rdi + 140], r9w
+L10:
+    shl edx, 16
+    movzx ebx, r11b
+    or rbx, rdx
+    jmp L14
+L11:
+    movzx r14d, word ptr [rdi + 22]
+    shl r14d, 16
+    mov dword ptr [rdi + 20], r14d
+    mov dword ptr [rdi + 12], ebx
+    mov dword ptr [rdi + 44], r11d
+    movzx ebx, word ptr [rdi + 140]
+    test edx, edx
+    jne L13
+L12:
+    inc word ptr [rdi + 140]
+L13:
+    shl ebx, 16
+    or rbx, r9
+L14:
+    xor r11d, r11d
+L15:
+    mov r9d, dword ptr [rdi + 232]
+    inc r9d
+    mov dword ptr [rdi + 232], r9d
+    mov rdx, qword ptr [rdi + 224]
+    cmp rdx, qword ptr [rdi + 200]
+    je L21
+    add rdx, qword ptr [rdi + 208]
+    cmp rdx, qword ptr [rdi + 192]
+    mov qword ptr [rdi + 224], rdx
+    je L22
+    mov r14, rdi
+    test r11b, r11b
+    je L20
+L16:
+    movzx r11d, byte ptr [rdi + 143]
+    mov r14d, dword ptr [rdx + 60]
+    mov edx, ebx
+    and dl, -4
+    rol dl, 4
+    cmp dl, 4
+    ja L17
+    bswap r14d
+    mov r15d, r14d
+    not r15d
+    mov dl, 1
+    test r15b, -16
+    je L18
+    shr r14d, 8
+    cmp r11b, r14b
+    jne L18
+    test r15b, 12
+    sete dl
+    jmp L18
+L17:
+    xor edx, edx
+L18:
+    cmp r9d, dword ptr [rdi + 136]
+    setne r11b
+    and r11b, dl
+    mov byte ptr [rdi + 144], r11b
+    je L19
+    movdqa xmm0, xmmword ptr [r8]
+    movaps xmm1, xmmword ptr [r8 + 16]
+    movaps xmm2, xmmword ptr [r8 + 32]
+    mov rdx, qword ptr [r8 + 48]
+    mov r11, qword ptr [r8 + 56]
+    movdqa xmmword ptr [rdi], xmm0
+    movaps xmmword ptr [rdi + 16], xmm1
+    movaps xmmword ptr [rdi + 32], xmm2
+    mov qword ptr [rdi + 48], rdx
+    mov qword ptr [rdi + 56], r11
+    mov byte ptr [rdi + 142], bl
+    mov edx, ebx
+    shr edx, 16
+    inc edx
+    mov word ptr [rdi + 140], dx
+L19:
+    mov r14, r8
+L20:
+    shr ebx, 16
+    mov edx, dword ptr [r14 + 44]
+    bswap edx
+    add rcx, rdx
+    add rcx, rbx
+    mov qword ptr [rsi], rcx
+    mov edx, dword ptr [rdi + 128]
+    test edx, edx
+    je L1
+    cmp edx, dword ptr [rdi + 132]
+    jne L2
+    jmp L1
+L21:
+    mov rdx, qword ptr [rdi + 192]
+    and r9d, 16777215
+    mov dword ptr [rdi + 232], r9d
+    xor byte ptr [rdi + 216], 1
+    mov qword ptr [rdi + 224], rdx
+L22:
+    inc byte ptr [rdi + 143]
+    mov r14, rdi
+    test r11b, r11b
+    jne L16
+    jmp L20
+L23:
+    movzx ebx, r11b
+    jmp L14
+L24:
+    movaps xmm0, xmmword ptr [r10]
+    movaps xmm1, xmmword ptr [r10 + 16]
+    movaps xmm2, xmmword ptr [r10 + 32]
+    movaps xmm3, xmmword ptr [r10 + 48]
+    movaps xmmword ptr [rsp + 48], xmm3
+    movaps xmmword ptr [rsp + 32], xmm2
+    movaps xmmword ptr [rsp + 16], xmm1
+    movaps xmmword ptr [rsp], xmm0
+    cmp edx, r11d
+    jae L26
+    jmp L27
+L25:
+    movaps xmm0, xmmword ptr [r10]
+    movaps xmm1, xmmword ptr [r10 + 16]
+    movaps xmm2, xmmword ptr [r10 + 32]
+    movaps xmm3, xmmword ptr [r10 + 48]
+    movaps xmmword ptr [rsp + 48], xmm3
+    movaps xmmword ptr [rsp + 32], xmm2
+    movaps xmmword ptr [rsp + 16], xmm1
+    movaps xmmword ptr [rsp], xmm0
+L26:
+    mov r9d, 1
+L27:
+    movdqa xmm0, xmmword ptr [rsp]
+    movaps xmm1, xmmword ptr [rsp + 16]
+    movaps xmm2, xmmword ptr [rsp + 32]
+    movaps xmm3, xmmword ptr [rsp + 48]
+    movaps xmmword ptr [rdi + 48], xmm3
+    movaps xmmword ptr [rdi + 32], xmm2
+    movaps xmmword ptr [rdi + 16], xmm1
+    movdqa xmmword ptr [rdi], xmm0
+    mov byte ptr [rdi + 144], 0
+    mov byte ptr [rdi + 142], 44
+    mov dword ptr [rdi + 132], r9d
+    mov dword ptr [rdi + 128], 1
+    mov ebx, 44
+    jmp L14
+L28:
+    mov eax, 16
+L29:
+    lea rsp, [rbp - 32]
+    pop rbx
+    pop r12
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 other_post_shared_receive:
     push rbp
     push r15
@@ -4764,95 +5346,112 @@ setup_forget:
     push r13
     push r12
     push rbx
-    sub rsp, 24
-    mov ebp, esi
-    mov rbx, rdi
-    mov r15d, dword ptr [rdi + 44]
-    test r15, r15
+    sub rsp, 40
+    mov r12d, esi
+    mov r14, rdi
+    mov ebx, dword ptr [rdi + 8]
+    mov r13d, dword ptr [rdi + 44]
+    test r13, r13
     je L2
-    mov eax, dword ptr [rbx + 8]
-    mov rcx, qword ptr [rbx + 16]
-    lea esi, [r15 + 16777215]
-    mov rdi, qword ptr [rbx + 32]
+    mov rax, qword ptr [r14 + 16]
+    mov rcx, qword ptr [r14 + 32]
+    lea esi, [r13 + 16777215]
     xor edx, edx
 L1:
-    lea r8d, [rax + rdx]
-    and r8d, 16777215
-    mov r9d, r8d
-    and r9d, esi
-    imul r9, rdi
-    mov r9d, dword ptr [rcx + r9 + 60]
-    xor r10d, r10d
-    test r8d, r15d
-    setne r10b
-    shr r9d, 24
-    xor r9d, r10d
-    ror r9b
-    cmp r9b, 119
+    lea edi, [rbx + rdx]
+    and edi, 16777215
+    mov r8d, edi
+    and r8d, esi
+    imul r8, rcx
+    mov r8d, dword ptr [rax + r8 + 60]
+    xor r9d, r9d
+    test edi, r13d
+    setne r9b
+    shr r8d, 24
+    xor r8d, r9d
+    ror r8b
+    cmp r8b, 119
     ja L3
     inc rdx
-    cmp r15, rdx
+    cmp r13, rdx
     jne L1
     jmp L4
 L2:
-    mov qword ptr [rsp + 8], 0
-    mov dword ptr [rsp + 16], ebp
-    mov qword ptr [rsp], rbx
-    jmp L10
+    xor r13d, r13d
+    jmp L4
 L3:
-    mov r15d, edx
+    mov r13d, edx
 L4:
-    mov dword ptr [rsp + 8], r15d
-    mov dword ptr [rsp + 12], 0
-    mov dword ptr [rsp + 16], ebp
-    mov qword ptr [rsp], rbx
-    test r15d, r15d
+    add ebx, r13d
+    and ebx, 16777215
+    mov dword ptr [rsp + 16], r13d
+    mov dword ptr [rsp + 20], 0
+    mov dword ptr [rsp + 24], ebx
+    mov byte ptr [rsp + 32], 0
+    mov dword ptr [rsp + 28], r12d
+    mov qword ptr [rsp + 8], r14
+    test r13d, r13d
     je L10
-    dec r15d
-    xor r14d, r14d
-    mov r13d, -256
-    xor r12d, r12d
+    dec r13d
+    mov dword ptr [rsp + 4], 0
+    mov r8d, -256
+    mov dword ptr [rsp], 0
+    xor ebp, ebp
+    xor r15d, r15d
     jmp L7
 L5:
-    inc r12d
-    mov r14d, r12d
+    add eax, r13d
+    inc eax
+    and eax, 16777215
+    cmp eax, ebx
+    sete al
+    or bpl, al
+    mov eax, ebp
+    and al, 1
+    mov dword ptr [rsp], eax
+    inc r15d
+    mov dword ptr [rsp + 4], r15d
 L6:
-    add r15d, -1
+    add r13d, -1
     jae L9
 L7:
-    mov esi, dword ptr [rbx + 8]
-    add esi, r15d
+    mov eax, dword ptr [r14 + 8]
+    lea esi, [rax + r13]
     and esi, 16777215
-    mov rax, qword ptr [rbx + 16]
-    mov ecx, dword ptr [rbx + 44]
-    dec ecx
-    and ecx, esi
-    imul rcx, qword ptr [rbx + 32]
-    mov edx, dword ptr [rax + rcx + 60]
-    mov eax, dword ptr [rax + rcx + 56]
-    and eax, r13d
-    bswap eax
-    cmp eax, ebp
+    mov rcx, qword ptr [r14 + 16]
+    mov edx, dword ptr [r14 + 44]
+    dec edx
+    and edx, esi
+    imul rdx, qword ptr [r14 + 32]
+    mov edi, dword ptr [rcx + rdx + 60]
+    mov ecx, dword ptr [rcx + rdx + 56]
+    and ecx, r8d
+    bswap ecx
+    cmp ecx, r12d
     je L5
-    test r12d, r12d
+    test r15d, r15d
     je L8
-    mov edx, dword ptr [rbx + 8]
-    add edx, r12d
+    mov edx, dword ptr [r14 + 8]
     add edx, r15d
+    add edx, r13d
     and edx, 16777215
-    lea rdi, [rbx + 16]
+    lea rdi, [r14 + 16]
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    mov r8d, -256
     jmp L6
 L8:
-    xor r12d, r12d
+    xor r15d, r15d
     jmp L6
 L9:
-    mov dword ptr [rsp + 8], 0
-    mov dword ptr [rsp + 12], r14d
+    mov dword ptr [rsp + 16], 0
+    mov eax, dword ptr [rsp]
+    mov byte ptr [rsp + 32], al
+    mov eax, dword ptr [rsp + 4]
+    mov dword ptr [rsp + 20], eax
 L10:
-    mov rdi, rsp
+    lea rdi, [rsp + 8]
     call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
-    add rsp, 24
+    add rsp, 40
     pop rbx
     pop r12
     pop r13
@@ -4861,9 +5460,12 @@ L10:
     pop rbp
     ret
     mov rbx, rax
-    mov dword ptr [rsp + 8], r15d
-    mov dword ptr [rsp + 12], r14d
-    mov rdi, rsp
+    mov dword ptr [rsp + 16], r13d
+    mov eax, dword ptr [rsp]
+    mov byte ptr [rsp + 32], al
+    mov eax, dword ptr [rsp + 4]
+    mov dword ptr [rsp + 20], eax
+    lea rdi, [rsp + 8]
     call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
     mov rdi, rbx
     call _Unwind_Resume@PLT
@@ -4888,34 +5490,46 @@ core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Sta
     test r15d, r15d
     je L5
     mov r12, qword ptr [rbx]
-    mov r13d, dword ptr [rbx + 16]
-    mov r14d, dword ptr [rbx + 12]
+    mov r13d, dword ptr [rbx + 20]
+    mov eax, dword ptr [rbx + 16]
+    mov dword ptr [rsp + 4], eax
+    mov ebp, dword ptr [rbx + 12]
+    movzx r14d, byte ptr [rbx + 24]
     dec r15d
-    mov edi, -256
-    mov ebp, r14d
+    mov r8d, -256
+    mov dword ptr [rsp], ebp
     jmp L3
 L1:
+    add eax, r15d
+    inc eax
+    and eax, 16777215
+    cmp eax, dword ptr [rsp + 4]
+    sete al
+    or al, r14b
+    and al, 1
+    mov byte ptr [rbx + 24], al
     inc ebp
     mov dword ptr [rbx + 12], ebp
-    mov r14d, ebp
+    mov dword ptr [rsp], ebp
+    mov r14d, eax
 L2:
     add r15d, -1
     jae L6
 L3:
     mov dword ptr [rbx + 8], r15d
-    mov esi, dword ptr [r12 + 8]
-    add esi, r15d
+    mov eax, dword ptr [r12 + 8]
+    lea esi, [r15 + rax]
     and esi, 16777215
-    mov rax, qword ptr [r12 + 16]
-    mov ecx, dword ptr [r12 + 44]
-    dec ecx
-    and ecx, esi
-    imul rcx, qword ptr [r12 + 32]
-    mov edx, dword ptr [rax + rcx + 60]
-    mov eax, dword ptr [rax + rcx + 56]
-    and eax, edi
-    bswap eax
-    cmp eax, r13d
+    mov rcx, qword ptr [r12 + 16]
+    mov edx, dword ptr [r12 + 44]
+    dec edx
+    and edx, esi
+    imul rdx, qword ptr [r12 + 32]
+    mov edi, dword ptr [rcx + rdx + 60]
+    mov ecx, dword ptr [rcx + rdx + 56]
+    and ecx, r8d
+    bswap ecx
+    cmp ecx, r13d
     je L1
     test ebp, ebp
     je L4
@@ -4925,30 +5539,32 @@ L3:
     and edx, 16777215
     lea rdi, [r12 + 16]
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
-    mov edi, -256
+    mov r8d, -256
     jmp L2
 L4:
     xor ebp, ebp
     jmp L2
 L5:
-    mov r14d, dword ptr [rbx + 12]
+    mov eax, dword ptr [rbx + 12]
+    mov dword ptr [rsp], eax
 L6:
-    test r14d, r14d
+    mov esi, dword ptr [rsp]
+    test esi, esi
     je L7
     mov rax, qword ptr [rbx]
-    add r14d, dword ptr [rax + 8]
-    and r14d, 16777215
+    add esi, dword ptr [rax + 8]
+    and esi, 16777215
     mov ecx, dword ptr [rax + 44]
     xor edx, edx
-    test r14d, ecx
+    test esi, ecx
     setne dl
     mov dword ptr [rax + 40], edx
     dec ecx
-    and ecx, r14d
+    and ecx, esi
     imul rcx, qword ptr [rax + 32]
     add rcx, qword ptr [rax + 16]
     mov qword ptr [rax], rcx
-    mov dword ptr [rax + 8], r14d
+    mov dword ptr [rax + 8], esi
     mov ecx, dword ptr [rax + 8]
     mov rax, qword ptr [rax + 48]
     bswap ecx

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
+use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
 use blueflame::cq::{NoOverrun, OncePerCall, PollMode, Prefetch};
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::{WrId, transport, wqe};
@@ -72,4 +73,37 @@ fn descriptors_are_those_of_the_channel_and_of_the_device() {
     assert_eq!(channel.as_raw_fd(), channel.as_fd().as_raw_fd());
     assert_eq!(events.as_raw_fd(), events.as_fd().as_raw_fd());
     assert_ne!(channel.as_raw_fd(), events.as_raw_fd());
+}
+
+/// In mini-CQEs of each format that verbs have, CQEs of either size: bursts, which the device packs, and one by one.
+#[test]
+fn queues_whose_completions_are_packed() {
+    fn packed<F: VerbsFormat>(cqe_bytes: u16) {
+        let device = device();
+        let pd = device.protection_domain().expect("a PD");
+        let cq = device.completion_queue(33).cqe_bytes(cqe_bytes).compressed::<F>().build();
+        let mut cq = cq.expect("a completion queue");
+        assert!(cq.capacity() > 33 + 64, "room for a session more");
+        let mut pair = itself(&device, &pd, &cq);
+        goes_round(&mut pair, &mut cq);
+        for _ in 0..40 {
+            let mut batch = pair.sq.batch();
+            (0..16).for_each(|tag| batch.push(&wqe::nop().signaled(WrId(tag))).expect("room"));
+            batch.ring_doorbell();
+            let mut next = 0;
+            wait_for("the completions", || {
+                cq.poll_with(5, |cqe| {
+                    cqe.check().expect("a success");
+                    assert_eq!(pair.sq.retire(&cqe).expect("outstanding").wr_id, WrId(next));
+                    next += 1;
+                });
+                (next == 16).then_some(())
+            });
+        }
+    }
+    for cqe_bytes in [64, 128] {
+        packed::<Hash>(cqe_bytes);
+        packed::<Checksum>(cqe_bytes);
+        packed::<ChecksumStride>(cqe_bytes);
+    }
 }

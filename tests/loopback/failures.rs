@@ -42,6 +42,7 @@ const SHAPE: Shape = Shape {
     cqes: 32,
     cqe_bytes: 64,
     scatter_to_cqe: 0,
+    packing: None,
 };
 
 impl Lab {

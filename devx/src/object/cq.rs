@@ -1,8 +1,10 @@
 //! Completion queues.
 
+use core::marker::PhantomData;
 use std::sync::Arc;
 
-use blueflame::cq::{self, CompletionQueue, CqParts, Standard};
+use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
+use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, Standard};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn, Qpn};
 
@@ -21,7 +23,7 @@ pub struct Cq {
 }
 
 /// A completion queue of this crate.
-pub type OwnedCq = Owned<CompletionQueue<Standard>, Cq>;
+pub type OwnedCq<M = Standard> = Owned<CompletionQueue<M>, Cq>;
 
 const OBJECT: &str = "completion queue";
 
@@ -38,6 +40,7 @@ struct Handle {
     object: Object,
     cqn: Cqn,
     parts: CqParts,
+    packing: Packing,
     _ring: Space,
     _record: Record,
     _page: DoorbellPage,
@@ -98,13 +101,22 @@ impl Cq {
     /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
     pub(super) fn holds(&self, qpn: Qpn) -> bool {
         // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
-        unsafe { cq::holds(&self.handle.parts, qpn) }
+        unsafe { cq::holds(&self.handle.parts, self.handle.packing, qpn) }
     }
 }
 
-/// What a completion queue is to be like.
+/// How the device packs completions: layout and format.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packed {
+    packing: Packing,
+    layout: u8,
+    format: u8,
+    format_ext: u8,
+}
+
+/// What a completion queue is to be like, and how it is polled.
 #[derive(Clone, Copy, Debug)]
-pub struct CqBuilder<'a> {
+pub struct CqBuilder<'a, M = Standard> {
     rings: &'a ThreadRings,
     page: &'a DoorbellPage,
     cqes: u32,
@@ -112,6 +124,33 @@ pub struct CqBuilder<'a> {
     vector: u32,
     ignore_overrun: bool,
     moderation: (u16, u16),
+    packed: Packed,
+    mode: PhantomData<fn() -> M>,
+}
+
+/// A mode that queues can be made in.
+pub trait CqMode: PollMode + Sealed {
+    #[doc(hidden)]
+    fn over(queue: CompletionQueue) -> CompletionQueue<Self>
+    where
+        Self: Sized;
+}
+
+/// Keeps [`CqMode`] to what can be made.
+pub trait Sealed {}
+
+impl Sealed for Standard {}
+impl CqMode for Standard {
+    fn over(queue: CompletionQueue) -> CompletionQueue {
+        queue
+    }
+}
+
+impl<F: MiniFormat, L: Layout> Sealed for Compressed<F, L> {}
+impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
+    fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
+        queue.compressed()
+    }
 }
 
 impl ThreadRings {
@@ -119,11 +158,32 @@ impl ThreadRings {
     /// before they are polled: a queue that overruns is lost, with all its queue pairs.
     #[must_use]
     pub fn completion_queue<'a>(&'a self, page: &'a DoorbellPage, cqes: u32) -> CqBuilder<'a> {
-        CqBuilder { rings: self, page, cqes, cqe_bytes: 64, vector: 0, ignore_overrun: false, moderation: (0, 0) }
+        CqBuilder {
+            rings: self,
+            page,
+            cqes,
+            cqe_bytes: 64,
+            vector: 0,
+            ignore_overrun: false,
+            moderation: (0, 0),
+            packed: Packed::default(),
+            mode: PhantomData,
+        }
     }
 }
 
-impl CqBuilder<'_> {
+impl<'a> CqBuilder<'a> {
+    /// The device packs completions that are like each other, in mini-CQEs of format `F` and layout `L`; the queue is polled in the
+    /// mode [`Compressed`]. What they have not in common, and `F` has not, is lost: timestamps, for one.
+    #[must_use]
+    pub fn compressed<F: MiniFormat, L: Layout>(self) -> CqBuilder<'a, Compressed<F, L>> {
+        let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
+        let packed = Packed { packing: L::PACKING, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
+        CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, packed, mode: PhantomData }
+    }
+}
+
+impl<M: CqMode> CqBuilder<'_, M> {
     /// Bytes per CQE, 64 (the default) or 128.
     #[must_use]
     pub fn cqe_bytes(mut self, bytes: u16) -> Self {
@@ -157,7 +217,7 @@ impl CqBuilder<'_> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`], or no memory for the ring.
-    pub fn build(self) -> Result<OwnedCq, Error> {
+    pub fn build(self) -> Result<OwnedCq<M>, Error> {
         let context = self.rings.rings().context();
         if !context.is(self.page.context()) {
             return Err(Error::Foreign { object: "doorbell page", of: "device" });
@@ -169,7 +229,12 @@ impl CqBuilder<'_> {
             128 => CqeSize::BYTES_128,
             bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
         };
-        let cqes = self.cqes.next_power_of_two();
+        // The mode gives places back by sessions.
+        let more = match self.packed.packing {
+            Packing::None => 0,
+            Packing::Basic | Packing::Enhanced => context.general()?.cqe_compression_max_num().into(),
+        };
+        let cqes = (self.cqes + more).next_power_of_two();
         self.check(context, cqes)?;
         let eqn = context.event_queue(self.vector)?;
 
@@ -187,6 +252,10 @@ impl CqBuilder<'_> {
         context_of
             .set_cqe_sz(size)
             .set_oi(self.ignore_overrun)
+            .set_cqe_comp_en(self.packed.packing != Packing::None)
+            .set_cqe_compression_layout(self.packed.layout)
+            .set_mini_cqe_res_format(self.packed.format)
+            .set_mini_cqe_res_format_ext(self.packed.format_ext)
             .set_page_offset(page_offset)
             .set_log_cq_size(cqes.trailing_zeros() as u8)
             .set_uar_page(self.page.id())
@@ -207,10 +276,12 @@ impl CqBuilder<'_> {
             cqn: out.cqn(),
             ci: CqCi::truncate(0),
         };
-        let handle = Handle { object, cqn: out.cqn(), parts, _ring: ring, _record: record, _page: self.page.clone() };
+        let (packing, page) = (self.packed.packing, self.page.clone());
+        let handle = Handle { object, cqn: out.cqn(), parts, packing, _ring: ring, _record: record, _page: page };
         // SAFETY: the device was told of this ring, record and page, which the handle keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        let queue = M::over(queue);
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
@@ -221,6 +292,22 @@ impl CqBuilder<'_> {
         at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;
         if self.ignore_overrun {
             has("cmd_hca_cap.cq_oi", general.cq_oi())?;
+        }
+        if self.packed.packing != Packing::None {
+            let has_size = match self.cqe_bytes {
+                128 => general.cqe_compression_128(),
+                _ => general.cqe_compression(),
+            };
+            has("cmd_hca_cap.cqe_compression (of CQEs of this size)", has_size)?;
+            match (self.packed.format, self.packed.format_ext) {
+                (_, 1) => has("cmd_hca_cap.mini_cqe_resp_l3_l4_tag", general.mini_cqe_resp_l3_l4_tag())?,
+                (2, _) => has("cmd_hca_cap.mini_cqe_resp_flow_tag", general.mini_cqe_resp_flow_tag())?,
+                (3, _) => has("cmd_hca_cap.mini_cqe_resp_stride_index", general.mini_cqe_resp_stride_index())?,
+                _ => {}
+            }
+            if self.packed.packing == Packing::Enhanced {
+                has("cmd_hca_cap.enhanced_cqe_compression", general.enhanced_cqe_compression())?;
+            }
         }
         if self.moderation != (0, 0) {
             has("cmd_hca_cap.cq_moderation", general.cq_moderation())?;

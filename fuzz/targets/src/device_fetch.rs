@@ -229,6 +229,7 @@ impl Lab {
             uar,
             ignore_overrun: qp.flags & 32 != 0,
             collapsed: false,
+            packing: None,
         };
         self.host.permit_arm_word(Some(cq.dbr + 4));
         let created = self.device.create_cq(cq);

@@ -12,6 +12,7 @@ pub mod firmware;
 pub mod guard;
 pub mod ledger;
 pub mod memory;
+pub mod mini_cqe;
 pub mod network;
 pub mod pci_function;
 pub mod queue_ops;

@@ -153,6 +153,12 @@ impl Encoded {
         Self { bytes, len }
     }
 
+    /// The 64 bytes that carry the fields.
+    pub(super) fn fields(&self) -> &[u8; CQE64_BYTES] {
+        let end = self.bytes[..self.len].last_chunk();
+        end.expect("a CQE has 64 bytes at least")
+    }
+
     /// The bytes to write.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]

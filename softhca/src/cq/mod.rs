@@ -3,9 +3,11 @@
 mod completion;
 mod cqe;
 mod moderation;
+mod packing;
 mod queue;
 
 pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, Source, Syndrome};
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;
+pub(crate) use packing::MAX_SESSION;
 pub(crate) use queue::{Cq, CqFailure};

@@ -1,9 +1,10 @@
 //! A CQ: where the next CQE goes, overrun, arming.
 
 use super::completion::Completion;
-use super::cqe::Encoded;
+use super::cqe::{CQE64_BYTES, Encoded};
 use super::moderation::{Moderation, Times};
-use crate::context::CqContext;
+use super::packing::{Packed, Session};
+use crate::context::{CqContext, CqPacking};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::{DmaFault, HostMemory};
@@ -59,6 +60,10 @@ pub(crate) struct Cq {
     context: CqContext,
     /// CQEs written, 24 bits.
     producer: u32,
+    /// The number of the pass over the ring, 8 bits: unlike [`Self::producer`] it goes on.
+    pass: u8,
+    /// Completions that wait to be packed.
+    session: Session,
     /// Index after the last CQE that counts as solicited, if any was written.
     solicited: Option<u32>,
     armed: CqArming,
@@ -84,6 +89,8 @@ impl Cq {
         Self {
             context,
             producer: 0,
+            pass: 0,
+            session: Session::default(),
             solicited: None,
             armed: CqArming::Fired,
             missed: None,
@@ -137,23 +144,33 @@ impl Cq {
             match memory.load_be32(self.context.dbr) {
                 // A consumer index ahead of the producer counts as full, too: modulo 2^24 it is as far behind as
                 // possible.
-                Ok(consumer) if self.ahead_of(consumer) >= entries => {
+                Ok(consumer) if self.ahead_of(consumer) + self.session.waiting() >= entries => {
+                    // Whoever is told of the error looks at the CQEs before, too.
+                    let _ = self.settle(cqn, memory, now);
                     return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
                 }
                 Ok(_) => {}
                 Err(fault) => return Some(self.fail(cqn, CqFailure::Unreachable(fault))),
             }
         }
+        if let Some(packing) = self.context.packing {
+            return self.pack(packing, cqn, c, memory, now);
+        }
         let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), now);
         if let Err(fault) = self.put(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
-        if c.is_solicited() {
+        self.written(cqn, c.is_solicited(), now)
+    }
+
+    /// The event of CQEs just written, if it is due.
+    fn written(&mut self, cqn: u32, is_solicited: bool, now: Duration) -> Option<Event> {
+        if is_solicited {
             self.solicited = Some(self.producer);
         }
         let wakes = match self.armed {
             CqArming::Fired => false,
-            CqArming::Solicited => c.is_solicited(),
+            CqArming::Solicited => is_solicited,
             CqArming::Any => true,
         };
         self.times.cqe = now;
@@ -163,6 +180,94 @@ impl Cq {
         let due = self.moderation.due(self.since_event(), self.times);
         self.held_until = Some(due);
         (now >= due).then(|| self.fire(cqn, now))
+    }
+
+    /// Has the completion wait for others like it, or writes it.
+    fn pack(
+        &mut self,
+        packing: CqPacking,
+        cqn: u32,
+        c: &Completion,
+        memory: &dyn HostMemory,
+        now: Duration,
+    ) -> Option<Event> {
+        let cqe = Encoded::new(c, self.context.cqe_bytes, false, now);
+        if self.session.takes(packing, &cqe) {
+            self.session.add(&cqe, c.is_solicited());
+            return None;
+        }
+        let event = self.settle(cqn, memory, now);
+        if self.failure.is_some() {
+            return event;
+        }
+        // Those before are written: this one may be the first that waits for others, or be packed with the latest.
+        if self.session.takes(packing, &cqe) {
+            self.session.add(&cqe, c.is_solicited());
+            return event;
+        }
+        let inline = cqe.as_bytes().len() - CQE64_BYTES;
+        let alone = Packed { ahead: 0, fields: *cqe.fields(), is_owned: true };
+        if let Err(fault) =
+            self.put_first(&cqe.as_bytes()[..inline], memory).and_then(|()| self.put_packed(&alone, memory))
+        {
+            return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
+        }
+        self.session.written(packing, cqe.fields());
+        self.go_on(1);
+        event.or(self.written(cqn, c.is_solicited(), now))
+    }
+
+    /// Writes the completions that wait for others like them.
+    pub(crate) fn settle(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
+        let packing = self.context.packing?;
+        let (waiting, is_solicited) = (self.session.waiting(), self.session.is_solicited);
+        if waiting == 0 || self.failure.is_some() {
+            return None;
+        }
+        for packed in self.session.end(packing) {
+            if let Err(fault) = self.put_packed(&packed, memory) {
+                return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
+            }
+        }
+        self.go_on(waiting);
+        self.written(cqn, is_solicited, now)
+    }
+
+    /// Writes the 64 bytes of a CQE that have the fields, and those last that say whose it is.
+    fn put_packed(&self, packed: &Packed, memory: &dyn HostMemory) -> Result<(), DmaFault> {
+        let (at, pass) = self.place(packed.ahead);
+        let at = at + u64::from(self.context.cqe_bytes) - CQE64_BYTES as u64;
+        let mut fields = packed.fields;
+        if !packed.is_owned {
+            return memory.write(at, &fields);
+        }
+        fields[63] |= pass & 1;
+        if !self.context.packing.is_some_and(|packing| packing.enhanced) {
+            return memory.write_last_byte_last(at, &fields);
+        }
+        // Here it is the byte before the last.
+        memory.write(at, &fields[..62])?;
+        memory.write(at + 63, &fields[63..])?;
+        memory.write_last_byte_last(at + 62, &[pass])
+    }
+
+    /// Writes the bytes before the fields.
+    fn put_first(&self, bytes: &[u8], memory: &dyn HostMemory) -> Result<(), DmaFault> {
+        memory.write(self.place(0).0, bytes)
+    }
+
+    /// Where the CQE is `ahead` places after the next one, and the number of its pass over the ring.
+    fn place(&self, ahead: u32) -> (u64, u8) {
+        let entries = 1u32 << self.context.log_size;
+        let slot = (self.producer & (entries - 1)) + ahead;
+        let at = self.context.buf.wrapping_add(u64::from(slot % entries) * u64::from(self.context.cqe_bytes));
+        (at, self.pass.wrapping_add((slot / entries) as u8))
+    }
+
+    /// So many CQEs are written.
+    fn go_on(&mut self, cqes: u32) {
+        self.pass = self.place(cqes).1;
+        self.producer = (self.producer + cqes) & INDEX_MASK;
     }
 
     /// How events are held back from now on.
@@ -227,7 +332,8 @@ impl Cq {
 
     /// When the event for CQEs that are written already is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.missed.map(|missed| missed.due).into_iter().chain(self.held_until).min()
+        let waiting = (self.session.waiting() != 0).then_some(Duration::ZERO);
+        self.missed.map(|missed| missed.due).into_iter().chain(self.held_until).chain(waiting).min()
     }
 
     /// Writes the CQE that ends the old ring, and goes on in the ring of `context`.

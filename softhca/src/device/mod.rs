@@ -247,7 +247,8 @@ impl Device {
         }
         let Resources { cqs, memory, eqs, complaints, .. } = &mut self.resources;
         for (cqn, cq) in cqs.iter_mut() {
-            if let Some(event) = cq.due_event(cqn, &**memory, now) {
+            let settled = cq.settle(cqn, &**memory, now);
+            if let Some(event) = settled.or_else(|| cq.due_event(cqn, &**memory, now)) {
                 eqs.raise(event, cq.eqn, &**memory, complaints);
                 worked = true;
             }

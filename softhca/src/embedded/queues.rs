@@ -21,7 +21,7 @@ impl EmbeddedDevice {
     /// # Errors
     /// [`Error::BadValue`] for an invalid size; [`Error::Exhausted`].
     pub fn create_cq(&mut self, options: CqOptions) -> Result<CqParts, Error> {
-        let CqOptions { cqe_bytes, ignore_overrun, .. } = options;
+        let CqOptions { cqe_bytes, ignore_overrun, packing, .. } = options;
         let log_size = log2("CQEs", options.cqes, self.device.config().limits.max_cqe_log)?;
         let len = (cqe_bytes as usize) << log_size;
         let ring = self.ring(len, page_bytes())?;
@@ -39,6 +39,7 @@ impl EmbeddedDevice {
             uar,
             ignore_overrun,
             collapsed: false,
+            packing,
         })?;
         let cq_uar = self.uar_addr(uar)?;
         Ok(CqParts {

@@ -269,7 +269,16 @@ impl Node {
             self.memory.write(buf + 64 * i + 63, &[0xf0]);
         }
         let dbr = self.alloc(64);
-        let context = CqContext { buf, log_size, cqe_bytes: 64, dbr, uar, ignore_overrun: false, collapsed: false };
+        let context = CqContext {
+            buf,
+            log_size,
+            cqe_bytes: 64,
+            dbr,
+            uar,
+            ignore_overrun: false,
+            collapsed: false,
+            packing: None,
+        };
         let cqn = self.device.create_cq(context).unwrap();
         Cq { cqn, buf, log_size, ci: 0, dbr }
     }

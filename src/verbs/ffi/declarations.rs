@@ -133,6 +133,10 @@ impl Mlx5dvContext {
 
 /// CQEs carry the user index and are of version 1 (`MLX5DV_CONTEXT_FLAGS_CQE_V1`).
 pub const MLX5DV_CONTEXT_FLAGS_CQE_V1: u64 = 1 << 0;
+/// CQEs of 128 bytes can be compressed.
+pub const MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP: u64 = 1 << 4;
+/// Asks for `cqe_comp_caps`. (The header spells it so.)
+pub const MLX5DV_CONTEXT_MASK_CQE_COMPRESION: u64 = 1 << 0;
 /// Asks for `max_dynamic_bfregs`.
 pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
 /// Asks for `dci_streams_caps`.
@@ -318,6 +322,8 @@ pub struct Mlx5dvCqInitAttr {
     pub cqe_size: u16,
 }
 
+/// [`Mlx5dvCqInitAttr::cqe_comp_res_format`] counts: the device packs completions.
+pub const MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE: u64 = 1 << 0;
 /// [`Mlx5dvCqInitAttr::cqe_size`] counts.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;
 

@@ -1,8 +1,8 @@
 //! The queue over a test's memory: owner bits, arming, moderation, overruns.
 
-use super::super::completion::Syndrome;
+use super::super::completion::{FrameInfo, Syndrome};
 use super::*;
-use crate::context::PeriodStart;
+use crate::context::{CqPacking, MiniFormat, PeriodStart};
 use crate::memory::test_memory::{BASE, TestMemory};
 
 const CQN: u32 = 7;
@@ -13,7 +13,16 @@ fn setup(ignore_overrun: bool) -> (Cq, TestMemory) {
     let memory = TestMemory::filled(1024, 0xa5);
     memory.put(RECORD, &[0; 8]);
     let dbr = BASE + RECORD as u64;
-    let context = CqContext { buf: BASE, log_size: 2, cqe_bytes: 64, dbr, uar: 1, ignore_overrun, collapsed: false };
+    let context = CqContext {
+        buf: BASE,
+        log_size: 2,
+        cqe_bytes: 64,
+        dbr,
+        uar: 1,
+        ignore_overrun,
+        collapsed: false,
+        packing: None,
+    };
     (Cq::new(context), memory)
 }
 
@@ -263,4 +272,91 @@ fn unreachable_rings_are_an_error() {
     let (mut cq, memory) = setup(false);
     cq.context.dbr = 0;
     assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable }));
+}
+
+fn packing_setup(enhanced: bool, format: MiniFormat) -> (Cq, TestMemory) {
+    let (mut cq, memory) = setup(true);
+    cq.context.log_size = 4;
+    cq.context.dbr = BASE + 2000;
+    cq.context.packing = Some(CqPacking { format, enhanced });
+    let big = TestMemory::filled(2048, 0xa5);
+    drop(memory);
+    (cq, big)
+}
+
+fn frame(n: u16) -> Completion {
+    let info =
+        FrameInfo { rss_hash: 0x1122_3300 + u32::from(n), rss_hash_type: 0x44, sum: 0x5500 + n, ..Default::default() };
+    Completion::Frame { rqn: 5, uidx: 6, wqe_counter: 0xfffe_u16.wrapping_add(n), byte_cnt: 0x100 + u32::from(n), info }
+}
+
+/// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`: the title has the number of completions, arrays are behind it and
+/// eight places after it.
+#[test]
+fn the_basic_layout() {
+    let (mut cq, memory) = packing_setup(false, MiniFormat::Checksum);
+    for n in 0..10 {
+        assert_eq!(write(&mut cq, &memory, &frame(n)), None);
+    }
+    assert!(memory.bytes().iter().all(|&byte| byte == 0xa5), "they wait");
+    assert_eq!((cq.producer, cq.deadline()), (0, Some(Duration::ZERO)));
+    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
+    let bytes = memory.bytes();
+    assert_eq!((&bytes[44..48], &bytes[60..64]), (&[0, 0, 0, 10][..], &[0xff, 0xfe, 0, 0x2c][..]));
+    assert_eq!(bytes[12..17], [0x11, 0x22, 0x33, 0, 0x44]);
+    assert_eq!(bytes[64..80], [0x55, 0, 0, 0, 0, 0, 1, 0, 0x55, 1, 0, 0, 0, 0, 1, 1]);
+    assert_eq!(bytes[8 * 64..8 * 64 + 16], [0x55, 8, 0, 0, 0, 0, 1, 8, 0x55, 9, 0, 0, 0, 0, 1, 9]);
+    assert!(bytes[2 * 64..8 * 64].iter().chain(&bytes[9 * 64..]).all(|&byte| byte == 0xa5), "the rest is left out");
+    drop(bytes);
+    assert_eq!(cq.producer, 10);
+    // The next session goes on past the ring's end: the title is of this pass.
+    for n in 0..9 {
+        assert_eq!(write(&mut cq, &memory, &frame(n)), None);
+    }
+    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
+    let bytes = memory.bytes();
+    assert_eq!((bytes[10 * 64 + 47], bytes[10 * 64 + 63]), (9, 0x2c));
+    assert_eq!(bytes[2 * 64..2 * 64 + 8], [0x55, 8, 0, 0, 0, 0, 1, 8], "eight places after it");
+}
+
+/// The same file, `mlx5e_rx_cq_process_enhanced_cqe_comp`, and `wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`.
+#[test]
+fn the_enhanced_layout() {
+    let (mut cq, memory) = packing_setup(true, MiniFormat::Hash);
+    (cq.producer, cq.pass) = (0x00ff_fffe, 0x7f);
+    for n in 0..11 {
+        assert_eq!(write(&mut cq, &memory, &frame(n)), None);
+    }
+    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
+    let bytes = memory.bytes();
+    assert_eq!(bytes[14 * 64 + 60..14 * 64 + 64], [0xff, 0xfe, 0x7f, 0x21], "the title, in pass 0x7f");
+    let seven = &bytes[15 * 64..16 * 64];
+    assert_eq!(seven[..16], [0x11, 0x22, 0x33, 1, 0, 0, 1, 1, 0x11, 0x22, 0x33, 2, 0, 0, 1, 2]);
+    assert_eq!(seven[62..], [0x7f, 0x6d]);
+    assert_eq!(bytes[6 * 64 + 62..7 * 64], [0x80, 0x2c], "three, in the next pass");
+    assert_eq!((cq.producer, cq.pass), (9, 0x80));
+}
+
+#[test]
+fn what_is_not_alike_ends_a_session() {
+    for enhanced in [false, true] {
+        let (mut cq, memory) = packing_setup(enhanced, MiniFormat::Checksum);
+        for c in [frame(0), frame(1), frame(3), error(), frame(4)] {
+            assert_eq!(write(&mut cq, &memory, &c), None);
+        }
+        cq.settle(CQN, &memory, Duration::ZERO);
+        let ends: Vec<u8> = [0, 1, 2, 3, 4].map(|slot| memory.bytes()[slot * 64 + 63]).to_vec();
+        // In the basic layout the second place has the two mini-CQEs; the third frame's index does not follow.
+        let expected: [u8; 5] = if enhanced { [0x20, 0x0c, 0x20, 0xd0, 0x20] } else { [0x2c, 0, 0x20, 0xd0, 0x20] };
+        assert_eq!(ends, expected, "{enhanced}");
+    }
+}
+
+#[test]
+fn one_event_tells_of_a_session() {
+    let (mut cq, memory) = packing_setup(false, MiniFormat::Hash);
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    assert_eq!((write(&mut cq, &memory, &frame(0)), write(&mut cq, &memory, &frame(1))), (None, None));
+    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
+    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
 }

@@ -2,6 +2,7 @@
 
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::{DeviceConfig, Generation};
+use crate::cq::MAX_SESSION;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
@@ -174,6 +175,13 @@ capability_set! {
     // log2 of the bytes that an atomic replaces.
     LOG_MAX_ATOMIC_SIZE_QP: 0x580, 8 = |_| 3;
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
+    ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    MINI_CQE_RESP_L3_L4_TAG: 0x5b9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    MINI_CQE_RESP_FLOW_TAG: 0x5ba, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    MINI_CQE_RESP_STRIDE_INDEX: 0x5bc, 1 = |_| 1;
+    CQE_COMPRESSION_128: 0x5be, 1 = |_| 1;
+    CQE_COMPRESSION: 0x5bf, 1 = |_| 1;
+    CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
     // Of tag matching they have none.
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();

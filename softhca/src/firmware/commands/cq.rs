@@ -1,6 +1,7 @@
 //! Completion queues.
 
-use crate::context::{CqContext, PeriodStart};
+use crate::config::Generation;
+use crate::context::{CqContext, CqPacking, MiniFormat, PeriodStart};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
@@ -27,6 +28,7 @@ layout! {
         CQE_COMPRESSION_LAYOUT: 0x1e, 2;
         DBR_UMEM_ID: 0x20, 32;
         PAGE_OFFSET: 0x54, 6;
+        MINI_CQE_RES_FORMAT_EXT: 0x5c, 2;
         LOG_CQ_SIZE: 0x63, 5;
         UAR_PAGE: 0x68, 24;
         CQ_PERIOD: 0x84, 12;
@@ -151,6 +153,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         uar,
         ignore_overrun: view.flag(cqc::OI),
         collapsed: view.flag(cqc::CC),
+        packing: packing(call, view)?,
     };
     let cqn = call.device.create_cq(context)?;
     call.device.set_cq_eq(cqn, eqn)?;
@@ -170,17 +173,54 @@ pub(crate) fn eqn(record: &CqRecord) -> u32 {
 
 /// Refuses what the capabilities say that the device does not have.
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
-    let absent = [
-        (cqc::APU_CQ, "application processors"),
-        (cqc::SCQE_BREAK_MODERATION_EN, "events past the moderation"),
-        (cqc::CQE_COMP_EN, "compressed CQEs"),
-        (cqc::MINI_CQE_RES_FORMAT, "compressed CQEs"),
-        (cqc::CQE_COMPRESSION_LAYOUT, "compressed CQEs"),
-    ];
+    let absent =
+        [(cqc::APU_CQ, "application processors"), (cqc::SCQE_BREAK_MODERATION_EN, "events past the moderation")];
     match absent.into_iter().find(|&(field, _)| view.get(field) != 0) {
         None => Ok(()),
         Some((_, what)) => Err(Refusal::parameter(format!("{what} are not a capability of this device"))),
     }
+}
+
+/// How completions are packed, if they are.
+fn packing(call: &Call<'_>, view: View<'_>) -> Result<Option<CqPacking>, Refusal> {
+    let [format, ext, layout] = [cqc::MINI_CQE_RES_FORMAT, cqc::MINI_CQE_RES_FORMAT_EXT, cqc::CQE_COMPRESSION_LAYOUT]
+        .map(|field| view.get(field));
+    if !view.flag(cqc::CQE_COMP_EN) {
+        return match [format, ext, layout] {
+            [0, 0, 0] => Ok(None),
+            _ => Err(Refusal::parameter(format!(
+                "format {format}, {ext} and layout {layout} of CQEs that are not compressed"
+            ))),
+        };
+    }
+    if view.flag(cqc::CC) {
+        return Err(Refusal::parameter("compressed CQEs that are all written to one place"));
+    }
+    let generation = call.device.config().generation;
+    let has = |least, what: &str| match generation >= least {
+        true => Ok(()),
+        false => Err(Refusal::parameter(format!("{what} are not a capability of this device"))),
+    };
+    let format = match (format, ext) {
+        (0, 0) => MiniFormat::Hash,
+        (1, 0) => MiniFormat::Checksum,
+        (2, 0) => MiniFormat::FlowTag,
+        (3, 0) => MiniFormat::ChecksumStride,
+        (0, 1) => MiniFormat::Headers,
+        _ => return Err(Refusal::parameter(format!("mini-CQEs of format {format}, {ext}"))),
+    };
+    if matches!(format, MiniFormat::FlowTag | MiniFormat::Headers) {
+        has(Generation::ConnectX6Dx, "mini-CQEs with flow tags or headers")?;
+    }
+    let enhanced = match layout {
+        0 => false,
+        1 => true,
+        other => return Err(Refusal::parameter(format!("cqe_compression_layout {other}: 0 (basic) or 1 (enhanced)"))),
+    };
+    if enhanced {
+        has(Generation::ConnectX7, "compressed CQEs of the enhanced layout")?;
+    }
+    Ok(Some(CqPacking { format, enhanced }))
 }
 
 /// Bytes of a CQE (`MLX5_CQC_CQE_SZ_*`).

@@ -155,7 +155,8 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         (0x1f, uar as u8 + 1, Status::BadResource), // a UAR page
         (0x11, 0x40, Status::BadParameter),         // CQEs of 192 bytes
         (0x11, 0x20, Status::BadInputLength),       // CQEs of 128 bytes, in too few pages
-        (0x12, 0x40, Status::BadParameter),         // compressed CQEs
+        (0x12, 0x20, Status::BadParameter),         // a format of mini-CQEs, of CQEs that are not compressed
+        (0x13, 0x01, Status::BadParameter),         // a layout of them
         (0x4f, 0x42, Status::BadParameter),         // a record that is not aligned
         (0x1c, 23, Status::BadInputLength),         // too many CQEs for the pages
         (0x10, 1, Status::BadParameter),            // a bit without a name

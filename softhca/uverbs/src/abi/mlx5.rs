@@ -254,6 +254,8 @@ pub(crate) mod rx_hash {
     pub(crate) const TOEPLITZ: u8 = 1;
 }
 
+/// `MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP`: CQEs of 128 bytes can be compressed.
+pub(crate) const DEVICE_CQE_128B_COMP: u32 = 1 << 0;
 /// `MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT`: what DCTs receive can go into CQEs.
 pub(crate) const DEVICE_SCAT2CQE_DCT: u32 = 1 << 3;
 
@@ -271,5 +273,11 @@ pub(crate) mod qp_flag {
     pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
 }
 
+/// `MLX5_IB_CQE_RES_FORMAT_HASH`.
+pub(crate) const CQE_RES_FORMAT_HASH: u8 = 1 << 0;
+/// `MLX5_IB_CQE_RES_FORMAT_CSUM`.
+pub(crate) const CQE_RES_FORMAT_CSUM: u8 = 1 << 1;
+/// `MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX`.
+pub(crate) const CQE_RES_FORMAT_CSUM_STRIDX: u8 = 1 << 2;
 /// `MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX`.
 pub(crate) const CQ_FLAG_UAR_PAGE_INDEX: u16 = 1 << 1;

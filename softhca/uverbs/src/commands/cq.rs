@@ -3,13 +3,15 @@
 use super::event_file;
 use super::request::Request;
 use crate::abi::mailbox::creator;
-use crate::abi::mlx5::{self, CQ_FLAG_UAR_PAGE_INDEX, CreateCqResp};
+use crate::abi::mlx5::{
+    self, CQ_FLAG_UAR_PAGE_INDEX, CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, CreateCqResp,
+};
 use crate::abi::{Destroy, DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{CqContext, PeriodStart};
+use softhca::context::{CqContext, CqPacking, MiniFormat, PeriodStart};
 use softhca::error::Object;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -72,11 +74,18 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if vector >= COMP_VECTORS || !matches!(driver.cqe_size, 64 | 128) {
         return Err(Errno::EINVAL);
     }
-    let compressed = driver.cqe_comp_en != 0;
-    if compressed || flags & !(FLAG_TIMESTAMP | FLAG_IGNORE_OVERRUN) != 0 || driver.flags & !CQ_FLAG_UAR_PAGE_INDEX != 0
-    {
+    if flags & !(FLAG_TIMESTAMP | FLAG_IGNORE_OVERRUN) != 0 || driver.flags & !CQ_FLAG_UAR_PAGE_INDEX != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
+    // As Linux' `create_cq_user`; all devices have these formats, for both sizes.
+    let format = |format| match format {
+        CQE_RES_FORMAT_HASH => Ok(MiniFormat::Hash),
+        CQE_RES_FORMAT_CSUM => Ok(MiniFormat::Checksum),
+        CQE_RES_FORMAT_CSUM_STRIDX => Ok(MiniFormat::ChecksumStride),
+        _ => Err(Errno::EINVAL),
+    };
+    let packed = (driver.cqe_comp_en == 1).then(|| format(driver.cqe_comp_res_format)).transpose()?;
+    let packing = packed.map(|format| CqPacking { format, enhanced: false });
     let uar = match context.static_uars.get() {
         _ if driver.flags & CQ_FLAG_UAR_PAGE_INDEX != 0 => driver.uar_page_index.into(),
         Some(uars) => uars.first_page(),
@@ -96,6 +105,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             uar,
             ignore_overrun: flags & FLAG_IGNORE_OVERRUN != 0,
             collapsed: false,
+            packing,
         })
     })?;
     let cq = Arc::new(Cq {

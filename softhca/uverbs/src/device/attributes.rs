@@ -3,6 +3,7 @@
 //! that does.
 
 use crate::abi::mailbox::{Field, field};
+use crate::abi::mlx5::{CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, DEVICE_CQE_128B_COMP};
 
 /// Of `cmd_hca_cap`.
 mod cap {
@@ -31,6 +32,10 @@ mod cap {
     pub(super) const LOG_MAX_MCG: Field = field(0x318, 8);
     pub(super) const LOG_MAX_PD: Field = field(0x32b, 5);
     pub(super) const DEVICE_FREQUENCY_KHZ: Field = field(0x4e0, 32);
+    pub(super) const MINI_CQE_RESP_STRIDE_INDEX: Field = field(0x5bc, 1);
+    pub(super) const CQE_COMPRESSION_128: Field = field(0x5be, 1);
+    pub(super) const CQE_COMPRESSION: Field = field(0x5bf, 1);
+    pub(super) const CQE_COMPRESSION_MAX_NUM: Field = field(0x5d0, 16);
 }
 
 /// `enum ib_device_cap_flags`: what Linux says of every mlx5 device (ports change, are active, have a system image GUID, and RNR
@@ -58,6 +63,10 @@ const MAX_OVERHEAD: u32 = 256;
 pub(crate) struct Attributes {
     pub(crate) page_size_cap: u64,
     pub(crate) cap_flags: u32,
+    /// `struct mlx5_ib_cqe_comp_caps`: completions of a session, and formats.
+    pub(crate) cqe_compression: [u32; 2],
+    /// Of `struct mlx5_ib_query_device_resp::flags`.
+    pub(crate) cqe_128_compression: u32,
     pub(crate) max_qp: u32,
     pub(crate) max_qp_wr: u32,
     pub(crate) max_send_sge: u32,
@@ -91,6 +100,16 @@ impl Attributes {
                 | has(cap::QKV, flag::BAD_QKEY_CNTR)
                 | has(cap::XRC, flag::XRC)
                 | if registers { flag::MEM_MGT_EXTENSIONS } else { 0 },
+            // As Linux' `mlx5_ib_query_device`.
+            cqe_compression: match cap::CQE_COMPRESSION.get(general) {
+                0 => [0; 2],
+                _ => [
+                    cap::CQE_COMPRESSION_MAX_NUM.get32(general),
+                    u32::from(CQE_RES_FORMAT_HASH | CQE_RES_FORMAT_CSUM)
+                        | has(cap::MINI_CQE_RESP_STRIDE_INDEX, CQE_RES_FORMAT_CSUM_STRIDX.into()),
+                ],
+            },
+            cqe_128_compression: has(cap::CQE_COMPRESSION_128, DEVICE_CQE_128B_COMP),
             max_qp: log(cap::LOG_MAX_QP),
             max_qp_wr: log(cap::LOG_MAX_QP_SZ) * WQEBB / MAX_OVERHEAD,
             max_send_sge: (cap::MAX_WQE_SZ_SQ.get32(general).min(MAX_SQ_WQE).saturating_sub(RC_OVERHEAD))

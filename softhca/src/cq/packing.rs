@@ -1,0 +1,193 @@
+//! Packing: completions that are like each other, in fewer CQEs ("CQE compression").
+//!
+//! Real devices wait a little for more. This one waits for what the same step completes. Layouts: Linux
+//! `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c` (`mlx5e_decompress_cqe`, `mlx5e_decompress_enhanced_cqe`), DPDK
+//! `drivers/net/mlx5/mlx5_rx.c` (`mlx5_rx_poll_len`, `rxq_cq_to_mbuf`).
+
+use super::cqe::{CQE64_BYTES, Encoded};
+use crate::context::{CqPacking, MiniFormat};
+
+/// Completions of a session of the basic layout, at most (`cmd_hca_cap.cqe_compression_max_num`).
+pub(crate) const MAX_SESSION: u32 = 64;
+/// Mini-CQEs in one CQE of the basic layout, which they fill.
+const ARRAY: usize = 8;
+/// Mini-CQEs in one CQE of the enhanced layout.
+const BLOCK: usize = 7;
+/// Bytes of a mini-CQE.
+const MINI_BYTES: usize = 8;
+
+/// Bits 3:2 of the last byte of a CQE: it is packed.
+const COMPRESSED: u8 = 3 << 2;
+
+/// The fields of a CQE, in bytes.
+type Fields = [u8; CQE64_BYTES];
+
+/// Offsets of what completions of one session may differ in, and of what is told of them.
+mod at {
+    use std::ops::Range;
+
+    pub(super) const HASH: Range<usize> = 12..16;
+    pub(super) const HASH_KIND: usize = 16;
+    pub(super) const SUM: Range<usize> = 20..22;
+    pub(super) const HEADERS: usize = 29;
+    pub(super) const BYTE_CNT: Range<usize> = 44..48;
+    pub(super) const TIMESTAMP: Range<usize> = 48..56;
+    pub(super) const REQUEST: usize = 56;
+    pub(super) const TAG: Range<usize> = 57..60;
+    pub(super) const COUNTER: Range<usize> = 60..62;
+    pub(super) const OP_OWN: usize = 63;
+}
+
+/// A CQE, and how many places it is before the first of its session.
+pub(super) struct Packed {
+    /// Places after the next one to be written.
+    pub(super) ahead: u32,
+    /// What is written there.
+    pub(super) fields: Fields,
+    /// Whether it says whose it is: those that do not are read because of one that does.
+    pub(super) is_owned: bool,
+}
+
+/// Completions that wait to be written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    waiting: Vec<Fields>,
+    /// One of them counts as solicited.
+    pub(super) is_solicited: bool,
+    /// The latest completion, if the next one can be packed with it.
+    latest: Option<Fields>,
+}
+
+impl Session {
+    /// How many wait.
+    pub(super) fn waiting(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    /// Whether `next` can be one of the completions that wait, or the first of them, and how many there may be is not reached.
+    pub(super) fn takes(&self, packing: CqPacking, next: &Encoded) -> bool {
+        let room = if packing.enhanced { BLOCK } else { MAX_SESSION as usize };
+        match &self.latest {
+            Some(latest) => self.waiting.len() < room && is_like(packing.format, latest, next.fields()),
+            None => !packing.enhanced && self.waiting.is_empty() && may_be_packed(packing.format, next.fields()),
+        }
+    }
+
+    /// Has a completion wait.
+    pub(super) fn add(&mut self, next: &Encoded, is_solicited: bool) {
+        self.waiting.push(*next.fields());
+        self.is_solicited |= is_solicited;
+        self.latest = Some(*next.fields());
+    }
+
+    /// A completion was written by itself: whether what follows can be packed with it.
+    pub(super) fn written(&mut self, packing: CqPacking, fields: &Fields) {
+        self.latest = (packing.enhanced && may_be_packed(packing.format, fields)).then_some(*fields);
+    }
+
+    /// What is to be written for those that wait, in this order. They wait no longer.
+    pub(super) fn end(&mut self, packing: CqPacking) -> Vec<Packed> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.is_solicited = false;
+        if packing.enhanced {
+            return waiting.chunks(BLOCK).map(|block| self::block(packing.format, block)).collect();
+        }
+        self.latest = None;
+        let [first, rest @ ..] = waiting.as_slice() else { return Vec::new() };
+        if rest.is_empty() {
+            return vec![Packed { ahead: 0, fields: *first, is_owned: true }];
+        }
+        let mut title = *first;
+        title[at::BYTE_CNT].copy_from_slice(&(waiting.len() as u32).to_be_bytes());
+        title[at::OP_OWN] |= COMPRESSED;
+        let arrays = waiting.chunks(ARRAY).enumerate().map(|(n, array)| Packed {
+            ahead: if n == 0 { 1 } else { (n * ARRAY) as u32 },
+            fields: minis(packing.format, array),
+            is_owned: false,
+        });
+        arrays.chain([Packed { ahead: 0, fields: title, is_owned: true }]).collect()
+    }
+}
+
+/// The CQE of up to seven mini-CQEs.
+fn block(format: MiniFormat, block: &[Fields]) -> Packed {
+    let mut fields = minis(format, block);
+    fields[at::OP_OWN] = ((block.len() - 1) as u8) << 4 | COMPRESSED;
+    Packed { ahead: 0, fields, is_owned: true }
+}
+
+fn minis(format: MiniFormat, all: &[Fields]) -> Fields {
+    let mut bytes = [0; CQE64_BYTES];
+    for (to, from) in bytes.chunks_mut(MINI_BYTES).zip(all) {
+        to.copy_from_slice(&mini(format, from));
+    }
+    bytes
+}
+
+/// What is told of one completion.
+fn mini(format: MiniFormat, cqe: &Fields) -> [u8; MINI_BYTES] {
+    let mut mini = [0; MINI_BYTES];
+    mini[4..].copy_from_slice(&cqe[at::BYTE_CNT]);
+    if is_request(cqe) {
+        mini[..2].copy_from_slice(&cqe[at::COUNTER]);
+        mini[2] = cqe[at::REQUEST];
+        return mini;
+    }
+    if has_counter(format) {
+        mini[2..4].copy_from_slice(&cqe[at::COUNTER]);
+    }
+    match format {
+        MiniFormat::Hash => mini[..4].copy_from_slice(&cqe[at::HASH]),
+        MiniFormat::Checksum | MiniFormat::ChecksumStride => mini[..2].copy_from_slice(&cqe[at::SUM]),
+        MiniFormat::FlowTag => {
+            // Its highest byte takes the place of the highest of the number of bytes.
+            let [high, middle, low] = [0, 1, 2].map(|n| cqe[at::TAG.start + n]);
+            (mini[0], mini[1], mini[4]) = (middle, low, high);
+        }
+        MiniFormat::Headers => mini[1] = cqe[at::HEADERS],
+    }
+    mini
+}
+
+fn has_counter(format: MiniFormat) -> bool {
+    matches!(format, MiniFormat::FlowTag | MiniFormat::ChecksumStride | MiniFormat::Headers)
+}
+
+fn is_request(cqe: &Fields) -> bool {
+    cqe[at::OP_OWN] >> 4 == 0
+}
+
+/// Successes with no data in the CQE: of requests, or receives.
+fn may_be_packed(format: MiniFormat, cqe: &Fields) -> bool {
+    let is_success = cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
+    is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
+}
+
+/// Whether the two can be of one session: what mini-CQEs do not tell is the same, but for what each packet has of its own.
+fn is_like(format: MiniFormat, before: &Fields, next: &Fields) -> bool {
+    let common = |cqe: &Fields| {
+        let mut common = *cqe;
+        for own in [at::BYTE_CNT, at::TIMESTAMP, at::COUNTER, at::HASH, at::SUM] {
+            common[own].fill(0);
+        }
+        if is_request(cqe) {
+            common[at::REQUEST] = 0;
+        }
+        match format {
+            // The kind of hash is the title's.
+            MiniFormat::Hash => {}
+            _ => common[at::HASH_KIND] = 0,
+        }
+        match format {
+            MiniFormat::FlowTag if !is_request(cqe) => common[at::TAG].fill(0),
+            MiniFormat::Headers => common[at::HEADERS] = 0,
+            _ => {}
+        }
+        common
+    };
+    let counter = |cqe: &Fields| u16::from_be_bytes([cqe[at::COUNTER.start], cqe[at::COUNTER.start + 1]]);
+    let follows = counter(next) == counter(before).wrapping_add(1);
+    may_be_packed(format, next)
+        && common(before) == common(next)
+        && (follows || is_request(next) || has_counter(format))
+}

@@ -1,0 +1,154 @@
+//! Mini-CQEs: what each of them tells of its completion, by format.
+use core::fmt;
+use core::mem::offset_of;
+
+use crate::cq::layout::Cqe64;
+
+/// Mini-CQEs in one array: a compressed CQE of the basic layout is followed by arrays of as many
+/// (Linux `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
+pub(super) const ARRAY: u32 = 8;
+/// Mini-CQEs in a compressed CQE of the enhanced layout: the last 8 bytes are the CQE's own (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// `UCT_IB_MLX5_MINICQE_ARR_MAX_SIZE`).
+pub(super) const BLOCK: u32 = 7;
+/// 32-bit words of a mini-CQE.
+const MINI_WORDS: usize = 2;
+
+/// The 64 bytes of a CQE, as 32-bit words in memory order. Aligned as in a ring, so that views can read it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Words(pub(super) [u32; 16]);
+
+/// The 32-bit word that has the byte at `offset` of a CQE.
+const fn word(offset: usize) -> usize {
+    offset / size_of::<u32>()
+}
+
+const HASH: usize = word(offset_of!(Cqe64, rx_hash_result));
+const HASH_TYPE: usize = word(offset_of!(Cqe64, rx_hash_type));
+const CHECKSUM: usize = word(offset_of!(Cqe64, check_sum));
+const HEADERS: usize = word(offset_of!(Cqe64, l4_hdr_type_etc));
+const BYTE_CNT: usize = word(offset_of!(Cqe64, byte_cnt));
+const QPN: usize = word(offset_of!(Cqe64, sop_drop_qpn));
+
+impl Words {
+    /// Bytes of the message; a session's title has the number of completions there.
+    #[inline(always)]
+    pub(super) const fn byte_cnt(&self) -> u32 {
+        u32::from_be(self.0[BYTE_CNT])
+    }
+
+    /// Replaces the bits of `mask` in a word; both as numbers of the word in big-endian order.
+    #[inline(always)]
+    fn put(&mut self, at: usize, mask: u32, value: u32) {
+        self.0[at] = self.0[at] & !mask.to_be() | (value & mask).to_be();
+    }
+
+    /// Forgets what a receive's mini-CQE does not tell, and its title cannot: hash and checksum are each packet's own. As
+    /// Linux does (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe_no_hash`).
+    #[inline(always)]
+    pub(super) fn forget_packet(&mut self, has_hash: bool) {
+        if !has_hash {
+            self.0[HASH] = 0;
+            self.put(HASH_TYPE, 0xff00_0000, 0);
+        }
+        self.put(CHECKSUM, 0xffff_0000, 0);
+    }
+}
+
+/// Mini-CQE number `n` of an array, as numbers: the first four bytes, and the last four.
+#[inline(always)]
+pub(super) fn mini(array: &Words, n: u32) -> (u32, u32) {
+    let at = (n % ARRAY) as usize * MINI_WORDS;
+    (u32::from_be(array.0[at]), u32::from_be(array.0[at + 1]))
+}
+
+/// Puts the mini-CQE of a send queue's request into its title. Returns the WQE's index. All formats have this one for
+/// requests (UCX `src/uct/ib/mlx5/ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip_fill_unique`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8::s_wqe_info`).
+#[inline(always)]
+pub(super) fn put_request(title: &mut Words, (first, second): (u32, u32)) -> u16 {
+    title.0[BYTE_CNT] = second.to_be();
+    title.put(QPN, 0xff00_0000, first << 16);
+    (first >> 16) as u16
+}
+
+/// Only this crate implements [`MiniFormat`]: each has its source.
+pub trait Sealed {}
+
+/// What the mini-CQEs of receives tell besides the number of bytes: the format that the queue was made with, which the
+/// device does not repeat (CQC `mini_cqe_res_format` and `mini_cqe_res_format_ext`; DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `MLX5_CQE_RESP_FORMAT_*`).
+pub trait MiniFormat: Sealed + Copy + fmt::Debug {
+    /// `mini_cqe_res_format`, 2 bits.
+    const FORMAT: u8;
+    /// `mini_cqe_res_format_ext`, 2 bits.
+    const FORMAT_EXT: u8 = 0;
+    /// Whether mini-CQEs have the completion's [`wqe_counter`](crate::cq::CqeView::wqe_counter) (of a striding receive queue:
+    /// the index of the stride). Otherwise the indices of one session follow each other.
+    const COUNTER: bool;
+    /// Whether they have the hash: its kind is the title's.
+    const HASHED: bool = Self::FORMAT == 0 && Self::FORMAT_EXT == 0;
+
+    #[doc(hidden)]
+    fn put(title: &mut Words, mini: (u32, u32));
+}
+
+/// A format that `mlx5dv_create_cq` has a name for.
+pub trait VerbsFormat: MiniFormat {
+    /// `MLX5DV_CQE_RES_FORMAT_*`.
+    const MLX5DV: u8;
+}
+
+/// Declares the formats.
+macro_rules! formats {
+    ($(
+        $(#[$doc:meta])* $name:ident = $format:literal, ext $ext:literal, counter $counter:literal
+        $(, mlx5dv $mlx5dv:expr)?; |$title:ident, $first:ident, $second:ident| $put:block
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+        impl Sealed for $name {}
+        impl MiniFormat for $name {
+            const FORMAT: u8 = $format;
+            const FORMAT_EXT: u8 = $ext;
+            const COUNTER: bool = $counter;
+
+            #[inline(always)]
+            fn put($title: &mut Words, ($first, $second): (u32, u32)) $put
+        }
+        $(impl VerbsFormat for $name {
+            const MLX5DV: u8 = $mlx5dv;
+        })?
+    )*};
+}
+
+formats! {
+    /// The hash by which the packet's queue was chosen; 4 bytes.
+    Hash = 0, ext 0, counter false, mlx5dv 1 << 0; |title, first, second| {
+        title.0[HASH] = first.to_be();
+        title.0[BYTE_CNT] = second.to_be();
+    }
+    /// The packet's checksum; 2 bytes.
+    Checksum = 1, ext 0, counter false, mlx5dv 1 << 1; |title, first, second| {
+        title.put(CHECKSUM, 0xffff_0000, first);
+        title.0[BYTE_CNT] = second.to_be();
+    }
+    /// The flow's tag and the stride's index. Of the tag's 24 bits the highest 8 are where others have the highest 8 of the
+    /// number of bytes (DPDK `drivers/net/mlx5/mlx5_rx.c`, `rxq_cq_to_mbuf`).
+    FlowTag = 2, ext 0, counter true; |title, first, second| {
+        title.put(QPN, 0x00ff_ffff, second >> 24 << 16 | first >> 16);
+        title.0[BYTE_CNT] = (second & 0x00ff_ffff).to_be();
+    }
+    /// The packet's checksum and the stride's index.
+    ChecksumStride = 3, ext 0, counter true, mlx5dv 1 << 2; |title, first, second| {
+        title.put(CHECKSUM, 0xffff_0000, first);
+        title.0[BYTE_CNT] = second.to_be();
+    }
+    /// Which headers of layer 3 and 4 the packet has, and the stride's index. The headers are in the second byte (DPDK
+    /// `mlx5_mini_cqe8::hdr_type`, so in its code for any CPU, Arm and POWER; its code for SSE takes the first).
+    Headers = 0, ext 1, counter true; |title, first, second| {
+        title.put(HEADERS, 0x00ff_0000, first);
+        title.0[BYTE_CNT] = second.to_be();
+    }
+}

@@ -1,0 +1,352 @@
+//! Unpacking: from a session, that is a title and its mini-CQEs, the completions one by one.
+use core::fmt;
+use core::hint::cold_path;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use super::layout::Layout;
+use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
+use crate::cq::layout::{CqeFormat, OpOwn, Tail};
+use crate::cq::ring::{Place, Ring};
+use crate::cq::source::InQueue;
+use crate::types::CqCi;
+
+/// Only this crate implements [`Unpack`].
+pub trait Sealed {}
+
+/// What a queue must remember to unpack completions, by how it is polled: `()` where each CQE is one completion.
+pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
+    /// Whether there is anything to unpack.
+    const PACKED: bool;
+
+    /// Whether software owns the CQE with index `index`, not more than a ring's length after that at `next`.
+    #[doc(hidden)]
+    fn owns(&self, ring: RingAt<'_>, index: CqCi) -> bool;
+
+    /// After a CQE was copied to the place with index `index`, of the same kind.
+    #[doc(hidden)]
+    fn copied(&self, ring: RingAt<'_>, index: CqCi);
+
+    /// Replaces sessions that are not polled by the completions that they are made of, each in its own place.
+    #[doc(hidden)]
+    fn flatten(&mut self, ring: RingAt<'_>);
+
+    /// Before the queue goes on at index `index`. `barred`: what the device writes at that index is of no CQE that is left.
+    #[doc(hidden)]
+    fn skip(&mut self, ring: RingAt<'_>, index: CqCi, barred: Option<CqCi>);
+
+    /// How many CQEs before the next to come the oldest is that is still needed.
+    #[doc(hidden)]
+    fn kept(&self) -> u32;
+
+    /// Finds the next completion.
+    #[doc(hidden)]
+    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found>;
+
+    /// After the queue has gone on from `here`, and before that place is given back.
+    #[doc(hidden)]
+    fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>);
+
+    /// The fields of a completion found at `here`: until the next one is looked for.
+    #[doc(hidden)]
+    fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
+}
+
+/// A ring and the next CQE of it.
+#[derive(Debug)]
+pub struct RingAt<'a> {
+    pub(in crate::cq) ring: &'a Ring,
+    pub(in crate::cq) next: Place,
+}
+
+/// A completion found.
+#[derive(Debug)]
+pub struct Found {
+    /// Its last four bytes.
+    pub(in crate::cq) tail: Tail,
+    /// It is a CQE of its own, in the ring.
+    in_ring: bool,
+}
+
+impl Sealed for () {}
+impl Unpack for () {
+    const PACKED: bool = false;
+
+    fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
+        at.ring.tail_at(index).is_software_owned()
+    }
+
+    fn copied(&self, _ring: RingAt<'_>, _index: CqCi) {}
+
+    fn flatten(&mut self, _ring: RingAt<'_>) {}
+
+    fn skip(&mut self, _ring: RingAt<'_>, _index: CqCi, _barred: Option<CqCi>) {}
+
+    fn kept(&self) -> u32 {
+        0
+    }
+
+    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found> {
+        // SAFETY: the place is in the ring, of its pass.
+        let tail = unsafe { at.ring.tail(at.next) }?;
+        barrier();
+        Some(Found { tail, in_ring: true })
+    }
+
+    fn gone_on(&mut self, _found: &Found, _here: Place, _at: RingAt<'_>) {}
+
+    fn lend<'a>(&mut self, _found: &Found, ring: &Ring, here: Place) -> InQueue<'a> {
+        // SAFETY: the place is in the ring, and the CQE software's.
+        unsafe { ring.fields(here) }
+    }
+}
+
+/// A title, and the mini-CQEs that are left of a session.
+#[derive(Clone, Debug)]
+pub struct Unpacked<F: MiniFormat, L: Layout> {
+    /// The title; the completion that is lent, while it is lent.
+    title: Words,
+    /// The mini-CQEs of which the next is one, copied: so places that were polled can be given back.
+    minis: Words,
+    /// The next mini-CQE of the session.
+    at: u32,
+    /// How many the session has.
+    end: u32,
+    /// [`wqe_counter`](crate::cq::CqeView::wqe_counter) of the first mini-CQE, if they follow each other.
+    counter: u16,
+    /// The last byte of each completion of the session.
+    op_own: OpOwn,
+    /// The number of the pass over the ring.
+    iteration: u8,
+    /// The index of a CQE whose title was taken out of the ring (enhanced layout).
+    barred: u32,
+    /// There is a title for what the device may pack next (enhanced layout), or for the session.
+    titled: bool,
+    kind: PhantomData<fn() -> (F, L)>,
+}
+
+impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
+    /// For a queue from which nothing packed was polled.
+    pub(in crate::cq) fn new(at: &RingAt<'_>) -> Self {
+        Self {
+            title: Words::default(),
+            minis: Words::default(),
+            at: 0,
+            end: 0,
+            counter: 0,
+            op_own: PACKED,
+            iteration: (at.next.ci() / at.ring.cqe_cnt()) as u8,
+            barred: u32::MAX,
+            titled: false,
+            kind: PhantomData,
+        }
+    }
+
+    /// The last four bytes of the next CQE, if it is software's.
+    ///
+    /// # Safety
+    ///
+    /// The place is in the ring, of its current pass, whose number is known.
+    #[inline(always)]
+    unsafe fn tail(&self, at: &RingAt<'_>) -> Option<Tail> {
+        if L::NUMBERED {
+            // SAFETY: the caller's.
+            return unsafe { at.ring.tail_of_pass(at.next, self.iteration) };
+        }
+        // SAFETY: the caller's.
+        unsafe { at.ring.tail(at.next) }
+    }
+
+    /// Begins the session whose CQE `tail` is at the next place.
+    #[inline(always)]
+    fn open(&mut self, at: &RingAt<'_>, tail: Tail) {
+        self.at = 0;
+        // SAFETY: the place is in the ring, and the CQE software's.
+        let here = unsafe { at.ring.fields(at.next) };
+        if L::NUMBERED {
+            let count = u32::from(tail.op_own().opcode()) + 1;
+            self.minis.0 = here.words();
+            self.end = count;
+            let possible = count <= BLOCK && count <= at.ring.cqe_cnt();
+            if !self.titled || !possible {
+                cold_path();
+                self.spoil(self.minis, if possible { count } else { 1 });
+            }
+            return;
+        }
+        self.title.0 = here.words();
+        self.counter = tail.wqe_counter();
+        self.op_own = OpOwn(tail.op_own().0 & !FORMAT);
+        self.end = self.title.byte_cnt();
+        self.titled = self.op_own.is_success() && self.end >= 2 && self.end <= at.ring.cqe_cnt();
+        if self.titled {
+            // The array is behind the title: the session has two places at least.
+            self.minis.0 = at.ring.behind(at.next).words();
+        } else {
+            cold_path();
+            let possible = self.end >= 2 && self.end <= at.ring.cqe_cnt();
+            self.spoil(self.title, if possible { self.end } else { 1 });
+        }
+    }
+
+    /// What was found is no session that can be: its `lost` completions are errors.
+    #[cold]
+    fn spoil(&mut self, title: Words, lost: u32) {
+        self.title = title;
+        self.titled = false;
+        self.op_own = PACKED;
+        self.end = lost;
+    }
+
+    /// The next completion of the session, whose place is the next one.
+    #[inline(always)]
+    fn unpack(&mut self, at: &RingAt<'_>) -> Tail {
+        let n = self.at;
+        self.at += 1;
+        if n != 0 {
+            if !L::NUMBERED && n.is_multiple_of(ARRAY) && self.titled {
+                // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
+                self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
+            }
+            // SAFETY: as above; what it held is copied.
+            unsafe { at.ring.mark_empty(at.next, self.iteration) };
+        }
+        if !self.titled {
+            cold_path();
+            return Tail::unpacked(0, self.op_own);
+        }
+        let mini = mini(&self.minis, n);
+        let counter = if self.op_own.opcode() == 0 {
+            put_request(&mut self.title, mini)
+        } else {
+            if n != 0 || L::NUMBERED {
+                self.title.forget_packet(F::HASHED);
+            }
+            F::put(&mut self.title, mini);
+            if F::COUNTER { mini.0 as u16 } else { self.counter.wrapping_add(n as u16) }
+        };
+        if L::NUMBERED && self.at == self.end {
+            self.counter = self.counter.wrapping_add(self.end as u16);
+        }
+        Tail::unpacked(counter, self.op_own)
+    }
+
+    /// The number of the pass in which the CQE with index `index` comes.
+    fn iteration_of(&self, at: &RingAt<'_>, index: CqCi) -> u8 {
+        let ahead = index.get().wrapping_sub(at.next.ci()) & CqCi::MAX;
+        let slot = at.next.ci() & (at.ring.cqe_cnt() - 1);
+        self.iteration.wrapping_add(((slot + ahead) / at.ring.cqe_cnt()) as u8)
+    }
+}
+
+/// The bits of a CQE's last byte that have the format (and the owner).
+const FORMAT: u8 = 0xd;
+/// The last byte of a completion that cannot be unpacked: of a receive, compressed.
+const PACKED: OpOwn = OpOwn(2 << 4 | 3 << 2);
+
+impl<F: MiniFormat, L: Layout> Sealed for Unpacked<F, L> {}
+impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
+    const PACKED: bool = true;
+
+    fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
+        if L::NUMBERED {
+            // SAFETY: a place of this ring.
+            return unsafe { at.ring.tail_of_pass(at.ring.place(index), self.iteration_of(&at, index)) }.is_some();
+        }
+        at.ring.tail_at(index).is_software_owned()
+    }
+
+    fn copied(&self, at: RingAt<'_>, index: CqCi) {
+        if L::NUMBERED {
+            // SAFETY: the caller has just written it.
+            unsafe { at.ring.number(at.ring.place(index), self.iteration_of(&at, index)) };
+        }
+    }
+
+    fn flatten(&mut self, at: RingAt<'_>) {
+        let (mut trial, mut ring, mut next) = (self.clone(), at.ring.clone(), at.next);
+        for _ in 0..ring.cqe_cnt() {
+            let Some(found) = trial.found(RingAt { ring: &ring, next }, || ()) else { break };
+            let here = next;
+            if !found.in_ring {
+                if !trial.titled {
+                    // Of completions that are lost nothing can be written. They stay.
+                    break;
+                }
+                // SAFETY: the place is software's, as one of a session; what it held is copied.
+                unsafe { ring.store(here, &trial.title.0, found.tail, trial.iteration) };
+                // Each completion has its own place now.
+                (self.at, self.end) = (0, 0);
+            }
+            // SAFETY: the place is this ring's, which is a copy that only this loop advances.
+            unsafe { ring.advance(&mut next) };
+            trial.gone_on(&found, here, RingAt { ring: &ring, next });
+        }
+    }
+
+    fn skip(&mut self, at: RingAt<'_>, index: CqCi, barred: Option<CqCi>) {
+        self.iteration = self.iteration_of(&at, index);
+        if let Some(barred) = barred {
+            self.titled &= barred.get() != index.get();
+            self.barred = barred.get();
+        }
+    }
+
+    fn kept(&self) -> u32 {
+        if self.at == self.end { 0 } else { self.at }
+    }
+
+    #[inline(always)]
+    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found> {
+        if self.at == self.end {
+            // SAFETY: the place is in the ring, of its pass.
+            let tail = unsafe { self.tail(&at) }?;
+            barrier();
+            if !is_packed(tail) {
+                return Some(Found { tail, in_ring: true });
+            }
+            self.open(&at, tail);
+        }
+        Some(Found { tail: self.unpack(&at), in_ring: false })
+    }
+
+    #[inline(always)]
+    fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>) {
+        if !L::NUMBERED {
+            return;
+        }
+        if at.next.is_first_of(at.ring) {
+            cold_path();
+            self.iteration = self.iteration.wrapping_add(1);
+        }
+        if found.in_ring {
+            // Whatever comes next may be packed with this one for its title.
+            // SAFETY: the place is in the ring, of its pass.
+            let next = unsafe { self.tail(&at) };
+            self.titled = found.tail.op_own().is_success() && next.is_none_or(is_packed);
+            self.titled &= at.next.ci() != self.barred;
+            if self.titled {
+                // SAFETY: the CQE is still software's.
+                self.title.0 = unsafe { at.ring.fields(here) }.words();
+                self.op_own = found.tail.op_own();
+                self.counter = found.tail.wqe_counter().wrapping_add(1);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a> {
+        if found.in_ring {
+            // SAFETY: the place is in the ring, and the CQE software's until its index is told to the device.
+            return unsafe { ring.fields(here) };
+        }
+        // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
+        unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) }
+    }
+}
+
+/// Whether a CQE is more than one completion, or none.
+#[inline(always)]
+fn is_packed(tail: Tail) -> bool {
+    matches!(tail.op_own().format(), CqeFormat::Compressed)
+}
