@@ -5,11 +5,12 @@ use core::marker::PhantomData;
 
 use sealed::Sealed;
 
-/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`Ud`], [`Dci`], [`DciStreams`] or
+/// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`XrcInitiator`], [`Ud`], [`Dci`],
+/// [`DciStreams`] or
 /// [`RawPacket`].
 pub trait Transport: Sealed + 'static {}
 
-/// A service whose queue pairs have one peer each, which they are connected to: [`Rc`] and [`Uc`]. The others name whom a request
+/// A service whose queue pairs have one peer each, which they are connected to: [`Rc`], [`Uc`] and [`XrcInitiator`]. The others name whom a request
 /// is for in each of them, or have no peers, and are not connected:
 ///
 /// ```compile_fail,E0277
@@ -28,6 +29,24 @@ pub trait Transport: Sealed + 'static {}
 pub trait Connected: Transport {}
 impl Connected for Rc {}
 impl Connected for Uc {}
+impl Connected for XrcInitiator {}
+
+/// A service whose queue pairs receive, too: all but initiators.
+///
+/// ```compile_fail,E0277
+/// # fn receives<T: blueflame::transport::Receives>() {}
+/// receives::<blueflame::transport::XrcInitiator>();
+/// ```
+/// ```compile_fail,E0277
+/// # fn receives<T: blueflame::transport::Receives>() {}
+/// receives::<blueflame::transport::Dci>();
+/// ```
+#[diagnostic::on_unimplemented(message = "queue pairs of the transport `{Self}` receive nothing")]
+pub trait Receives: Transport {}
+impl Receives for Rc {}
+impl Receives for Uc {}
+impl Receives for Ud {}
+impl<M: InlineMode> Receives for RawPacket<M> {}
 
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +55,36 @@ pub struct Rc;
 /// Unreliable connection: SEND and WRITE only, lost messages are not repeated (IBTA vol. 1, 9.8.2).
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
+
+/// Extended reliable connection, the end that sends (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14): what [`Rc`] does, but each request
+/// [names](crate::wqe::Request::to) the shared receive queue at the other end that it is for, by its number.
+///
+/// So one queue pair reaches all processes of a machine, where RC needs one for each. The other end is a target
+/// (`verbs::XrcTarget`), which has no queues: messages are received into the shared queue that they name, complete where that queue
+/// does, and access the memory of its protection domain. That holds for every request, also for a WRITE, which receives nothing.
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::{Srqn, WrId};
+/// use blueflame::{transport, wqe};
+///
+/// fn tell(sq: &mut SendQueue<transport::XrcInitiator>, workers: &[Srqn], job: &[u8; 8]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     for worker in workers {
+///         batch.push(&wqe::send().to(*worker).inline(job).signaled(WrId(1)))?;
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendQueue, transport, wqe};
+/// fn send(sq: &mut SendQueue<transport::XrcInitiator>) {
+///     let _ = sq.post(&wqe::send().inline(b"to whom?"));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct XrcInitiator;
 
 /// Unreliable datagrams: one packet each, to any queue pair, which the [request names](crate::wqe::Request::to); lost ones are not
 /// repeated (IBTA vol. 1, 9.8.3).
@@ -236,12 +285,14 @@ impl Sealed for Uc {}
 impl Sealed for Ud {}
 impl Sealed for Dci {}
 impl Sealed for DciStreams {}
+impl Sealed for XrcInitiator {}
 impl<M: InlineMode> Sealed for RawPacket<M> {}
 impl Transport for Rc {}
 impl Transport for Uc {}
 impl Transport for Ud {}
 impl Transport for Dci {}
 impl Transport for DciStreams {}
+impl Transport for XrcInitiator {}
 impl<M: InlineMode> Transport for RawPacket<M> {}
 
 /// The crate relies on what these traits say: nobody else implements them.

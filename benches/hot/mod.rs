@@ -41,7 +41,7 @@ use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
     Template,
 };
-use blueflame::types::WrId;
+use blueflame::types::{Srqn, WrId};
 use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, GatherLen, InlineLen, To, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
@@ -67,6 +67,8 @@ pub(crate) type FarShot = Template<To<wqe::Send, UdAddress>, InlineLen<8>>;
 pub(crate) type NearTarget = DcAddress<CompactAv>;
 /// A prepared RDMA WRITE of 8 bytes, inline, to such a target.
 pub(crate) type NearTargetShot = Template<To<wqe::Write, NearTarget>, InlineLen<8>>;
+/// A prepared RDMA WRITE of 8 bytes, inline, by XRC.
+pub(crate) type XrcShot = Template<To<wqe::Write, Srqn>, InlineLen<8>>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
@@ -167,6 +169,11 @@ hot! {
         sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
     }
 
+    /// An RDMA WRITE of 8 bytes, inline, by XRC.
+    fn post_xrc(sq: &mut SendQueue<transport::XrcInitiator>, srqn: Srqn, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).to(srqn).inline(data).signaled(id))
+    }
+
     /// An Ethernet frame: its first 18 bytes in the WQE, the rest from registered memory.
     fn post_frame(sq: &mut SendQueue<transport::RawPacket>, headers: &[u8; 18], rest: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
@@ -223,6 +230,11 @@ hot! {
     /// A prepared RDMA WRITE of 8 bytes, inline, of an initiator to a target by an address vector of 16 bytes.
     fn fire_dynamic(sq: &mut SendQueue<transport::Dci>, shot: &NearTargetShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)
+    }
+
+    /// A prepared RDMA WRITE of 8 bytes, inline, by XRC, to a place of this shot.
+    fn fire_xrc_at(sq: &mut SendQueue<transport::XrcInitiator>, shot: &XrcShot, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.fire(&shot.at(to), data)
     }
 
     /// A request put into the ring but for its doorbell.

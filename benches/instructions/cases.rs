@@ -6,7 +6,7 @@ use blueflame::cq::{CompletionQueue, Compressed, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
-use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, WrId};
+use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, WrId};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress,
 };
@@ -332,6 +332,9 @@ fn posts() -> Vec<Case> {
             let m = message(n);
             post(&mut state.0, &state.1.target(n).stream, m.to, &m.data, WrId(n)).expect("space")
         }),
+        case!("post xrc inline 8 typed two fences", 1, || send_queue(exclusive()), post_xrc, |sq, n, post| {
+            post(sq, Srqn::truncate(n as u32 | 0x1000), message(n).to, &message(n).data, WrId(n)).expect("space")
+        }),
         case!("burst of 1 batch", 1, || send_queue(exclusive()), batch, |sq, n, post| {
             post(sq, message(n).to, black_box(&BYTES[..1])).expect("space")
         }),
@@ -381,6 +384,9 @@ fn templates() -> Vec<Case> {
     fn near_target() -> (SendQueue<transport::Dci>, hot::NearTargetShot) {
         prepared(exclusive(), wqe::write(message(0).to).to(Targets::new().target(0).near).inline_len())
     }
+    fn xrc() -> (SendQueue<transport::XrcInitiator>, hot::XrcShot) {
+        prepared(exclusive(), wqe::write(message(0).to).to(Srqn::truncate(0x1234)).inline_len())
+    }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
         let shot = |n| {
@@ -418,6 +424,9 @@ fn templates() -> Vec<Case> {
         }),
         case!("template dynamic compact", 1, near_target, fire_dynamic, |state, n, fire| {
             fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        }),
+        case!("template xrc at", 1, xrc, fire_xrc_at, |state, n, fire| {
+            fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
         }),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {
             drop(black_box(stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space")));

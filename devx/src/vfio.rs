@@ -189,6 +189,8 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_log_dci_streams: 0,
         max_log_dci_errored: 0,
         atomics: general.atomic(),
+        // The library opens no XRC domains there.
+        xrc: false,
         cqe_version_1: general.cqe_version() == 1,
     })
 }

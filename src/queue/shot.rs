@@ -118,7 +118,7 @@ fn remote_ds(remote: Remote) -> Packed {
     Packed::new(words)
 }
 
-impl<O: Operation, H: TemplatePayload> ShotAt<'_, O, H> {
+impl<O: HasRemote, H: TemplatePayload> ShotAt<'_, O, H> {
     /// As [`Template::signaled_if`].
     #[inline(always)]
     pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<Self> {
@@ -127,7 +127,7 @@ impl<O: Operation, H: TemplatePayload> ShotAt<'_, O, H> {
 }
 
 impl<O: Operation, H: TemplatePayload> Sealed for ShotAt<'_, O, H> {}
-impl<O: Operation, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
+impl<O: HasRemote, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
     type Operation = O;
     type Payload = H;
 
@@ -144,7 +144,7 @@ impl<O: Operation, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
     #[inline(always)]
     fn prepared(&self, n: usize) -> Packed {
         // The segment follows the control segment in every operation that has it.
-        if n == 1 { self.remote } else { self.template.prepared(n) }
+        if n == O::REMOTE_DS { self.remote } else { self.template.prepared(n) }
     }
 }
 

@@ -113,6 +113,11 @@ impl Context {
         Ok(self.memory.get_or_init(|| attr))
     }
 
+    /// Refuses to make `object` of things of two devices.
+    pub(crate) fn same_as(&self, other: &Self, object: &'static str) -> Result<(), Error> {
+        if self.raw == other.raw { Ok(()) } else { Err(Error::ForeignDevice { object }) }
+    }
+
     pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
         self.blueflame
     }
@@ -168,6 +173,8 @@ pub struct DeviceAttr {
     pub max_log_dci_errored: u8,
     /// The device does atomics.
     pub atomics: bool,
+    /// The device has extended reliable connections.
+    pub xrc: bool,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
@@ -379,6 +386,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
+        xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })
 }

@@ -34,6 +34,11 @@ pub enum Error {
     },
     /// A call into libibverbs or libmlx5 failed.
     Call(CallError),
+    /// Two objects are of different devices, or of a device that was opened twice.
+    ForeignDevice {
+        /// What was to be made of them.
+        object: &'static str,
+    },
     /// A number is out of range.
     OutOfRange {
         /// What the number is.
@@ -277,6 +282,9 @@ impl fmt::Display for Error {
                 write!(f, "there is no {symbol} of {library}: {why}; install a later rdma-core")
             }
             Self::Call(call) => call.fmt(f),
+            Self::ForeignDevice { object } => {
+                write!(f, "what the {object} is to be made of must be of one device, opened once")
+            }
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be {min} to {max}")
             }

@@ -171,7 +171,7 @@ impl From<Error> for HandshakeError {
 /// # Errors
 /// [`HandshakeError`]. Both sides see a mismatch, each with the values of both.
 pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) -> Result<Peer, HandshakeError> {
-    tell_and_hear(stream, local, &message(local, UNTOLD, data)?)
+    tell_and_hear(stream, local, &message(local, UNTOLD, data)?, UNTOLD)
 }
 
 /// Tells the peer that this side is connected, and waits until the peer is. Whoever sends before that may lose its first messages
@@ -223,32 +223,48 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
         path: &Path,
         data: &[u8],
     ) -> Result<Peer, HandshakeError> {
-        let result = self.shake_hands(stream, path, data);
-        #[cfg(feature = "tracing")]
-        if let Err(error) = &result {
-            event!(WARN, "handshake failed", qpn = self.qpn().get(), %error);
-        }
-        result
+        let (qp, types) = (self.handle().clone(), (T::QP_TYPE, T::PEER_TYPE));
+        shake_hands(stream, &qp, types, path, data, |local, remote| self.connect(path, local, remote))
     }
+}
 
-    fn shake_hands<S: Read + Write>(
-        &mut self,
-        stream: &mut S,
-        path: &Path,
-        data: &[u8],
-    ) -> Result<Peer, HandshakeError> {
-        let local = self.handle().endpoint(path);
-        let message = message(&local, T::QP_TYPE as u8, data);
-        let begun = message.and_then(|message| Ok(self.handle().to_init(path).map(|()| message)?));
-        let message = or_give_up(stream, begun)?;
-        let heard = tell_and_hear(stream, &local, &message);
-        let peer = or_give_up(stream, heard)?;
-        let connected = self.connect(path, &local, &peer.endpoint);
-        or_give_up(stream, connected.map_err(HandshakeError::from))?;
-        ready(stream)?;
-        event!(DEBUG, "handshake done", qpn = self.qpn().get(), data_bytes = peer.data.len());
-        Ok(peer)
+/// Connects `qp`, of type `types.0`, with one of type `types.1` on the other side, where the same is called: INIT, the handshake,
+/// `connect`, and then the peer has come as far.
+pub(super) fn shake_hands<S: Read + Write>(
+    stream: &mut S,
+    qp: &Qp,
+    types: (sys::ibv_qp_type::Type, sys::ibv_qp_type::Type),
+    path: &Path,
+    data: &[u8],
+    connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
+) -> Result<Peer, HandshakeError> {
+    let result = each_step(stream, qp, types, path, data, connect);
+    #[cfg(feature = "tracing")]
+    if let Err(error) = &result {
+        event!(WARN, "handshake failed", qpn = qp.qpn().get(), %error);
     }
+    result
+}
+
+fn each_step<S: Read + Write>(
+    stream: &mut S,
+    qp: &Qp,
+    (ours, theirs): (sys::ibv_qp_type::Type, sys::ibv_qp_type::Type),
+    path: &Path,
+    data: &[u8],
+    connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
+) -> Result<Peer, HandshakeError> {
+    let local = qp.endpoint(path);
+    let message = message(&local, ours as u8, data);
+    let begun = message.and_then(|message| Ok(qp.to_init(path).map(|()| message)?));
+    let message = or_give_up(stream, begun)?;
+    let heard = tell_and_hear(stream, &local, &message, theirs as u8);
+    let peer = or_give_up(stream, heard)?;
+    let connected = connect(&local, &peer.endpoint);
+    or_give_up(stream, connected.map_err(HandshakeError::from))?;
+    ready(stream)?;
+    event!(DEBUG, "handshake done", qpn = qp.qpn().get(), data_bytes = peer.data.len());
+    Ok(peer)
 }
 
 /// Tells the peer if this side has failed.
@@ -260,11 +276,12 @@ fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, HandshakeError>) ->
     result
 }
 
-/// Sends `message`, which says where `local` is, and reads the peer's.
+/// Sends `message`, which says where `local` is, and reads the peer's, which is to be of type `wanted`.
 fn tell_and_hear<S: Read + Write>(
     stream: &mut S,
     local: &Endpoint,
     message: &[u8; MESSAGE],
+    wanted: u8,
 ) -> Result<Peer, HandshakeError> {
     // A peer that has seen a mismatch may be gone: this side sees the same, if it reads before it gives up.
     let told = send(stream, message);
@@ -274,7 +291,7 @@ fn tell_and_hear<S: Read + Write>(
     };
     let transport = message[9];
     let (peer, their_transport) = decode(local, &theirs)?;
-    if transport != UNTOLD && their_transport != UNTOLD && transport != their_transport {
+    if wanted != UNTOLD && their_transport != UNTOLD && wanted != their_transport {
         let (local, remote) = (transport_name(transport), transport_name(their_transport));
         return Err(Error::Mismatch { what: "transports", local, remote }.into());
     }
@@ -345,6 +362,8 @@ fn transport_name(raw: u8) -> String {
     match raw.into() {
         sys::ibv_qp_type::IBV_QPT_RC => "RC".into(),
         sys::ibv_qp_type::IBV_QPT_UC => "UC".into(),
+        sys::ibv_qp_type::IBV_QPT_XRC_SEND => "XRC initiator".into(),
+        sys::ibv_qp_type::IBV_QPT_XRC_RECV => "XRC target".into(),
         other => format!("ibv_qp_type {other}"),
     }
 }

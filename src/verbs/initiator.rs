@@ -22,6 +22,7 @@ impl VerbsTransport for transport::Dci {
     const RELIABLE: bool = true;
     const OPERAND_DS: usize = FullAv::DS + size_of::<RaddrSeg>() / DS_BYTES;
     const INITIATOR: bool = true;
+    const RECEIVES: bool = false;
     const NAME: &'static str = "DCI";
 }
 
@@ -30,6 +31,7 @@ impl VerbsTransport for DciStreams {
     const RELIABLE: bool = transport::Dci::RELIABLE;
     const OPERAND_DS: usize = transport::Dci::OPERAND_DS;
     const INITIATOR: bool = true;
+    const RECEIVES: bool = false;
     const STREAMS: Option<[u8; 2]> = Some([1, 0]);
     const NAME: &'static str = "DCI with streams";
 }

@@ -48,6 +48,8 @@
 //! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated likewise, and each
 //! of its requests names a target at the peer, a [`Dct`], which [`AddressHandle::target`] makes an address of.
 //!
+//! An [`XrcDomain`] has the receiving ends of extended reliable connections.
+//!
 //! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
 //!
 //! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
@@ -104,6 +106,7 @@ mod taken;
 mod teardown;
 mod thread_domain;
 mod wait;
+mod xrc;
 
 pub use crate::queue::Owned;
 pub use address::{AddressCache, AddressHandle};
@@ -133,3 +136,4 @@ pub use srq::{OwnedSrq, Srq, adopt_srq};
 pub use state::QpState;
 pub use teardown::{Drain, Drained};
 pub use thread_domain::ThreadDomain;
+pub use xrc::{XrcDomain, XrcTarget};

@@ -11,6 +11,7 @@ use super::pd::{ParentDomain, PdHandle};
 use super::register::Claim;
 use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
+use super::xrc::XrcdHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
@@ -26,11 +27,15 @@ pub trait VerbsTransport: Transport {
     /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or the fewest
     /// inline headers of a frame.
     const OPERAND_DS: usize = 1;
-    /// Whether it is an initiator of dynamic connections, which has no receive queue.
+    /// Whether it is an initiator of dynamic connections.
     const INITIATOR: bool = false;
     /// log2 of an initiator's streams, and of how many of them may have failed, if the builder is not told; `None`: no streams.
     #[doc(hidden)]
     const STREAMS: Option<[u8; 2]> = None;
+    /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.
+    const RECEIVES: bool = true;
+    /// `ibv_qp_type` of a queue pair that it is connected to.
+    const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
     /// What a message calls it.
     const NAME: &'static str;
 }
@@ -73,6 +78,7 @@ pub(super) struct QpHandle {
     pub(super) _rq_shadow: Option<Shadow<u64>>,
     pub(super) _claim: Option<Claim>,
     pub(super) under: Option<Under>,
+    pub(super) _xrcd: Option<Arc<XrcdHandle>>,
 }
 
 /// What a queue pair is made from.

@@ -17,7 +17,7 @@ use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
-use crate::transport::DciStreams;
+use crate::transport::{DciStreams, Receives};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
 
 /// What a queue pair is to be like.
@@ -35,9 +35,10 @@ pub struct QpBuilder<'a, T> {
 }
 
 impl ProtectionDomain {
-    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc), [`Ud`](crate::transport::Ud),
-    /// [`Dci`](crate::transport::Dci), [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose
-    /// sends complete on `send_cq` and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`.
+    /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc),
+    /// [`XrcInitiator`](crate::transport::XrcInitiator), [`Ud`](crate::transport::Ud), [`Dci`](crate::transport::Dci),
+    /// [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq`
+    /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
         QpBuilder {
@@ -47,9 +48,9 @@ impl ProtectionDomain {
             srq: None,
             cap: sys::ibv_qp_cap {
                 max_send_wr: 128,
-                max_recv_wr: if T::INITIATOR { 0 } else { 128 },
+                max_recv_wr: if T::RECEIVES { 128 } else { 0 },
                 max_send_sge: 1,
-                max_recv_sge: if T::INITIATOR { 0 } else { 1 },
+                max_recv_sge: if T::RECEIVES { 1 } else { 0 },
                 max_inline_data: 0,
             },
             scatter_to_cqe: false,
@@ -59,7 +60,30 @@ impl ProtectionDomain {
     }
 }
 
-impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
+impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
+    /// Requests that may be posted to the receive queue at a time. Default 128.
+    #[must_use]
+    pub fn receives(mut self, requests: u32) -> Self {
+        self.cap.max_recv_wr = requests;
+        self
+    }
+
+    /// Scatter entries of a receive. Default 1.
+    #[must_use]
+    pub fn recv_sge(mut self, entries: u32) -> Self {
+        self.cap.max_recv_sge = entries;
+        self
+    }
+
+    /// Receives come from `srq`; the queue pair has no receive queue of its own.
+    #[must_use]
+    pub fn shared_recv_queue(mut self, srq: &'a Srq) -> Self {
+        self.srq = Some(srq);
+        self
+    }
+}
+
+impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Requests that may be outstanding on the send queue at a time, so long as each fits one WQEBB (64 bytes: with RC, 28 bytes
     /// inline or two gather entries; datagrams to a full address vector that carry anything take two). Default 128.
     ///
@@ -73,24 +97,10 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// Requests that may be posted to the receive queue at a time. Default 128; an initiator of dynamic connections has none.
-    #[must_use]
-    pub fn receives(mut self, requests: u32) -> Self {
-        self.cap.max_recv_wr = requests;
-        self
-    }
-
     /// Gather entries of a request to send. Default 1.
     #[must_use]
     pub fn send_sge(mut self, entries: u32) -> Self {
         self.cap.max_send_sge = entries;
-        self
-    }
-
-    /// Scatter entries of a receive. Default 1.
-    #[must_use]
-    pub fn recv_sge(mut self, entries: u32) -> Self {
-        self.cap.max_recv_sge = entries;
         self
     }
 
@@ -99,13 +109,6 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     #[must_use]
     pub fn inline(mut self, bytes: u32) -> Self {
         self.cap.max_inline_data = bytes;
-        self
-    }
-
-    /// Receives come from `srq`; the queue pair has no receive queue of its own.
-    #[must_use]
-    pub fn shared_recv_queue(mut self, srq: &'a Srq) -> Self {
-        self.srq = Some(srq);
         self
     }
 
@@ -216,17 +219,15 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
         in_range("gather entries", cap.max_send_sge.into(), 0..=sge)?;
-        if T::INITIATOR {
-            in_range("receives of an initiator", cap.max_recv_wr.into(), 0..=0)?;
-            in_range("shared receive queues of an initiator", self.srq.is_some().into(), 0..=0)?;
-        } else if self.srq.is_none() {
+        if self.srq.is_none() {
             in_range("requests of a receive queue", cap.max_recv_wr.into(), 0..=wr)?;
             in_range("scatter entries", cap.max_recv_sge.into(), 0..=sge)?;
         }
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         attr.send_cq = self.send_cq.as_raw();
-        attr.recv_cq = self.recv_cq.as_raw();
+        // Of an initiator of dynamic connections verbs wants one, too.
+        attr.recv_cq = if T::RECEIVES || T::INITIATOR { self.recv_cq.as_raw() } else { core::ptr::null_mut() };
         attr.srq = self.srq.map_or(core::ptr::null_mut(), Srq::as_raw);
         attr.cap = cap;
         if self.srq.is_some() {

@@ -83,6 +83,7 @@ impl<T: VerbsTransport> Made<T> {
             _rq_shadow: None,
             _claim: None,
             under,
+            _xrcd: None,
         };
         handle.taken = Some(Taken::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
         // SAFETY: the caller vouches for the queue pair; written once.

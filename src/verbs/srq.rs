@@ -11,7 +11,8 @@ use super::event::event;
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
 use super::taken::Taken;
-use super::{Error, Owned, ProtectionDomain};
+use super::xrc::XrcdHandle;
+use super::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 use crate::queue::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::types::Srqn;
 
@@ -35,6 +36,8 @@ pub(crate) struct SrqHandle {
     shadow: Option<Shadow<SrqRecord>>,
     /// `None`: it is another library's to destroy.
     pd: Option<Arc<PdHandle>>,
+    /// Of one of an XRC domain: that, and where its receives complete.
+    _xrc: Option<(Arc<XrcdHandle>, Cq)>,
 }
 
 // SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
@@ -48,7 +51,7 @@ impl Drop for SrqHandle {
         drop(self.taken.take());
         event!(DEBUG, "shared receive queue destroyed", srqn = self.srqn.get(), adopted = self.pd.is_none());
         if self.pd.is_some() {
-            // SAFETY: made by `ibv_create_srq`; the queue pairs of it held this object and are gone, and so is the queue over
+            // SAFETY: made by `ibv_create_srq` or its like; the queue pairs of it held this object and are gone, and so is the queue over
             // its ring (`Owned`).
             unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
         }
@@ -93,10 +96,7 @@ impl ProtectionDomain {
     /// # Errors
     /// A size the device does not have, or a failed call.
     pub fn shared_recv_queue(&self, receives: u32, max_sge: u32) -> Result<OwnedSrq, Error> {
-        parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
-        let limits = self.handle.context.attr();
-        in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
-        in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())?;
+        self.check_srq(receives, max_sge)?;
         let mut attr = sys::ibv_srq_init_attr {
             srq_context: core::ptr::null_mut(),
             attr: sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 },
@@ -104,7 +104,50 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("ibv_create_srq", unsafe { sys::ibv_create_srq(self.handle.raw(), &raw mut attr) })?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle))) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None) }
+    }
+
+    /// Makes a shared receive queue of an XRC domain (`IBV_SRQT_XRC`), of such sizes as
+    /// [`shared_recv_queue`](Self::shared_recv_queue). Peers name its [number](Srq::srqn) in their requests; they reach it through
+    /// any [target](super::XrcTarget) of the domain, and access memory of this protection domain.
+    ///
+    /// Its receives complete on `cq`. Each completion has the number of the target that the message came through, and, on a device
+    /// with CQEs of version 1, nothing that tells the shared receive queue but an index that libmlx5 keeps to itself
+    /// ([`uidx`](crate::cq::CqeView::uidx)): so give each its own completion queue. Others may complete sends there.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], a size the device does not have, or a failed call.
+    pub fn xrc_shared_recv_queue(
+        &self,
+        domain: &XrcDomain,
+        cq: &Cq,
+        receives: u32,
+        max_sge: u32,
+    ) -> Result<OwnedSrq, Error> {
+        self.handle.context.same_as(domain.device(), OBJECT)?;
+        self.check_srq(receives, max_sge)?;
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.attr = sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 };
+        attr.comp_mask = (sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TYPE
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_PD
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ)
+            .0;
+        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
+        (attr.pd, attr.xrcd, attr.cq) = (self.handle.raw(), domain.as_raw(), cq.as_raw());
+        // SAFETY: all three are alive, and of this device; the attributes live until the call returns.
+        let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
+        let raw = non_null("ibv_create_srq_ex", raw)?;
+        // SAFETY: just made, by libmlx5, and this crate's alone.
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), Some((Arc::clone(&domain.handle), cq.clone()))) }
+    }
+
+    fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
+        parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
+        let limits = self.handle.context.attr();
+        in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
+        in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())
     }
 }
 
@@ -126,7 +169,7 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
         return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
     }
     // SAFETY: the caller's.
-    unsafe { queue_over(srq, None) }
+    unsafe { queue_over(srq, None, None) }
 }
 
 /// A queue over the ring of `raw`, which is destroyed with it if it was made in `pd`.
@@ -134,8 +177,12 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
 /// # Safety
 /// The shared receive queue is alive and of libmlx5; with `pd`, it is the returned queue's to destroy, else it stays alive as long as
 /// that and its handles. Nothing was posted to it, and nobody else will post.
-unsafe fn queue_over(raw: NonNull<sys::ibv_srq>, pd: Option<Arc<PdHandle>>) -> Result<OwnedSrq, Error> {
-    let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), taken: None, shadow: None, pd };
+unsafe fn queue_over(
+    raw: NonNull<sys::ibv_srq>,
+    pd: Option<Arc<PdHandle>>,
+    xrc: Option<(Arc<XrcdHandle>, Cq)>,
+) -> Result<OwnedSrq, Error> {
+    let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), taken: None, shadow: None, pd, _xrc: xrc };
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_srq(handle.raw) }?;
     handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;

@@ -75,10 +75,16 @@ impl<D, P> Request<To<Send, D>, P> {
     pub fn imm(self, imm: u32) -> Request<To<SendImm, D>, P> {
         self.with_operation(|To { destination, .. }| To { operation: SendImm { imm }, destination })
     }
+
+    /// Has the peer's device invalidate a key, as of any [`send`].
+    #[inline]
+    pub fn invalidate(self, rkey: Rkey) -> Request<To<SendInval, D>, P> {
+        self.with_operation(|To { destination, .. }| To { operation: SendInval { rkey: rkey.0 }, destination })
+    }
 }
 
 impl<D, P> Request<To<Write, D>, P> {
-    /// Adds immediate data, as to any [`write()`].
+    /// Adds immediate data, as to any [`write`].
     #[inline]
     pub fn imm(self, imm: u32) -> Request<To<WriteImm, D>, P> {
         self.with_operation(|To { operation: Write { remote }, destination }| To {
@@ -89,8 +95,9 @@ impl<D, P> Request<To<Write, D>, P> {
 }
 
 impl<O: Operation, P> Request<O, P> {
-    /// Says whom it is for, where the queue pair is not connected: a [`UdAddress`](super::UdAddress) on a
-    /// [`Ud`](crate::transport::Ud) queue, a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue.
+    /// Says whom it is for, where the queue pair does not: a [`UdAddress`](super::UdAddress) on a
+    /// [`Ud`](crate::transport::Ud) queue, a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue, a shared receive
+    /// queue of the peer ([`Srqn`](crate::types::Srqn)) on that of an [`XrcInitiator`](crate::transport::XrcInitiator).
     #[inline]
     pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
         self.with_operation(|operation| To { operation, destination })

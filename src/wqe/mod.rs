@@ -7,6 +7,8 @@
 //!   +------------------------+
 //!   | address vector         |  datagrams, DC: key | queue pair | rate, SL, LID; in a full one three DS, with MAC, GRH and GID
 //!   +------------------------+
+//!   | XRC segment            |  XRC: shared receive queue of the peer | reserved
+//!   +------------------------+
 //!   | remote address segment |  WRITE, READ, atomics: address | rkey | reserved
 //!   +------------------------+
 //!   | atomic segment         |  atomics: swap or add | compare
@@ -48,6 +50,7 @@ pub mod seg;
 mod sink;
 mod template;
 mod to;
+mod xrc;
 
 pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
 pub use builders::{compare_swap, fetch_add, frame, nop, read, send, write};

@@ -42,8 +42,11 @@ pub trait Scatters: Operation {}
 /// An operation that returns the 8 bytes it found.
 pub trait Fetches: Operation {}
 
-/// An operation that names a place in the peer's memory: its remote address segment follows the control segment.
-pub trait HasRemote: Operation {}
+/// An operation that names a place in the peer's memory.
+pub trait HasRemote: Operation {
+    /// DS of the WQE at which its remote address segment is.
+    const REMOTE_DS: usize = 1;
+}
 
 /// An operation that the transport `T` knows (IBTA vol. 1, 9.2.1, table "OpCode field": which operations each service
 /// has). What it does not know does not compile.
@@ -190,6 +193,46 @@ pub trait HasRemote: Operation {}
 /// legal::<transport::Dci, wqe::Frame<[u8; 42]>>();
 /// ```
 ///
+/// An initiator of XRC has what RC has, to a shared receive queue, and nothing that names none:
+///
+/// ```
+/// # use blueflame::{transport, types::Srqn, wqe::{self, SupportedOn, To}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::XrcInitiator, To<wqe::Send, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::SendImm, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::SendInval, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::Write, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::WriteImm, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::Read, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::FetchAdd, Srqn>>();
+/// legal::<transport::XrcInitiator, To<wqe::CompareSwap, Srqn>>();
+/// legal::<transport::XrcInitiator, wqe::Nop>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::XrcInitiator, wqe::Write>(); // whose key is it?
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, types::Srqn, wqe::{self, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, To<wqe::Send, Srqn>>(); // receives are the peer's business
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, types::Srqn, wqe::{self, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::XrcInitiator, To<wqe::Nop, Srqn>>(); // nobody hears of it
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::XrcInitiator, To<wqe::Send, UdAddress>>();
+/// ```
+///
 /// A raw packet queue sends frames, which begin with inline headers unless the device needs none:
 ///
 /// ```
@@ -244,6 +287,7 @@ pub trait HasRemote: Operation {}
     label = "READ, atomics and SEND with invalidate need a reliable connection",
     note = "a UD queue sends `wqe::send().to(address)`, with or without immediate data",
     note = "an initiator (DCI) takes every operation of a reliable connection, each `.to(dc_address)`; `.to(dc_stream)` if it has streams",
+    note = "requests of an XRC initiator name a shared receive queue: `wqe::send().to(srqn)`",
     note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
 )]
 pub trait SupportedOn<T: Transport>: Operation {

@@ -7,8 +7,8 @@ use super::sealed::Sealed;
 use super::seg::{AtomicSeg, RaddrSeg};
 use super::sink::Sink;
 use super::to::To;
-use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud};
-use crate::types::Rkey;
+use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud, XrcInitiator};
+use crate::types::{Rkey, Srqn};
 
 /// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
 /// they are made of.
@@ -50,21 +50,22 @@ macro_rules! operations {
         impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcStream<V>> {}
     };
     (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
+    (@on Xrc, $op:ident) => { impl SupportedOn<XrcInitiator> for To<$op, Srqn> {} };
     (@on $transport:ident, $op:ident) => { impl SupportedOn<$transport> for $op {} };
 }
 
 operations! {
     // operation   opcode         segments           last word   data        transports
     Nop:           Nop,           [],                [],         [],         [Any];
-    Send:          Send,          [],                [],         [Carries],  [Rc Uc Ud Dci];
-    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc Ud Dci];
-    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc Dci];
-    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc Dci];
-    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc Dci];
-    Read:          RdmaRead,      [remote],          [],         [Scatters], [Rc Dci];
-    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc Dci];
-    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc Dci];
-    // On Ud and Dci it is `To` (to.rs) the operation: its address vector, then the operation's segments.
+    Send:          Send,          [],                [],         [Carries],  [Rc Uc Xrc Ud Dci];
+    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc Xrc Ud Dci];
+    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc Xrc Dci];
+    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc Xrc Dci];
+    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc Xrc Dci];
+    Read:          RdmaRead,      [remote],          [],         [Scatters], [Rc Xrc Dci];
+    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc Xrc Dci];
+    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc Xrc Dci];
+    // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 

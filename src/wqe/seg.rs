@@ -238,6 +238,25 @@ const_assert_eq!(offset_of!(DatagramSeg, base), 0);
 const_assert_eq!(offset_of!(DatagramSeg, grh), 16);
 const_assert_eq!(offset_of!(DatagramSeg, rgid), 32);
 
+/// Segment of XRC requests, behind the control segment (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_xrc_seg`).
+///
+/// ```text
+///   0  0 (8), number of the peer's shared receive queue (24)
+///   4  0 (96)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct XrcSeg {
+    /// The shared receive queue that the request is for.
+    pub xrc_srqn: Be32,
+    /// Not read by the device; zero here. libmlx5 leaves what was in the ring.
+    pub rsvd: [u8; 12],
+}
+
+const_assert_eq!(size_of::<XrcSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(XrcSeg, xrc_srqn), 0);
+const_assert_eq!(offset_of!(XrcSeg, rsvd), 4);
+
 /// Ethernet segment of frames, up to the first bytes of the inline headers; their rest follows at once, padded to 16
 /// bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
 ///
@@ -348,7 +367,7 @@ macro_rules! words_of_segment {
     )*};
 }
 
-words_of_segment!(RaddrSeg, AtomicSeg, BaseAvSeg, GrhAvSeg, EthSeg, DataSeg);
+words_of_segment!(RaddrSeg, AtomicSeg, BaseAvSeg, GrhAvSeg, XrcSeg, EthSeg, DataSeg);
 
 impl From<[u8; DS_BYTES]> for DsWords {
     #[inline]

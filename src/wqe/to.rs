@@ -2,12 +2,13 @@
 //! by its size.
 use super::be::Be32;
 use super::opcode::Opcode;
-use super::operation::{Carries, Fetches, Operation, Scatters};
+use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
 use super::sealed::Sealed;
 use super::sink::Sink;
 use crate::types::DciStream;
 
-/// Whom a request is for, where its queue pair is not connected: segments that follow the control segment.
+/// Whom a request is for, where its queue pair does not say it: segments that follow the control segment. A
+/// [`UdAddress`](super::UdAddress), or of XRC the number of a shared receive queue.
 pub trait Destination: Sealed + Copy {
     /// DS it takes.
     const DS: usize;
@@ -28,7 +29,8 @@ pub trait Destination: Sealed + Copy {
 ///
 /// ```text
 ///    0  control segment
-///   16  destination: of a datagram or a dynamic connection, 16 or 48 bytes of address vector
+///   16  destination: of a datagram or a dynamic connection, 16 or 48 bytes of address vector; of XRC, 16 bytes with an SRQ's
+///       number
 ///    A  the operation's own segments
 ///    D  data segments, or one inline segment       SEND to a CompactAv: D = 32     SEND to a FullAv: D = 64
 ///                                                  WRITE to a CompactAv: D = 48    WRITE to a FullAv: D = 80
@@ -62,7 +64,9 @@ impl<O: Operation, D: Destination> Operation for To<O, D> {
     }
 }
 
-// Not `HasRemote`, which is about the place behind the control segment.
 impl<O: Carries, D: Destination> Carries for To<O, D> {}
 impl<O: Scatters, D: Destination> Scatters for To<O, D> {}
 impl<O: Fetches, D: Destination> Fetches for To<O, D> {}
+impl<O: HasRemote, D: Destination> HasRemote for To<O, D> {
+    const REMOTE_DS: usize = D::DS + O::REMOTE_DS;
+}

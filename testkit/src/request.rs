@@ -23,6 +23,7 @@
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
+use blueflame::types::Srqn;
 use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, Destination, Fence, FullAv, Request, SupportedOn, To, UdAddress, WorkRequest,
@@ -95,16 +96,19 @@ pub enum Target {
     Full(DcAddress<FullAv>),
     /// The same, by a stream.
     Stream(DcStream<FullAv>),
+    /// By XRC, a shared receive queue of the peer.
+    Srq(Srqn),
 }
 
 impl Target {
-    /// The target's number.
+    /// The target's number; `None` if it is none of dynamic connections.
     #[must_use]
-    pub fn dctn(&self) -> Qpn {
+    pub fn dctn(&self) -> Option<Qpn> {
         match self {
-            Self::Compact(address) => address.dctn(),
-            Self::Full(address) => address.dctn(),
-            Self::Stream(stream) => stream.address().dctn(),
+            Self::Compact(address) => Some(address.dctn()),
+            Self::Full(address) => Some(address.dctn()),
+            Self::Stream(stream) => Some(stream.address().dctn()),
+            Self::Srq(_) => None,
         }
     }
 }
@@ -308,7 +312,7 @@ impl Service for transport::Dci {
                 _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
                 Some(Target::Compact(to)) => put_to(poster, to, wr),
                 Some(Target::Full(to)) => put_to(poster, to, wr),
-                Some(Target::Stream(_)) => panic!("the initiator has no streams"),
+                Some(other) => panic!("{other:?} is no target without streams"),
                 None => panic!("{:?} is for nobody", wr.kind),
             }
         }
@@ -326,7 +330,23 @@ impl Service for transport::DciStreams {
                 Some(Target::Compact(to)) => put_to(poster, to, wr),
                 Some(Target::Full(to)) => put_to(poster, to, wr),
                 Some(Target::Stream(to)) => put_to(poster, to, wr),
+                Some(other) => panic!("{other:?} is no target"),
                 None => panic!("{:?} is for nobody", wr.kind),
+            }
+        }
+    }
+}
+
+impl Service for transport::XrcInitiator {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Xrc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
+        unsafe {
+            match wr.to {
+                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+                Some(Target::Srq(to)) => put_to(poster, to, wr),
+                other => panic!("{other:?} is no shared receive queue, for {:?}", wr.kind),
             }
         }
     }

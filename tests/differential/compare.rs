@@ -53,7 +53,7 @@ pub(crate) fn units(wr: &Wr) -> usize {
 fn head_units(wr: &Wr) -> usize {
     let destination = match wr.to {
         None => 0,
-        Some(Target::Compact(_)) => 1,
+        Some(Target::Compact(_) | Target::Srq(_)) => 1,
         Some(Target::Full(_) | Target::Stream(_)) => 3,
     };
     1 + destination
@@ -80,7 +80,7 @@ pub(crate) struct RingRules {
     rules: Vec<Rule>,
     /// The numbers of libmlx5's queue pair and of ours.
     numbers: [u32; 2],
-    /// Those that requests to themselves are for: the same, or the initiators' targets.
+    /// Those that requests to themselves are for: the same, or the initiators' targets, or on XRC shared receive queues.
     receivers: [u32; 2],
 }
 
@@ -100,7 +100,12 @@ impl RingRules {
         for n in 1..4 {
             self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
         }
-        if is_to_itself(wr) {
+        if let Some(Target::Srq(_)) = wr.to {
+            let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
+            for n in 0..16 {
+                self.rules[at(16 + n)] = if n < 4 { Rule::Number(theirs[n], ours[n]) } else { Rule::ZeroHere };
+            }
+        } else if is_to_itself(wr) {
             let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
             for n in 1..4 {
                 self.rules[at(24 + n)] = Rule::Number(theirs[n], ours[n]);

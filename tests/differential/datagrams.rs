@@ -3,7 +3,7 @@
 use blueflame::cq::{Grh, GrhKind};
 use blueflame::transport;
 use blueflame::types::{Qkey, Qpn};
-use blueflame::verbs::{AddressHandle, Error, GidType, LinkLayer, QueuePair, Route};
+use blueflame::verbs::{AddressHandle, Error, GidType, LinkLayer, QueuePair, Route, XrcTarget};
 use blueflame::wqe::{AddressVector as _, CompactAv, GlobalRoute, StaticRate, UdAddress};
 use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use proptest::prelude::*;
@@ -75,7 +75,7 @@ pub(crate) fn handles(fabric: &Fabric) -> Vec<AddressHandle> {
 impl Link for transport::Ud {
     const COLUMN: &str = "UD";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         pair.activate(&fabric.path(), QKEY)
     }
 

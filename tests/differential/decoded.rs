@@ -24,8 +24,16 @@ pub(crate) fn agrees(
         sys::ibv_qp_type::IBV_QPT_UC => Transport::Uc,
         sys::ibv_qp_type::IBV_QPT_UD => Transport::Ud,
         sys::ibv_qp_type::IBV_QPT_DRIVER => Transport::Dc,
+        sys::ibv_qp_type::IBV_QPT_XRC_SEND => Transport::Xrc,
         _ => Transport::Eth,
     };
+    let mut bytes = bytes.to_vec();
+    let to_srq = matches!(wr.to, Some(Target::Srq(_)));
+    if to_srq {
+        // Of the segment of XRC libmlx5 writes the number only, and the decoder says what it finds behind it.
+        bytes[20..32].fill(0);
+    }
+    let bytes = &bytes[..];
     let read = |transport| decode(bytes, &Options { input: Input::Wqe, transport, binary: true, ..Options::default() });
     let told = read(Some(transport));
     let record = told.records.first().ok_or("nothing")?;
@@ -33,7 +41,8 @@ pub(crate) fn agrees(
         return Err(format!("{:?}\n{told}", record.notes));
     }
     // Without being told the transport, it finds the same; that takes five readings, so not of all.
-    if index.is_multiple_of(4) {
+    // Of a request to a shared receive queue there are several readings.
+    if index.is_multiple_of(4) && !to_srq {
         let guessed = read(None);
         if guessed.records[0].parts != record.parts {
             return Err(format!("guessed\n{guessed}\nfor\n{told}"));
@@ -126,6 +135,7 @@ fn expected(wr: &Wr, number: u32, index: usize) -> Vec<Expected> {
     }
     let target = wr.to.as_ref().map(|to| {
         let (dctn, key, stream) = match to {
+            Target::Srq(srqn) => return ("mlx5_wqe_xrc_seg", vec![("xrc_srqn", srqn.get().into())]),
             Target::Compact(address) => (address.dctn(), address.key(), 0),
             Target::Full(address) => (address.dctn(), address.key(), 0),
             Target::Stream(to) => (to.address().dctn(), to.address().key(), to.stream().0),

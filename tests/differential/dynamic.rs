@@ -6,8 +6,8 @@ use std::ptr::{NonNull, null_mut};
 use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport;
-use blueflame::types::{DcKey, DciStream, Qpn, WrId};
-use blueflame::verbs::{AddressHandle, Cq, Dct, Error, LinkLayer, OwnedSrq, QueuePair, ffi};
+use blueflame::types::{DcKey, DciStream, Qpn, Srqn, WrId};
+use blueflame::verbs::{AddressHandle, Cq, Dct, Error, LinkLayer, OwnedSrq, QueuePair, XrcTarget, ffi};
 use blueflame::wqe::{AddressVector, DcAddress};
 use blueflame_testkit::request::{Data, Kind, Target, Wr};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use rdma_sys as sys;
 use crate::datagrams::on_ethernet;
 use crate::post::{self, Receive};
 use crate::sends::{self, run};
-use crate::twin::Link;
+use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq, create_srq};
 
 /// The access key of all targets.
@@ -24,7 +24,7 @@ const KEY: DcKey = DcKey(0x0123_4567_89ab_cdef);
 /// Stands for the initiator's own target.
 const ITSELF: Qpn = Qpn::truncate(0);
 
-/// The request for the target of that number.
+/// The request for the target, or on XRC the shared receive queue, of that number.
 pub(crate) fn addressed(wr: &Wr, dctn: Qpn) -> Wr {
     fn aim<V: AddressVector>(address: DcAddress<V>, dctn: Qpn) -> DcAddress<V> {
         assert_eq!(address.dctn(), ITSELF);
@@ -34,6 +34,7 @@ pub(crate) fn addressed(wr: &Wr, dctn: Qpn) -> Wr {
         Target::Compact(address) => Target::Compact(aim(address, dctn)),
         Target::Full(address) => Target::Full(aim(address, dctn)),
         Target::Stream(to) => Target::Stream(aim(to.address(), dctn).on(to.stream())),
+        Target::Srq(_) => Target::Srq(Srqn::truncate(dctn.get())),
     });
     Wr { to, ..wr.clone() }
 }
@@ -105,14 +106,15 @@ impl Targets {
         let ours = fabric.pd.target(our_cq, srq.handle()).build(&fabric.path(), KEY).expect("a target");
         Self { theirs, ours, srq }
     }
+}
 
-    pub(crate) fn numbers(&self) -> [u32; 2] {
+impl Receiver for Targets {
+    fn numbers(&self) -> [u32; 2] {
         // SAFETY: alive; written when it went to RTR.
         [unsafe { (*self.theirs.raw.as_ptr()).qp_num }, self.ours.dctn().get()]
     }
 
-    /// Posts receives to both. That the rings are equal is another test's to say.
-    pub(crate) fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
+    fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
         let (srq, mut bad) = (self.theirs.srq.as_ptr(), null_mut());
         // libmlx5 44 writes an entry of no bytes to a shared queue, which the device takes for 2 GiB.
         let list: Vec<Receive> =
@@ -126,8 +128,7 @@ impl Targets {
         Ok(())
     }
 
-    /// The tag of our receive.
-    pub(crate) fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {
+    fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {
         self.srq.retire(cqe)
     }
 }
@@ -147,12 +148,16 @@ fn addresses(fabric: &Fabric) -> impl Strategy<Value = DcAddress> + use<> {
 impl Link for transport::Dci {
     const COLUMN: &str = "DCI";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         pair.activate(&fabric.path())
     }
 
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
         sends::request(fabric, true, max_sge, max_inline)
+    }
+
+    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+        Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
     }
 
     fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
@@ -163,12 +168,16 @@ impl Link for transport::Dci {
 impl Link for transport::DciStreams {
     const COLUMN: &str = "DCI with streams";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         pair.activate(&fabric.path())
     }
 
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
         sends::request(fabric, true, max_sge, max_inline)
+    }
+
+    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+        Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
     }
 
     fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use blueflame::transport::{self, InlineL2, InlineMode, InlineNone};
-use blueflame::verbs::{Error, QueuePair};
+use blueflame::verbs::{Error, QueuePair, XrcTarget};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;
@@ -41,7 +41,7 @@ where
 {
     const COLUMN: &str = "raw packets";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         pair.activate(&fabric.device.port(1)?)
     }
 

@@ -6,9 +6,9 @@
 //! What may differ, and why:
 //! - the queue pair's number, in the control segment and the doorbell: twins have different ones. That each has its own is
 //!   checked; so in the addresses of datagrams that each sends to itself, and in their completions; and the number of each
-//!   initiator's target;
+//!   initiator's target, and on XRC of the shared receive queue;
 //! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves what was in the ring, this crate
-//!   stores zeros (checked). The device reads neither;
+//!   stores zeros (checked). The device reads neither; so with the segment of XRC, of which libmlx5 writes the number;
 //! - the compare word of fetch-and-add: the same;
 //! - the immediate data of requests that have none: the same with `ibv_wr_*` (`ibv_post_send` stores zero, too);
 //! - of inline headers that are not 18 bytes, which libmlx5 has for large sends only, the opcode; and the bytes up to the end
@@ -42,3 +42,4 @@ mod shared_receives;
 mod statuses;
 mod twin;
 mod verbs;
+mod xrc;

@@ -104,6 +104,9 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[A
         let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
         (raw.wr_id, raw.send_flags) = (wr.id, flags(wr));
         (raw.sg_list, raw.num_sge) = (sges.as_mut_ptr(), sges.len() as i32);
+        if let Some(Target::Srq(srqn)) = wr.to {
+            raw.qp_type.xrc.remote_srqn = srqn.get();
+        }
         let rdma = |at: blueflame::wqe::Remote| sys::rdma_t { remote_addr: at.addr, rkey: at.rkey.0 };
         let imm = |imm: u32| sys::imm_data_invalidated_rkey_union_t { imm_data: imm.to_be() };
         let atomic = |at: blueflame::wqe::Remote, compare_add, swap| sys::atomic_t {
@@ -246,6 +249,11 @@ unsafe fn set_target(ex: *mut sys::ibv_qp_ex, handles: &[AddressHandle], target:
         Target::Compact(_) => panic!("libmlx5 posts full address vectors"),
         Target::Full(address) => (*address, None),
         Target::Stream(to) => (to.address(), Some(to.stream())),
+        Target::Srq(srqn) => {
+            // SAFETY: the caller's promise.
+            unsafe { sys::ibv_wr_set_xrc_srqn(ex, srqn.get()) };
+            return;
+        }
     };
     let handle = handles.iter().find(|handle| handle.vector() == address.vector()).expect("of one of the handles");
     let (ah, dctn, key) = (handle.as_raw(), address.dctn().get(), address.key().0);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use blueflame::cq::Grh;
 use blueflame::types::Rkey;
-use blueflame::verbs::{Error, QueuePair};
+use blueflame::verbs::{Error, QueuePair, XrcTarget};
 use blueflame::wqe::Fence;
 use blueflame::{Remote, Sge, transport};
 use blueflame_testkit::request::{Data, Kind, Target, Wr};
@@ -140,7 +140,7 @@ pub(crate) fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline:
 impl Link for transport::Rc {
     const COLUMN: &str = "RC";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
 
@@ -152,7 +152,7 @@ impl Link for transport::Rc {
 impl Link for transport::Uc {
     const COLUMN: &str = "UC";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error> {
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
         connect_to_itself(pair, fabric)
     }
 

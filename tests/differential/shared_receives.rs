@@ -14,10 +14,11 @@ use crate::post::{self, Receive, Way};
 use crate::twin::wait;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp, create_srq};
 
-fn parts(srq: *mut sys::ibv_srq) -> ffi::Mlx5dvSrq {
+pub(crate) fn parts(srq: *mut sys::ibv_srq) -> ffi::Mlx5dvSrq {
     // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
     unsafe {
         let mut parts: ffi::Mlx5dvSrq = core::mem::zeroed();
+        parts.comp_mask = ffi::MLX5DV_SRQ_MASK_SRQN;
         let mut obj =
             ffi::Mlx5dvObj { srq: ffi::Mlx5dvPair { r#in: srq, out: &raw mut parts }, ..ffi::Mlx5dvObj::NONE };
         assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_SRQ), 0);

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
-use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::queue::{RecvQueue, RetireError, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, adopt_qp, ffi};
+use blueflame::verbs::{
+    AddressHandle, Cq, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, adopt_qp, ffi,
+};
 use blueflame::{Remote, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
@@ -17,7 +19,6 @@ use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
 use crate::completions::{self, Completion};
 use crate::datagrams::addressed;
 use crate::decoded;
-use crate::dynamic::Targets;
 use crate::post::{self, Receive, Way};
 use crate::sends::REMOTE;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
@@ -27,8 +28,13 @@ pub(crate) trait Link: VerbsTransport + Service {
     /// The column of `docs/operations.md`.
     const COLUMN: &str;
 
-    /// Takes a new queue pair to RTS, connected to itself if it needs a peer.
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric) -> Result<(), Error>;
+    /// Takes a new queue pair to RTS, connected to itself if it needs a peer, or to `target` if it is of XRC.
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error>;
+
+    /// Where requests of twins go that receive nothing themselves, whose completions go to these queues.
+    fn receiver(_fabric: &Fabric, _geometry: &Geometry, _cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+        None
+    }
 
     /// Any request, for queues of up to `max_sge` entries and `max_inline` bytes.
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)>;
@@ -42,6 +48,28 @@ pub(crate) trait Link: VerbsTransport + Service {
     fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
         Just(None).boxed()
     }
+}
+
+/// What receives for twins that do not: for libmlx5's, and for this crate's.
+pub(crate) trait Receiver {
+    /// The numbers that completions have.
+    fn numbers(&self) -> [u32; 2];
+
+    /// Those that requests name.
+    fn named(&self) -> [u32; 2] {
+        self.numbers()
+    }
+
+    /// What an initiator of XRC is connected to.
+    fn xrc_targets(&self) -> Option<&[XrcTarget; 2]> {
+        None
+    }
+
+    /// Posts receives to both. That the rings are equal is another test's to say.
+    fn receive(&mut self, list: &[Receive]) -> Result<(), String>;
+
+    /// The tag of our receive.
+    fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError>;
 }
 
 /// Takes a queue pair to RTS, connected to itself.
@@ -76,7 +104,7 @@ pub(crate) struct Ours<T: VerbsTransport> {
 
 pub(crate) struct Twins<T: Link> {
     /// Where an initiator's requests go.
-    targets: Option<Targets>,
+    targets: Option<Box<dyn Receiver>>,
     pub(crate) theirs: Theirs,
     pub(crate) ours: Ours<T>,
     handles: Rc<[AddressHandle]>,
@@ -121,20 +149,23 @@ impl<T: Link> Twins<T> {
             PolledCq::new(&fabric.device, CQES, geometry.cqe_bytes),
             PolledCq::new(&fabric.device, CQES, geometry.cqe_bytes),
         );
+        let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
+        let (our_send_cq, our_recv_cq) = (cq(), cq());
+        let targets = T::receiver(fabric, geometry, (&recv_cq, our_recv_cq.handle()));
+        let target = |n: usize| targets.as_ref().and_then(|targets| Some(&targets.xrc_targets()?[n]));
         let srq = core::ptr::null_mut();
         let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), srq, geometry);
         // SAFETY: alive as long as the handle in `Theirs`, where it comes first. The queues are dropped here and never post.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
-        T::ready(&mut pair, fabric).expect("RTS");
+        T::ready(&mut pair, fabric, target(0)).expect("RTS");
         let theirs = Theirs { handle: pair.qp, raw, send_cq, recv_cq };
 
-        let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
-        let (send_cq, recv_cq) = (cq(), cq());
+        let (send_cq, recv_cq) = (our_send_cq, our_recv_cq);
         let (raw_send, raw_recv) = (send_cq.handle().as_raw(), recv_cq.handle().as_raw());
         let raw = RawQp::new(fabric, T::QP_TYPE, raw_send, raw_recv, srq, geometry);
         // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
-        T::ready(&mut pair, fabric).expect("RTS");
+        T::ready(&mut pair, fabric, target(1)).expect("RTS");
         let QueuePair { mut sq, rq, .. } = pair;
         let ring = sq.capacity();
         sq.set_window(ring).expect("the whole ring");
@@ -151,9 +182,8 @@ impl<T: Link> Twins<T> {
         assert_eq!(ours.sq.limits().max_sge, theirs.raw.cap.max_send_sge);
 
         let numbers = [theirs.raw.number(), ours.raw.number()];
-        let targets = T::INITIATOR.then(|| Targets::new(fabric, geometry, &theirs.recv_cq, ours.recv_cq.handle()));
-        let receivers = targets.as_ref().map_or(numbers, Targets::numbers);
-        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers, receivers);
+        let named = targets.as_ref().map_or(numbers, |targets| targets.named());
+        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers, named);
         let window = |raw: &RawQp| {
             let reg = raw.parts.bf.reg.cast();
             Window::new(RegisterParts {
@@ -179,7 +209,8 @@ impl<T: Link> Twins<T> {
         if let Some([theirs, _]) = windows {
             theirs.poison();
         }
-        let [to_them, to_us] = self.receivers().map(|number| addressed(list, number));
+        let named = self.targets.as_ref().map_or(self.numbers(), |targets| targets.named());
+        let [to_them, to_us] = named.map(|number| addressed(list, number));
         post::send(self.theirs.raw.raw, way, &to_them, self.theirs.raw.cap.max_send_sge, &self.handles);
         // Before ours is rung: without BlueFlame it is the same register.
         let their_register = windows.map(|[theirs, ours]| {
@@ -270,7 +301,7 @@ impl<T: Link> Twins<T> {
 
     /// The numbers that receive what is sent to itself.
     fn receivers(&self) -> [u32; 2] {
-        self.targets.as_ref().map_or(self.numbers(), Targets::numbers)
+        self.targets.as_ref().map_or(self.numbers(), |targets| targets.numbers())
     }
 
     fn numbers(&self) -> [u32; 2] {

@@ -118,7 +118,7 @@ impl RawQp {
             let parent = ffi::alloc_parent_domain(context, &raw mut parent);
             assert!(!parent.is_null(), "ibv_alloc_parent_domain");
             let initiator = kind == sys::ibv_qp_type::IBV_QPT_DRIVER;
-            let own = srq.is_null() && !initiator;
+            let own = srq.is_null() && !initiator && kind != sys::ibv_qp_type::IBV_QPT_XRC_SEND;
             let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
             (attr.send_cq, attr.recv_cq, attr.srq) = (send_cq, recv_cq, srq);
             attr.cap = sys::ibv_qp_cap {
@@ -148,7 +148,10 @@ impl RawQp {
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
             }
-            if matches!(kind, sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_DRIVER) {
+            if matches!(
+                kind,
+                sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_DRIVER | sys::ibv_qp_type::IBV_QPT_XRC_SEND
+            ) {
                 wanted = wanted
                     | ops::IBV_QP_EX_WITH_SEND_WITH_INV
                     | ops::IBV_QP_EX_WITH_RDMA_READ

@@ -879,6 +879,80 @@ L2:
     stur w10, [x8, #2]
     ret
 
+hot_fire_xrc_at:
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #40]
+    lsr w10, w10, #8
+    movi v1.2d, #0000000000000000
+    ldr d5, [x4]
+    ldp d4, d2, [x1, #288]
+    rev w12, w3
+    orr x10, x11, x10
+    rev x11, x2
+    lsl w13, w9, #4
+    mov v0.d[0], x10
+    ldr w10, [x0, #88]
+    add w9, w9, #1
+    mov v4.d[1], v2.d[0]
+    fmov d2, x11
+    ext v5.16b, v1.16b, v5.16b, #12
+    ldp q3, q1, [x1]
+    and x10, x10, x13
+    and w9, w9, #0xffff
+    mov v2.d[1], x12
+    ldp x11, x12, [x0]
+    orr v0.16b, v0.16b, v3.16b
+    ldr q3, [x1, #48]
+    str w9, [x0, #76]
+    rev w9, w9
+    orr v3.16b, v3.16b, v5.16b
+    add x11, x11, x10, lsl #2
+    str q4, [x12, x10]
+    stp q1, q2, [x11, #16]
+    str q0, [x11]
+    str q3, [x11, #48]
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    ldr w9, [x0, #64]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_poll:
     sub sp, sp, #80
     stp x29, x30, [sp, #64]
@@ -4275,6 +4349,146 @@ L2:
     bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #5
+    mov w11, #8
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_post_xrc:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    movi v1.2d, #0000000000000000
+    ldr x10, [x0, #40]
+    mov w11, #134217728
+    dup v0.2d, x11
+    rev w11, w9
+    ldr d3, [x4]
+    lsr w11, w11, #8
+    rev x13, x2
+    orr x10, x10, #0x8000000
+    rev w12, w1
+    mov w14, #1
+    orr x10, x10, #0x400000000000000
+    fmov d2, x13
+    ext v3.16b, v1.16b, v3.16b, #12
+    dup v4.2d, x14
+    orr x10, x10, x11
+    mov v1.s[0], w12
+    adrp x12, .LCPI_0
+    rev w15, w3
+    mov v0.d[0], x10
+    lsl w10, w9, #4
+    ldr w11, [x0, #88]
+    ldp x14, x13, [x0]
+    ldr q5, [x12, :lo12:.LCPI_0]
+    mov v2.d[1], x15
+    mov v4.d[0], x5
+    and x10, x11, x10
+    add w9, w9, #1
+    orr v3.16b, v3.16b, v5.16b
+    add x11, x14, x10, lsl #2
+    and w9, w9, #0xffff
+    str q4, [x13, x10]
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    ldr x10, [x0, #40]
+    movi v0.2d, #0000000000000000
+    rev w11, w9
+    mov w12, #134217728
+    movi v3.2d, #0000000000000000
+    lsr w11, w11, #8
+    dup v1.2d, x12
+    mov w12, #1
+    orr x10, x10, #0x8000000
+    dup v2.2d, x12
+    rev w12, w1
+    orr x10, x10, #0x400000000000000
+    ldr d4, [x4]
+    rev x13, x2
+    orr x10, x10, x11
+    mov v0.s[0], w12
+    lsl w11, w9, #4
+    ldr w12, [x0, #88]
+    ext v3.16b, v3.16b, v4.16b, #12
+    fmov d4, x13
+    mov v2.d[0], x5
+    ldp x16, x15, [x0]
+    and x11, x12, x11
+    adrp x12, .LCPI_0
+    rev w14, w3
+    mov v1.d[0], x10
+    ldr q5, [x12, :lo12:.LCPI_0]
+    mov v4.d[1], x14
+    add w9, w9, #1
+    str q2, [x15, x11]
+    add x13, x16, x11, lsl #2
+    and w9, w9, #0xffff
+    orr v2.16b, v3.16b, v5.16b
+    stp q1, q0, [x13]
+    stp q4, q2, [x13, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #9
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    stp x0, x4, [sp, #8]
+    mov w9, #8
+    add x0, sp, #8
+    str x2, [sp, #24]
+    str w3, [sp, #32]
+    str w1, [sp, #40]
+    str x5, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
     ret
 L3:
     ldr w9, [x0, #84]

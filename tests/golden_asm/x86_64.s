@@ -859,6 +859,75 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
+hot_fire_xrc_at:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L2
+    bswap rcx
+    bswap r8d
+    movd xmm1, r8d
+    movq xmm0, rcx
+    punpcklqdq xmm0, xmm1
+    mov ecx, edi
+    bswap ecx
+    shr ecx, 8
+    or rcx, qword ptr [rsi + 40]
+    movq xmm1, rcx
+    por xmm1, xmmword ptr [rdx]
+    movaps xmm2, xmmword ptr [rdx + 16]
+    movaps xmm4, xmmword ptr [rdx + 288]
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rdx + 48]
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 8]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 88]
+    movaps xmmword ptr [rdx + r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8], xmm1
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm0
+    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 64], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movq qword ptr [rcx], xmm1
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
 hot_poll:
     push rbp
     push r15
@@ -4456,6 +4525,141 @@ L3:
     add ecx, 5
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
+    ret
+
+hot_post_xrc:
+    push rbx
+    sub rsp, 64
+    mov rax, rdi
+    mov rdi, qword ptr [rsp + 80]
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs rbx, 288230376285929472
+    or rbx, r11
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap edx
+    movd xmm1, edx
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L3
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov ebx, r10d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 40]
+    movabs r11, 288230376285929472
+    or r11, rbx
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap edx
+    movd xmm1, edx
+    bswap rcx
+    bswap r8d
+    movd xmm2, r8d
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm2, rdi
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm4, qword ptr [r9]
+    movapd xmmword ptr [rdx + rcx], xmm2
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    pslldq xmm4, 4
+    por xmm4, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm4
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r11
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 9
+    add rsp, 64
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 16], r9
+    mov qword ptr [rsp + 24], rcx
+    mov dword ptr [rsp + 32], r8d
+    mov dword ptr [rsp + 40], edx
+    mov qword ptr [rsp + 48], rdi
+    mov byte ptr [rsp + 56], 8
+    lea rsi, [rsp + 8]
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 64
+    pop rbx
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 5
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    add rsp, 64
+    pop rbx
     ret
 
 hot_retire_receive:

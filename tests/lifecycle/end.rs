@@ -34,7 +34,7 @@ impl<T: VerbsTransport + transport::Connected> End<T> {
     }
 }
 
-impl<T: VerbsTransport> End<T> {
+impl<T: VerbsTransport + transport::Receives> End<T> {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
         // As large as is told before the queue pair is made, and not larger.
         let cq = device.completion_queue(2 * DEPTH + 1).build().expect("a completion queue");
@@ -64,7 +64,7 @@ pub(crate) fn connect<T: VerbsTransport + transport::Connected>(path: &Path, psn
     b.connect(path, psn ^ 0x5555, &at_a);
 }
 
-pub(crate) fn connected<T: VerbsTransport + transport::Connected>(
+pub(crate) fn connected<T: VerbsTransport + transport::Connected + transport::Receives>(
     device: &Device,
     pd: &ProtectionDomain,
 ) -> (End<T>, End<T>) {

@@ -43,6 +43,12 @@ pub(crate) const CLAIMS: &[Claim] = &[
         operations: &["Nop", "Send", "SendImm", "Write", "WriteImm"],
     },
     Claim {
+        column: "XRC",
+        proof: Proof::Libmlx5,
+        test: ("tests/differential/xrc.rs", "initiators"),
+        operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim {
         column: "UD",
         proof: Proof::Libmlx5,
         test: (DATAGRAMS, "on_infiniband"),

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use blueflame::transport::{self, Transport};
+use blueflame::types::Srqn;
 use blueflame::wqe::parts::Operation;
 use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, FullAv, SupportedOn, To, UdAddress};
 
@@ -18,6 +19,7 @@ const REMOTE: Segment = Segment { name: "remote address", ds: 1 };
 const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
+const XRC: Segment = Segment { name: "XRC segment", ds: 1 };
 const BASE_AV: Segment = Segment { name: "address vector of 16 bytes", ds: 1 };
 const FULL_AV: Segment = Segment { name: "address vector of 48 bytes", ds: 3 };
 
@@ -57,6 +59,7 @@ impl<O: SupportedOn<T>, T: Transport> Probe<O, T> {
 
 /// The operation as each column's queues take it.
 type Plain<O> = O;
+type ToSrq<O> = To<O, Srqn>;
 type ToFull<O> = To<O, UdAddress<FullAv>>;
 type ToCompact<O> = To<O, UdAddress<CompactAv>>;
 type ToTarget<O> = To<O, DcAddress<FullAv>>;
@@ -103,6 +106,7 @@ table! {
     columns: {
         "RC": Plain transport::Rc, &[];
         "UC": Plain transport::Uc, &[];
+        "XRC": ToSrq transport::XrcInitiator, &[XRC];
         "UD": ToFull transport::Ud, &[FULL_AV];
         "UD, compact": ToCompact transport::Ud, &[BASE_AV];
         "DCI": ToTarget transport::Dci, &[FULL_AV];

@@ -9,3 +9,4 @@ mod register;
 mod retire;
 mod rig;
 mod window;
+mod xrc;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::db::Register;
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::transport::{Connected, Transport};
+use blueflame::transport::{Connected, Receives, Transport};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, Owned, OwnedCq, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport};
 use blueflame::wqe::WorkRequest;
@@ -83,7 +83,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     }
 }
 
-pub(crate) fn end<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> End<T> {
+pub(crate) fn end<T: VerbsTransport + Receives>(device: &Device, pd: &ProtectionDomain) -> End<T> {
     let cq = device.completion_queue(64).build().expect("a completion queue");
     let pair = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair");
     End::new(pd, cq, pair)
@@ -105,7 +105,10 @@ pub(crate) fn connect<T: Connected, A: Register, B: Register>(
     b.connect(&path, &at_b, &at_a).expect("connect");
 }
 
-pub(crate) fn connected<T: VerbsTransport + Connected>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
+pub(crate) fn connected<T: VerbsTransport + Connected + Receives>(
+    device: &Device,
+    pd: &ProtectionDomain,
+) -> (End<T>, End<T>) {
     let (mut a, mut b) = (end(device, pd), end(device, pd));
     connect(device, &mut a.sq, &mut b.sq);
     (a, b)

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport::{self, InlineNone};
-use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, WrId};
+use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
 use blueflame::{Remote, Sge};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
@@ -82,7 +82,7 @@ impl Request {
     pub(crate) fn wr(&self, transport: Transport, id: u64) -> Wr {
         let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
         let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
-        let reliable = matches!(transport, Transport::Rc | Transport::Dc);
+        let reliable = matches!(transport, Transport::Rc | Transport::Dc | Transport::Xrc);
         let kind = match self.kind % if reliable { 9 } else { 5 } {
             _ if transport == Transport::RawPacket && self.kind != 0 => {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
@@ -120,20 +120,26 @@ impl Request {
         };
         let fences = [Fence::None, Fence::Small, Fence::Reads, Fence::Strong, Fence::SmallAndReads];
         let fence = fences[usize::from(self.flags >> 2) % fences.len()];
-        let to = (transport == Transport::Dc && kind != Kind::Nop).then(|| self.target());
+        let to = match transport {
+            _ if kind == Kind::Nop => None,
+            Transport::Dc => Some(self.target()),
+            Transport::Xrc => Some(Target::Srq(Srqn::truncate(self.imm ^ self.rkey))),
+            _ => None,
+        };
         Wr { kind, data, id, signaled: self.flags & 1 != 0, solicited: self.flags & 2 != 0, fence, to }
     }
 }
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
-    match input.service % 6 {
+    match input.service % 7 {
         0 => post::<transport::Rc>(input),
         1 => post::<transport::Uc>(input),
         2 => post::<transport::RawPacket<InlineNone>>(input),
         3 => post::<transport::Ud>(input),
         4 => post::<transport::Dci>(input),
-        _ => post::<transport::DciStreams>(input),
+        5 => post::<transport::DciStreams>(input),
+        _ => post::<transport::XrcInitiator>(input),
     }
 }
 
@@ -253,7 +259,12 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::Frame(headers, _) => (unsafe { wr.data.head(headers) }, &wr.data.rest(headers)),
         _ => (Vec::new(), &wr.data),
     };
-    assert_eq!(found.target, wr.to.map(|_| request.found_target()));
+    let (target, srqn) = match wr.to {
+        None => (None, None),
+        Some(Target::Srq(srqn)) => (None, Some(srqn.get())),
+        Some(_) => (Some(request.found_target()), None),
+    };
+    assert_eq!((found.target, found.srqn), (target, srqn));
     let payload = match data {
         Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),

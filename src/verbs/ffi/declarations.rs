@@ -505,6 +505,42 @@ pub unsafe fn alloc_parent_domain(
     }
 }
 
+/// `ibv_open_xrcd`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context; `attr` names an open descriptor or none.
+pub unsafe fn open_xrcd(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_xrcd_init_attr) -> *mut sys::ibv_xrcd {
+    match extended_op!(ctx, open_xrcd) {
+        // SAFETY: the caller vouches for the context; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_close_xrcd`. Returns 0 or an errno.
+///
+/// # Safety
+/// `xrcd` came from [`open_xrcd`] on `ctx`, and nothing uses it any more.
+pub unsafe fn close_xrcd(ctx: *mut sys::ibv_context, xrcd: *mut sys::ibv_xrcd) -> c_int {
+    match extended_op!(ctx, close_xrcd) {
+        // SAFETY: the caller vouches for the domain.
+        Some(op) => unsafe { op(xrcd) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_create_srq_ex`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context. The objects that `attr` names are alive, of this context, and outlive what is returned.
+pub unsafe fn create_srq_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_srq_init_attr_ex) -> *mut sys::ibv_srq {
+    match extended_op!(ctx, create_srq_ex) {
+        // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
 /// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
 pub(super) fn not_supported<T>() -> *mut T {
     // SAFETY: the C library's per-thread errno is always there to be written.

@@ -100,13 +100,13 @@ fn both_sides_of_a_mismatch_say_both_values() {
 fn transports_must_agree_where_both_are_told() {
     let (rc, uc) = (sys::ibv_qp_type::IBV_QPT_RC as u8, sys::ibv_qp_type::IBV_QPT_UC as u8);
     let (first, _) = both(
-        |stream| tell_and_hear(stream, &v2(1), &message(&v2(1), rc, b"").expect("short")),
-        |stream| tell_and_hear(stream, &v2(2), &message(&v2(2), uc, b"").expect("short")),
+        |stream| tell_and_hear(stream, &v2(1), &message(&v2(1), rc, b"").expect("short"), rc),
+        |stream| tell_and_hear(stream, &v2(2), &message(&v2(2), uc, b"").expect("short"), uc),
     );
     let text = first.expect_err("RC and UC").to_string();
     assert!(text.starts_with("the transports differ: RC on this side, UC on the peer's"), "{text}");
     let (first, second) = both(
-        |stream| tell_and_hear(stream, &v2(1), &message(&v2(1), rc, b"").expect("short")),
+        |stream| tell_and_hear(stream, &v2(1), &message(&v2(1), rc, b"").expect("short"), rc),
         |stream| exchange(stream, &v2(2), b""),
     );
     assert!(first.is_ok() && second.is_ok());

@@ -1,0 +1,220 @@
+//! Extended reliable connections: domains, and the targets in them. Their shared receive queues are beside the others (`srq.rs`).
+//!
+//! ```text
+//!   this process                                       the peer
+//!   SendQueue<XrcInitiator> ── requests name ──> XrcTarget ─┬─> OwnedSrq 1, its CQ and its protection domain
+//!                              an SRQ's number              └─> OwnedSrq 2, of another process, maybe
+//!                                                  all of one XrcDomain
+//! ```
+
+use core::ptr::NonNull;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::device::Context;
+use super::error::non_null;
+use super::event::event;
+use super::handshake::{self, HandshakeError, Peer};
+use super::parts::{Shadow, fits};
+use super::qp::QpHandle;
+use super::states::zeroed_attr;
+use super::{Device, Endpoint, Error, Path, Qp, VerbsTransport, ffi};
+use crate::transport;
+use crate::types::{Psn, Qpn, Wqebbs};
+
+const OBJECT: &str = "XRC target";
+
+impl VerbsTransport for transport::XrcInitiator {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_XRC_SEND;
+    const RELIABLE: bool = true;
+    const OPERAND_DS: usize = 2;
+    const RECEIVES: bool = false;
+    const PEER_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_XRC_RECV;
+    const NAME: &'static str = "XRC initiator";
+}
+
+/// An XRC domain (`ibv_xrcd`): [targets](XrcTarget) deliver to the shared receive queues of theirs only
+/// ([`xrc_shared_recv_queue`](super::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct XrcDomain {
+    pub(super) handle: Arc<XrcdHandle>,
+}
+
+/// The domain that everything in it keeps alive.
+#[derive(Debug)]
+pub(super) struct XrcdHandle {
+    raw: NonNull<sys::ibv_xrcd>,
+    context: Arc<Context>,
+}
+
+// SAFETY: libibverbs locks what its calls share; a domain may be used from any thread and from several.
+unsafe impl Send for XrcdHandle {}
+// SAFETY: as above.
+unsafe impl Sync for XrcdHandle {}
+
+impl Drop for XrcdHandle {
+    fn drop(&mut self) {
+        event!(DEBUG, "XRC domain closed");
+        // SAFETY: from `ibv_open_xrcd` on this context; everything made in it held this object and is gone.
+        unsafe { ffi::close_xrcd(self.context.raw(), self.raw.as_ptr()) };
+    }
+}
+
+impl Device {
+    /// An XRC domain of this process alone.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], or a failed call.
+    pub fn xrc_domain(&self) -> Result<XrcDomain, Error> {
+        self.open_xrcd(-1)
+    }
+
+    /// The XRC domain of a file, made if there is none: all processes that name the same file (its inode) get the same. The file
+    /// may be closed afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], or a failed call.
+    pub fn xrc_domain_of(&self, file: &impl AsFd) -> Result<XrcDomain, Error> {
+        self.open_xrcd(file.as_fd().as_raw_fd())
+    }
+
+    fn open_xrcd(&self, fd: i32) -> Result<XrcDomain, Error> {
+        if !self.attr().xrc {
+            return Err(Error::Unsupported { what: "XRC" });
+        }
+        use sys::ibv_xrcd_init_attr_mask as mask;
+        let mut attr = sys::ibv_xrcd_init_attr {
+            comp_mask: (mask::IBV_XRCD_INIT_ATTR_FD | mask::IBV_XRCD_INIT_ATTR_OFLAGS).0,
+            fd,
+            oflags: libc::O_CREAT,
+        };
+        // SAFETY: the context is open; the descriptor is borrowed, or none.
+        let raw = non_null("ibv_open_xrcd", unsafe { ffi::open_xrcd(self.as_raw(), &raw mut attr) })?;
+        event!(DEBUG, "XRC domain opened", device = self.name(), of_a_file = fd >= 0);
+        Ok(XrcDomain { handle: Arc::new(XrcdHandle { raw, context: Arc::clone(&self.context) }) })
+    }
+}
+
+impl XrcDomain {
+    /// Makes a target: the receiving end of an XRC connection (`IBV_QPT_XRC_RECV`), in RESET.
+    ///
+    /// It lives as long as its handles here. Verbs would let other processes open it, too (`ibv_open_qp`); libmlx5 crashes when
+    /// what was opened so is given back (`mlx5_destroy_qp`: it frees a doorbell record that there is not), so this crate does not.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn target(&self) -> Result<XrcTarget, Error> {
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.qp_type = sys::ibv_qp_type::IBV_QPT_XRC_RECV;
+        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_XRCD.0;
+        attr.xrcd = self.as_raw();
+        let mut mlx5 = ffi::Mlx5dvQpInitAttr::default();
+        // SAFETY: the domain is alive; the attributes live until the call returns.
+        let raw = unsafe { ffi::mlx5dv_create_qp(self.device().raw(), &raw mut attr, &raw mut mlx5) };
+        self.adopt(non_null("mlx5dv_create_qp", raw)?)
+    }
+
+    /// A target over a queue pair that was just made in this domain.
+    fn adopt(&self, raw: NonNull<sys::ibv_qp>) -> Result<XrcTarget, Error> {
+        let mut handle = QpHandle {
+            raw,
+            adopted: false,
+            qpn: Qpn::truncate(0),
+            recv_qpn: Qpn::truncate(0),
+            reliable: true,
+            device: Arc::clone(self.device().attr()),
+            window: Wqebbs(0),
+            taken: None,
+            _sq_shadow: Shadow::new(0),
+            _rq_shadow: None,
+            _claim: None,
+            under: None,
+            _xrcd: Some(Arc::clone(&self.handle)),
+        };
+        // SAFETY: alive; written once.
+        let number = unsafe { (*raw.as_ptr()).qp_num };
+        handle.qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
+        handle.recv_qpn = handle.qpn;
+        event!(DEBUG, "XRC target made", qpn = number);
+        Ok(XrcTarget { qp: Qp { handle: Arc::new(handle) } })
+    }
+
+    pub(super) fn device(&self) -> &Context {
+        &self.handle.context
+    }
+
+    /// The raw domain, for calls this crate does not wrap; alive as long as `self` or anything in it.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_xrcd {
+        self.handle.raw.as_ptr()
+    }
+}
+
+/// The receiving end of an XRC connection, for one [`XrcInitiator`](transport::XrcInitiator): it has no queues, and so posts and
+/// completes nothing. Messages go to the shared receive queues that they name, and complete there; completions carry its number.
+///
+/// An error of a request is its error: it goes to the error state, and the shared receive queues stay as they are. What it had taken
+/// from one and not completed is flushed there. [`AsyncEvents::leave_shared_queue`](super::AsyncEvents::leave_shared_queue) waits
+/// until it takes no more.
+#[derive(Clone, Debug)]
+pub struct XrcTarget {
+    qp: Qp,
+}
+
+impl XrcTarget {
+    /// Its number, states and endpoint: what the initiator is to be told.
+    #[must_use]
+    pub fn qp(&self) -> &Qp {
+        &self.qp
+    }
+
+    /// INIT to RTR to RTS: it answers the initiator `remote` from here on. `local` is what that was told.
+    ///
+    /// # Errors
+    /// Those of [`Qp::to_rtr`], or a failed call.
+    pub fn connect(&self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        type Mask = sys::ibv_qp_attr_mask;
+        self.qp.to_rtr(path, remote)?;
+        // It sends nothing of its own, but the kernel wants these (Linux `drivers/infiniband/core/verbs.c`, `qp_state_table`).
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        (attr.timeout, attr.sq_psn) = (path.timeout, local.psn.get());
+        self.qp.modify(&mut attr, Mask::IBV_QP_STATE | Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_SQ_PSN)?;
+        event!(INFO, "connected", qpn = self.qp.qpn().get(), peer = %remote);
+        Ok(())
+    }
+
+    /// Connects with the initiator at the other side of `stream`, which calls [`connect_over`](super::Owned::connect_over).
+    /// What that must know besides is the numbers of shared receive queues.
+    ///
+    /// # Errors
+    /// [`HandshakeError`].
+    pub fn connect_over<S: Read + Write>(
+        &self,
+        stream: &mut S,
+        path: &Path,
+        data: &[u8],
+    ) -> Result<Peer, HandshakeError> {
+        let types = (sys::ibv_qp_type::IBV_QPT_XRC_RECV, sys::ibv_qp_type::IBV_QPT_XRC_SEND);
+        handshake::shake_hands(stream, &self.qp, types, path, data, |local, remote| self.connect(path, local, remote))
+    }
+
+    /// To RESET, from any state; to be connected again from there.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn reset(&self) -> Result<(), Error> {
+        self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)
+    }
+}
+
+impl XrcTarget {
+    /// The endpoint to tell the initiator, with a random PSN.
+    #[must_use]
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        self.qp.endpoint_with(path, Psn::random())
+    }
+}

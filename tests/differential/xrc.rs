@@ -1,0 +1,132 @@
+//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and what arrives there.
+
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::cq::Cqe;
+use blueflame::queue::RetireError;
+use blueflame::transport::XrcInitiator;
+use blueflame::types::{Psn, Srqn, WrId};
+use blueflame::verbs::{Cq, Error, OwnedSrq, QueuePair, XrcDomain, XrcTarget, ffi};
+use blueflame_testkit::request::{Data, Kind, Target};
+use proptest::prelude::*;
+use rdma_sys as sys;
+
+use crate::post::{self, Receive};
+use crate::sends::{self, run};
+use crate::shared_receives::parts;
+use crate::twin::{Link, Receiver};
+use crate::verbs::{Fabric, Geometry, PolledCq};
+
+/// What the twins send to: a target each, and a shared receive queue each, of libmlx5's and of this crate's.
+struct Far {
+    targets: [XrcTarget; 2],
+    theirs: TheirSrq,
+    our_srq: OwnedSrq,
+}
+
+/// One that libmlx5 drives.
+struct TheirSrq {
+    raw: NonNull<sys::ibv_srq>,
+    _domain: XrcDomain,
+}
+
+impl Drop for TheirSrq {
+    fn drop(&mut self) {
+        // SAFETY: made below, and destroyed once.
+        assert_eq!(unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) }, 0);
+    }
+}
+
+impl TheirSrq {
+    fn new(fabric: &Fabric, domain: &XrcDomain, geometry: &Geometry, cq: &PolledCq) -> Self {
+        use sys::ibv_srq_init_attr_mask as mask;
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.attr = sys::ibv_srq_attr { max_wr: geometry.receives, max_sge: geometry.recv_sge, srq_limit: 0 };
+        attr.comp_mask = (mask::IBV_SRQ_INIT_ATTR_TYPE
+            | mask::IBV_SRQ_INIT_ATTR_PD
+            | mask::IBV_SRQ_INIT_ATTR_XRCD
+            | mask::IBV_SRQ_INIT_ATTR_CQ)
+            .0;
+        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
+        (attr.pd, attr.xrcd, attr.cq) = (fabric.pd.as_raw(), domain.as_raw(), cq.as_raw());
+        // SAFETY: all three are alive; the attributes live until the call returns.
+        let raw = unsafe { ffi::create_srq_ex(fabric.device.as_raw(), &raw mut attr) };
+        Self { raw: NonNull::new(raw).expect("ibv_create_srq_ex"), _domain: domain.clone() }
+    }
+}
+
+impl Receiver for Far {
+    fn numbers(&self) -> [u32; 2] {
+        self.targets.each_ref().map(|target| target.qp().qpn().get())
+    }
+
+    fn named(&self) -> [u32; 2] {
+        [parts(self.theirs.raw.as_ptr()).srqn, self.our_srq.handle().srqn().get()]
+    }
+
+    fn xrc_targets(&self) -> Option<&[XrcTarget; 2]> {
+        Some(&self.targets)
+    }
+
+    fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
+        // Of no bytes, libmlx5 44 writes entries that the device takes for 2 GiB.
+        let some = |(id, sges): &Receive| (*id, sges.iter().filter(|sge| sge.length != 0).copied().collect());
+        let list: Vec<Receive> = list.iter().map(some).collect();
+        let (raw, mut bad) = (self.theirs.raw.as_ptr(), null_mut());
+        // SAFETY: the queue is alive, the list lives until the call returns, the memory is the fabric's.
+        post::receive(&list, |first| unsafe { sys::ibv_post_srq_recv(raw, first, &raw mut bad) });
+        let mut batch = self.our_srq.batch();
+        for (id, sges) in &list {
+            // SAFETY: the fabric's memory, which outlives the queue.
+            unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+        }
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {
+        self.our_srq.retire(cqe)
+    }
+}
+
+impl Link for XrcInitiator {
+    const COLUMN: &str = "XRC";
+
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error> {
+        let (path, target) = (fabric.path(), target.expect("an initiator has a target"));
+        let here = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
+        let there = target.endpoint(&path);
+        target.qp().to_init(&path)?;
+        target.connect(&path, &there, &here)?;
+        pair.qp.to_init(&path)?;
+        pair.sq.connect(&path, &here, &there)
+    }
+
+    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+        let domain = fabric.device.xrc_domain().expect("an XRC domain");
+        let (receives, sge) = (geometry.receives, geometry.recv_sge);
+        let our_srq = fabric.pd.xrc_shared_recv_queue(&domain, cqs.1, receives, sge).expect("an XRC SRQ");
+        let targets = [(); 2].map(|()| domain.target().expect("a target"));
+        Some(Box::new(Far { targets, theirs: TheirSrq::new(fabric, &domain, geometry, cqs.0), our_srq }))
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        sends::request(fabric, true, max_sge, max_inline)
+    }
+
+    /// Each twin's own: which number it has is not known here.
+    fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+        Just(Some(Target::Srq(Srqn::truncate(0)))).boxed()
+    }
+}
+
+#[test]
+fn initiators() {
+    let run = run::<XrcInitiator>;
+    run("one WQEBB", Geometry { sends: 1, send_sge: 1, receives: 1, recv_sge: 1, ..Geometry::default() }, 0);
+    run("tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
+    run("inline", Geometry { sends: 5, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
+    run("many entries", Geometry { sends: 6, send_sge: 20, inline: 100, ..Geometry::default() }, 0);
+    run("all signalled", Geometry { inline: 400, cqe_bytes: 128, signal_all: true, ..Geometry::default() }, 0);
+}
