@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::types::Psn;
-use blueflame::verbs::{Access, Buffer, Device, LinkLayer, OwnedCq, Path, Pool, ProtectionDomain, QueuePair};
+use blueflame::verbs::{
+    Access, AsyncEvent, AsyncEvents, Buffer, Device, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain,
+    QpEvent, QueuePair, SrqEvent,
+};
 use blueflame::{ByQpn, WrId, transport, wqe};
 
 const QUEUE_PAIRS: u64 = 64;
@@ -125,4 +128,142 @@ fn connections_come_and_go() {
         }
     }
     assert_eq!(connections.len(), 40 - 13);
+}
+
+/// One that is served: its own end, and the server's, whose receives are shared.
+struct Client {
+    own: QueuePair<transport::Rc>,
+    served: QueuePair<transport::Rc>,
+    sent: u64,
+    received: Vec<u64>,
+}
+
+/// A server of many clients with few receives, which are shared.
+struct Shop {
+    server: Server,
+    events: AsyncEvents,
+    srq: OwnedSrq,
+    /// Where the server's ends complete.
+    cq: OwnedCq,
+    clients: ByQpn<Client>,
+    /// Receives that are not posted: each has eight bytes of the buffer.
+    free: Vec<usize>,
+    low: bool,
+    refills: usize,
+}
+
+/// Receives that can be posted, and how many are left when the queue tells.
+const STOCK: usize = 24;
+const LOW: u32 = 7;
+
+impl Shop {
+    fn new(clients: usize) -> Self {
+        let server = Server::new();
+        let device = server.pd.device();
+        let cq = device.completion_queue(1023).build().expect("a CQ");
+        let srq = server.pd.shared_recv_queue(STOCK as u32, 1).expect("an SRQ");
+        let (events, free) = (device.async_events(), (0..STOCK).collect());
+        let mut shop = Self { server, events, srq, cq, clients: ByQpn::new(), free, low: true, refills: 0 };
+        for _ in 0..clients {
+            let Server { pd, cq, path, .. } = &shop.server;
+            let builder = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(0).inline(8);
+            let mut own = builder.build().expect("a queue pair");
+            let builder = pd.queue_pair(shop.cq.handle(), shop.cq.handle());
+            let mut served = builder.sends(1).shared_recv_queue(shop.srq.handle()).build().expect("a queue pair");
+            let ends = [own.qp.endpoint(path), served.qp.endpoint(path)];
+            for qp in [&own.qp, &served.qp] {
+                qp.to_init(path).expect("INIT");
+            }
+            served.sq.connect(path, &ends[1], &ends[0]).expect("RTS");
+            own.sq.connect(path, &ends[0], &ends[1]).expect("RTS");
+            let client = Client { own, served, sent: 0, received: Vec::new() };
+            assert!(shop.clients.insert(client.served.qp.qpn(), client).is_none());
+        }
+        shop
+    }
+
+    /// Posts all that is free, and asks to be told again.
+    fn refill(&mut self) {
+        for place in self.free.drain(..) {
+            let sge = self.server.buffer.sge_of(place * 8..place * 8 + 8);
+            // SAFETY: the buffer is as old as the server, and is read when the receive has completed.
+            unsafe { self.srq.post(WrId(place as u64), &[sge]) }.expect("room");
+        }
+        self.srq.handle().arm_limit(LOW).expect("armed");
+        (self.low, self.refills) = (false, self.refills + 1);
+    }
+
+    /// Takes what has come.
+    fn serve(&mut self) -> usize {
+        if let Some(event) = self.events.wait_timeout(Duration::ZERO).expect("asked") {
+            let limit = AsyncEvent::Srq { srqn: self.srq.handle().srqn(), kind: SrqEvent::LimitReached };
+            if event == limit {
+                assert!(!self.low, "told twice, asked once");
+                self.low = true;
+            } else {
+                assert!(matches!(event, AsyncEvent::Qp { kind: QpEvent::CommunicationEstablished, .. }), "{event:?}");
+            }
+        }
+        let Self { srq, cq, clients, free, server, .. } = self;
+        let done = cq.poll_with(16, |cqe| {
+            assert_eq!(cqe.check(), Ok(Side::Responder));
+            let client = clients.find(&cqe).expect("of one of them");
+            let place = srq.retire(&cqe).expect("posted").0 as usize;
+            let mut bytes = [0; 8];
+            server.buffer.read(place * 8, &mut bytes);
+            client.received.push(u64::from_ne_bytes(bytes));
+            free.push(place);
+        });
+        // Completions may lag behind the event.
+        if self.low && self.free.len() > STOCK - LOW as usize {
+            self.refill();
+        }
+        done
+    }
+
+    /// Each client sends, and all is received.
+    fn round(&mut self) {
+        let senders: ByQpn<_> = self.clients.iter().fold(ByQpn::new(), |mut all, (served, client)| {
+            all.insert(client.own.qp.qpn(), served);
+            all
+        });
+        for (_, client) in self.clients.iter_mut() {
+            client.own.sq.post(&wqe::send().inline(&client.sent.to_ne_bytes()).signaled(WrId(0))).expect("room");
+            client.sent += 1;
+        }
+        let (begin, wanted) = (Instant::now(), self.clients.len());
+        let (mut sent, mut received) = (0, 0);
+        while sent < wanted || received < wanted {
+            received += self.serve();
+            let Self { server, clients, .. } = self;
+            sent += server.cq.poll_with(16, |cqe| {
+                assert_eq!(cqe.check(), Ok(Side::Requester));
+                let client = senders.get(cqe.qpn()).and_then(|&served| clients.get_mut(served)).expect("one of them");
+                client.own.sq.retire(&cqe).expect("its own");
+            });
+            assert!(begin.elapsed() < Duration::from_secs(20), "{sent} sent, {received} received of {wanted}");
+        }
+    }
+}
+
+/// One shared queue, one completion queue, each completion found by its number, and more receives posted each time that the queue
+/// tells that it runs low, and not before. A client that leaves takes none along.
+#[test]
+fn receives_of_many_clients_are_refilled_when_they_run_low() {
+    let mut shop = Shop::new(12);
+    shop.refill();
+    (0..30).for_each(|_| shop.round());
+    // 360 messages by 24 receives, of which 18 and more are used between two refills.
+    assert!((15..=20).contains(&shop.refills), "{}", shop.refills);
+    while shop.clients.len() > 9 {
+        let leaving = shop.clients.iter().next().map(|(qpn, _)| qpn).expect("some");
+        let client = shop.clients.remove(leaving).expect("there");
+        assert_eq!(client.received, (0..client.sent).collect::<Vec<_>>());
+        let left = shop.events.leave_shared_queue(&client.served.qp, Duration::from_secs(20), |_| ()).expect("asked");
+        assert!(left, "told of its last WQE");
+        drop(client);
+        (0..5).for_each(|_| shop.round());
+    }
+    assert!(shop.clients.iter().all(|(_, it)| it.received == (0..it.sent).collect::<Vec<_>>()));
+    assert_eq!(shop.srq.posted() as usize + shop.free.len(), STOCK, "each receive is accounted for");
 }
