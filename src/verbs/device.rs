@@ -175,6 +175,10 @@ pub struct DeviceAttr {
     pub atomics: bool,
     /// The device has extended reliable connections.
     pub xrc: bool,
+    /// There are memory windows of type 1.
+    pub memory_windows: bool,
+    /// There are memory windows of type 2B.
+    pub memory_windows_2: bool,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
@@ -366,6 +370,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
     // SAFETY: the caller's.
     let mlx5 = unsafe { query_mlx5(context) }?;
+    let has = |flag: u32| attr.device_cap_flags & flag != 0;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
     Ok(DeviceAttr {
         fw_ver: String::from_utf8_lossy(&fw_ver).into_owned(),
@@ -385,6 +390,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
         max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
+        memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
+        memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,

@@ -122,7 +122,7 @@ pub use error::{CallError, Error};
 pub use link::{LinkLayer, PortState};
 pub use memory::{
     Access, AddressSpace, Buffer, Change, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces, Memory,
-    MemoryAttr, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Sges,
+    MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Sges, WindowType,
 };
 pub use pages::Pages;
 pub use path::Path;

@@ -3,11 +3,12 @@ use super::be::Be64;
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
 use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
-use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList};
+use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList, Sge};
 use super::request::Request;
 use super::seg::AtomicSeg;
 use super::template::{GatherLen, InlineLen};
 use super::to::{Destination, To};
+use super::window::{BindWindow, Invalidate, Piece, Window, WindowRights};
 use crate::transport::MIN_INLINE_HEADERS;
 use crate::types::{Ds, Lkey, Rkey};
 
@@ -46,6 +47,64 @@ pub const fn fetch_add(remote: Remote, add: u64) -> Request<FetchAdd> {
 pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<CompareSwap> {
     let operands = AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
     Request::new(CompareSwap { remote, operands }, Empty)
+}
+
+/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](super::MAX_SGE_BYTES) bytes of a region that was registered for windows:
+/// from when this is done, peers do there what `rights` say by the window's new key. That is `new`, which differs from the key before
+/// in the lowest byte (`ibv_inc_rkey`); `verbs::MemoryWindow` keeps count.
+///
+/// The next request must not begin before: give it [`Fence::Small`](super::Fence::Small) at least, as libmlx5 does
+/// (`providers/mlx5/qp.c`, `next_fence`). Posting it is for the calls whose caller vouches for memory.
+///
+/// ```
+/// # use blueflame::{Lkey, PostError, Qpn, Rkey, SendQueue, Sge, WrId, transport};
+/// use blueflame::wqe::{self, Fence, Window, WindowRights};
+///
+/// /// Lends memory to the peer, and tells it the key.
+/// fn lend(sq: &mut SendQueue<transport::Rc>, window: Rkey, piece: Sge) -> Result<(), PostError> {
+///     let key = Rkey(window.0 & !0xff | window.0.wrapping_add(1) & 0xff);
+///     let window = Window::Type2 { rkey: window, qpn: sq.qpn() };
+///     let mut batch = sq.batch();
+///     // SAFETY: the memory stays registered, and nobody minds what the peer writes there.
+///     unsafe { batch.push_unchecked(&wqe::bind_window(window, key, piece, WindowRights::WRITE))? };
+///     batch.push(&wqe::send().inline(&key.0.to_be_bytes()).fence(Fence::Small).signaled(WrId(1)))?;
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{Lkey, Rkey, SendQueue, Sge, transport};
+/// # use blueflame::wqe::{self, Window, WindowRights};
+/// # fn lend(sq: &mut SendQueue<transport::Rc>, window: Window, piece: Sge) {
+/// let _ = sq.post(&wqe::bind_window(window, window.rkey(), piece, WindowRights::WRITE)); // it names memory
+/// # }
+/// ```
+#[inline]
+pub const fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Request<BindWindow, Piece> {
+    Request::new(BindWindow::new(window, new, piece, rights), Piece(piece))
+}
+
+/// Invalidates a memory window of type 2: its peer has no access by `rkey` any more, and the window can be bound again. The queue
+/// pair must be the one that has bound it. The next request needs a fence, as after [`bind_window`].
+#[inline]
+pub const fn local_invalidate(rkey: Rkey) -> Request<Invalidate> {
+    Request::new(Invalidate::new(rkey), Empty)
+}
+
+/// Binds a memory window of type 1 to nothing: nobody has access by `rkey` any more. It has the key `new` then, as with
+/// [`bind_window`], and so the next request needs a fence.
+#[inline]
+pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
+    Request::new(Invalidate::unbind(rkey, new), Empty)
+}
+
+impl Request<BindWindow, Piece> {
+    /// Has the addresses that peers name count from 0 (`IBV_ACCESS_ZERO_BASED`).
+    #[inline]
+    pub fn zero_based(self) -> Self {
+        self.with_operation(BindWindow::zero_based)
+    }
 }
 
 /// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the

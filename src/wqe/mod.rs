@@ -37,6 +37,7 @@ mod ds;
 mod error;
 mod ethernet;
 mod flags;
+mod key_seg;
 mod limits;
 mod opcode;
 mod operation;
@@ -50,10 +51,13 @@ pub mod seg;
 mod sink;
 mod template;
 mod to;
+mod window;
 mod xrc;
 
 pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
-pub use builders::{compare_swap, fetch_add, frame, nop, read, send, write};
+pub use builders::{
+    bind_window, compare_swap, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
+};
 pub use error::EncodeError;
 pub use ethernet::Frame;
 pub use flags::Fence;
@@ -64,6 +68,7 @@ pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
 pub use template::{GatherLen, InlineLen, TemplatePayload};
 pub use to::{Destination, To};
+pub use window::{BindWindow, Invalidate, Window, WindowRights};
 
 pub(crate) use ds::{DsWords, HeldDs};
 pub(crate) use request::Control;

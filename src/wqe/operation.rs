@@ -86,6 +86,21 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Uc, wqe::SendInval>();
 /// ```
 ///
+/// Memory windows are bound on connections, and by nobody else:
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, wqe::BindWindow>();
+/// legal::<transport::Uc, wqe::Invalidate>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, wqe::BindWindow>();
+/// ```
+///
 /// Datagrams are SENDs to an address, and an address is for datagrams only:
 ///
 /// ```

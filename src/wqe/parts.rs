@@ -2,3 +2,4 @@
 pub use super::ethernet::InlineHeaders;
 pub use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
 pub use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Payload, Registered, SgList};
+pub use super::window::Piece;

@@ -42,4 +42,5 @@ mod shared_receives;
 mod statuses;
 mod twin;
 mod verbs;
+mod windows;
 mod xrc;

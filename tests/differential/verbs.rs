@@ -148,6 +148,9 @@ impl RawQp {
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
             }
+            if matches!(kind, sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_UC) {
+                wanted = wanted | ops::IBV_QP_EX_WITH_BIND_MW | ops::IBV_QP_EX_WITH_LOCAL_INV;
+            }
             if matches!(
                 kind,
                 sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_DRIVER | sys::ibv_qp_type::IBV_QPT_XRC_SEND

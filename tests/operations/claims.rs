@@ -26,6 +26,7 @@ pub(crate) struct Claim {
 const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
+const WINDOWS: &str = "tests/differential/windows.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
 
 /// All of them.
@@ -35,6 +36,18 @@ pub(crate) const CLAIMS: &[Claim] = &[
         proof: Proof::Libmlx5,
         test: (SENDS, "reliable_connections"),
         operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim {
+        column: "RC",
+        proof: Proof::Libmlx5,
+        test: (WINDOWS, "on_reliable_connections"),
+        operations: &["BindWindow", "Invalidate"],
+    },
+    Claim {
+        column: "UC",
+        proof: Proof::Libmlx5,
+        test: (WINDOWS, "on_unreliable_connections"),
+        operations: &["BindWindow", "Invalidate"],
     },
     Claim {
         column: "UC",

@@ -17,6 +17,8 @@ pub(crate) struct Segment {
 
 const REMOTE: Segment = Segment { name: "remote address", ds: 1 };
 const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
+const UMR: Segment = Segment { name: "UMR control", ds: 3 };
+const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
 const XRC: Segment = Segment { name: "XRC segment", ds: 1 };
@@ -124,6 +126,8 @@ table! {
         Read wqe::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
         CompareSwap wqe::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
         FetchAdd wqe::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
+        Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

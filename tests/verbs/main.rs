@@ -8,3 +8,4 @@ mod end;
 mod messages;
 mod ownership;
 mod regions;
+mod windows;

@@ -34,6 +34,8 @@ pub(crate) struct MkeyInfo {
     pub(crate) free: bool,
     /// Peers may invalidate it.
     pub(crate) remote_invalidate: bool,
+    /// The QP that it is bound to.
+    pub(crate) qpn: Option<u32>,
     /// log2 of the bytes of each of its pages or pieces, if those all have the same length.
     pub(crate) log_bytes: Option<u8>,
 }
@@ -74,7 +76,9 @@ impl Device {
         self.variant = self.variant.wrapping_add(1);
         let key = index << 8 | u32::from(variant.unwrap_or(self.variant));
         self.resources.translations += entries;
-        self.resources.mkeys.insert(index, Mkey { key, context, behind, remote_invalidate, free, umr_octwords });
+        self.resources
+            .mkeys
+            .insert(index, Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords });
         Ok(key)
     }
 
@@ -89,14 +93,14 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub(crate) fn query_mkey(&self, index: u32) -> Result<MkeyInfo, Error> {
-        let Mkey { key, context, behind, remote_invalidate, free, .. } = self.resources.mkeys.find(index)?;
+        let Mkey { key, context, behind, remote_invalidate, qpn, free, .. } = self.resources.mkeys.find(index)?;
         let log_bytes = match behind {
             Behind::Memory | Behind::Pieces(KeyList::Own { .. }) => None,
             Behind::Pages(table) => Some(table.log_bytes()),
             Behind::Pieces(KeyList::Equal { log_bytes, .. }) => Some(*log_bytes),
         };
-        let (key, context, free, remote_invalidate) = (*key, *context, *free, *remote_invalidate);
-        Ok(MkeyInfo { key, context, free, remote_invalidate, log_bytes })
+        let (key, context, free, remote_invalidate, qpn) = (*key, *context, *free, *remote_invalidate, *qpn);
+        Ok(MkeyInfo { key, context, free, remote_invalidate, qpn, log_bytes })
     }
 
     /// Creates the memory key `key`, of host memory.
@@ -127,6 +131,15 @@ impl Device {
         Ok(())
     }
 
+    /// Destroys the memory key with this index, whatever its lowest byte is now.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub fn destroy_mkey_of(&mut self, index: u32) -> Result<(), Error> {
+        let key = self.resources.mkeys.find(index)?.key;
+        self.destroy_mkey(key)
+    }
+
     /// Destroys a memory key. Uses of it fail from now on.
     ///
     /// # Errors
@@ -143,7 +156,7 @@ impl Device {
 }
 
 fn of_memory(key: u32, context: MkeyContext) -> Mkey {
-    Mkey { key, context, behind: Behind::Memory, remote_invalidate: true, free: false, umr_octwords: None }
+    Mkey { key, context, behind: Behind::Memory, remote_invalidate: true, qpn: None, free: false, umr_octwords: None }
 }
 
 /// What is behind a key, in the form in which it is looked up. It has room for the region, unless the key is free.

@@ -34,19 +34,21 @@ pub(crate) struct Accessor {
     pub(crate) pd: Option<u32>,
     /// It may use [`RESERVED_LKEY`].
     pub(crate) reserved_lkey: bool,
+    /// The QP that asks for its peer: it may use keys that are bound to it.
+    pub(crate) qpn: Option<u32>,
 }
 
 impl From<u32> for Accessor {
     /// Who is of this protection domain, and no more.
     fn from(pd: u32) -> Self {
-        Self { pd: Some(pd), reserved_lkey: false }
+        Self { pd: Some(pd), reserved_lkey: false, qpn: None }
     }
 }
 
 impl From<&QpContext> for Accessor {
     fn from(qp: &QpContext) -> Self {
         let pd = (qp.transport != Transport::RegUmr).then_some(qp.pd);
-        Self { pd, reserved_lkey: qp.privileges.reserved_lkey }
+        Self { pd, reserved_lkey: qp.privileges.reserved_lkey, qpn: None }
     }
 }
 
@@ -65,6 +67,14 @@ pub(crate) enum KeyFault {
         found: u32,
         /// The queue's.
         expected: u32,
+    },
+    /// The key is bound to a QP, and it is another one that asks.
+    #[error("key {key:#x} is bound to QP {bound:#x}")]
+    WrongQp {
+        /// Key.
+        key: u32,
+        /// The QP.
+        bound: u32,
     },
     /// Not wholly inside of the key's region.
     #[error("key {key:#x}: {len} bytes at {addr:#x} are outside of its region")]
@@ -168,6 +178,8 @@ pub(crate) struct Mkey {
     pub(crate) behind: Behind,
     /// Peers may invalidate it.
     pub(crate) remote_invalidate: bool,
+    /// The QP whose peer alone may use it: a memory window of type 2, while it is bound (`mkc.qpn`).
+    pub(crate) qpn: Option<u32>,
     /// It gives access to nothing until UMR says otherwise (`mkc.free`).
     pub(crate) free: bool,
     /// UMR may change it (`mkc.umr_en`), and this is how long its list may become, in units of 16 bytes.
@@ -175,13 +187,23 @@ pub(crate) struct Mkey {
 }
 
 impl Mkey {
+    /// Whether who asks may use the key at all, as far as that depends on who it is.
+    pub(crate) fn check_user(&self, by: &Accessor) -> Result<(), KeyFault> {
+        let key = self.key;
+        if let Some(expected) = by.pd.filter(|&pd| pd != self.context.pd) {
+            return Err(KeyFault::WrongPd { key, found: self.context.pd, expected });
+        }
+        match self.qpn.filter(|_| self.qpn != by.qpn) {
+            Some(bound) => Err(KeyFault::WrongQp { key, bound }),
+            None => Ok(()),
+        }
+    }
+
     /// Offset of `len` bytes at `addr` in the region, after all checks of this key.
-    pub(crate) fn offset(&self, pd: Option<u32>, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
+    pub(crate) fn offset(&self, by: &Accessor, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
         let Self { key, context: c, .. } = self;
         let (key, c) = (*key, *c);
-        if let Some(expected) = pd.filter(|&pd| pd != c.pd) {
-            return Err(KeyFault::WrongPd { key, found: c.pd, expected });
-        }
+        self.check_user(by)?;
         if self.free {
             return Err(KeyFault::Free(key));
         }
@@ -206,35 +228,56 @@ mod tests {
     fn mkey(iova: u64) -> Mkey {
         let access = Access { local_write: true, remote_read: true, ..Access::default() };
         let context = MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access };
-        Mkey { key: KEY, context, behind: Behind::Memory, remote_invalidate: true, free: false, umr_octwords: None }
+        Mkey {
+            key: KEY,
+            context,
+            behind: Behind::Memory,
+            remote_invalidate: true,
+            qpn: None,
+            free: false,
+            umr_octwords: None,
+        }
     }
 
     #[test]
     fn bounds_are_exact() {
         let m = mkey(0x7000);
-        assert_eq!(m.offset(Some(3), 0x7000, 0x100, Need::LocalRead), Ok(0));
-        assert_eq!(m.offset(Some(3), 0x70ff, 1, Need::LocalRead), Ok(0xff));
-        assert_eq!(m.offset(Some(3), 0x7100, 0, Need::LocalRead), Ok(0x100));
+        assert_eq!(m.offset(&3.into(), 0x7000, 0x100, Need::LocalRead), Ok(0));
+        assert_eq!(m.offset(&3.into(), 0x70ff, 1, Need::LocalRead), Ok(0xff));
+        assert_eq!(m.offset(&3.into(), 0x7100, 0, Need::LocalRead), Ok(0x100));
         for (addr, len) in [(0x6fff, 1), (0x7000, 0x101), (0x70ff, 2), (0x7101, 0), (0, u64::MAX), (u64::MAX, 2)] {
             let fault = KeyFault::OutOfBounds { key: KEY, addr, len };
-            assert_eq!(m.offset(Some(3), addr, len, Need::LocalRead), Err(fault));
+            assert_eq!(m.offset(&3.into(), addr, len, Need::LocalRead), Err(fault));
         }
     }
 
     #[test]
     fn zero_based_and_iova_regions_translate() {
-        assert_eq!(mkey(0).offset(Some(3), 0x10, 8, Need::RemoteRead), Ok(0x10));
-        assert_eq!(mkey(u64::MAX - 0x7f).offset(Some(3), u64::MAX, 1, Need::LocalWrite), Ok(0x7f));
-        assert_eq!(mkey(u64::MAX - 0x7f).offset(Some(3), 0, 1, Need::LocalWrite), Ok(0x80));
+        assert_eq!(mkey(0).offset(&3.into(), 0x10, 8, Need::RemoteRead), Ok(0x10));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(&3.into(), u64::MAX, 1, Need::LocalWrite), Ok(0x7f));
+        assert_eq!(mkey(u64::MAX - 0x7f).offset(&3.into(), 0, 1, Need::LocalWrite), Ok(0x80));
     }
 
     #[test]
     fn pd_and_access_are_checked() {
         let m = mkey(0x7000);
         let wrong = KeyFault::WrongPd { key: KEY, found: 3, expected: 4 };
-        assert_eq!(m.offset(Some(4), 0x7000, 1, Need::LocalRead), Err(wrong));
+        assert_eq!(m.offset(&4.into(), 0x7000, 1, Need::LocalRead), Err(wrong));
         for need in [Need::RemoteWrite, Need::RemoteAtomic] {
-            assert_eq!(m.offset(Some(3), 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
+            assert_eq!(m.offset(&3.into(), 0x7000, 8, need), Err(KeyFault::NotPermitted { key: KEY, need }));
         }
+    }
+
+    #[test]
+    fn a_bound_key_is_for_one_qp() {
+        let m = Mkey { qpn: Some(0x77), ..mkey(0) };
+        let own = Accessor { qpn: Some(0x77), ..3.into() };
+        assert_eq!(m.offset(&own, 0, 1, Need::RemoteRead), Ok(0));
+        for other in [None, Some(0x78)] {
+            let other = Accessor { qpn: other, ..own };
+            let fault = KeyFault::WrongQp { key: KEY, bound: 0x77 };
+            assert_eq!(m.offset(&other, 0, 1, Need::RemoteRead), Err(fault));
+        }
+        assert_eq!(mkey(0).offset(&own, 0, 1, Need::RemoteRead), Ok(0), "one that is bound to none");
     }
 }

@@ -76,9 +76,11 @@ impl Failure {
     /// What a refused change of a memory key ends with.
     pub(crate) fn of_umr(fault: &UmrFault) -> Self {
         match fault {
-            UmrFault::Key(_) | UmrFault::NotEnabled(_) | UmrFault::State { .. } | UmrFault::NotPermitted { .. } => {
-                Self::UMR_KEY
-            }
+            UmrFault::Key(_)
+            | UmrFault::NotEnabled(_)
+            | UmrFault::State { .. }
+            | UmrFault::OtherQp { .. }
+            | UmrFault::NotPermitted { .. } => Self::UMR_KEY,
             UmrFault::Change { .. } => Self::UMR_CHANGE,
             UmrFault::Length { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
             UmrFault::List(_) => Self::SOURCE_PROTECTION,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::psn::Psn;
 use super::qp_core::QpCore;
-use crate::memory::mkey::KeyFault;
+use crate::memory::mkey::{Accessor, KeyFault};
 use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
 use crate::resources::Resources;
 
@@ -24,7 +24,7 @@ pub(super) enum Content {
     /// Memory.
     Read {
         /// Protection domain of the key.
-        pd: u32,
+        by: Accessor,
         /// What of it has not been sent.
         left: Reth,
     },
@@ -171,7 +171,7 @@ impl Answer {
                 headers.atomic_ack = Some(AtomicAckEth { original: *original });
                 Ok((build(&headers, 0, |_| Ok(()))?, true))
             }
-            Content::Read { pd, left } => {
+            Content::Read { by, left } => {
                 let len = left.len.min(qp.mtu);
                 let is_last = len == left.len;
                 let place = match (self.begun, is_last) {
@@ -183,7 +183,7 @@ impl Answer {
                 let mut headers = headers(qp, Operation::ReadResponse, place, self.psn)?;
                 headers.aeth = (place != Place::Middle).then_some(aeth);
                 let packet =
-                    build(&headers, len as usize, |out| resources.remote_read(*pd, left.rkey, left.addr, out))?;
+                    build(&headers, len as usize, |out| resources.remote_read(*by, left.rkey, left.addr, out))?;
                 self.begun = true;
                 self.psn = self.psn.plus(1);
                 left.addr = left.addr.wrapping_add(u64::from(len));

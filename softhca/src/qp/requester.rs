@@ -179,7 +179,7 @@ impl Requester {
         if request.span == 0 {
             // Going back to a lost packet before it does not do it again.
             if let Some(umr) = request.wqe.umr.take()
-                && let Err(fault) = resources.change_mkey(&qp.context, &umr)
+                && let Err(fault) = resources.change_mkey(qp.qpn, &qp.context, &umr)
             {
                 log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
                 request.failure = Some(Failure::of_umr(&fault));

@@ -12,6 +12,7 @@ use crate::context::{Access, ReceiveSource, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
 use crate::memory::Need;
+use crate::memory::mkey::Accessor;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, XrcEth};
 use crate::resources::Resources;
 
@@ -217,9 +218,9 @@ impl Responder {
                 if self.expected.after(psn) < qp.packets(reth.len) {
                     return Ok(());
                 }
-                let pd = pd_of_keys(qp, resources, packet)?;
-                check_remote(qp, pd, resources, &reth, Need::RemoteRead)?;
-                self.replies.answer_again(psn, Content::Read { pd, left: reth }, self.expected, qp.mtu);
+                let by = user_of_keys(qp, resources, packet)?;
+                check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
+                self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd => {
                 if let Some(&(_, original)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
@@ -256,7 +257,7 @@ impl Responder {
         if continues == place.begins() || !len_fits || continues && named != self.named {
             return Err(INVALID);
         }
-        let pd = pd_of_keys(qp, resources, packet)?;
+        let by = user_of_keys(qp, resources, packet)?;
         if let (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn)), false) = (qp.context.rq, named, continues) {
             let (_, xrc) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
             receives.turn_to(srqn, xrc);
@@ -271,10 +272,10 @@ impl Responder {
             _ => {}
         }
         match opcode.operation() {
-            Operation::Send => self.send(qp, pd, receives, resources, packet)?,
-            Operation::Write => self.write(qp, pd, receives, resources, packet)?,
-            Operation::ReadRequest => return self.read(qp, pd, resources, packet),
-            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, pd, resources, packet)?,
+            Operation::Send => self.send(qp, by, receives, resources, packet)?,
+            Operation::Write => self.write(qp, by, receives, resources, packet)?,
+            Operation::ReadRequest => return self.read(qp, by, resources, packet),
+            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, by, resources, packet)?,
             _ => return Err(INVALID),
         }
         Ok(1)
@@ -283,7 +284,7 @@ impl Responder {
     fn send(
         &mut self,
         qp: &QpCore,
-        pd: u32,
+        by: Accessor,
         receives: &mut Receives,
         resources: &mut Resources,
         packet: &Packet<'_>,
@@ -304,7 +305,7 @@ impl Responder {
         }
         if let Some(key) = packet.headers.ieth {
             resources
-                .invalidate(pd, key.0)
+                .invalidate(by, key.0)
                 .map_err(|_| Refusal::WrongReceive(NakCode::REMOTE_ACCESS, Failure::BAD_INVALIDATE))?;
         }
         self.complete_receive(qp, receives, resources, packet, end as u32);
@@ -314,7 +315,7 @@ impl Responder {
     fn write(
         &mut self,
         qp: &QpCore,
-        pd: u32,
+        by: Accessor,
         receives: &mut Receives,
         resources: &mut Resources,
         packet: &Packet<'_>,
@@ -324,7 +325,7 @@ impl Responder {
         let (mut left, whole) = match (self.arriving, packet.headers.reth) {
             (Arriving::Write(left, whole), _) => (left, whole),
             (_, Some(reth)) => {
-                check_remote(qp, pd, resources, &reth, Need::RemoteWrite)?;
+                check_remote(qp, by, resources, &reth, Need::RemoteWrite)?;
                 (reth, reth.len)
             }
             _ => return Err(INVALID),
@@ -336,7 +337,7 @@ impl Responder {
         if opcode.tail() == Tail::Immediate {
             take_receive(qp, receives, resources)?;
         }
-        resources.remote_write(pd, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
+        resources.remote_write(by, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
         left.len -= len;
         match (place.ends(), opcode.tail()) {
@@ -347,16 +348,16 @@ impl Responder {
         Ok(())
     }
 
-    fn read(&mut self, qp: &QpCore, pd: u32, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
+    fn read(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
         let reth = packet.headers.reth.ok_or(INVALID)?;
         self.check_resources(qp)?;
-        check_remote(qp, pd, resources, &reth, Need::RemoteRead)?;
+        check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
         self.complete_message();
-        self.replies.answer(self.expected, Content::Read { pd, left: reth });
+        self.replies.answer(self.expected, Content::Read { by, left: reth });
         Ok(qp.packets(reth.len))
     }
 
-    fn atomic(&mut self, qp: &QpCore, pd: u32, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
+    fn atomic(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
         let request = packet.headers.atomic.ok_or(INVALID)?;
         self.check_resources(qp)?;
         if !access(qp).remote_atomic || !request.addr.is_multiple_of(8) {
@@ -368,7 +369,7 @@ impl Responder {
             true => old,
             false => old.wrapping_add(request.swap_add),
         };
-        let original = resources.remote_atomic(pd, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
+        let original = resources.remote_atomic(by, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
         if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
             self.atomics.pop_front();
         }
@@ -430,15 +431,17 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
     }
 }
 
-/// The protection domain of the keys that a request names: XRC has that of the SRQ, which must be of the target's domain.
-fn pd_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
-    match (qp.context.rq, packet.headers.xrc) {
+/// Whose the keys must be that a request names: of the QP and its protection domain. XRC has that of the SRQ, which must be of the
+/// target's domain.
+fn user_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<Accessor, Refusal> {
+    let pd = match (qp.context.rq, packet.headers.xrc) {
         (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {
             let (srq, _) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
-            Ok(srq.context().pd)
+            srq.context().pd
         }
-        _ => Ok(qp.context.pd),
-    }
+        _ => qp.context.pd,
+    };
+    Ok(Accessor { qpn: Some(qp.qpn), ..pd.into() })
 }
 
 fn access(qp: &QpCore) -> Access {
@@ -447,7 +450,7 @@ fn access(qp: &QpCore) -> Access {
 
 /// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
 /// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
-fn check_remote(qp: &QpCore, pd: u32, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
+fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
     let permitted = match need {
         Need::RemoteRead => access(qp).remote_read,
         _ => access(qp).remote_write,
@@ -455,7 +458,7 @@ fn check_remote(qp: &QpCore, pd: u32, resources: &Resources, reth: &Reth, need: 
     if !permitted || u64::from(reth.len) > qp.max_message {
         return Err(INVALID);
     }
-    resources.check_remote(pd, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+    resources.check_remote(by, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
 }
 
 fn is_answered(packet: &Packet<'_>) -> bool {

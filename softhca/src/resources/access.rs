@@ -35,7 +35,7 @@ enum Spot {
 
 /// A walk through indirect keys.
 struct Walk<'a> {
-    pd: Option<u32>,
+    by: Accessor,
     need: Need,
     /// Pieces that it may still have.
     pieces: u32,
@@ -61,19 +61,19 @@ impl Resources {
         if key == NULL_KEY && !need.is_remote() {
             return f(Spot::Null, 0..len);
         }
-        let Accessor { pd, reserved_lkey } = by.into();
-        if key == RESERVED_LKEY && reserved_lkey && !need.is_remote() {
+        let by = by.into();
+        if key == RESERVED_LKEY && by.reserved_lkey && !need.is_remote() {
             PagedMemory::check_host_address(addr, len as u64)?;
             return f(Spot::Host(addr), 0..len);
         }
         let mkey = self.find_mkey(key)?;
-        let offset = mkey.offset(pd, addr, len as u64, need)?;
+        let offset = mkey.offset(&by, addr, len as u64, need)?;
         match &mkey.behind {
             Behind::Memory => return f(Spot::Host(mkey.context.addr.wrapping_add(offset)), 0..len),
             Behind::Pages(table) => return pages(mkey, table, offset, 0..len, need, &mut f),
             Behind::Pieces(_) => {}
         }
-        let mut walk = Walk { pd, need: need.of_piece(), pieces: MAX_PIECES, take: &mut f };
+        let mut walk = Walk { by, need: need.of_piece(), pieces: MAX_PIECES, take: &mut f };
         self.walk(&mut walk, mkey, offset, 0..len, 1).map_err(|fault| match fault {
             // Of the whole access, and not of the piece at which it was too much.
             KeyFault::TooManyPieces { .. } => KeyFault::TooManyPieces { key, addr, len: len as u64 },
@@ -110,7 +110,7 @@ impl Resources {
                 (walk.take)(Spot::Null, at..end)?;
             } else {
                 let inner = self.find_mkey(found.key)?;
-                let offset = inner.offset(walk.pd, found.addr, (end - at) as u64, walk.need)?;
+                let offset = inner.offset(&walk.by, found.addr, (end - at) as u64, walk.need)?;
                 self.walk(walk, inner, offset, at..end, depth + 1)?;
             }
             at = end;
@@ -208,35 +208,54 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`].
-    pub(crate) fn check_remote(&self, pd: u32, rkey: u32, addr: u64, len: u64, need: Need) -> Result<(), KeyFault> {
+    pub(crate) fn check_remote(
+        &self,
+        by: impl Into<Accessor>,
+        rkey: u32,
+        addr: u64,
+        len: u64,
+        need: Need,
+    ) -> Result<(), KeyFault> {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
         // A message is shorter than the address space of any host that has a device.
         let len = usize::try_from(len).map_err(|_| KeyFault::OutOfBounds { key: rkey, addr, len })?;
-        self.for_spots((pd, rkey, need), addr, len, |_, _| Ok(()))
+        self.for_spots((by, rkey, need), addr, len, |_, _| Ok(()))
     }
 
     /// Reads for a peer.
     ///
     /// # Errors
     /// [`KeyFault`]; `out` is then unspecified.
-    pub(crate) fn remote_read(&self, pd: u32, rkey: u32, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
+    pub(crate) fn remote_read(
+        &self,
+        by: impl Into<Accessor>,
+        rkey: u32,
+        addr: u64,
+        out: &mut [u8],
+    ) -> Result<(), KeyFault> {
         if out.is_empty() {
             return Ok(());
         }
-        self.for_spots((pd, rkey, Need::RemoteRead), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part]))
+        self.for_spots((by, rkey, Need::RemoteRead), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part]))
     }
 
     /// Writes for a peer.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then, unless it is a [`KeyFault::Dma`] of one of several pieces.
-    pub(crate) fn remote_write(&self, pd: u32, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
+    pub(crate) fn remote_write(
+        &self,
+        by: impl Into<Accessor>,
+        rkey: u32,
+        addr: u64,
+        data: &[u8],
+    ) -> Result<(), KeyFault> {
         if data.is_empty() {
             return Ok(());
         }
-        let access = (pd, rkey, Need::RemoteWrite);
+        let access = (by.into(), rkey, Need::RemoteWrite);
         // All pieces are found before any is written.
         let mut pieces = 0;
         let mut first = None;
@@ -257,13 +276,13 @@ impl Resources {
     /// [`KeyFault`]; nothing is written then.
     pub(crate) fn remote_atomic(
         &self,
-        pd: u32,
+        by: impl Into<Accessor>,
         rkey: u32,
         addr: u64,
         f: &mut dyn FnMut(u64) -> u64,
     ) -> Result<u64, KeyFault> {
         let mut whole = None;
-        self.for_spots((pd, rkey, Need::RemoteAtomic), addr, 8, |spot, part| {
+        self.for_spots((by, rkey, Need::RemoteAtomic), addr, 8, |spot, part| {
             if part == (0..8) {
                 whole = Some(spot);
             }
@@ -283,16 +302,16 @@ impl Resources {
     /// destroyed, but is free: it gives access to no memory.
     ///
     /// # Errors
-    /// [`KeyFault`] if there is no such key in the protection domain, or peers may not invalidate it.
-    pub(crate) fn invalidate(&mut self, pd: u32, rkey: u32) -> Result<(), KeyFault> {
+    /// [`KeyFault`] if there is no such key in the protection domain, it is bound to another QP, or peers may not invalidate it.
+    pub(crate) fn invalidate(&mut self, by: impl Into<Accessor>, rkey: u32) -> Result<(), KeyFault> {
         let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
-        if mkey.context.pd != pd {
-            return Err(KeyFault::WrongPd { key: rkey, found: mkey.context.pd, expected: pd });
-        }
+        mkey.check_user(&by.into())?;
         if !mkey.remote_invalidate {
             return Err(KeyFault::NotInvalidated(rkey));
         }
         mkey.free = true;
+        // A window of type 2 is of a QP only while it is bound.
+        mkey.qpn = None;
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ fn add(resources: &mut Resources, access: Access, (iova, addr, len): (u64, u64, 
     let context = MkeyContext { pd: PD, iova, addr, len, access };
     resources.mkeys.insert(
         index,
-        Mkey { key: index << 8, context, behind, remote_invalidate: false, free: false, umr_octwords: None },
+        Mkey { key: index << 8, context, behind, remote_invalidate: false, qpn: None, free: false, umr_octwords: None },
     );
     index << 8
 }
@@ -131,7 +131,7 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
     let behind = Behind::Pieces(list);
     resources.mkeys.insert(
         index,
-        Mkey { key: index << 8, context, behind, remote_invalidate: false, free: false, umr_octwords: None },
+        Mkey { key: index << 8, context, behind, remote_invalidate: false, qpn: None, free: false, umr_octwords: None },
     );
     assert_eq!(read::<1>(&resources, index << 8, 0), Err(KeyFault::TooIndirect { key: index << 8 }));
     // As many as may be, and one more.

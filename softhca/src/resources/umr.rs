@@ -31,6 +31,14 @@ pub(crate) enum UmrFault {
         /// Its state.
         free: bool,
     },
+    /// The key is to be bound to another QP than this.
+    #[error("key {key:#x}: bound to QP {qpn:#x} by another")]
+    OtherQp {
+        /// Key.
+        key: u32,
+        /// The other one.
+        qpn: u32,
+    },
     /// The QP may not change this.
     #[error("key {key:#x}: {what} only by a kernel's queue")]
     NotPermitted {
@@ -68,11 +76,11 @@ pub(crate) enum UmrFault {
 }
 
 impl Resources {
-    /// Does what a UMR WQE of `qp` asks for.
+    /// Does what a UMR WQE of the QP `qpn` asks for.
     ///
     /// # Errors
     /// [`UmrFault`]; nothing has changed then.
-    pub(crate) fn change_mkey(&mut self, qp: &QpContext, umr: &Umr) -> Result<(), UmrFault> {
+    pub(crate) fn change_mkey(&mut self, qpn: u32, qp: &QpContext, umr: &Umr) -> Result<(), UmrFault> {
         let bytes = self.list_of(qp, umr)?;
         let index = umr.key >> 8;
         let mkey = self.mkeys.get(index).ok_or(KeyFault::NoSuch(umr.key))?;
@@ -85,7 +93,16 @@ impl Resources {
         if umr.must_be_free.is_some_and(|free| free != mkey.free) {
             return Err(UmrFault::State { key, free: mkey.free });
         }
-        let after = self.changed(key, before, &umr.change)?;
+        if umr.must_be_of_qp
+            && let Some(bound) = mkey.qpn.filter(|&bound| bound != qpn)
+        {
+            return Err(KeyFault::WrongQp { key, bound }.into());
+        }
+        if let Some(Some(qpn)) = umr.change.qpn.filter(|&new| new.is_some_and(|new| new != qpn)) {
+            return Err(UmrFault::OtherQp { key, qpn });
+        }
+        let is_list = matches!(mkey.behind, Behind::Pieces(_));
+        let after = self.changed(key, before, is_list, &umr.change)?;
         let free = umr.change.free.unwrap_or(mkey.free);
         let end = umr.at.checked_add(umr.octwords.into()).filter(|&end| end <= room.into());
         if umr.octwords != 0 && end.is_none() {
@@ -106,6 +123,7 @@ impl Resources {
             list.apply(&mut mkey.behind);
             mkey.context = after;
             mkey.free = free;
+            mkey.qpn = umr.change.qpn.unwrap_or(mkey.qpn);
             mkey.remote_invalidate = umr.change.remote_invalidate.unwrap_or(mkey.remote_invalidate);
             if let Some(variant) = umr.change.variant {
                 mkey.key = index << 8 | u32::from(variant);
@@ -132,7 +150,13 @@ impl Resources {
     }
 
     /// The context with what changes of it, which is one that a key can have.
-    fn changed(&self, key: u32, before: MkeyContext, change: &KeyChange) -> Result<MkeyContext, UmrFault> {
+    fn changed(
+        &self,
+        key: u32,
+        before: MkeyContext,
+        is_list: bool,
+        change: &KeyChange,
+    ) -> Result<MkeyContext, UmrFault> {
         let wrong = |what| Err(UmrFault::Change { key, what });
         let access = Access {
             local_write: change.local_write.unwrap_or(before.access.local_write),
@@ -140,7 +164,8 @@ impl Resources {
             remote_read: change.remote_read.unwrap_or(before.access.remote_read),
             remote_atomic: change.remote_atomic.unwrap_or(before.access.remote_atomic),
         };
-        if (access.remote_write || access.remote_atomic) && !access.local_write {
+        // Pieces have keys of their own, which must permit local writes; libmlx5 binds windows without.
+        if (access.remote_write || access.remote_atomic) && !access.local_write && !is_list {
             return wrong("remote write or atomic access without local write");
         }
         if change.local_read == Some(false) {

@@ -65,7 +65,11 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
 
     let imm = be32(wqe, control::IMM);
-    let umr = if shape.tail == Tail::Key { Some(Box::new(umr::take(&mut segs, imm)?)) } else { None };
+    let umr = if shape.tail == Tail::Key {
+        Some(Box::new(umr::take(&mut segs, imm, transport == Transport::RegUmr)?))
+    } else {
+        None
+    };
 
     let op = match opcode {
         opcode::SEND | opcode::TSO => framing.map_or(SendOp::Send(address), SendOp::Frame),

@@ -135,9 +135,6 @@ pub enum WqeFault {
     /// A UMR WQE changes what this device has not.
     #[error("mkey_mask is {0:#x}: signatures, or fields that do not exist")]
     BadUmrMask(u64),
-    /// A UMR WQE makes a key one QP's.
-    #[error("a key of QP {0:#x} only")]
-    KeyOfOneQp(u32),
     /// The list of a UMR WQE is longer than the memory it is in.
     #[error("a list of {octwords} octwords in {bytes} bytes")]
     ShortList {

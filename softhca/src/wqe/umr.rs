@@ -21,6 +21,8 @@ mod control {
 
 /// `flags` of the UMR control segment (`MLX5_UMR_*`).
 mod flag {
+    /// It fails if the key is bound to another QP.
+    pub(super) const CHECK_QPN: u8 = 1 << 3;
     pub(super) const OFFSET: u8 = 1 << 4;
     /// It fails unless the key is free.
     pub(super) const MUST_BE_FREE: u8 = 1 << 5;
@@ -100,6 +102,8 @@ mod context {
     ];
 }
 
+/// No QP in particular.
+const ANY_QPN: u64 = 0xff_ffff;
 /// Octwords in which lists are counted (`MLX5_UMR_FLEX_ALIGNMENT`, 64 bytes).
 const LIST_UNIT: u16 = 4;
 /// Bytes of an octword.
@@ -112,6 +116,8 @@ pub struct Umr {
     pub key: u32,
     /// The key must be free, or must not be: otherwise nothing changes.
     pub must_be_free: Option<bool>,
+    /// The key must not be bound to another QP.
+    pub must_be_of_qp: bool,
     /// What changes of its context.
     pub change: KeyChange,
     /// Where in its list entries are written, in octwords.
@@ -138,6 +144,8 @@ pub struct KeyChange {
     pub free: Option<bool>,
     /// The lowest byte of the key.
     pub variant: Option<u8>,
+    /// The QP whose peer alone may use it; `Some(None)`: any.
+    pub qpn: Option<Option<u32>>,
     /// Protection domain.
     pub pd: Option<u32>,
     /// First address.
@@ -163,7 +171,10 @@ pub struct KeyChange {
 }
 
 /// Takes what follows the control segment, which names `key`.
-pub(super) fn take(segs: &mut Segments<'_>, key: u32) -> Result<Umr, WqeFault> {
+///
+/// What the mask does not name of the memory key segment means nothing. A `strict` queue's driver (Linux, on the queue that it has
+/// for this) leaves zeros in what has no meaning ever; libmlx5 leaves what the ring held before (`set_umr_mkey_seg`).
+pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Umr, WqeFault> {
     let (start, seg) = segs.take("UMR control", control::BYTES)?;
     let flags = seg[control::FLAGS];
     let conditions = flags & (flag::MUST_BE_FREE | flag::MUST_BE_VALID);
@@ -173,7 +184,7 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32) -> Result<Umr, WqeFault> {
         flag::MUST_BE_VALID => Some(false),
         _ => return Err(WqeFault::BadUmrFlags(flags)),
     };
-    if flags & !(flag::OFFSET | flag::MUST_BE_FREE | flag::MUST_BE_VALID | flag::INLINE) != 0 {
+    if flags & !(flag::CHECK_QPN | flag::OFFSET | flag::MUST_BE_FREE | flag::MUST_BE_VALID | flag::INLINE) != 0 {
         return Err(WqeFault::BadUmrFlags(flags));
     }
     for at in (control::RESERVED..control::OCTWORDS).chain(control::END..control::BYTES) {
@@ -193,10 +204,10 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32) -> Result<Umr, WqeFault> {
         return Err(WqeFault::BadUmrMask(mask));
     }
     let (start, seg) = segs.take("memory key", context::BYTES)?;
-    for field in context::RESERVED {
+    for field in context::RESERVED.into_iter().filter(|_| strict) {
         zero("memory key segment", start + field.0 / 8, bits(seg, field))?;
     }
-    let change = change(mask, seg)?;
+    let change = change(mask, seg, strict);
     let bytes = usize::from(octwords) * OCTWORD;
     let list = if flags & flag::INLINE != 0 {
         let (_, rest) = segs.take("inline list", bytes)?;
@@ -210,24 +221,24 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32) -> Result<Umr, WqeFault> {
         UmrList::Reference(seg)
     };
     segs.end()?;
-    Ok(Umr { key, must_be_free, change, at, octwords, list })
+    let must_be_of_qp = flags & flag::CHECK_QPN != 0;
+    Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list })
 }
 
 /// What the memory key segment says of the fields in `mask`.
-fn change(mask: u64, seg: &[u8]) -> Result<KeyChange, WqeFault> {
+fn change(mask: u64, seg: &[u8], strict: bool) -> KeyChange {
     let field = |bit: u64, field: (usize, usize)| (mask & bit != 0).then(|| bits(seg, field));
     let flag = |bit: u64, place: (usize, usize)| field(bit, place).map(|value| value != 0);
-    if let Some(qpn) = field(mask::QPN, context::QPN).filter(|&qpn| qpn != 0xff_ffff) {
-        return Err(WqeFault::KeyOfOneQp(qpn as u32));
-    }
-    let all = bits(seg, context::LENGTH64) != 0;
+    // The bit for all of the address space is of a field that libmlx5 does not write.
+    let all = strict && bits(seg, context::LENGTH64) != 0;
     let relaxed = [
         flag(mask::RELAXED_ORDERING_WRITE, context::RELAXED_ORDERING_WRITE),
         flag(mask::RELAXED_ORDERING_READ, context::RELAXED_ORDERING_READ),
     ];
-    Ok(KeyChange {
+    KeyChange {
         free: flag(mask::FREE, context::FREE),
         variant: field(mask::KEY, context::MKEY_7_0).map(|byte| byte as u8),
+        qpn: field(mask::QPN, context::QPN).map(|qpn| (qpn != ANY_QPN).then_some(qpn as u32)),
         pd: field(mask::PD, context::PD).map(|pd| pd as u32),
         start: field(mask::START_ADDR, context::START_ADDR),
         len: field(mask::LEN, context::LEN).map(|len| if all { u64::MAX } else { len }),
@@ -239,7 +250,7 @@ fn change(mask: u64, seg: &[u8]) -> Result<KeyChange, WqeFault> {
         remote_write: flag(mask::RW, context::RW),
         remote_atomic: flag(mask::A, context::A),
         relaxed_ordering: relaxed.into_iter().flatten().reduce(|one, other| one || other),
-    })
+    }
 }
 
 /// The number in these bits.

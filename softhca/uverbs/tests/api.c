@@ -251,8 +251,6 @@ static void extended_queues(void)
 	qp = ibv_create_qp_ex(context, &attr);
 	EXPECT(on_ethernet() ? qp && ibv_destroy_qp(qp) == 0 : !qp && errno == EOPNOTSUPP);
 	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
-	errno = 0;
-	EXPECT(!ibv_alloc_mw(pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP);
 }
 
 static void gids(void)

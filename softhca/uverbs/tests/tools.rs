@@ -327,6 +327,16 @@ fn calls_are_answered_as_by_the_kernel() {
 }
 
 #[test]
+fn memory_windows_are_bound_and_taken_back() {
+    let (_directory, program) = compiled("windows");
+    // What is refused is warned of.
+    for options in [&["--log", "error"][..], &["--log", "error", "--strict"], &["--log", "error", "--link", "ethernet"]]
+    {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn the_clock_of_a_device_can_be_read() {
     let (_directory, program) = compiled("clock");
     for options in [&[][..], STRICT, &["--link", "ethernet"]] {

@@ -42,6 +42,9 @@ impl Access {
     /// says whether the device can do this, and for which operations).
     pub const ON_DEMAND: Self = Self(flags::IBV_ACCESS_ON_DEMAND.0);
 
+    /// Memory windows can be bound to it ([`MemoryWindow`](super::MemoryWindow)).
+    pub const MW_BIND: Self = Self(flags::IBV_ACCESS_MW_BIND.0);
+
     /// Everything local and remote, in strict order.
     pub const ALL: Self =
         Self(Self::LOCAL_WRITE.0 | Self::REMOTE_READ.0 | Self::REMOTE_WRITE.0 | Self::REMOTE_ATOMIC.0);
@@ -76,11 +79,12 @@ impl BitOrAssign for Access {
 /// The names of the flags.
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [(u32, &str); 6] = [
+        const NAMES: [(u32, &str); 7] = [
             (flags::IBV_ACCESS_LOCAL_WRITE.0, "LOCAL_WRITE"),
             (flags::IBV_ACCESS_REMOTE_WRITE.0, "REMOTE_WRITE"),
             (flags::IBV_ACCESS_REMOTE_READ.0, "REMOTE_READ"),
             (flags::IBV_ACCESS_REMOTE_ATOMIC.0, "REMOTE_ATOMIC"),
+            (flags::IBV_ACCESS_MW_BIND.0, "MW_BIND"),
             (flags::IBV_ACCESS_ON_DEMAND.0, "ON_DEMAND"),
             (flags::IBV_ACCESS_RELAXED_ORDERING.0, "RELAXED_ORDERING"),
         ];

@@ -12,6 +12,8 @@
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //!
+//! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests.
+//!
 //! # Why there is no `&[u8]`
 //!
 //! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust reference
@@ -30,6 +32,7 @@ mod registration;
 mod reregister;
 mod rights;
 mod source;
+mod window;
 
 pub use access::Access;
 pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
@@ -40,3 +43,4 @@ pub use on_demand::{AddressSpace, Prefetch};
 pub use pieces::{HugeBuffer, InPieces, Sges};
 pub use reregister::{Change, NotReregistered};
 pub use source::{Memory, RawMemory};
+pub use window::{MemoryWindow, WindowType};

@@ -358,6 +358,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     view.set(mkc::MKEY_7_0, (info.key & 0xff).into());
     view.set(mkc::PD, info.context.pd.into());
     view.set(mkc::EN_RINVAL, info.remote_invalidate.into());
+    view.set(mkc::QPN, info.qpn.map_or(ANY_QPN, u64::from));
     if !all {
         view.set(mkc::START_ADDR, info.context.iova);
         view.set(mkc::LEN, info.context.len);

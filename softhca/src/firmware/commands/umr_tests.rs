@@ -435,9 +435,9 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
     let cases = [
         // Flags: what has no meaning; both checks at once.
         (with(&|umr| umr.flags |= 1), LOCAL_QP),
-        (with(&|umr| umr.flags |= 8), LOCAL_QP),
+        (with(&|umr| umr.flags |= 4), LOCAL_QP),
         (with(&|umr| umr.flags |= CHECK_FREE), LOCAL_QP),
-        // An offset that is not said to be one; half a unit; signatures; a key of one QP.
+        // An offset that is not said to be one; half a unit; signatures.
         (with(&|umr| umr.offset = 4), LOCAL_QP),
         (with(&|umr| umr.offset = 1 << 16), LOCAL_QP),
         (with(&|umr| umr.octwords = 2), LOCAL_QP),

@@ -4,6 +4,20 @@ use super::abi;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 abi! {
+    /// `struct mlx5_ib_alloc_mw`.
+    struct AllocMwReq {
+        comp_mask: u32,
+        num_klms: u8,
+        reserved1: u8,
+        reserved2: u16,
+    }
+
+    /// What it answers.
+    struct AllocMwUhwResp {
+        comp_mask: u32,
+        response_length: u32,
+    }
+
     /// `struct mlx5_ib_alloc_ucontext_req_v2`.
     struct AllocUcontextReq {
         total_num_bfregs: u32,

@@ -10,6 +10,7 @@ pub(crate) mod object {
     pub(crate) const SRQ: u16 = 5;
     pub(crate) const AH: u16 = 6;
     pub(crate) const MR: u16 = 7;
+    pub(crate) const MW: u16 = 8;
     pub(crate) const FLOW: u16 = 9;
     pub(crate) const XRCD: u16 = 0xa;
     pub(crate) const RWQ_IND_TBL: u16 = 0xb;
@@ -75,6 +76,8 @@ pub(crate) mod command {
     pub(crate) const REG_MR: u32 = 9;
     pub(crate) const REREG_MR: u32 = 11;
     pub(crate) const DEREG_MR: u32 = 13;
+    pub(crate) const ALLOC_MW: u32 = 14;
+    pub(crate) const DEALLOC_MW: u32 = 16;
     pub(crate) const CREATE_COMP_CHANNEL: u32 = 17;
     pub(crate) const RESIZE_CQ: u32 = 19;
     pub(crate) const DESTROY_CQ: u32 = 20;

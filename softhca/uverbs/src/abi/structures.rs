@@ -51,6 +51,21 @@ abi! {
         reserved: [u8; 4],
     }
 
+    /// `struct ib_uverbs_alloc_mw`.
+    struct AllocMw {
+        response: u64,
+        pd_handle: u32,
+        /// `enum ib_uverbs_mw_type` (`IB_MW_TYPE_1`, `IB_MW_TYPE_2`).
+        mw_type: u8,
+        reserved: [u8; 3],
+    }
+
+    /// `struct ib_uverbs_alloc_mw_resp`.
+    struct AllocMwResp {
+        mw_handle: u32,
+        rkey: u32,
+    }
+
     /// `struct ib_uverbs_ex_query_device`.
     struct ExQueryDevice {
         comp_mask: u32,

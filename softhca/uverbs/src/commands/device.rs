@@ -142,6 +142,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         max_cq: has.max_cq,
         max_cqe: has.max_cqe,
         max_mr: has.max_mr,
+        max_mw: has.max_mw,
         max_pd: has.max_pd,
         max_qp_rd_atom: has.max_qp_rd_atom,
         max_res_rd_atom: has.max_qp_rd_atom.wrapping_mul(has.max_qp),

@@ -4,8 +4,8 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, cq, device, dm, event_file, flow, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, wq_table,
-    xrc, xrcd,
+    advise, ah, cq, device, dm, event_file, flow, mr, mw, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq,
+    wq_table, xrc, xrcd,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -54,6 +54,7 @@ const METHODS: &[Method] = {
         method(object::MR, 3, "QUERY_MR", 5, mr::query),
         method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
         method(object::MR, 5, "REG_MR", 11, mr::reg),
+        method(object::MW, 0, "MW_DESTROY", 1, mw::destroy),
         method(object::FLOW, 0, "FLOW_DESTROY", 1, flow::destroy),
         method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, wq_table::destroy),
         method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
@@ -100,6 +101,8 @@ const COMMANDS: &[Command] = {
         command(command::REG_MR, mr::write_reg),
         command(command::REREG_MR, mr::write_rereg),
         command(command::DEREG_MR, mr::write_dereg),
+        command(command::ALLOC_MW, mw::alloc),
+        command(command::DEALLOC_MW, mw::write_dealloc),
         command(command::CREATE_COMP_CHANNEL, event_file::create_channel),
         command(command::RESIZE_CQ, cq::resize),
         command(command::DESTROY_CQ, cq::write_destroy),

@@ -15,6 +15,7 @@ mod flow_spec;
 mod ioctl;
 mod mr;
 mod mtu;
+mod mw;
 mod pd;
 mod port;
 mod qp;

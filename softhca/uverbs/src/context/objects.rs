@@ -27,6 +27,8 @@ pub(crate) enum Rank {
     Cq,
     /// An XRC domain.
     Xrcd,
+    /// A memory window.
+    Mw,
     /// A memory region.
     Mr,
     /// A protection domain.

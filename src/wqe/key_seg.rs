@@ -1,0 +1,167 @@
+//! The segments of requests that change a memory key (UMR). Each has its field map (byte offsets, big endian), its layout, and how
+//! its words are made. Knows no request.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+use super::be::{Be16, Be32, Be64};
+use super::ds::DsWords;
+use crate::types::DS_BYTES;
+
+/// UMR control segment: what is to change of a memory key, and what must hold of it
+/// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_umr_ctrl_seg`).
+///
+/// ```text
+///   0  inline (1), check free (2), translation offset (1), check QPN (1), 0 (3)
+///   1  0 (24)
+///   4  entries that follow, in 16 bytes (16)
+///   6  where in the key's list they go, in 16 bytes (16)
+///   8  which fields of the memory key segment count (64)
+///  16  0 (256)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct UmrCtrlSeg {
+    /// [`umr`] flags.
+    pub flags: u8,
+    /// Zero.
+    pub rsvd0: [u8; 3],
+    /// Entries, in units of 16 bytes; a multiple of 4.
+    pub klm_octowords: Be16,
+    /// Where in the list they go, in units of 16 bytes.
+    pub translation_offset: Be16,
+    /// [`umr`] mask: fields of [`MkeySeg`] that count.
+    pub mkey_mask: Be64,
+    /// Zero.
+    pub rsvd1: [Be64; 4],
+}
+
+const_assert_eq!(size_of::<UmrCtrlSeg>(), 3 * DS_BYTES);
+const_assert_eq!(offset_of!(UmrCtrlSeg, flags), 0);
+const_assert_eq!(offset_of!(UmrCtrlSeg, rsvd0), 1);
+const_assert_eq!(offset_of!(UmrCtrlSeg, klm_octowords), 4);
+const_assert_eq!(offset_of!(UmrCtrlSeg, translation_offset), 6);
+const_assert_eq!(offset_of!(UmrCtrlSeg, mkey_mask), 8);
+const_assert_eq!(offset_of!(UmrCtrlSeg, rsvd1), 16);
+
+/// Memory key segment: the fields of a key's context that change (`struct mlx5_wqe_mkey_context_seg`).
+///
+/// ```text
+///   0  0 (1), free (1), 0 (6)
+///   2  0 (1), atomic (1), remote write (1), remote read (1), local write (1), local read (1), 0 (2)
+///   4  QPN (24), lowest byte of the key (8)
+///  12  flags, protection domain (24)
+///  16  first address (64)
+///  24  bytes (64)
+///  32  signature list (32)
+///  52  entries of the list (32)
+///  59  log2 of a page's bytes (8)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct MkeySeg {
+    /// [`umr::FREE`]: the key gives access to nothing.
+    pub free: u8,
+    /// Zero.
+    pub reserved1: u8,
+    /// Rights.
+    pub access_flags: u8,
+    /// Zero.
+    pub sf: u8,
+    /// The QP whose peer may use the key in bits 31:8, all ones for any; its lowest byte in 7:0.
+    pub qpn_mkey: Be32,
+    /// Zero.
+    pub reserved2: Be32,
+    /// Flags, and the protection domain in bits 23:0.
+    pub flags_pd: Be32,
+    /// First address of the region.
+    pub start_addr: Be64,
+    /// Bytes of the region.
+    pub len: Be64,
+    /// Size of the list of signatures, in units of 16 bytes.
+    pub bsf_octword_size: Be32,
+    /// Zero.
+    pub reserved3: [Be32; 4],
+    /// Size of the list, in units of 16 bytes.
+    pub translations_octword_size: Be32,
+    /// Zero.
+    pub reserved4: [u8; 3],
+    /// log2 of the bytes of a page, or of each piece.
+    pub log_page_size: u8,
+    /// Zero.
+    pub reserved: Be32,
+}
+
+const_assert_eq!(size_of::<MkeySeg>(), 4 * DS_BYTES);
+const_assert_eq!(offset_of!(MkeySeg, free), 0);
+const_assert_eq!(offset_of!(MkeySeg, reserved1), 1);
+const_assert_eq!(offset_of!(MkeySeg, access_flags), 2);
+const_assert_eq!(offset_of!(MkeySeg, sf), 3);
+const_assert_eq!(offset_of!(MkeySeg, qpn_mkey), 4);
+const_assert_eq!(offset_of!(MkeySeg, reserved2), 8);
+const_assert_eq!(offset_of!(MkeySeg, flags_pd), 12);
+const_assert_eq!(offset_of!(MkeySeg, start_addr), 16);
+const_assert_eq!(offset_of!(MkeySeg, len), 24);
+const_assert_eq!(offset_of!(MkeySeg, bsf_octword_size), 32);
+const_assert_eq!(offset_of!(MkeySeg, reserved3), 36);
+const_assert_eq!(offset_of!(MkeySeg, translations_octword_size), 52);
+const_assert_eq!(offset_of!(MkeySeg, reserved4), 56);
+const_assert_eq!(offset_of!(MkeySeg, log_page_size), 59);
+const_assert_eq!(offset_of!(MkeySeg, reserved), 60);
+
+/// Bits of the two segments (`MLX5_WQE_UMR_CTRL_*`, `MLX5_WQE_MKEY_CONTEXT_*`).
+pub mod umr {
+    /// Flag: the entries are in the WQE.
+    pub const INLINE: u8 = 1 << 7;
+    /// Flag: it fails unless the key is free.
+    pub const CHECK_FREE: u8 = 1 << 5;
+    /// Flag: `translation_offset` is one.
+    pub const TRANSLATION_OFFSET: u8 = 1 << 4;
+    /// Flag: it fails if the key is bound to another QP.
+    pub const CHECK_QPN: u8 = 1 << 3;
+
+    /// Mask: bytes.
+    pub const MASK_LEN: u64 = 1;
+    /// Mask: first address.
+    pub const MASK_START_ADDR: u64 = 1 << 6;
+    /// Mask: lowest byte of the key.
+    pub const MASK_MKEY: u64 = 1 << 13;
+    /// Mask: QPN.
+    pub const MASK_QPN: u64 = 1 << 14;
+    /// Mask: local write.
+    pub const MASK_LOCAL_WRITE: u64 = 1 << 18;
+    /// Mask: remote read.
+    pub const MASK_REMOTE_READ: u64 = 1 << 19;
+    /// Mask: remote write.
+    pub const MASK_REMOTE_WRITE: u64 = 1 << 20;
+    /// Mask: atomic.
+    pub const MASK_ATOMIC: u64 = 1 << 21;
+    /// Mask: free.
+    pub const MASK_FREE: u64 = 1 << 29;
+
+    /// `free`: it is.
+    pub const FREE: u8 = 1 << 6;
+    /// Right: atomic.
+    pub const ATOMIC: u8 = 1 << 6;
+    /// Right: remote write.
+    pub const REMOTE_WRITE: u8 = 1 << 5;
+    /// Right: remote read.
+    pub const REMOTE_READ: u8 = 1 << 4;
+}
+
+/// Gives a segment of several DS without padding its words.
+macro_rules! words {
+    ($seg:ty, $ds:literal) => {
+        impl From<$seg> for [DsWords; $ds] {
+            #[inline]
+            fn from(seg: $seg) -> Self {
+                // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte
+                // of the value is initialised, and any 16 bytes are two `u64`.
+                unsafe { core::mem::transmute::<$seg, [[u64; 2]; $ds]>(seg) }.map(DsWords)
+            }
+        }
+    };
+}
+
+words!(UmrCtrlSeg, 3);
+words!(MkeySeg, 4);

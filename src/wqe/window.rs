@@ -1,0 +1,240 @@
+//! Memory windows: requests that bind them to a piece of a region, and that take this back. Knows no request and no queue.
+use core::ops::BitOr;
+
+use super::be::{Be16, Be32, Be64};
+use super::ds::DsWords;
+use super::error::EncodeError;
+use super::key_seg::{MkeySeg, UmrCtrlSeg, umr};
+use super::limits::{Limits, MAX_SGE_BYTES};
+use super::opcode::Opcode;
+use super::operation::{Operation, SupportedOn};
+use super::payload::{Payload, Sge};
+use super::sealed::Sealed;
+use super::seg::DataSeg;
+use super::sink::Sink;
+use crate::transport::{Rc, Uc};
+use crate::types::{Qpn, Rkey};
+
+/// A memory window, as the requests that change it name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// Of type 1: bound by any queue pair of its protection domain, for all of them.
+    Type1 {
+        /// Its key now.
+        rkey: Rkey,
+    },
+    /// Of type 2: bound by a queue pair, for that one's peer; before it is bound again, somebody must invalidate it.
+    Type2 {
+        /// Its key now, or before it was invalidated.
+        rkey: Rkey,
+        /// The queue pair that binds it: the one to which the request is posted.
+        qpn: Qpn,
+    },
+}
+
+impl Window {
+    /// Its key.
+    #[must_use]
+    pub const fn rkey(self) -> Rkey {
+        match self {
+            Self::Type1 { rkey } | Self::Type2 { rkey, .. } => rkey,
+        }
+    }
+
+    const fn qpn_mkey(self, new: Rkey) -> u32 {
+        let qpn = match self {
+            Self::Type1 { .. } => ANY_QPN,
+            Self::Type2 { qpn, .. } => qpn.get(),
+        };
+        qpn << 8 | new.0 & 0xff
+    }
+}
+
+/// No QP in particular.
+const ANY_QPN: u32 = 0xff_ffff;
+/// Octwords of a list of one entry: lists are whole WQEBBs.
+const LIST_OCTWORDS: u16 = 4;
+
+/// What peers may do in a window, by its key. Combine with `|`. The region behind it must permit it, too, and for the last two local
+/// writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRights(u8);
+
+impl WindowRights {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// READ.
+    pub const READ: Self = Self(umr::REMOTE_READ);
+    /// WRITE.
+    pub const WRITE: Self = Self(umr::REMOTE_WRITE);
+    /// Atomics.
+    pub const ATOMIC: Self = Self(umr::ATOMIC);
+
+    /// Whether peers could change something.
+    #[must_use]
+    pub const fn change(self) -> bool {
+        self.0 & (umr::REMOTE_WRITE | umr::ATOMIC) != 0
+    }
+}
+
+impl BitOr for WindowRights {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Both segments behind the control segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KeySegs {
+    key: u32,
+    umr: UmrCtrlSeg,
+    mkey: MkeySeg,
+}
+
+/// Binds a memory window: from when it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
+///
+/// ```text
+///    0  control segment: the window's key before
+///   16  UMR control segment
+///   64  memory key segment: the new key's lowest byte, rights, first address and length
+///  128  the piece: bytes, lkey and address; zeros up to 192
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BindWindow(KeySegs);
+
+/// Takes access by a key back: a window of type 2 is invalidated (`IBV_WR_LOCAL_INV`), one of type 1 bound to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invalidate(KeySegs);
+
+impl KeySegs {
+    const fn new(key: Rkey, flags: u8, octwords: u16, mask: u64, mkey: MkeySeg) -> Self {
+        let umr = UmrCtrlSeg {
+            flags: umr::TRANSLATION_OFFSET | umr::INLINE | flags,
+            rsvd0: [0; 3],
+            klm_octowords: Be16::new(octwords),
+            translation_offset: Be16::new(0),
+            mkey_mask: Be64::new(umr::MASK_FREE | umr::MASK_MKEY | mask),
+            rsvd1: [Be64::new(0); 4],
+        };
+        Self { key: key.0, umr, mkey }
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        <[DsWords; 3]>::from(self.umr).into_iter().for_each(|ds| sink.ds(ds));
+        <[DsWords; 4]>::from(self.mkey).into_iter().for_each(|ds| sink.ds(ds));
+    }
+}
+
+const NO_CHANGE: MkeySeg = MkeySeg {
+    free: 0,
+    reserved1: 0,
+    access_flags: 0,
+    sf: 0,
+    qpn_mkey: Be32::new(0),
+    reserved2: Be32::new(0),
+    flags_pd: Be32::new(0),
+    start_addr: Be64::new(0),
+    len: Be64::new(0),
+    bsf_octword_size: Be32::new(0),
+    reserved3: [Be32::new(0); 4],
+    translations_octword_size: Be32::new(0),
+    reserved4: [0; 3],
+    log_page_size: 0,
+    reserved: Be32::new(0),
+};
+
+impl BindWindow {
+    pub(super) const fn new(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Self {
+        let (flags, mask) = match window {
+            Window::Type1 { .. } => (0, 0),
+            Window::Type2 { .. } => (umr::CHECK_FREE, umr::MASK_QPN),
+        };
+        let rights_mask = umr::MASK_LOCAL_WRITE | umr::MASK_REMOTE_READ | umr::MASK_REMOTE_WRITE | umr::MASK_ATOMIC;
+        let mkey = MkeySeg {
+            access_flags: rights.0,
+            qpn_mkey: Be32::new(window.qpn_mkey(new)),
+            start_addr: Be64::new(piece.addr),
+            len: Be64::new(piece.length as u64),
+            ..NO_CHANGE
+        };
+        let mask = mask | umr::MASK_LEN | umr::MASK_START_ADDR | rights_mask;
+        Self(KeySegs::new(window.rkey(), flags, LIST_OCTWORDS, mask, mkey))
+    }
+
+    /// The same, with addresses that count from 0.
+    pub(super) const fn zero_based(mut self) -> Self {
+        self.0.mkey.start_addr = Be64::new(0);
+        self
+    }
+}
+
+impl Invalidate {
+    /// Of a window of type 2, by the queue pair that has bound it.
+    pub(super) const fn new(key: Rkey) -> Self {
+        let mkey = MkeySeg { free: umr::FREE, qpn_mkey: Be32::new(ANY_QPN << 8), ..NO_CHANGE };
+        Self(KeySegs::new(key, umr::CHECK_QPN, 0, umr::MASK_QPN, mkey))
+    }
+
+    /// Of a window of type 1.
+    pub(super) const fn unbind(key: Rkey, new: Rkey) -> Self {
+        let qpn_mkey = Be32::new(ANY_QPN << 8 | new.0 & 0xff);
+        Self(KeySegs::new(key, 0, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }))
+    }
+}
+
+/// Makes an operation of both segments.
+macro_rules! operation {
+    ($($op:ty)*) => {$(
+        impl Sealed for $op {}
+        impl Operation for $op {
+            const OPCODE: Opcode = Opcode::Umr;
+            const DS: usize = 7;
+
+            #[inline]
+            fn imm(&self) -> Be32 {
+                Be32::new(self.0.key)
+            }
+
+            #[inline(always)]
+            fn encode<S: Sink>(&self, sink: &mut S) {
+                self.0.encode(sink);
+            }
+        }
+        impl SupportedOn<Rc> for $op {}
+        impl SupportedOn<Uc> for $op {}
+    )*};
+}
+
+operation!(BindWindow Invalidate);
+
+/// The piece of a region that a window is bound to: who posts it gives peers access to that memory, so it counts as memory that the
+/// request names.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece(pub(super) Sge);
+
+impl Sealed for Piece {}
+impl Payload for Piece {
+    // One entry, and the rest of its WQEBB.
+    const MAX_DS: Option<usize> = Some(4);
+    const INLINE: bool = false;
+    const NEEDS: Limits = Limits::NONE;
+
+    #[inline(always)]
+    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
+        if self.0.length > MAX_SGE_BYTES { Err(EncodeError::sge_too_long(self.0.length)) } else { Ok(4) }
+    }
+
+    #[inline(always)]
+    fn has_static_size(&self) -> bool {
+        self.0.length <= MAX_SGE_BYTES
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.ds(DataSeg::new(self.0.length, self.0.lkey, self.0.addr).into());
+        (1..4).for_each(|_| sink.ds(DsWords::ZERO));
+    }
+}

@@ -1,0 +1,391 @@
+//! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted next.
+//!
+//! Both do the same with one window, one after the other, on rings that are cleared before: what libmlx5 leaves of the memory key
+//! segment as it was, this crate stores as zero. So the rings are equal, but for the numbers of the queue pairs.
+
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, MemoryWindow, WindowType};
+use blueflame::wqe::{self, Fence, Remote, Window, WindowRights};
+use blueflame::{Lkey, Qpn, Rkey, Sge, transport};
+use memmap2::MmapMut;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use rdma_sys as sys;
+
+use crate::claims::{CLAIMS, Proof};
+use crate::post::Way;
+use crate::twin::{Link, Twins, record, ring};
+use crate::verbs::{Fabric, Geometry};
+
+/// Cases of each transport.
+const CASES: u32 = 1500;
+/// Bytes of the region that windows are bound to.
+const REGION: usize = 1 << 16;
+const WQEBB: usize = 64;
+
+/// What is done: a binding, something, taking it back, something.
+#[derive(Clone, Debug)]
+struct Case {
+    kind: WindowType,
+    way: Way,
+    /// All by one doorbell, or one for each.
+    apart: bool,
+    rights: u8,
+    zero_based: bool,
+    offset: u64,
+    bytes: u32,
+    /// Lowest byte of the new key.
+    tag: u8,
+    id: u64,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let kind = prop_oneof![Just(WindowType::Type1), Just(WindowType::Type2)];
+    let place = (0..REGION as u64 - 1).prop_flat_map(|offset| (Just(offset), 1..=(REGION as u64 - offset) as u32));
+    (kind, any::<bool>(), any::<bool>(), 0..8_u8, any::<bool>(), place, any::<u8>(), any::<u64>()).prop_map(
+        |(kind, builders, apart, rights, zero_based, (offset, bytes), tag, id)| {
+            // ibv_wr_bind_mw is for type 2.
+            let way = if builders && kind == WindowType::Type2 { Way::WrBuilders } else { Way::PostSend };
+            Case { kind, way, apart, rights, zero_based, offset, bytes, tag, id }
+        },
+    )
+}
+
+/// One thing that is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Step {
+    Bind,
+    TakeBack,
+    Write,
+}
+
+impl Step {
+    fn wqebbs(self) -> usize {
+        match self {
+            Self::Bind => 3,
+            Self::TakeBack => 2,
+            Self::Write => 1,
+        }
+    }
+}
+
+const STEPS: [Step; 4] = [Step::Bind, Step::Write, Step::TakeBack, Step::Write];
+
+impl Case {
+    fn groups(&self) -> Vec<&'static [Step]> {
+        if self.apart { STEPS.chunks(1).collect() } else { vec![&STEPS[..]] }
+    }
+
+    fn access(&self) -> u32 {
+        use sys::ibv_access_flags as flags;
+        let zero = if self.zero_based { flags::IBV_ACCESS_ZERO_BASED.0 } else { 0 };
+        let rights = [flags::IBV_ACCESS_REMOTE_READ, flags::IBV_ACCESS_REMOTE_WRITE, flags::IBV_ACCESS_REMOTE_ATOMIC];
+        (0..3).filter(|n| self.rights >> n & 1 != 0).map(|n| rights[n].0).sum::<u32>() | zero
+    }
+
+    fn rights(&self) -> WindowRights {
+        let all = [WindowRights::READ, WindowRights::WRITE, WindowRights::ATOMIC];
+        (0..3).filter(|n| self.rights >> n & 1 != 0).fold(WindowRights::NONE, |rights, n| rights | all[n])
+    }
+}
+
+/// What requests name.
+struct Stage {
+    mr: NonNull<sys::ibv_mr>,
+    one: MemoryWindow,
+    two: MemoryWindow,
+    _memory: MmapMut,
+    start: u64,
+    lkey: Lkey,
+}
+
+impl Stage {
+    fn new(fabric: &Fabric) -> Self {
+        let mut memory = MmapMut::map_anon(REGION).expect("memory");
+        let (start, access) = (memory.as_mut_ptr(), (Access::ALL | Access::MW_BIND).bits());
+        // SAFETY: memory that lives as long as the region.
+        let mr = unsafe { sys::ibv_reg_mr_iova2(fabric.pd.as_raw(), start.cast(), REGION, start as u64, access) };
+        let mr = NonNull::new(mr).expect("a region");
+        // SAFETY: filled in.
+        let lkey = Lkey(unsafe { mr.as_ref() }.lkey);
+        let window = |kind| fabric.pd.memory_window(kind).expect("a window");
+        Self {
+            mr,
+            one: window(WindowType::Type1),
+            two: window(WindowType::Type2),
+            _memory: memory,
+            start: start as u64,
+            lkey,
+        }
+    }
+
+    fn window(&self, kind: WindowType) -> &MemoryWindow {
+        if kind == WindowType::Type1 { &self.one } else { &self.two }
+    }
+
+    fn piece(&self, case: &Case) -> Sge {
+        Sge { addr: self.start + case.offset, length: case.bytes, lkey: self.lkey }
+    }
+
+    /// The window's key before, and as it is bound to. (Of a key, the device looks at the lowest byte only where that stays.)
+    fn keys(&self, case: &Case) -> (Rkey, Rkey) {
+        let before = self.window(case.kind).rkey();
+        (before, Rkey(before.0 & !0xff | u32::from(case.tag)))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`; nothing is posted any more.
+        unsafe { sys::ibv_dereg_mr(self.mr.as_ptr()) };
+    }
+}
+
+/// libmlx5 posts `steps`; the last of all asks for a completion.
+fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote) {
+    use sys::ibv_wr_opcode as op;
+    let mw = stage.window(case.kind).as_raw();
+    let (before, new) = stage.keys(case);
+    // SAFETY: the window is the stage's; libmlx5 reads its key and type.
+    unsafe { (*mw).rkey = before.0 };
+    let piece = stage.piece(case);
+    let info = sys::ibv_mw_bind_info {
+        mr: stage.mr.as_ptr(),
+        addr: piece.addr,
+        length: piece.length.into(),
+        mw_access_flags: case.access(),
+    };
+    let nothing = sys::ibv_mw_bind_info { mr: null_mut(), addr: 0, length: 0, mw_access_flags: 0 };
+    let mut sge = sys::ibv_sge { addr: piece.addr, length: 1, lkey: piece.lkey.0 };
+    let signaled = |n: usize| if last && n + 1 == steps.len() { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
+    // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
+    unsafe {
+        if case.way == Way::WrBuilders {
+            let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
+            sys::ibv_wr_start(ex);
+            for (n, step) in steps.iter().enumerate() {
+                ((*ex).wr_id, (*ex).wr_flags) = (case.id, signaled(n));
+                match step {
+                    Step::Bind => sys::ibv_wr_bind_mw(ex, mw, new.0, &raw const info),
+                    Step::TakeBack => sys::ibv_wr_local_inv(ex, new.0),
+                    Step::Write => {
+                        sys::ibv_wr_rdma_write(ex, to.rkey.0, to.addr);
+                        sys::ibv_wr_set_sge(ex, sge.lkey, sge.addr, sge.length);
+                    }
+                }
+            }
+            assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
+            return;
+        }
+        for_each_request(steps, |n, step, raw| {
+            (raw.wr_id, raw.send_flags) = (case.id, signaled(n));
+            match step {
+                Step::Write => {
+                    raw.opcode = op::IBV_WR_RDMA_WRITE;
+                    (raw.sg_list, raw.num_sge) = (&raw mut sge, 1);
+                    raw.wr.rdma = sys::rdma_t { remote_addr: to.addr, rkey: to.rkey.0 };
+                }
+                Step::TakeBack if case.kind == WindowType::Type2 => {
+                    raw.opcode = op::IBV_WR_LOCAL_INV;
+                    raw.imm_data_invalidated_rkey_union =
+                        sys::imm_data_invalidated_rkey_union_t { invalidated_rkey: new.0 };
+                }
+                Step::Bind | Step::TakeBack => {
+                    raw.opcode = op::IBV_WR_BIND_MW;
+                    let (rkey, bind_info) =
+                        if step == Step::Bind { (new.0, info) } else { (taken_back(case, new).0, nothing) };
+                    raw.bind_mw_tso_union.bind_mw = sys::bind_mw_t { mw, rkey, bind_info };
+                }
+            }
+        })
+        .post(qp);
+    }
+}
+
+/// A list of requests.
+struct List(Vec<sys::ibv_send_wr>);
+
+fn for_each_request(steps: &[Step], mut fill: impl FnMut(usize, Step, &mut sys::ibv_send_wr)) -> List {
+    let make = |(n, step): (usize, &Step)| {
+        // SAFETY: numbers and pointers, for which zero is a value.
+        let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
+        fill(n, *step, &mut raw);
+        raw
+    };
+    List(steps.iter().enumerate().map(make).collect())
+}
+
+impl List {
+    /// # Safety
+    /// All that the requests name lives until the call returns, and memory until they complete.
+    unsafe fn post(mut self, qp: NonNull<sys::ibv_qp>) {
+        let first = self.0.as_mut_ptr();
+        for n in 1..self.0.len() {
+            self.0[n - 1].next = first.wrapping_add(n);
+        }
+        let mut bad = null_mut();
+        // SAFETY: the caller's.
+        assert_eq!(unsafe { sys::ibv_post_send(qp.as_ptr(), first, &raw mut bad) }, 0);
+    }
+}
+
+/// The key of a window of type 1 that was taken back.
+fn taken_back(case: &Case, new: Rkey) -> Rkey {
+    Rkey(new.0 & !0xff | u32::from(case.tag.wrapping_add(1)))
+}
+
+/// A transport on which windows are bound.
+trait Binds: Link {
+    /// Posts `steps` by this crate.
+    fn ours(twins: &mut Twins<Self>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote);
+}
+
+macro_rules! binds {
+    ($($transport:ty)*) => {$(
+        impl Binds for $transport {
+            fn ours(twins: &mut Twins<Self>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote) {
+                let (before, new) = stage.keys(case);
+                let sq = &mut twins.ours.sq;
+                let window = match case.kind {
+                    WindowType::Type1 => Window::Type1 { rkey: before },
+                    WindowType::Type2 => Window::Type2 { rkey: before, qpn: sq.qpn() },
+                };
+                let piece = stage.piece(case);
+                let id = WrId(case.id);
+                let mut batch = sq.batch();
+                for (n, step) in steps.iter().enumerate() {
+                    let signaled = last && n + 1 == steps.len();
+                    // SAFETY: the stage's memory and the fabric's, which outlive the queue.
+                    unsafe {
+                        match (step, case.kind) {
+                            (Step::Bind, _) => {
+                                let bind = wqe::bind_window(window, new, piece, case.rights());
+                                let bind = if case.zero_based { bind.zero_based() } else { bind };
+                                batch.push_unchecked(&bind.signaled_if(signaled, id))
+                            }
+                            (Step::TakeBack, WindowType::Type1) => {
+                                let taken = wqe::unbind_window(before, taken_back(case, new));
+                                batch.push(&taken.signaled_if(signaled, id))
+                            }
+                            (Step::TakeBack, WindowType::Type2) => {
+                                batch.push(&wqe::local_invalidate(new).signaled_if(signaled, id))
+                            }
+                            (Step::Write, _) => {
+                                let write = wqe::write(to).gather([Sge { length: 1, ..piece }]);
+                                batch.push_unchecked(&write.fence(Fence::Small).signaled_if(signaled, id))
+                            }
+                        }
+                    }
+                    .expect("room");
+                }
+                batch.ring_doorbell();
+            }
+        }
+    )*};
+}
+
+binds!(transport::Rc transport::Uc);
+
+fn clear(wq: &blueflame::verbs::ffi::Mlx5dvWq) {
+    // SAFETY: the ring that libmlx5 allocated, on which nothing is outstanding.
+    unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
+}
+
+/// Both rings, with the numbers of the queue pairs taken out: those of control segments, and of windows that are bound.
+fn without_numbers(mut ring: Vec<u8>, begin: usize, case: &Case, number: Qpn) -> Result<Vec<u8>, String> {
+    let (len, number) = (ring.len(), number.get().to_be_bytes());
+    let mut take = |at: usize| {
+        let places = [0, 1, 2].map(|n| (at + n) % len);
+        if places.map(|place| ring[place]) != number[1..] {
+            return Err(format!("not the number at byte {at}: {:02x?}", places.map(|place| ring[place])));
+        }
+        places.into_iter().for_each(|place| ring[place] = 0);
+        Ok(())
+    };
+    let mut at = begin * WQEBB;
+    for step in STEPS {
+        take(at + 4)?;
+        if step == Step::Bind && case.kind == WindowType::Type2 {
+            take(at + 16 + 48 + 4)?;
+        }
+        at += step.wqebbs() * WQEBB;
+    }
+    Ok(ring)
+}
+
+fn check<T: Binds>(fabric: &Fabric, stage: &Stage, twins: &mut Twins<T>, case: &Case) -> Result<(), String> {
+    let (their_ring, our_ring) = (twins.theirs.raw.parts.sq, twins.ours.raw.parts.sq);
+    let to = Remote { addr: fabric.buffer.addr(), rkey: fabric.buffer.rkey() };
+    clear(&their_ring);
+    clear(&our_ring);
+    let groups = case.groups();
+    for (n, steps) in groups.iter().enumerate() {
+        theirs(twins.theirs.raw.raw, stage, case, steps, n + 1 == groups.len(), to);
+    }
+    crate::twin::wait("libmlx5's completion", || twins.theirs.send_cq.poll().filter(|(_, wc)| wc.wr_id == case.id))?;
+    for (n, steps) in groups.iter().enumerate() {
+        T::ours(twins, stage, case, steps, n + 1 == groups.len(), to);
+    }
+    let begin = twins.pi % twins.wqebbs();
+    twins.pi = (twins.pi + STEPS.iter().map(|step| step.wqebbs()).sum::<usize>()) & 0xffff;
+    let mut failed = None;
+    crate::twin::wait("our completion", || {
+        let sq = &mut twins.ours.sq;
+        let done = twins.ours.send_cq.poll_with(1, |cqe| {
+            failed = cqe.check().err().map(|error| error.to_string());
+            assert_eq!(sq.retire(&cqe).expect("posted").wr_id, WrId(case.id));
+        });
+        (done > 0).then_some(())
+    })?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    let their_number = Qpn::truncate(twins.theirs.raw.number());
+    let theirs =
+        without_numbers(ring(&their_ring), begin, case, their_number).map_err(|why| format!("libmlx5: {why}"))?;
+    let ours =
+        without_numbers(ring(&our_ring), begin, case, twins.qpn()).map_err(|why| format!("this crate: {why}"))?;
+    if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
+        let at = at / 16 * 16;
+        return Err(format!(
+            "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
+            (at + theirs.len() - begin * WQEBB) % theirs.len(),
+            &theirs[at..at + 16],
+            &ours[at..at + 16]
+        ));
+    }
+    let records = [record(&twins.theirs.raw.parts), record(&twins.ours.raw.parts)];
+    if records[0] == records[1] && records[0][1] == twins.pi as u32 { Ok(()) } else { Err(format!("{records:x?}")) }
+}
+
+fn run<T: Binds>() {
+    let fabric = Fabric::new();
+    let stage = Stage::new(&fabric);
+    // Seven WQEBBs a case wrap around the ring's end everywhere.
+    let geometry = Geometry { sends: 16, inline: 100, ..Geometry::default() };
+    let twins = std::cell::RefCell::new(Twins::<T>::new(&fabric, &geometry, true));
+    let mut runner =
+        TestRunner::new(Config { cases: CASES, failure_persistence: None, max_shrink_iters: 0, ..Config::default() });
+    let outcome =
+        runner.run(&case(), |case| check(&fabric, &stage, &mut twins.borrow_mut(), &case).map_err(TestCaseError::fail));
+    if let Err(error) = outcome {
+        panic!("{:?}: {error}", T::TRANSPORT);
+    }
+    let claimed = CLAIMS.iter().any(|claim| {
+        (claim.column, claim.proof) == (T::COLUMN, Proof::Libmlx5)
+            && claim.operations.iter().all(|name| matches!(*name, "BindWindow" | "Invalidate"))
+    });
+    assert!(claimed, "docs/operations.md has it");
+}
+
+#[test]
+fn on_reliable_connections() {
+    run::<transport::Rc>();
+}
+
+#[test]
+fn on_unreliable_connections() {
+    run::<transport::Uc>();
+}
