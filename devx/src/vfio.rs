@@ -191,6 +191,9 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         atomics: general.atomic(),
         // The library opens no XRC domains there.
         xrc: false,
+        // Nor does it allocate windows.
+        memory_windows: false,
+        memory_windows_2: false,
         cqe_version_1: general.cqe_version() == 1,
     })
 }

@@ -107,6 +107,7 @@ mod teardown;
 mod thread_domain;
 mod wait;
 mod xrc;
+mod xrcd;
 
 pub use crate::queue::Owned;
 pub use address::{AddressCache, AddressHandle};
@@ -136,4 +137,5 @@ pub use srq::{OwnedSrq, Srq, adopt_srq};
 pub use state::QpState;
 pub use teardown::{Drain, Drained};
 pub use thread_domain::ThreadDomain;
-pub use xrc::{XrcDomain, XrcTarget};
+pub use xrc::XrcTarget;
+pub use xrcd::XrcDomain;

@@ -11,7 +11,7 @@ use super::pd::{ParentDomain, PdHandle};
 use super::register::Claim;
 use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
-use super::xrc::XrcdHandle;
+use super::xrcd::XrcdHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};

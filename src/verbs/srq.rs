@@ -11,7 +11,7 @@ use super::event::event;
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
 use super::taken::Taken;
-use super::xrc::XrcdHandle;
+use super::xrcd::XrcdHandle;
 use super::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 use crate::queue::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::types::Srqn;

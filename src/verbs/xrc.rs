@@ -1,4 +1,4 @@
-//! Extended reliable connections: domains, and the targets in them. Their shared receive queues are beside the others (`srq.rs`).
+//! Extended reliable connections: the targets in a domain (`xrcd.rs`). Their shared receive queues are beside the others (`srq.rs`).
 //!
 //! ```text
 //!   this process                                       the peer
@@ -9,19 +9,18 @@
 
 use core::ptr::NonNull;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::device::Context;
 use super::error::non_null;
 use super::event::event;
 use super::handshake::{self, HandshakeError, Peer};
 use super::parts::{Shadow, fits};
 use super::qp::QpHandle;
 use super::states::zeroed_attr;
-use super::{Device, Endpoint, Error, Path, Qp, VerbsTransport, ffi};
+use super::xrcd::XrcDomain;
+use super::{Endpoint, Error, Path, Qp, VerbsTransport, ffi};
 use crate::transport;
 use crate::types::{Psn, Qpn, Wqebbs};
 
@@ -34,68 +33,6 @@ impl VerbsTransport for transport::XrcInitiator {
     const RECEIVES: bool = false;
     const PEER_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_XRC_RECV;
     const NAME: &'static str = "XRC initiator";
-}
-
-/// An XRC domain (`ibv_xrcd`): [targets](XrcTarget) deliver to the shared receive queues of theirs only
-/// ([`xrc_shared_recv_queue`](super::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct XrcDomain {
-    pub(super) handle: Arc<XrcdHandle>,
-}
-
-/// The domain that everything in it keeps alive.
-#[derive(Debug)]
-pub(super) struct XrcdHandle {
-    raw: NonNull<sys::ibv_xrcd>,
-    context: Arc<Context>,
-}
-
-// SAFETY: libibverbs locks what its calls share; a domain may be used from any thread and from several.
-unsafe impl Send for XrcdHandle {}
-// SAFETY: as above.
-unsafe impl Sync for XrcdHandle {}
-
-impl Drop for XrcdHandle {
-    fn drop(&mut self) {
-        event!(DEBUG, "XRC domain closed");
-        // SAFETY: from `ibv_open_xrcd` on this context; everything made in it held this object and is gone.
-        unsafe { ffi::close_xrcd(self.context.raw(), self.raw.as_ptr()) };
-    }
-}
-
-impl Device {
-    /// An XRC domain of this process alone.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], or a failed call.
-    pub fn xrc_domain(&self) -> Result<XrcDomain, Error> {
-        self.open_xrcd(-1)
-    }
-
-    /// The XRC domain of a file, made if there is none: all processes that name the same file (its inode) get the same. The file
-    /// may be closed afterwards.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], or a failed call.
-    pub fn xrc_domain_of(&self, file: &impl AsFd) -> Result<XrcDomain, Error> {
-        self.open_xrcd(file.as_fd().as_raw_fd())
-    }
-
-    fn open_xrcd(&self, fd: i32) -> Result<XrcDomain, Error> {
-        if !self.attr().xrc {
-            return Err(Error::Unsupported { what: "XRC" });
-        }
-        use sys::ibv_xrcd_init_attr_mask as mask;
-        let mut attr = sys::ibv_xrcd_init_attr {
-            comp_mask: (mask::IBV_XRCD_INIT_ATTR_FD | mask::IBV_XRCD_INIT_ATTR_OFLAGS).0,
-            fd,
-            oflags: libc::O_CREAT,
-        };
-        // SAFETY: the context is open; the descriptor is borrowed, or none.
-        let raw = non_null("ibv_open_xrcd", unsafe { ffi::open_xrcd(self.as_raw(), &raw mut attr) })?;
-        event!(DEBUG, "XRC domain opened", device = self.name(), of_a_file = fd >= 0);
-        Ok(XrcDomain { handle: Arc::new(XrcdHandle { raw, context: Arc::clone(&self.context) }) })
-    }
 }
 
 impl XrcDomain {
@@ -141,16 +78,6 @@ impl XrcDomain {
         handle.recv_qpn = handle.qpn;
         event!(DEBUG, "XRC target made", qpn = number);
         Ok(XrcTarget { qp: Qp { handle: Arc::new(handle) } })
-    }
-
-    pub(super) fn device(&self) -> &Context {
-        &self.handle.context
-    }
-
-    /// The raw domain, for calls this crate does not wrap; alive as long as `self` or anything in it.
-    #[must_use]
-    pub fn as_raw(&self) -> *mut sys::ibv_xrcd {
-        self.handle.raw.as_ptr()
     }
 }
 
@@ -202,19 +129,17 @@ impl XrcTarget {
         handshake::shake_hands(stream, &self.qp, types, path, data, |local, remote| self.connect(path, local, remote))
     }
 
+    /// The endpoint to tell the initiator, with a random PSN.
+    #[must_use]
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        self.qp.endpoint_with(path, Psn::random())
+    }
+
     /// To RESET, from any state; to be connected again from there.
     ///
     /// # Errors
     /// A failed call.
     pub fn reset(&self) -> Result<(), Error> {
         self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)
-    }
-}
-
-impl XrcTarget {
-    /// The endpoint to tell the initiator, with a random PSN.
-    #[must_use]
-    pub fn endpoint(&self, path: &Path) -> Endpoint {
-        self.qp.endpoint_with(path, Psn::random())
     }
 }

@@ -143,7 +143,7 @@ impl<D, P> Request<To<Send, D>, P> {
 }
 
 impl<D, P> Request<To<Write, D>, P> {
-    /// Adds immediate data, as to any [`write`].
+    /// Adds immediate data, as to any [`write()`].
     #[inline]
     pub fn imm(self, imm: u32) -> Request<To<WriteImm, D>, P> {
         self.with_operation(|To { operation: Write { remote }, destination }| To {

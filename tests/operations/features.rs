@@ -32,6 +32,7 @@ const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
+const PACKED: &str = "tests/completion/compressed.rs";
 const STATUSES: &str = "tests/differential/statuses.rs";
 
 /// All of them, by area.
@@ -53,5 +54,26 @@ pub(crate) const FEATURES: &[Feature] = &[
         "rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_cqe64`",
         "tests/completion/fields.rs",
         "fields_are_where_the_prm_has_them",
+    ),
+    golden(
+        "packed completions",
+        "basic layout",
+        "Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`",
+        PACKED,
+        "basic_as_linux_reads_it",
+    ),
+    golden(
+        "packed completions",
+        "enhanced layout",
+        "Linux `en_rx.c`; UCX `src/uct/ib/mlx5/ib_mlx5.c`",
+        PACKED,
+        "enhanced_as_linux_and_ucx_read_it",
+    ),
+    golden(
+        "packed completions",
+        "mini-CQEs with hash, checksum, flow tag, stride, headers",
+        "DPDK `drivers/net/mlx5/mlx5_rx.c`, `drivers/common/mlx5/mlx5_prm.h`",
+        PACKED,
+        "formats_as_dpdk_reads_them",
     ),
 ];
