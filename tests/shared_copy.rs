@@ -105,7 +105,9 @@ fn a_plain_copy_looks_twice() {
 #[test]
 fn shared_memory_is_copied_no_other_way() {
     for path in [
-        "src/verbs/memory.rs",
+        "src/verbs/memory/buffer.rs",
+        "src/verbs/memory/pieces.rs",
+        "src/queue/pooled.rs",
         "softhca/src/memory/process.rs",
         "softhca/src/wire/shm/memory.rs",
         "softhca/src/embedded/memory.rs",
