@@ -67,6 +67,8 @@ pub(crate) struct Geometry {
     pub(crate) cqe_bytes: u16,
     /// Bytes of headers of a large send, on raw packet queue pairs.
     pub(crate) tso_header: u16,
+    /// Memory windows are bound: libmlx5 makes room for the longest such request in each WQE, so that less inline data fits.
+    pub(crate) windows: bool,
 }
 
 impl Default for Geometry {
@@ -81,6 +83,7 @@ impl Default for Geometry {
             scatter_to_cqe: false,
             cqe_bytes: 64,
             tso_header: 0,
+            windows: false,
         }
     }
 }
@@ -148,7 +151,7 @@ impl RawQp {
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE
                     | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
             }
-            if matches!(kind, sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_UC) {
+            if geometry.windows {
                 wanted = wanted | ops::IBV_QP_EX_WITH_BIND_MW | ops::IBV_QP_EX_WITH_LOCAL_INV;
             }
             if matches!(

@@ -364,7 +364,7 @@ fn run<T: Binds>() {
     let fabric = Fabric::new();
     let stage = Stage::new(&fabric);
     // Seven WQEBBs a case wrap around the ring's end everywhere.
-    let geometry = Geometry { sends: 16, inline: 100, ..Geometry::default() };
+    let geometry = Geometry { sends: 16, inline: 100, windows: true, ..Geometry::default() };
     let twins = std::cell::RefCell::new(Twins::<T>::new(&fabric, &geometry, true));
     let mut runner =
         TestRunner::new(Config { cases: CASES, failure_persistence: None, max_shrink_iters: 0, ..Config::default() });

@@ -45,15 +45,26 @@ impl<M> Registration<M> {
         let mut this =
             Self { mr, lkey: Lkey(0), rkey: Rkey(0), access, under: ManuallyDrop::new(under), pd: Arc::clone(pd) };
         this.read_keys();
-        event!(DEBUG, "memory registered", call, number = this.number(), access = access.bits());
+        event!(
+            DEBUG,
+            "memory registered",
+            number = this.number(),
+            bytes = this.region().length,
+            access = access.bits(),
+            call
+        );
         Ok(this)
     }
 
     /// Keys are looked up in the structure of libibverbs, which a re-registration changes.
     pub(super) fn read_keys(&mut self) {
-        // SAFETY: not deregistered; the library fills it in, and changes it in calls on this value alone.
-        let mr = unsafe { &*self.mr.as_ptr() };
+        let mr = self.region();
         (self.lkey, self.rkey) = (Lkey(mr.lkey), Rkey(mr.rkey));
+    }
+
+    fn region(&self) -> &sys::ibv_mr {
+        // SAFETY: not deregistered; the library fills it in, and changes it in calls on this value alone.
+        unsafe { &*self.mr.as_ptr() }
     }
 
     pub(super) fn raw(&self) -> *mut sys::ibv_mr {
