@@ -82,6 +82,10 @@ impl Walk<'_> {
     /// Takes `len` bytes, or what is left, as the last field of the last part.
     fn bytes_field(&mut self, name: &'static str, len: usize) {
         let len = len.min(self.rest().len());
+        if len == 0 {
+            // A field lies in its part.
+            return;
+        }
         let value = Value::Bytes(self.rest()[..len].to_vec());
         let field = Field { name: name.into(), offset: self.at, value, meaning: None };
         self.at += len;

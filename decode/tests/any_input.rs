@@ -55,7 +55,11 @@ fn check(report: &Report, len: usize) {
     assert!(bytes <= 2 * len + (1 << 20), "{bytes} bytes of {len}");
     for record in &report.records {
         for part in &record.parts {
-            assert!(part.offset + part.bytes <= record.bytes.len(), "{report}");
+            let end = part.offset + part.bytes;
+            assert!(end <= record.bytes.len(), "{report}");
+            for field in &part.fields {
+                assert!(part.bytes == 0 || (part.offset..end).contains(&field.offset), "{}: {report}", field.name);
+            }
         }
     }
     assert!(report.to_string().len() <= Styled(report).to_string().len());
@@ -98,4 +102,18 @@ fn long_inputs_take_seconds() {
         assert!(took < Duration::from_secs(20), "{took:?} for {:?}…", text.chars().take(80).collect::<String>());
         drop(report);
     }
+}
+
+/// A frame that ends with the segment that says how many of its bytes follow: libFuzzer found a field behind the end.
+#[test]
+fn headers_that_are_not_there_are_no_field() {
+    let mut wqe = [0_u8; 30];
+    (wqe[3], wqe[7]) = (0x0a, 2);
+    // `inline_hdr_sz`.
+    wqe[29] = 18;
+    let options =
+        Options { input: Input::Wqe, transport: Some(Transport::Eth), order: None, cqe_bytes: None, binary: true };
+    let report = decode(&wqe, &options);
+    assert!(report.to_string().contains("inline_hdr_sz"), "{report}");
+    check(&report, wqe.len());
 }
