@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::again::run_again;
+use crate::cases;
 use crate::claims::{CLAIMS, Proof};
 use crate::compare::{Rung, units};
 use crate::datagrams::arrives;
@@ -22,8 +23,8 @@ use crate::post::{Receive, Way};
 use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 
-/// Lists posted to each geometry.
-const LISTS: u32 = 2000;
+/// Lists posted to each geometry, usually.
+const LISTS: u32 = 1000;
 /// Requests of each operation among them, at least.
 const LEAST_OF_EACH: u32 = 10;
 /// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
@@ -320,8 +321,9 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
         let cap = &state.borrow().twins.theirs.raw.cap;
         (cap.max_send_sge, cap.max_inline_data)
     };
+    let lists = cases(LISTS);
     let mut runner =
-        TestRunner::new(Config { cases: LISTS, failure_persistence: None, max_shrink_iters: 40, ..Config::default() });
+        TestRunner::new(Config { cases: lists, failure_persistence: None, max_shrink_iters: 40, ..Config::default() });
     let strategy = list::<T>(&fabric, &geometry, granted);
     let outcome = runner.run(&strategy, |list| {
         let stepped = state.borrow_mut().step(&fabric, &list);
@@ -352,7 +354,7 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
         seen.doorbells,
         started.elapsed().as_secs_f32()
     );
-    assert!(seen.lists >= LISTS / 2, "most lists fit");
+    assert!(seen.lists >= lists / 2, "most lists fit");
     let unproved = seen.unproved(T::COLUMN);
     assert!(unproved.is_empty(), "not compared: {unproved:?}; compared: {:?}", seen.operations);
     assert_eq!(seen.slots.len(), ring, "WQEs start at every WQEBB");

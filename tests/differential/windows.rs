@@ -14,13 +14,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use rdma_sys as sys;
 
+use crate::cases;
 use crate::claims::{CLAIMS, Proof};
 use crate::post::Way;
 use crate::twin::{Link, Twins, record, ring};
 use crate::verbs::{Fabric, Geometry};
 
 /// Cases of each transport.
-const CASES: u32 = 1500;
+const CASES: u32 = 1000;
 /// Bytes of the region that windows are bound to.
 const REGION: usize = 1 << 16;
 const WQEBB: usize = 64;
@@ -366,8 +367,12 @@ fn run<T: Binds>() {
     // Seven WQEBBs a case wrap around the ring's end everywhere.
     let geometry = Geometry { sends: 16, inline: 100, windows: true, ..Geometry::default() };
     let twins = std::cell::RefCell::new(Twins::<T>::new(&fabric, &geometry, true));
-    let mut runner =
-        TestRunner::new(Config { cases: CASES, failure_persistence: None, max_shrink_iters: 0, ..Config::default() });
+    let mut runner = TestRunner::new(Config {
+        cases: cases(CASES),
+        failure_persistence: None,
+        max_shrink_iters: 0,
+        ..Config::default()
+    });
     let outcome =
         runner.run(&case(), |case| check(&fabric, &stage, &mut twins.borrow_mut(), &case).map_err(TestCaseError::fail));
     if let Err(error) = outcome {
