@@ -32,6 +32,7 @@ mod parts;
 mod ring;
 mod source;
 mod status;
+mod timestamp;
 mod view;
 
 pub use completion_queue::{CompletionQueue, Notify};
@@ -46,5 +47,6 @@ pub use packet::{L3Header, L4Header, RxHash};
 pub use parts::CqParts;
 pub use source::{InQueue, Private, Source};
 pub use status::{KnownSyndrome, Syndrome, WcStatus};
+pub use timestamp::{ClockInfo, real_time_nanoseconds};
 pub(crate) use view::QpnInCqe;
 pub use view::{Cqe, CqeCopy, CqeView};

@@ -216,7 +216,9 @@ impl<S: Source> CqeView<S> {
         }
     }
 
-    /// The device's free-running clock at completion, in its own ticks (or nanoseconds, if the queue reports real time).
+    /// When the request completed: cycles of the device's free-running clock, of which [`ClockInfo`](super::ClockInfo) makes
+    /// nanoseconds; or, of a queue that was made so, seconds and nanoseconds since 1970
+    /// ([`real_time_nanoseconds`](super::real_time_nanoseconds)).
     #[inline(always)]
     pub fn timestamp(&self) -> u64 {
         self.source.be64(offset_of!(Cqe64, timestamp))

@@ -126,6 +126,7 @@ pub struct CqBuilder<'a, M = Standard> {
     tag: usize,
     comp_vector: u32,
     ignore_overrun: bool,
+    real_time: bool,
     thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
     mode: PhantomData<fn() -> M>,
 }
@@ -147,6 +148,7 @@ impl Device {
             tag: 0,
             comp_vector: 0,
             ignore_overrun: false,
+            real_time: false,
             thread_domain: None,
             mode: PhantomData,
         }
@@ -203,7 +205,18 @@ impl<'a> CqBuilder<'a> {
     /// ```
     #[must_use]
     pub fn compressed<F: VerbsFormat>(self) -> CqBuilder<'a, Compressed<F>> {
-        let Self { device, cqes, cqe_bytes, channel, tag, comp_vector, ignore_overrun, thread_domain, mode: _ } = self;
+        let Self {
+            device,
+            cqes,
+            cqe_bytes,
+            channel,
+            tag,
+            comp_vector,
+            ignore_overrun,
+            real_time,
+            thread_domain,
+            mode: _,
+        } = self;
         CqBuilder {
             device,
             cqes,
@@ -212,6 +225,7 @@ impl<'a> CqBuilder<'a> {
             tag,
             comp_vector,
             ignore_overrun,
+            real_time,
             thread_domain,
             mode: PhantomData,
         }
@@ -270,6 +284,14 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
+    /// Timestamps are the time, in seconds and nanoseconds ([`real_time_nanoseconds`](cq::real_time_nanoseconds)), not cycles of a
+    /// clock that runs freely ([`Clock`](super::Clock)). The queues of a queue pair must agree. Off by default.
+    #[must_use]
+    pub fn real_time(mut self, on: bool) -> Self {
+        self.real_time = on;
+        self
+    }
+
     /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
     #[must_use]
     pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
@@ -280,7 +302,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::CqeCompression`], [`Error::ForeignThreadDomain`], or a failed call.
+    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time), [`Error::ForeignThreadDomain`], or a failed call.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         if !matches!(self.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.cqe_bytes });
@@ -309,6 +331,14 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             }
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
             attr.parent_domain = domain.raw();
+        }
+        if self.real_time {
+            // SAFETY: the device is open, and libmlx5's.
+            if unsafe { query_mlx5(context.raw()) }?.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
+                return Err(Error::Unsupported { what: "real-time timestamps" });
+            }
+            // By this flag alone, without that of timestamps, libmlx5 asks for the format.
+            attr.wc_flags = sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0.into();
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
             comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,

@@ -352,6 +352,8 @@ pub(super) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error
 pub(super) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
     let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
         | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
+        | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
+        | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
         | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS;
     let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
     // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.

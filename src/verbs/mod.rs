@@ -72,6 +72,7 @@ mod area;
 mod async_event;
 mod buffer_pool;
 mod channel;
+mod clock;
 mod cq;
 mod data_order;
 mod datagram;
@@ -115,6 +116,7 @@ pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_share
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};
+pub use clock::{Clock, ClockError};
 pub use cq::{AnyCq, Cq, CqBuilder, CqMode, OwnedCq, adopt_cq};
 pub use dct::{Dct, DctBuilder};
 pub use device::{Device, DeviceAttr, OpenOptions, device_names};

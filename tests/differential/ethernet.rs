@@ -81,25 +81,25 @@ fn geometries<T: Link>() {
 
 /// Runs this test in a process of its own, on an Ethernet port of a device that needs `headers` inline. Says whether this is
 /// that process.
-fn alone(test: &str, headers: &str) -> bool {
+pub(crate) fn alone(test: &str, headers: &str) -> bool {
     const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    run_again(&[&format!("ethernet::{test}")], &[(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)]);
+    run_again(&[test], &[(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)]);
     false
 }
 
 #[test]
 fn no_inline_headers() {
-    if alone("no_inline_headers", "none") {
+    if alone("ethernet::no_inline_headers", "none") {
         geometries::<transport::RawPacket<InlineNone>>();
     }
 }
 
 #[test]
 fn inline_headers() {
-    if alone("inline_headers", "l2") {
+    if alone("ethernet::inline_headers", "l2") {
         geometries::<transport::RawPacket<InlineL2>>();
     }
 }
@@ -108,7 +108,7 @@ fn inline_headers() {
 /// `eth_min_inline_size`), which is enough for these frames, for they are no IP packets.
 #[test]
 fn inline_headers_of_ip() {
-    if alone("inline_headers_of_ip", "ip") {
+    if alone("ethernet::inline_headers_of_ip", "ip") {
         run::<transport::RawPacket<InlineL2>>(
             "inline",
             Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() },
@@ -119,7 +119,7 @@ fn inline_headers_of_ip() {
 
 #[test]
 fn inline_headers_of_tcp_and_udp() {
-    if alone("inline_headers_of_tcp_and_udp", "tcp_udp") {
+    if alone("ethernet::inline_headers_of_tcp_and_udp", "tcp_udp") {
         run::<transport::RawPacket<InlineL2>>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
     }
 }
@@ -144,7 +144,7 @@ fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize)
 fn longer_inline_headers() {
     const SEND: u8 = 0x0a;
     const TSO: u8 = 0x0e;
-    if !alone("longer_inline_headers", "none") {
+    if !alone("ethernet::longer_inline_headers", "none") {
         return;
     }
     let fabric = Fabric::new();

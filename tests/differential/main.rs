@@ -36,6 +36,7 @@ mod decoded;
 mod dynamic;
 mod ethernet;
 mod events;
+mod extended;
 mod post;
 mod sends;
 mod shared_receives;

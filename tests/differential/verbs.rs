@@ -224,11 +224,16 @@ pub(crate) struct CqeBytes {
 
 impl PolledCq {
     pub(crate) fn new(device: &Device, cqes: u32, cqe_bytes: u16) -> Self {
+        Self::extended(device, cqes, cqe_bytes, 0)
+    }
+
+    /// With the fields that `wc_flags` say, for `ibv_wc_read_*`.
+    pub(crate) fn extended(device: &Device, cqes: u32, cqe_bytes: u16, wc_flags: u64) -> Self {
         // SAFETY: the context is open; attributes are plain numbers and pointers, for which zero is a value, and live until
         // the calls return.
         unsafe {
             let mut attr: sys::ibv_cq_init_attr_ex = core::mem::zeroed();
-            attr.cqe = cqes;
+            (attr.cqe, attr.wc_flags) = (cqes, wc_flags);
             let mut mlx5 = ffi::Mlx5dvCqInitAttr {
                 comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
                 cqe_size: cqe_bytes,
@@ -267,13 +272,21 @@ impl PolledCq {
 
     /// A copy of the next CQE, if there is one.
     pub(crate) fn peek(&self) -> Option<CqeBytes> {
-        if !self.is_written(0) {
-            return None;
-        }
+        self.is_written(0).then(|| self.at(0))
+    }
+
+    /// A copy of CQE `n` after the next, which must be written.
+    pub(crate) fn at(&self, n: u32) -> CqeBytes {
+        assert!(self.is_written(n));
         let mut copy = CqeBytes { bytes: [0; 128], size: self.parts.cqe_size as usize };
         // SAFETY: a whole slot of the ring, which the device has finished; sizes are 64 or 128.
-        unsafe { core::ptr::copy_nonoverlapping(self.slot(0), copy.bytes.as_mut_ptr(), copy.size) };
-        Some(copy)
+        unsafe { core::ptr::copy_nonoverlapping(self.slot(n), copy.bytes.as_mut_ptr(), copy.size) };
+        copy
+    }
+
+    /// The next completion was polled by other means.
+    pub(crate) fn polled(&mut self) {
+        self.ci += 1;
     }
 
     /// Overwrites bytes of CQE `n` after the next, which must be written: offsets in its last 64 bytes.

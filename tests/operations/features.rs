@@ -34,6 +34,7 @@ const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
 const PACKED: &str = "tests/completion/compressed.rs";
 const STATUSES: &str = "tests/differential/statuses.rs";
+const EXTENDED: &str = "tests/differential/extended.rs";
 
 /// All of them, by area.
 pub(crate) const FEATURES: &[Feature] = &[
@@ -46,6 +47,15 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),
     by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
+    by_libmlx5("completions", "all that `ibv_wc_read_*` tells of any CQE", EXTENDED, "any_fields"),
+    by_libmlx5("completions", "the same of frames: flow tag, VLAN, checksums", EXTENDED, "any_fields_of_frames"),
+    by_libmlx5("timestamps", "nanoseconds of a clock that runs freely, by any clock page", EXTENDED, "any_fields"),
+    by_libmlx5(
+        "timestamps",
+        "the clock page, also in the middle of a change",
+        EXTENDED,
+        "the_clock_page_is_read_alike",
+    ),
     by_libmlx5("completions", "every syndrome has libmlx5's status", STATUSES, "every_syndrome_has_one_status"),
     by_libmlx5("completions", "arming for events", "tests/differential/events.rs", "arming_stores_the_same"),
     golden(

@@ -88,13 +88,13 @@ pub struct Mlx5dvContext {
     /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains, unless the kernel allocates
     /// them one by one, and then 0.
     pub max_dynamic_bfregs: u32,
-    /// How often the clock's page is brought up to date, nanoseconds: not asked for.
+    /// How often the clock's page is brought up to date at least, nanoseconds.
     pub max_clock_info_update_nsec: u64,
     /// Flow actions: not asked for.
     pub flow_action_flags: u32,
     /// On-demand paging of dynamic connections: not asked for.
     pub dc_odp_caps: u32,
-    /// The device's clock: not asked for.
+    /// The device's clock: 64 bits, big endian, mapped as long as the context is open.
     pub hca_core_clock: *mut c_void,
     /// Ports of a bond: not asked for.
     pub num_lag_ports: u8,
@@ -135,6 +135,12 @@ impl Mlx5dvContext {
 pub const MLX5DV_CONTEXT_FLAGS_CQE_V1: u64 = 1 << 0;
 /// CQEs of 128 bytes can be compressed.
 pub const MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP: u64 = 1 << 4;
+/// Completion queues can ask for real-time timestamps.
+pub const MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS: u64 = 1 << 7;
+/// Asks for `max_clock_info_update_nsec`; not given where there is no clock page.
+pub const MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE: u64 = 1 << 5;
+/// Asks for `hca_core_clock`; not given where the clock is not mapped.
+pub const MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK: u64 = 1 << 8;
 /// Asks for `cqe_comp_caps`. (The header spells it so.)
 pub const MLX5DV_CONTEXT_MASK_CQE_COMPRESION: u64 = 1 << 0;
 /// Asks for `max_dynamic_bfregs`.
