@@ -187,7 +187,15 @@ fn table() -> Table {
         dc_init_attr as "dc_init_attr",
         send_ops_flags as "send_ops_flags",
     ]);
+    structure!(t, Mlx5dvMkeyInitAttr, "mlx5dv_mkey_init_attr", [
+        pd as "pd",
+        create_flags as "create_flags",
+        max_entries as "max_entries",
+    ]);
+    structure!(t, Mlx5dvMkey, "mlx5dv_mkey", [lkey as "lkey", rkey as "rkey"]);
     // Those that the library reads whole, or writes whole.
+    t.add("sizeof(struct mlx5dv_mkey_init_attr)", size_of::<ffi::Mlx5dvMkeyInitAttr>() as u64);
+    t.add("sizeof(struct mlx5dv_mkey)", size_of::<ffi::Mlx5dvMkey>() as u64);
     t.add("sizeof(struct mlx5dv_qp)", size_of::<ffi::Mlx5dvQp>() as u64);
     t.add("sizeof(struct mlx5dv_cq)", size_of::<ffi::Mlx5dvCq>() as u64);
     t.add("sizeof(struct mlx5dv_ah)", size_of::<ffi::Mlx5dvAh>() as u64);
@@ -200,6 +208,7 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
         ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
         ("MLX5DV_CONTEXT_MASK_DCI_STREAMS", ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS),
+        ("MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT", ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT.into()),
         ("MLX5DV_DCTYPE_DCT", ffi::MLX5DV_DCTYPE_DCT.into()),
         ("MLX5DV_DCTYPE_DCI", ffi::MLX5DV_DCTYPE_DCI.into()),
         ("MLX5DV_QP_INIT_ATTR_MASK_DC", ffi::MLX5DV_QP_INIT_ATTR_MASK_DC),

@@ -1,6 +1,8 @@
 //! How a request is put together: it begins with its operation, and data, a template's room and options follow. Knows no queue.
 use super::be::Be64;
+use super::configure::{ConfigureKey, KeyRights};
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
+use super::key_list::{Interleaved, Pieces, PiecesAt, StridedList, Unchanged};
 use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList, Sge};
@@ -97,6 +99,97 @@ pub const fn local_invalidate(rkey: Rkey) -> Request<Invalidate> {
 #[inline]
 pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::unbind(rkey, new), Empty)
+}
+
+/// Says what is behind the indirect memory key `key`, which was made with room for `room` entries: by [`Request::list`],
+/// [`Request::interleaved`] or [`Request::list_at`]; and who may use it, by [`Request::rights`]. What is not said stays, and the key
+/// is valid from when this is done. `verbs::IndirectKey` has both numbers.
+///
+/// Addresses by the key count from 0. This side's requests name it as any region's key, peers' too. [`local_invalidate`] takes all
+/// access by it back. The next request must not begin before this one is done, as with [`bind_window`]; posting it is for the calls whose
+/// caller vouches for memory.
+///
+/// ```
+/// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
+/// use blueflame::wqe::{self, Fence, KeyRights};
+///
+/// /// Tells the peer a key by which it reads a header and a body, wherever they are, as if they were in a row.
+/// fn lend(sq: &mut SendQueue<transport::Rc>, key: Rkey, header: Sge, body: Sge) -> Result<(), PostError> {
+///     let configure = wqe::configure_key(key, 4).rights(KeyRights::REMOTE_READ).list([header, body]);
+///     let mut batch = sq.batch();
+///     // SAFETY: the memory stays registered, and unchanged until the peer has read it.
+///     unsafe { batch.push_unchecked(&configure)? };
+///     batch.push(&wqe::send().inline(&key.0.to_be_bytes()).fence(Fence::Small).signaled(WrId(1)))?;
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// Also if it names no memory, it may give peers a right to what is behind the key already:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{Rkey, SendQueue, transport};
+/// # use blueflame::wqe::{self, KeyRights};
+/// # fn lend(sq: &mut SendQueue<transport::Rc>) {
+/// let _ = sq.post(&wqe::configure_key(Rkey(0x1800), 4).rights(KeyRights::REMOTE_WRITE));
+/// # }
+/// ```
+///
+/// A key has one list:
+///
+/// ```compile_fail,E0599
+/// # use blueflame::{Rkey, Sge, wqe};
+/// # fn two(piece: Sge) {
+/// let _ = wqe::configure_key(Rkey(0x1800), 4).list([piece]).list([piece]);
+/// # }
+/// ```
+#[inline]
+pub const fn configure_key(key: Rkey, room: u16) -> Request<ConfigureKey, Unchanged> {
+    Request::new(ConfigureKey::new(key), Unchanged { room })
+}
+
+impl<P> Request<ConfigureKey, P> {
+    /// What may be done by the key from then on (`mlx5dv_wr_set_mkey_access_flags`).
+    #[inline]
+    pub fn rights(self, rights: KeyRights) -> Self {
+        self.with_operation(|key| key.rights(rights))
+    }
+}
+
+impl Request<ConfigureKey, Unchanged> {
+    /// Puts pieces of other keys' memory behind the key, one after the other: an array `[Sge; N]` or a slice `&[Sge]`
+    /// (`mlx5dv_wr_set_mkey_layout_list`). A WQE has room for 52.
+    #[inline]
+    pub fn list<L: SgList>(self, list: L) -> Request<ConfigureKey, Pieces<L>> {
+        let entries = list.entries();
+        let bytes = entries.iter().map(|sge| u64::from(sge.length)).sum();
+        let room = self.payload().room;
+        self.with_operation(|key| key.layout(entries.len(), bytes)).with_payload(Pieces { list, room })
+    }
+
+    /// Puts memory of other keys behind the key in turn, `repeat` times: the bytes of each entry, then those of each a stride
+    /// further, and so on (`mlx5dv_wr_set_mkey_layout_interleaved`). A WQE has room for 51, and they take one entry more of the key.
+    #[inline]
+    pub fn interleaved<L: StridedList>(self, repeat: u32, list: L) -> Request<ConfigureKey, Interleaved<L>> {
+        let list = Interleaved { list, repeat, room: self.payload().room };
+        let (entries, bytes) = (1 + list.entries(), list.bytes());
+        self.with_operation(|key| key.layout(entries, bytes)).with_payload(list)
+    }
+
+    /// Puts pieces of other keys' memory behind the key, of which the list is in memory, at `place`: `entries` of 16 bytes
+    /// ([`Sge::to_list_entry`]), and zeros up to a multiple of 64 bytes. It begins at a multiple of
+    /// [`KEY_LIST_ALIGN`](super::KEY_LIST_ALIGN), and stays until the request is done. All pieces have `bytes` together.
+    ///
+    /// libmlx5 has no such request; it is Linux' (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_wr`).
+    #[inline]
+    pub fn list_at(self, place: Sge, entries: u16, bytes: u64) -> Request<ConfigureKey, PiecesAt> {
+        let room = self.payload().room;
+        self.with_operation(|key| key.layout(entries.into(), bytes).pointed()).with_payload(PiecesAt {
+            place,
+            entries,
+            room,
+        })
+    }
 }
 
 impl Request<BindWindow, Piece> {

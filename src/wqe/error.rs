@@ -1,7 +1,7 @@
 //! Why a request cannot be a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::MAX_SGE_BYTES;
+use super::limits::{KEY_LIST_ALIGN, MAX_SGE_BYTES};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue: the value and the limit. Nothing has been written.
@@ -39,6 +39,25 @@ pub enum EncodeError {
         /// [`Ds::MAX`].
         limit: u8,
     },
+    /// A list of more entries than the memory key has room for.
+    KeyListTooLong {
+        /// Entries of the list, that which says how often it repeats included.
+        entries: usize,
+        /// Entries that the key was made for.
+        limit: u16,
+    },
+    /// A list in memory that does not begin at a multiple of [`KEY_LIST_ALIGN`].
+    KeyListMisaligned {
+        /// Its first address.
+        addr: u64,
+    },
+    /// A list in memory of fewer bytes than its entries have, with those that fill its last 64 bytes.
+    KeyListCut {
+        /// Bytes that were named.
+        bytes: u32,
+        /// Bytes that the device reads.
+        needed: usize,
+    },
 }
 
 // Constructors out of line: the checks that lead here are in the hot path, building the value is not.
@@ -65,6 +84,21 @@ impl EncodeError {
     }
 
     #[cold]
+    pub(super) fn key_list_too_long(entries: usize, limit: u16) -> Self {
+        Self::KeyListTooLong { entries, limit }
+    }
+
+    #[cold]
+    pub(super) fn key_list_misaligned(addr: u64) -> Self {
+        Self::KeyListMisaligned { addr }
+    }
+
+    #[cold]
+    pub(super) fn key_list_cut(bytes: u32, needed: usize) -> Self {
+        Self::KeyListCut { bytes, needed }
+    }
+
+    #[cold]
     pub(super) fn wqe_too_long(ds: usize) -> Self {
         Self::WqeTooLong { ds, limit: Ds::MAX }
     }
@@ -85,6 +119,15 @@ impl fmt::Display for EncodeError {
             }
             Self::WqeTooLong { ds, limit } => {
                 write!(f, "WQE of {ds} DS (16 bytes each), the control segment counts at most {limit}")
+            }
+            Self::KeyListTooLong { entries, limit } => {
+                write!(f, "list of {entries} entries, the memory key has room for {limit}")
+            }
+            Self::KeyListMisaligned { addr } => {
+                write!(f, "list at {addr:#x}, lists in memory begin at multiples of {KEY_LIST_ALIGN}")
+            }
+            Self::KeyListCut { bytes, needed } => {
+                write!(f, "{bytes} bytes of a list in memory of which the device reads {needed}")
             }
         }
     }

@@ -6,7 +6,7 @@ use static_assertions::const_assert_eq;
 
 use super::be::{Be16, Be32, Be64};
 use super::ds::DsWords;
-use crate::types::DS_BYTES;
+use crate::types::{DS_BYTES, Lkey};
 
 /// UMR control segment: what is to change of a memory key, and what must hold of it
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_umr_ctrl_seg`).
@@ -109,7 +109,83 @@ const_assert_eq!(offset_of!(MkeySeg, reserved4), 56);
 const_assert_eq!(offset_of!(MkeySeg, log_page_size), 59);
 const_assert_eq!(offset_of!(MkeySeg, reserved), 60);
 
-/// Bits of the two segments (`MLX5_WQE_UMR_CTRL_*`, `MLX5_WQE_MKEY_CONTEXT_*`).
+/// First entry of a list that repeats (`struct mlx5_wqe_umr_repeat_block_seg`).
+///
+/// ```text
+///   0  bytes of a turn (32)
+///   4  0x400 (32)
+///   8  turns (32)
+///  12  0 (16), entries that follow (16)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct RepeatBlockSeg {
+    /// Bytes that the entries have of a turn, all together.
+    pub byte_count: Be32,
+    /// [`umr::REPEAT`].
+    pub op: Be32,
+    /// Turns.
+    pub repeat_count: Be32,
+    /// Zero.
+    pub reserved: Be16,
+    /// Entries that follow.
+    pub num_ent: Be16,
+}
+
+const_assert_eq!(size_of::<RepeatBlockSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(RepeatBlockSeg, byte_count), 0);
+const_assert_eq!(offset_of!(RepeatBlockSeg, op), 4);
+const_assert_eq!(offset_of!(RepeatBlockSeg, repeat_count), 8);
+const_assert_eq!(offset_of!(RepeatBlockSeg, reserved), 12);
+const_assert_eq!(offset_of!(RepeatBlockSeg, num_ent), 14);
+
+impl RepeatBlockSeg {
+    #[inline]
+    pub(crate) const fn new(byte_count: u32, repeat_count: u32, entries: u16) -> Self {
+        Self {
+            byte_count: Be32::new(byte_count),
+            op: Be32::new(umr::REPEAT),
+            repeat_count: Be32::new(repeat_count),
+            reserved: Be16::new(0),
+            num_ent: Be16::new(entries),
+        }
+    }
+}
+
+/// An entry of a list that repeats (`struct mlx5_wqe_umr_repeat_ent_seg`).
+///
+/// ```text
+///   0  stride in bytes (16), bytes (16)
+///   4  memory key (32)
+///   8  address (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct RepeatEntrySeg {
+    /// Bytes from where it begins to where it begins in the next turn.
+    pub stride: Be16,
+    /// Bytes of a turn.
+    pub byte_count: Be16,
+    /// Memory key.
+    pub memkey: Be32,
+    /// First address.
+    pub va: Be64,
+}
+
+const_assert_eq!(size_of::<RepeatEntrySeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(RepeatEntrySeg, stride), 0);
+const_assert_eq!(offset_of!(RepeatEntrySeg, byte_count), 2);
+const_assert_eq!(offset_of!(RepeatEntrySeg, memkey), 4);
+const_assert_eq!(offset_of!(RepeatEntrySeg, va), 8);
+
+impl RepeatEntrySeg {
+    #[inline]
+    pub(crate) const fn new(stride: u16, bytes: u16, lkey: Lkey, addr: u64) -> Self {
+        Self { stride: Be16::new(stride), byte_count: Be16::new(bytes), memkey: Be32::new(lkey.0), va: Be64::new(addr) }
+    }
+}
+
+/// Bits of the segments (`MLX5_WQE_UMR_CTRL_*`, `MLX5_WQE_MKEY_CONTEXT_*`).
 pub mod umr {
     /// Flag: the entries are in the WQE.
     pub const INLINE: u8 = 1 << 7;
@@ -139,6 +215,9 @@ pub mod umr {
     /// Mask: free.
     pub const MASK_FREE: u64 = 1 << 29;
 
+    /// `op` of the first entry of a list that repeats (`0x400`; Linux calls it `MLX5_STRIDE_BLOCK_OP`).
+    pub const REPEAT: u32 = 0x400;
+
     /// `free`: it is.
     pub const FREE: u8 = 1 << 6;
     /// Right: atomic.
@@ -147,6 +226,8 @@ pub mod umr {
     pub const REMOTE_WRITE: u8 = 1 << 5;
     /// Right: remote read.
     pub const REMOTE_READ: u8 = 1 << 4;
+    /// Right: local write.
+    pub const LOCAL_WRITE: u8 = 1 << 3;
 }
 
 /// Gives a segment of several DS without padding its words.
@@ -165,3 +246,22 @@ macro_rules! words {
 
 words!(UmrCtrlSeg, 3);
 words!(MkeySeg, 4);
+
+impl From<RepeatBlockSeg> for DsWords {
+    #[inline]
+    fn from(seg: RepeatBlockSeg) -> Self {
+        let entries = (seg.reserved.get() as u32) << 16 | seg.num_ent.get() as u32;
+        let [bytes, op, turns] = [seg.byte_count, seg.op, seg.repeat_count].map(Be32::to_bits);
+        Self::from_halves([bytes, op, turns, Be32::new(entries).to_bits()])
+    }
+}
+
+impl From<RepeatEntrySeg> for DsWords {
+    #[inline]
+    fn from(seg: RepeatEntrySeg) -> Self {
+        let first = Be64::new(
+            u64::from(seg.stride.get()) << 48 | u64::from(seg.byte_count.get()) << 32 | u64::from(seg.memkey.get()),
+        );
+        Self([first.to_bits(), seg.va.to_bits()])
+    }
+}

@@ -33,10 +33,13 @@ mod address;
 mod be;
 mod builders;
 mod bytes;
+mod configure;
 mod ds;
 mod error;
 mod ethernet;
 mod flags;
+mod key_change;
+mod key_list;
 mod key_seg;
 mod limits;
 mod opcode;
@@ -56,12 +59,14 @@ mod xrc;
 
 pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
 pub use builders::{
-    bind_window, compare_swap, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
+    bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
 };
+pub use configure::{ConfigureKey, KeyRights};
 pub use error::EncodeError;
 pub use ethernet::Frame;
 pub use flags::Fence;
-pub use limits::{Limits, MAX_SGE_BYTES};
+pub use key_list::Strided;
+pub use limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
 pub use operation::SupportedOn;
 pub use operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 pub use payload::{NoLocalMemory, Sge};

@@ -67,6 +67,7 @@ operations! {
     CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc Xrc Dci];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
+    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none], [Rc]
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 

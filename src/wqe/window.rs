@@ -1,13 +1,12 @@
 //! Memory windows: requests that bind them to a piece of a region, and that take this back. Knows no request and no queue.
 use core::ops::BitOr;
 
-use super::be::{Be16, Be32, Be64};
+use super::be::{Be32, Be64};
 use super::ds::DsWords;
 use super::error::EncodeError;
-use super::key_seg::{MkeySeg, UmrCtrlSeg, umr};
+use super::key_change::{ANY_QPN, KeySegs, LIST_ENTRIES, NO_CHANGE, changes_keys};
+use super::key_seg::{MkeySeg, umr};
 use super::limits::{Limits, MAX_SGE_BYTES};
-use super::opcode::Opcode;
-use super::operation::{Operation, SupportedOn};
 use super::payload::{Payload, Sge};
 use super::sealed::Sealed;
 use super::seg::DataSeg;
@@ -50,11 +49,6 @@ impl Window {
     }
 }
 
-/// No QP in particular.
-const ANY_QPN: u32 = 0xff_ffff;
-/// Octwords of a list of one entry: lists are whole WQEBBs.
-const LIST_OCTWORDS: u16 = 4;
-
 /// What peers may do in a window, by its key. Combine with `|`. The region behind it must permit it, too, and for the last two local
 /// writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +79,6 @@ impl BitOr for WindowRights {
     }
 }
 
-/// Both segments behind the control segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct KeySegs {
-    key: u32,
-    umr: UmrCtrlSeg,
-    mkey: MkeySeg,
-}
-
 /// Binds a memory window: from when it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
 ///
 /// ```text
@@ -107,44 +93,6 @@ pub struct BindWindow(KeySegs);
 /// Takes access by a key back: a window of type 2 is invalidated (`IBV_WR_LOCAL_INV`), one of type 1 bound to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalidate(KeySegs);
-
-impl KeySegs {
-    const fn new(key: Rkey, flags: u8, octwords: u16, mask: u64, mkey: MkeySeg) -> Self {
-        let umr = UmrCtrlSeg {
-            flags: umr::TRANSLATION_OFFSET | umr::INLINE | flags,
-            rsvd0: [0; 3],
-            klm_octowords: Be16::new(octwords),
-            translation_offset: Be16::new(0),
-            mkey_mask: Be64::new(umr::MASK_FREE | umr::MASK_MKEY | mask),
-            rsvd1: [Be64::new(0); 4],
-        };
-        Self { key: key.0, umr, mkey }
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        <[DsWords; 3]>::from(self.umr).into_iter().for_each(|ds| sink.ds(ds));
-        <[DsWords; 4]>::from(self.mkey).into_iter().for_each(|ds| sink.ds(ds));
-    }
-}
-
-const NO_CHANGE: MkeySeg = MkeySeg {
-    free: 0,
-    reserved1: 0,
-    access_flags: 0,
-    sf: 0,
-    qpn_mkey: Be32::new(0),
-    reserved2: Be32::new(0),
-    flags_pd: Be32::new(0),
-    start_addr: Be64::new(0),
-    len: Be64::new(0),
-    bsf_octword_size: Be32::new(0),
-    reserved3: [Be32::new(0); 4],
-    translations_octword_size: Be32::new(0),
-    reserved4: [0; 3],
-    log_page_size: 0,
-    reserved: Be32::new(0),
-};
 
 impl BindWindow {
     pub(super) const fn new(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Self {
@@ -161,7 +109,7 @@ impl BindWindow {
             ..NO_CHANGE
         };
         let mask = mask | umr::MASK_LEN | umr::MASK_START_ADDR | rights_mask;
-        Self(KeySegs::new(window.rkey(), flags, LIST_OCTWORDS, mask, mkey))
+        Self(KeySegs::new(window.rkey(), umr::TRANSLATION_OFFSET | flags, LIST_ENTRIES as u16, mask, mkey))
     }
 
     /// The same, with addresses that count from 0.
@@ -175,40 +123,20 @@ impl Invalidate {
     /// Of a window of type 2, by the queue pair that has bound it.
     pub(super) const fn new(key: Rkey) -> Self {
         let mkey = MkeySeg { free: umr::FREE, qpn_mkey: Be32::new(ANY_QPN << 8), ..NO_CHANGE };
-        Self(KeySegs::new(key, umr::CHECK_QPN, 0, umr::MASK_QPN, mkey))
+        Self(KeySegs::new(key, umr::TRANSLATION_OFFSET | umr::CHECK_QPN, 0, umr::MASK_QPN, mkey))
     }
 
     /// Of a window of type 1.
     pub(super) const fn unbind(key: Rkey, new: Rkey) -> Self {
         let qpn_mkey = Be32::new(ANY_QPN << 8 | new.0 & 0xff);
-        Self(KeySegs::new(key, 0, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }))
+        Self(KeySegs::new(key, umr::TRANSLATION_OFFSET, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }))
     }
 }
 
-/// Makes an operation of both segments.
-macro_rules! operation {
-    ($($op:ty)*) => {$(
-        impl Sealed for $op {}
-        impl Operation for $op {
-            const OPCODE: Opcode = Opcode::Umr;
-            const DS: usize = 7;
-
-            #[inline]
-            fn imm(&self) -> Be32 {
-                Be32::new(self.0.key)
-            }
-
-            #[inline(always)]
-            fn encode<S: Sink>(&self, sink: &mut S) {
-                self.0.encode(sink);
-            }
-        }
-        impl SupportedOn<Rc> for $op {}
-        impl SupportedOn<Uc> for $op {}
-    )*};
+changes_keys! {
+    BindWindow: Rc, Uc;
+    Invalidate: Rc, Uc;
 }
-
-operation!(BindWindow Invalidate);
 
 /// The piece of a region that a window is bound to: who posts it gives peers access to that memory, so it counts as memory that the
 /// request names.

@@ -21,6 +21,7 @@
 //! - READs and atomics whose data comes in a 128-byte CQE: libmlx5 44 takes it from the wrong place;
 //! - frames that are no more than their inline headers, by `ibv_wr_set_sge` and `ibv_wr_set_inline_data`: libmlx5 44 sends their
 //!   bytes twice;
+//! - lists of memory keys of 2 GiB or more, and those that repeat of 4 GiB or more: libmlx5 44 counts the bytes in 32 bits;
 //! - data of large sends behind headers that come to the ring's end: libmlx5 44 writes it to wrong places.
 //!
 //! Needs an mlx5 device whose registers can be read back, in whole or in part: the software one does, `./run test` runs it
@@ -37,6 +38,7 @@ mod dynamic;
 mod ethernet;
 mod events;
 mod extended;
+mod key_lists;
 mod post;
 mod sends;
 mod shared_receives;

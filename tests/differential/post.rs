@@ -5,26 +5,54 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
 use blueflame::types::DciStream;
-use blueflame::verbs::AddressHandle;
+use blueflame::verbs::{AddressHandle, ffi};
 use blueflame::wqe::Fence;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 use rdma_sys as sys;
 
 use crate::sends::message_bytes;
 
-/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the last function used.
+/// `struct mlx5dv_mr_interleaved` (rdma-core `providers/mlx5/mlx5dv.h`).
 #[repr(C)]
-struct Mlx5dvQpEx {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mlx5dvMrInterleaved {
+    pub(crate) addr: u64,
+    pub(crate) bytes_count: u32,
+    pub(crate) bytes_skip: u32,
+    pub(crate) lkey: u32,
+}
+
+/// `struct mlx5dv_mkey_conf_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mlx5dvMkeyConfAttr {
+    conf_flags: u32,
+    comp_mask: u64,
+}
+
+/// `struct mlx5dv_qp_ex` up to the last function used.
+#[repr(C)]
+pub(crate) struct Mlx5dvQpEx {
     comp_mask: u64,
     wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64)>,
-    others: [*const c_void; 7],
+    pub(crate) wr_mr_interleaved:
+        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u32, u32, u16, *const Mlx5dvMrInterleaved)>,
+    pub(crate) wr_mr_list:
+        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u32, u16, *const sys::ibv_sge)>,
+    pub(crate) wr_mkey_configure:
+        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u8, *mut Mlx5dvMkeyConfAttr)>,
+    pub(crate) wr_set_mkey_access_flags: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32)>,
+    pub(crate) wr_set_mkey_layout_list: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u16, *const sys::ibv_sge)>,
+    pub(crate) wr_set_mkey_layout_interleaved:
+        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u16, *const Mlx5dvMrInterleaved)>,
+    wr_set_mkey_sig_block: *const c_void,
     wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
     wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
 }
 
 #[link(name = "mlx5")]
 unsafe extern "C" {
-    fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
+    pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
 }
 
 /// Which of libmlx5's two ways.

@@ -12,6 +12,8 @@ use crate::datagrams;
 /// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 const WITH_RAW_WQE: u64 = 1 << 3;
+/// `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`, `_MR_LIST` and `_MKEY_CONFIGURE`.
+const WITH_MKEYS: u64 = 7;
 
 /// A bit that is clear in the first byte of the EtherTypes of IPv4, IPv6 and VLAN tags (0x0800, 0x86dd, 0x8100, 0x88a8): a frame
 /// that has it there has no headers beyond Ethernet's.
@@ -69,6 +71,8 @@ pub(crate) struct Geometry {
     pub(crate) tso_header: u16,
     /// Memory windows are bound: libmlx5 makes room for the longest such request in each WQE, so that less inline data fits.
     pub(crate) windows: bool,
+    /// Indirect memory keys are configured: the same.
+    pub(crate) keys: bool,
 }
 
 impl Default for Geometry {
@@ -84,6 +88,7 @@ impl Default for Geometry {
             cqe_bytes: 64,
             tso_header: 0,
             windows: false,
+            keys: false,
         }
     }
 }
@@ -168,7 +173,7 @@ impl RawQp {
             let mut mlx5 = ffi::Mlx5dvQpInitAttr {
                 comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
                 create_flags: if geometry.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
-                send_ops_flags: WITH_RAW_WQE,
+                send_ops_flags: WITH_RAW_WQE | if geometry.keys { WITH_MKEYS } else { 0 },
                 ..Default::default()
             };
             if initiator {

@@ -289,7 +289,7 @@ macro_rules! binds {
 
 binds!(transport::Rc transport::Uc);
 
-fn clear(wq: &blueflame::verbs::ffi::Mlx5dvWq) {
+pub(crate) fn clear(wq: &blueflame::verbs::ffi::Mlx5dvWq) {
     // SAFETY: the ring that libmlx5 allocated, on which nothing is outstanding.
     unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
 }

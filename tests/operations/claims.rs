@@ -27,6 +27,7 @@ const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const WINDOWS: &str = "tests/differential/windows.rs";
+const KEYS: &str = "tests/differential/key_lists.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
 
 /// All of them.
@@ -43,6 +44,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         test: (WINDOWS, "on_reliable_connections"),
         operations: &["BindWindow", "Invalidate"],
     },
+    Claim { column: "RC", proof: Proof::Libmlx5, test: (KEYS, "lists_and_interleaved"), operations: &["ConfigureKey"] },
     Claim {
         column: "UC",
         proof: Proof::Libmlx5,

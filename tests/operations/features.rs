@@ -45,6 +45,13 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("send queues", "of initiators, the same", DYNAMIC, "the_index_wraps"),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
+    golden(
+        "memory keys",
+        "lists in memory",
+        "Linux `drivers/infiniband/hw/mlx5/wr.c`, `set_reg_wr`",
+        "tests/send_queue/key_lists.rs",
+        "a_list_in_memory_is_a_data_segment",
+    ),
     by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),
     by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
     by_libmlx5("completions", "all that `ibv_wc_read_*` tells of any CQE", EXTENDED, "any_fields"),

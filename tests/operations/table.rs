@@ -128,6 +128,7 @@ table! {
         FetchAdd wqe::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
         BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
         Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
+        ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

@@ -3,6 +3,7 @@ mod datagrams;
 mod dynamic;
 mod ethernet;
 mod golden;
+mod key_lists;
 mod oracle;
 mod properties;
 mod register;

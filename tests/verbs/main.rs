@@ -5,6 +5,7 @@
 mod buffer_pools;
 mod device;
 mod end;
+mod key_lists;
 mod messages;
 mod ownership;
 mod regions;

@@ -169,7 +169,9 @@ fn behind(backing: Backing, context: MkeyContext, free: bool) -> Result<Behind, 
         }
         Backing::Pieces(pieces) => {
             value("pieces", pieces.len() as u64, pieces.len() <= 1 << MAX_PIECES_LOG, "up to 2^16")?;
-            Behind::Pieces(KeyList::own(pieces))
+            let list = KeyList::own(pieces);
+            value("pieces", list.len() as u64, list.fault().is_none(), "with strided blocks of their own bytes")?;
+            Behind::Pieces(list)
         }
         Backing::EqualPieces { log_bytes, pieces } => {
             value("pieces", pieces.len() as u64, pieces.len() <= 1 << MAX_PIECES_LOG, "up to 2^16")?;

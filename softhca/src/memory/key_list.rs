@@ -1,35 +1,42 @@
-//! Indirect memory keys: a region that is pieces of other keys' regions, in a row (KLM and KSM lists).
+//! Indirect memory keys: a region that is pieces of other keys' regions, in a row (KLM and KSM lists), or in turn.
 
+use super::strided::{Found, REPEAT, Strided};
 use crate::context::KeyPiece;
 
 /// Pieces, and where each begins in the region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyList {
-    /// Each piece has a length of its own (KLM). `ends` are the offsets at which they end, so that one is found fast.
-    Own { pieces: Vec<KeyPiece>, ends: Vec<u64> },
+    /// Each piece has a length of its own (KLM). `ends` are the offsets at which they end, so that one is found fast. What
+    /// a strided block has is behind its first entry; its others end where it does.
+    Own { pieces: Vec<KeyPiece>, ends: Vec<u64>, blocks: Vec<Strided> },
     /// All have this length, as log2 of bytes (KSM).
     Equal { pieces: Vec<KeyPiece>, log_bytes: u8 },
-}
-
-/// A piece of which an access needs a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Key of the piece.
-    pub(crate) key: u32,
-    /// First address of the part, as users of that key name it.
-    pub(crate) addr: u64,
-    /// Bytes from there to the end of the piece; at least 1.
-    pub(crate) left: u64,
 }
 
 impl KeyList {
     /// Pieces of any length. Those without bytes hold nothing: lists are often padded with them.
     pub(crate) fn own(pieces: Vec<KeyPiece>) -> Self {
-        let ends = pieces.iter().scan(0_u64, |end, piece| {
-            *end = end.saturating_add(piece.len);
-            Some(*end)
-        });
-        Self::Own { ends: ends.collect(), pieces }
+        let (mut ends, mut blocks, mut end) = (Vec::with_capacity(pieces.len()), Vec::new(), 0_u64);
+        while let Some(piece) = pieces.get(ends.len()) {
+            let mut entries = 1;
+            let mut bytes = piece.len;
+            if piece.key == REPEAT {
+                let block = Strided::new(&pieces, ends.len());
+                (entries, bytes) = (block.entries(), block.bytes());
+                blocks.push(block);
+            }
+            end = end.saturating_add(bytes);
+            ends.resize(ends.len() + entries, end);
+        }
+        Self::Own { pieces, ends, blocks }
+    }
+
+    /// What is wrong with a strided block of it.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Own { pieces, blocks, .. } => blocks.iter().find_map(|block| block.fault(pieces)),
+            Self::Equal { .. } => None,
+        }
     }
 
     /// Writes pieces from number `at` on. Those before it that nobody has written have no bytes, or are of key 0, which
@@ -63,10 +70,15 @@ impl KeyList {
     /// Where byte `offset` of the region is.
     pub(crate) fn find(&self, offset: u64) -> Option<Found> {
         let (piece, within, len) = match self {
-            Self::Own { pieces, ends } => {
+            Self::Own { pieces, ends, blocks } => {
                 let index = ends.partition_point(|&end| end <= offset);
                 let piece = pieces.get(index)?;
-                (piece, offset - index.checked_sub(1).map_or(0, |before| ends[before]), piece.len)
+                let within = offset - index.checked_sub(1).map_or(0, |before| ends[before]);
+                if piece.key == REPEAT {
+                    let block = blocks.binary_search_by_key(&index, Strided::first).ok()?;
+                    return blocks[block].find(pieces, within);
+                }
+                (piece, within, piece.len)
             }
             Self::Equal { pieces, log_bytes } => {
                 let bytes = 1_u64 << (log_bytes & 63);
@@ -94,6 +106,19 @@ mod tests {
         assert_eq!(list.find(3), Some(Found { key: 2, addr: 0x200, left: 5 }));
         assert_eq!(list.find(7), Some(Found { key: 2, addr: 0x204, left: 1 }));
         assert_eq!(list.find(8), None);
+    }
+
+    #[test]
+    fn strided_blocks_are_among_pieces() {
+        let block = piece(REPEAT, 2 << 32 | 1, 2);
+        let list = KeyList::own(vec![piece(1, 0x100, 3), block, piece(2, 0x200, 8 << 16 | 2), piece(3, 0x300, 1)]);
+        assert_eq!((list.bytes(), list.fault()), (8, None));
+        let found = |offset| list.find(offset).map(|found| (found.key, found.addr, found.left));
+        assert_eq!(found(2), Some((1, 0x102, 1)));
+        assert_eq!(found(4), Some((2, 0x201, 1)));
+        assert_eq!(found(5), Some((2, 0x208, 2)));
+        assert_eq!(found(7), Some((3, 0x300, 1)));
+        assert_eq!(found(8), None);
     }
 
     #[test]

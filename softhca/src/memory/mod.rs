@@ -14,6 +14,7 @@ mod page_table;
 mod paged;
 mod process;
 pub(crate) mod shared_copy;
+mod strided;
 #[cfg(test)]
 pub(crate) mod test_memory;
 

@@ -276,6 +276,9 @@ fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'
             if !pieces.is_empty() {
                 list.put(at, pieces);
             }
+            if let Some(fault) = list.fault() {
+                return Err(fault);
+            }
             Ok(ListChange::Pieces(list))
         }
     }

@@ -372,6 +372,31 @@ pub const MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS: u64 = 1 << 3;
 /// Data never arrives in a CQE, always in the buffer.
 pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
 
+/// What an indirect memory key is made from (`struct mlx5dv_mkey_init_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvMkeyInitAttr {
+    /// Its protection domain.
+    pub pd: *mut sys::ibv_pd,
+    /// `MLX5DV_MKEY_INIT_ATTR_FLAGS_*`.
+    pub create_flags: u32,
+    /// Entries that its list has room for; as granted afterwards.
+    pub max_entries: u16,
+}
+
+/// [`Mlx5dvMkeyInitAttr::create_flags`]: other keys are behind it.
+pub const MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT: u32 = 1 << 0;
+
+/// An indirect memory key (`struct mlx5dv_mkey`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvMkey {
+    /// As this side's requests name it.
+    pub lkey: u32,
+    /// As peers' name it: the same number.
+    pub rkey: u32,
+}
+
 /// An asynchronous event (`struct ibv_async_event` of `verbs.h`). rdma-sys has it with a Rust enumeration for the type, which
 /// must not hold the number of a later library's event.
 #[repr(C)]

@@ -9,7 +9,9 @@ use std::sync::OnceLock;
 
 use rdma_sys as sys;
 
-use super::declarations::{Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr};
+use super::declarations::{
+    Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvMkey, Mlx5dvMkeyInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr,
+};
 use crate::verbs::Error;
 
 /// The library, by the name of its interface.
@@ -75,6 +77,10 @@ functions! {
         qp_attr: *mut sys::ibv_qp_init_attr_ex,
         mlx5_qp_attr: *mut Mlx5dvQpInitAttr
     ) -> *mut sys::ibv_qp, else absent();
+    /// Makes an indirect memory key. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_mkey(mkey_init_attr: *mut Mlx5dvMkeyInitAttr) -> *mut Mlx5dvMkey, else absent();
+    /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_destroy_mkey(mkey: *mut Mlx5dvMkey) -> c_int, else libc::ENOSYS;
     /// Has a stream of an initiator, which has failed, work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_dci_stream_id_reset(qp: *mut sys::ibv_qp, stream_id: u16) -> c_int, else libc::ENOSYS;
 }

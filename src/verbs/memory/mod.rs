@@ -12,7 +12,8 @@
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //!
-//! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests.
+//! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests. An [`IndirectKey`] is one key for
+//! memory in several places, as requests say.
 //!
 //! # Why there is no `&[u8]`
 //!
@@ -26,6 +27,7 @@ mod attr;
 mod buffer;
 mod device_memory;
 mod dmabuf;
+mod indirect_key;
 mod on_demand;
 mod pieces;
 mod registration;
@@ -39,6 +41,7 @@ pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
 pub use buffer::Buffer;
 pub use device_memory::{DeviceMemory, DeviceRegion};
 pub use dmabuf::DmaBufRegion;
+pub use indirect_key::IndirectKey;
 pub use on_demand::{AddressSpace, Prefetch};
 pub use pieces::{HugeBuffer, InPieces, Sges};
 pub use reregister::{Change, NotReregistered};

@@ -1,0 +1,138 @@
+//! Indirect memory keys: one key for memory in several places, as requests say.
+
+use core::fmt;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::types::{Lkey, Rkey};
+use crate::verbs::error::{Error, in_range, non_null};
+use crate::verbs::event::event;
+use crate::verbs::ffi;
+use crate::verbs::pd::{PdHandle, ProtectionDomain};
+use crate::wqe::parts::{Empty, Unchanged};
+use crate::wqe::{self, ConfigureKey, Invalidate, Remote, Request, Sge};
+
+/// An indirect memory key (`mlx5dv_create_mkey`): requests put memory of other keys behind it, wherever that is, and it is one region by
+/// this one. It gives access to nothing at first.
+///
+/// ```no_run
+/// # use blueflame::verbs::{Buffer, Error, IndirectKey, Owned, Qp};
+/// # use blueflame::wqe::{self, Fence, KeyRights};
+/// # use blueflame::{Remote, SendQueue, WrId, transport};
+/// /// Writes the odd halves of a page's first 4 KiB to the peer, in a row.
+/// fn write_halves(
+///     sq: &mut Owned<SendQueue<transport::Rc>, Qp>, key: &IndirectKey, page: &Buffer, to: Remote,
+/// ) -> Result<(), Box<dyn std::error::Error>> {
+///     let half = wqe::Strided { addr: page.addr() + 256, bytes: 256, stride: 512, lkey: page.lkey() };
+///     let configure = key.configure().rights(KeyRights::NONE).interleaved(8, [half]);
+///     let write = wqe::write(to).gather([key.sge(0, 8 * 256)]).fence(Fence::Small).signaled(WrId(1));
+///     let mut batch = sq.batch();
+///     // SAFETY: the page stays until the write is done, and nobody changes it.
+///     unsafe {
+///         batch.push_unchecked(&configure)?;
+///         batch.push_unchecked(&write)?;
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+pub struct IndirectKey {
+    raw: NonNull<ffi::Mlx5dvMkey>,
+    key: u32,
+    entries: u16,
+    _pd: Arc<PdHandle>,
+}
+
+// SAFETY: the key is only destroyed, once; libmlx5 locks what its calls share.
+unsafe impl Send for IndirectKey {}
+// SAFETY: shared use reads plain numbers.
+unsafe impl Sync for IndirectKey {}
+
+impl fmt::Debug for IndirectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndirectKey").field("key", &self.key).field("entries", &self.entries).finish_non_exhaustive()
+    }
+}
+
+impl Drop for IndirectKey {
+    fn drop(&mut self) {
+        // SAFETY: from `mlx5dv_create_mkey`, destroyed once; the domain is alive.
+        if unsafe { ffi::mlx5dv_destroy_mkey(self.raw.as_ptr()) } != 0 {
+            event!(WARN, "indirect memory key cannot be destroyed");
+        }
+    }
+}
+
+/// Most entries: the counter has 16 bits, and counts in fours.
+const MAX_ENTRIES: u64 = 0xfffc;
+
+impl ProtectionDomain {
+    /// Makes an indirect memory key, with room for a list of `entries`: 1 to 65532; what repeats takes one more. libmlx5 makes it
+    /// by a command to the firmware, so that the device must have been opened with the right to some (DevX), as it is by default where
+    /// the kernel permits it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; a failed call.
+    pub fn indirect_key(&self, entries: u16) -> Result<IndirectKey, Error> {
+        in_range("entries of an indirect memory key", entries.into(), 1..=MAX_ENTRIES)?;
+        let mut attr = ffi::Mlx5dvMkeyInitAttr {
+            pd: self.as_raw(),
+            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT,
+            max_entries: entries,
+        };
+        // SAFETY: the domain is alive; the attributes live until the call returns.
+        let raw = non_null("mlx5dv_create_mkey", unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) })?;
+        // SAFETY: a new key, nobody else's.
+        let key = unsafe { (*raw.as_ptr()).lkey };
+        Ok(IndirectKey { raw, key, entries: attr.max_entries, _pd: Arc::clone(&self.handle) })
+    }
+}
+
+impl IndirectKey {
+    /// Its number, by which peers' requests name it.
+    #[must_use]
+    pub fn rkey(&self) -> Rkey {
+        Rkey(self.key)
+    }
+
+    /// Its number, by which this side's requests name it: the same.
+    #[must_use]
+    pub fn lkey(&self) -> Lkey {
+        Lkey(self.key)
+    }
+
+    /// Entries that its list has room for: as many as were asked for, or up to three more.
+    #[must_use]
+    pub fn entries(&self) -> u16 {
+        self.entries
+    }
+
+    /// A request that says what is behind it, and who may use it: [`wqe::configure_key`] has what its poster answers for, and what the
+    /// next request needs.
+    pub fn configure(&self) -> Request<ConfigureKey, Unchanged> {
+        wqe::configure_key(self.rkey(), self.entries)
+    }
+
+    /// A request after which nobody has access by it, until it is configured again.
+    pub fn take_back(&self) -> Request<Invalidate, Empty> {
+        wqe::local_invalidate(self.rkey())
+    }
+
+    /// Byte `offset` of what is behind it, for peers' requests.
+    #[must_use]
+    pub fn remote(&self, offset: u64) -> Remote {
+        Remote { addr: offset, rkey: self.rkey() }
+    }
+
+    /// Bytes of what is behind it, for this side's requests.
+    #[must_use]
+    pub fn sge(&self, offset: u64, length: u32) -> Sge {
+        Sge { addr: offset, length, lkey: self.lkey() }
+    }
+
+    /// The raw key, for calls this crate does not wrap.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut ffi::Mlx5dvMkey {
+        self.raw.as_ptr()
+    }
+}

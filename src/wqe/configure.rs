@@ -1,0 +1,79 @@
+//! Indirect memory keys: the request that says what is behind one, and who may use it. Knows no queue.
+use core::ops::BitOr;
+
+use super::be::{Be16, Be32, Be64};
+use super::key_change::{ANY_QPN, KeySegs, LIST_ENTRIES, NO_CHANGE, changes_keys};
+use super::key_seg::{MkeySeg, umr};
+use crate::transport::Rc;
+use crate::types::Rkey;
+
+/// What may be done by an indirect key. Combine with `|`. The keys behind it must permit it for this side: to be read, or to be
+/// written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyRights(u8);
+
+impl KeyRights {
+    /// Nothing but reading by this side's own requests, which cannot be taken away.
+    pub const NONE: Self = Self(0);
+    /// This side's device writes: receives, what READs bring.
+    pub const LOCAL_WRITE: Self = Self(umr::LOCAL_WRITE);
+    /// Peers READ.
+    pub const REMOTE_READ: Self = Self(umr::REMOTE_READ);
+    /// Peers WRITE.
+    pub const REMOTE_WRITE: Self = Self(umr::REMOTE_WRITE);
+    /// Peers' atomics.
+    pub const REMOTE_ATOMIC: Self = Self(umr::ATOMIC);
+}
+
+impl BitOr for KeyRights {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Says what is behind an indirect key, or who may use it, or both (`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`,
+/// `mlx5dv_wr_mr_interleaved`). The key is valid when that is done, if it was free before.
+///
+/// ```text
+///    0  control segment: the key
+///   16  UMR control segment
+///   64  memory key segment: the key's lowest byte, rights, length
+///  128  the list, up to a whole WQEBB of entries; or a data segment of where it is
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigureKey(KeySegs);
+
+impl ConfigureKey {
+    pub(super) const fn new(key: Rkey) -> Self {
+        let qpn_mkey = Be32::new(ANY_QPN << 8 | key.0 & 0xff);
+        Self(KeySegs::new(key, 0, 0, 0, MkeySeg { qpn_mkey, ..NO_CHANGE }))
+    }
+
+    pub(super) fn rights(mut self, rights: KeyRights) -> Self {
+        let all = umr::MASK_LOCAL_WRITE | umr::MASK_REMOTE_READ | umr::MASK_REMOTE_WRITE | umr::MASK_ATOMIC;
+        self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(all));
+        self.0.mkey.access_flags = rights.0;
+        self
+    }
+
+    /// `entries` of a list, of so many `bytes`.
+    pub(super) fn layout(mut self, entries: usize, bytes: u64) -> Self {
+        // Longer lists are refused when they are encoded.
+        self.0.umr.klm_octowords = Be16::new(entries.next_multiple_of(LIST_ENTRIES) as u16);
+        self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_LEN));
+        self.0.mkey.len = Be64::new(bytes);
+        self
+    }
+
+    /// The list is in memory.
+    pub(super) fn pointed(mut self) -> Self {
+        self.0.umr.flags = 0;
+        self
+    }
+}
+
+changes_keys! {
+    ConfigureKey: Rc;
+}

@@ -1,0 +1,86 @@
+//! Both segments of a request that changes a memory key, and what makes an operation of them. Knows no operation.
+use super::be::{Be16, Be32, Be64};
+use super::ds::DsWords;
+use super::key_seg::{MkeySeg, UmrCtrlSeg, umr};
+use super::sink::Sink;
+use crate::types::Rkey;
+
+/// Both segments behind the control segment, whose last word is the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KeySegs {
+    pub(super) key: u32,
+    pub(super) umr: UmrCtrlSeg,
+    pub(super) mkey: MkeySeg,
+}
+
+/// No QP in particular.
+pub(super) const ANY_QPN: u32 = 0xff_ffff;
+/// Lists are whole WQEBBs, of so many entries.
+pub(super) const LIST_ENTRIES: usize = 4;
+
+impl KeySegs {
+    /// DS of both.
+    pub(super) const DS: usize = 7;
+
+    /// `flags` and `mask`: what is particular to a request, beyond a list in the WQE, the key's lowest byte and whether it is free.
+    pub(super) const fn new(key: Rkey, flags: u8, octwords: u16, mask: u64, mkey: MkeySeg) -> Self {
+        let umr = UmrCtrlSeg {
+            flags: umr::INLINE | flags,
+            rsvd0: [0; 3],
+            klm_octowords: Be16::new(octwords),
+            translation_offset: Be16::new(0),
+            mkey_mask: Be64::new(umr::MASK_FREE | umr::MASK_MKEY | mask),
+            rsvd1: [Be64::new(0); 4],
+        };
+        Self { key: key.0, umr, mkey }
+    }
+
+    #[inline(always)]
+    pub(super) fn encode<S: Sink>(&self, sink: &mut S) {
+        <[DsWords; 3]>::from(self.umr).into_iter().for_each(|ds| sink.ds(ds));
+        <[DsWords; 4]>::from(self.mkey).into_iter().for_each(|ds| sink.ds(ds));
+    }
+}
+
+/// A memory key segment of zeros.
+pub(super) const NO_CHANGE: MkeySeg = MkeySeg {
+    free: 0,
+    reserved1: 0,
+    access_flags: 0,
+    sf: 0,
+    qpn_mkey: Be32::new(0),
+    reserved2: Be32::new(0),
+    flags_pd: Be32::new(0),
+    start_addr: Be64::new(0),
+    len: Be64::new(0),
+    bsf_octword_size: Be32::new(0),
+    reserved3: [Be32::new(0); 4],
+    translations_octword_size: Be32::new(0),
+    reserved4: [0; 3],
+    log_page_size: 0,
+    reserved: Be32::new(0),
+};
+
+/// Makes operations of types that are both segments, for the transports that have them.
+macro_rules! changes_keys {
+    ($($op:ty: $($transport:ty),*;)*) => {$(
+        impl $crate::wqe::sealed::Sealed for $op {}
+        impl $crate::wqe::operation::Operation for $op {
+            const OPCODE: $crate::wqe::opcode::Opcode = $crate::wqe::opcode::Opcode::Umr;
+            const DS: usize = $crate::wqe::key_change::KeySegs::DS;
+
+            #[inline]
+            fn imm(&self) -> $crate::wqe::be::Be32 {
+                $crate::wqe::be::Be32::new(self.0.key)
+            }
+
+            #[inline(always)]
+            fn encode<S: $crate::wqe::sink::Sink>(&self, sink: &mut S) {
+                self.0.encode(sink);
+            }
+        }
+        $(impl $crate::wqe::operation::SupportedOn<$transport> for $op {})*
+    )*};
+}
+
+pub(super) use changes_keys;

@@ -1,0 +1,363 @@
+//! Indirect memory keys: configured by libmlx5 and by this crate, and used by what is posted next, with its fence.
+//!
+//! Both configure one key, one after the other, on rings that are cleared before. So the rings are equal, but for the numbers of the
+//! queue pairs.
+
+use std::ptr::NonNull;
+
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Buffer, IndirectKey, Pool};
+use blueflame::wqe::{self, ConfigureKey, Fence, KeyRights, MAX_SGE_BYTES, Remote, Request, Strided};
+use blueflame::{Qpn, Sge, transport::Rc};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use rdma_sys as sys;
+
+use crate::cases;
+use crate::claims::{CLAIMS, Proof};
+use crate::post::{Mlx5dvMkeyConfAttr, Mlx5dvMrInterleaved, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::twin::{Link, Twins, record, ring};
+use crate::verbs::{Fabric, Geometry};
+use crate::windows::clear;
+
+const CASES: u32 = 1500;
+/// Entries that a WQE has room for.
+const ENTRIES: usize = 52;
+/// Bytes that are read by the key.
+const READ: u64 = 8;
+const WQEBB: usize = 64;
+
+/// What is behind the key.
+#[derive(Clone, Debug)]
+enum Layout {
+    Unchanged,
+    List(Vec<Sge>),
+    Interleaved(u32, Vec<Strided>),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    layout: Layout,
+    rights: Option<u8>,
+    /// `mlx5dv_wr_mkey_configure` and setters, the list first or last; in place of one call.
+    setters: Option<bool>,
+    /// Two doorbells.
+    apart: bool,
+    /// The key is taken back afterwards.
+    taken_back: bool,
+    id: u64,
+}
+
+fn layout(buffer: &Buffer) -> impl Strategy<Value = Layout> + use<> {
+    let (start, lkey) = (buffer.addr(), buffer.lkey());
+    // What is read of any piece is in the buffer of 1 MiB, wherever it ends.
+    let place = (0..0x7_0000_u64).prop_map(move |offset| start + offset);
+    let length = prop_oneof![4 => 0..20_u32, 1 => 0..=MAX_SGE_BYTES / ENTRIES as u32];
+    let piece = (place.clone(), length).prop_map(move |(addr, length)| Sge { addr, length, lkey });
+    let bytes = prop_oneof![4 => 0..6_u16, 1 => any::<u16>()];
+    let strided =
+        (place, bytes, any::<u16>()).prop_map(move |(addr, bytes, stride)| Strided { addr, bytes, stride, lkey });
+    let repeat = prop_oneof![0..5_u32, any::<u32>()];
+    prop_oneof![
+        1 => Just(Layout::Unchanged),
+        4 => proptest::collection::vec(piece, 0..=ENTRIES).prop_map(Layout::List),
+        4 => (repeat, proptest::collection::vec(strided, 0..ENTRIES)).prop_map(|(n, list)| {
+            let turn: u32 = list.iter().map(|entry| u32::from(entry.bytes)).sum();
+            Layout::Interleaved(n % (u32::MAX / turn.max(1)).saturating_add(1), list)
+        }),
+    ]
+}
+
+fn case(buffer: &Buffer) -> impl Strategy<Value = Case> + use<> {
+    let flags = (proptest::option::of(any::<bool>()), any::<bool>(), any::<bool>());
+    (layout(buffer), proptest::option::of(0..16_u8), flags, any::<u64>()).prop_map(
+        |(layout, rights, (setters, apart, taken_back), id)| {
+            let whole = rights.is_some() && !matches!(layout, Layout::Unchanged);
+            let setters = if whole { setters } else { setters.or(Some(true)) };
+            Case { layout, rights, setters, apart, taken_back, id }
+        },
+    )
+}
+
+const ACCESS: [(sys::ibv_access_flags, KeyRights); 4] = [
+    (sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE, KeyRights::LOCAL_WRITE),
+    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_READ, KeyRights::REMOTE_READ),
+    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_WRITE, KeyRights::REMOTE_WRITE),
+    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC, KeyRights::REMOTE_ATOMIC),
+];
+
+fn access(rights: u8) -> u32 {
+    (0..4).filter(|n| rights >> n & 1 != 0).map(|n| ACCESS[n].0.0).sum()
+}
+
+fn key_rights(rights: u8) -> KeyRights {
+    (0..4).filter(|n| rights >> n & 1 != 0).fold(KeyRights::NONE, |all, n| all | ACCESS[n].1)
+}
+
+impl Case {
+    /// WQEBBs of the first request, and of all.
+    fn wqebbs(&self) -> (usize, usize) {
+        let list = match &self.layout {
+            Layout::Unchanged => 0,
+            Layout::List(list) => list.len().div_ceil(4),
+            Layout::Interleaved(_, list) => (1 + list.len()).div_ceil(4),
+        };
+        (2 + list, 2 + list + 1 + if self.taken_back { 2 } else { 0 })
+    }
+
+    /// The first addresses behind the key.
+    fn places(&self) -> Vec<u64> {
+        let run = |addr: u64, len: u64| addr..addr + len.min(READ);
+        match &self.layout {
+            Layout::Unchanged => vec![],
+            Layout::List(list) => {
+                list.iter().flat_map(|sge| run(sge.addr, sge.length.into())).take(READ as usize).collect()
+            }
+            Layout::Interleaved(repeat, list) => (0..u64::from(*repeat).min(READ))
+                .flat_map(|turn| {
+                    list.iter()
+                        .flat_map(move |entry| run(entry.addr + turn * u64::from(entry.stride), entry.bytes.into()))
+                })
+                .take(READ as usize)
+                .collect(),
+        }
+    }
+}
+
+/// What requests name.
+struct Stage {
+    key: IndirectKey,
+    /// Where what is read by the key goes.
+    found: Buffer,
+    /// The last request has taken the key back, so that the next has a fence.
+    fence: Fence,
+}
+
+impl Stage {
+    /// The entry that the write takes its bytes from.
+    fn sge(&self, fabric: &Fabric, case: &Case) -> Sge {
+        match case.places().len() {
+            0 => Sge { length: 1, ..fabric.buffer.sge_of(0..1) },
+            bytes => self.key.sge(0, bytes as u32),
+        }
+    }
+}
+
+/// libmlx5 posts all.
+fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, sge: Sge) {
+    let key = stage.key.as_raw();
+    let access = case.rights.map(access);
+    let list: Vec<_> = match &case.layout {
+        Layout::List(list) => list.iter().map(crate::post::sge).collect(),
+        _ => vec![],
+    };
+    let (repeat, interleaved): (_, Vec<_>) = match &case.layout {
+        Layout::Interleaved(repeat, list) => {
+            let entry = |e: &Strided| Mlx5dvMrInterleaved {
+                addr: e.addr,
+                bytes_count: e.bytes.into(),
+                bytes_skip: u32::from(e.stride).wrapping_sub(e.bytes.into()),
+                lkey: e.lkey.0,
+            };
+            (*repeat, list.iter().map(entry).collect())
+        }
+        _ => (0, vec![]),
+    };
+    // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
+    unsafe {
+        let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
+        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        let d = &*dv;
+        sys::ibv_wr_start(ex);
+        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
+        let set_layout = || match &case.layout {
+            Layout::Unchanged => {}
+            Layout::List(_) => {
+                d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
+            }
+            Layout::Interleaved(..) => {
+                let count = interleaved.len() as u16;
+                d.wr_set_mkey_layout_interleaved.expect("for keys")(dv, repeat, count, interleaved.as_ptr());
+            }
+        };
+        let set_access = || {
+            if let Some(access) = access {
+                d.wr_set_mkey_access_flags.expect("for keys")(dv, access);
+            }
+        };
+        match (case.setters, &case.layout) {
+            (None, Layout::List(_)) => {
+                let access = access.expect("all of it");
+                d.wr_mr_list.expect("for keys")(dv, key, access, list.len() as u16, list.as_ptr());
+            }
+            (None, _) => {
+                let (access, count) = (access.expect("all of it"), interleaved.len() as u16);
+                d.wr_mr_interleaved.expect("for keys")(dv, key, access, repeat, count, interleaved.as_ptr());
+            }
+            (Some(list_first), layout) => {
+                let setters = u8::from(access.is_some()) + u8::from(!matches!(layout, Layout::Unchanged));
+                d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut Mlx5dvMkeyConfAttr::default());
+                if list_first {
+                    set_layout();
+                    set_access();
+                } else {
+                    set_access();
+                    set_layout();
+                }
+            }
+        }
+        if case.apart {
+            assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
+            sys::ibv_wr_start(ex);
+        }
+        let signaled = |last: bool| if last { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
+        ((*ex).wr_id, (*ex).wr_flags) = (case.id, signaled(!case.taken_back));
+        sys::ibv_wr_rdma_write(ex, stage.found.rkey().0, stage.found.addr());
+        sys::ibv_wr_set_sge(ex, sge.lkey.0, sge.addr, sge.length);
+        if case.taken_back {
+            ((*ex).wr_id, (*ex).wr_flags) = (case.id, signaled(true));
+            sys::ibv_wr_local_inv(ex, stage.key.rkey().0);
+        }
+        assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
+    }
+}
+
+fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
+    let id = WrId(case.id);
+    let to = Remote { addr: stage.found.addr(), rkey: stage.found.rkey() };
+    let write = wqe::write(to).gather([sge]).fence(Fence::Small).signaled_if(!case.taken_back, id);
+    let sq = &mut twins.ours.sq;
+    let mut batch = sq.batch();
+    macro_rules! push {
+        ($request:expr) => {{
+            let request: Request<ConfigureKey, _> = $request;
+            // SAFETY: the fabric's memory and the stage's, which outlive the queue; so below.
+            unsafe { batch.push_unchecked(&request.fence(stage.fence).wr_id(id)) }.expect("room")
+        }};
+    }
+    let configure = stage.key.configure();
+    let configure = if let Some(rights) = case.rights { configure.rights(key_rights(rights)) } else { configure };
+    match &case.layout {
+        Layout::Unchanged => push!(configure),
+        Layout::List(list) => match <[Sge; 3]>::try_from(&list[..]) {
+            Ok(list) => push!(configure.list(list)),
+            Err(_) => push!(configure.list(&list[..])),
+        },
+        Layout::Interleaved(repeat, list) => push!(configure.interleaved(*repeat, &list[..])),
+    }
+    if case.apart {
+        batch.ring_doorbell();
+        batch = sq.batch();
+    }
+    // SAFETY: as above.
+    unsafe { batch.push_unchecked(&write) }.expect("room");
+    if case.taken_back {
+        batch.push(&stage.key.take_back().signaled(id)).expect("room");
+    }
+    batch.ring_doorbell();
+}
+
+/// The ring, with the numbers of the queue pair taken out of control segments.
+fn without_numbers(mut ring: Vec<u8>, begin: usize, case: &Case, number: Qpn) -> Result<Vec<u8>, String> {
+    let (len, number) = (ring.len(), number.get().to_be_bytes());
+    let (configure, _) = case.wqebbs();
+    for at in [Some(0), Some(configure), case.taken_back.then_some(configure + 1)].into_iter().flatten() {
+        let at = ((begin + at) * WQEBB + 4) % len;
+        if ring[at..at + 3] != number[1..] {
+            return Err(format!("not the number at byte {at}: {:02x?}", &ring[at..at + 3]));
+        }
+        ring[at..at + 3].fill(0);
+    }
+    Ok(ring)
+}
+
+/// What the write has brought, which is what lies where the list says.
+fn found(fabric: &Fabric, stage: &mut Stage, case: &Case) -> Result<(), String> {
+    let expected: Vec<u8> = case
+        .places()
+        .into_iter()
+        .map(|place| {
+            let mut byte = [0];
+            fabric.buffer.read((place - fabric.buffer.addr()) as usize, &mut byte);
+            byte[0]
+        })
+        .collect();
+    let mut bytes = vec![0; expected.len()];
+    stage.found.read(0, &mut bytes);
+    stage.found.fill(0);
+    if bytes == expected { Ok(()) } else { Err(format!("read {bytes:02x?} in place of {expected:02x?}")) }
+}
+
+fn check(fabric: &Fabric, stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), String> {
+    let (their_ring, our_ring) = (twins.theirs.raw.parts.sq, twins.ours.raw.parts.sq);
+    clear(&their_ring);
+    clear(&our_ring);
+    let sge = stage.sge(fabric, case);
+    theirs(twins.theirs.raw.raw, stage, case, sge);
+    let (_, wc) = crate::twin::wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
+    if wc.status != sys::ibv_wc_status::IBV_WC_SUCCESS {
+        return Err(format!("libmlx5's: status {}, vendor syndrome {:#x}", wc.status, wc.vendor_err));
+    }
+    found(fabric, stage, case).map_err(|why| format!("libmlx5: {why}"))?;
+    ours(twins, stage, case, sge);
+    stage.fence = if case.taken_back { Fence::Small } else { Fence::None };
+    let begin = twins.pi % twins.wqebbs();
+    twins.pi = (twins.pi + case.wqebbs().1) & 0xffff;
+    let mut failed = None;
+    crate::twin::wait("our completion", || {
+        let sq = &mut twins.ours.sq;
+        let done = twins.ours.send_cq.poll_with(1, |cqe| {
+            failed = cqe.check().err().map(|error| error.to_string());
+            assert_eq!(sq.retire(&cqe).expect("posted").wr_id, WrId(case.id));
+        });
+        (done > 0).then_some(())
+    })?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    found(fabric, stage, case).map_err(|why| format!("this crate: {why}"))?;
+    let their_number = Qpn::truncate(twins.theirs.raw.number());
+    let theirs =
+        without_numbers(ring(&their_ring), begin, case, their_number).map_err(|why| format!("libmlx5: {why}"))?;
+    let ours =
+        without_numbers(ring(&our_ring), begin, case, twins.qpn()).map_err(|why| format!("this crate: {why}"))?;
+    if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
+        let at = at / 16 * 16;
+        return Err(format!(
+            "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
+            (at + theirs.len() - begin * WQEBB) % theirs.len(),
+            &theirs[at..at + 16],
+            &ours[at..at + 16]
+        ));
+    }
+    let records = [record(&twins.theirs.raw.parts), record(&twins.ours.raw.parts)];
+    if records[0] == records[1] && records[0][1] == twins.pi as u32 { Ok(()) } else { Err(format!("{records:x?}")) }
+}
+
+#[test]
+fn lists_and_interleaved() {
+    let fabric = Fabric::new();
+    let key = fabric.pd.indirect_key(ENTRIES as u16).expect("a key");
+    assert_eq!(usize::from(key.entries()), ENTRIES);
+    let found = Pool::new(&fabric.pd, 64, Access::ALL).expect("a pool").take(64).expect("all of it");
+    let stage = std::cell::RefCell::new(Stage { key, found, fence: Fence::None });
+    // So much inline data is a list of 52 entries. Up to 17 WQEBBs a case wrap around the end of 64 everywhere.
+    let geometry = Geometry { sends: 4, inline: 828, windows: true, keys: true, ..Geometry::default() };
+    let twins = std::cell::RefCell::new(Twins::<Rc>::new(&fabric, &geometry, true));
+    let mut runner = TestRunner::new(Config {
+        cases: cases(CASES),
+        failure_persistence: None,
+        max_shrink_iters: 0,
+        ..Config::default()
+    });
+    let outcome = runner.run(&case(&fabric.buffer), |case| {
+        check(&fabric, &mut stage.borrow_mut(), &mut twins.borrow_mut(), &case).map_err(TestCaseError::fail)
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    let claimed = CLAIMS.iter().any(|claim| {
+        (claim.column, claim.proof) == (Rc::COLUMN, Proof::Libmlx5) && claim.operations == ["ConfigureKey"]
+    });
+    assert!(claimed, "docs/operations.md has it");
+}
