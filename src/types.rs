@@ -141,8 +141,8 @@ pub struct Qkey(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DcKey(pub u64);
 
-/// A stream of an initiator's requests (PRM "dci_stream_channel_id"): those of other streams go on when it fails. Of a queue pair
-/// with 2^n streams, 0 to 2^n - 1.
+/// A stream of an initiator's requests (PRM "dci_stream_channel_id"): those of other streams go on when it fails. Any number will
+/// do: how many streams a queue pair has says how many the device works on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DciStream(pub u16);
 

@@ -7,13 +7,13 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
-use blueflame::transport::{Dci, DciStreams, Rc};
-use blueflame::types::{DcKey, Qpn, WrId};
+use blueflame::transport::{Dci, DciStreams, Rc, Transport};
+use blueflame::types::{DcKey, DciStream, Qpn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Dct, Device, Drained, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
     QueuePair, adopt_qp,
 };
-use blueflame::wqe::{self, DcAddress, WorkRequest};
+use blueflame::wqe::{self, DcAddress, DcStream, WorkRequest};
 use blueflame::{PostError, Remote};
 
 const KEY: DcKey = DcKey(0xfeed_beef_0123_4567);
@@ -34,8 +34,8 @@ fn paths(device: &Device) -> Vec<Path> {
 }
 
 /// An initiator, and memory for it.
-struct Near {
-    pair: QueuePair<Dci>,
+struct Near<T: Transport = Dci> {
+    pair: QueuePair<T>,
     cq: OwnedCq,
     buffer: Buffer,
 }
@@ -52,9 +52,11 @@ impl Near {
         let buffer = Pool::new(pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
         Self { pair, cq, buffer }
     }
+}
 
+impl<T: Transport> Near<T> {
     /// Posts, and waits for the completion.
-    fn run(&mut self, request: &impl WorkRequest<Dci>) -> Result<WcOpcode, CqeError> {
+    fn run(&mut self, request: &impl WorkRequest<T>) -> Result<WcOpcode, CqeError> {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
         let begin = Instant::now();
@@ -211,6 +213,75 @@ fn a_wrong_key_ends_the_initiator_until_it_is_reset() {
         assert!(far.cq.poll().is_none());
         near.pair.reset(&mut [&mut near.cq], |_| ()).expect("RESET");
         near.pair.activate(&path).expect("ready to send");
+    }
+}
+
+/// A stream whose request fails is flushed until it is reset, and others go on; with the last one that may fail, the initiator does.
+#[test]
+fn streams_fail_alone_and_work_again_when_they_are_reset() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    if device.attr().max_log_dci_errored == 0 {
+        return;
+    }
+    for path in paths(&device) {
+        let mut far = Far::new(&device, &pd, &path);
+        let cq = device.completion_queue(64).build().expect("a CQ");
+        let builder = pd.queue_pair::<DciStreams>(cq.handle(), cq.handle());
+        let pair = builder.sends(16).inline(100).streams(2, 1).build().expect("an initiator");
+        let buffer = Pool::new(&pd, 64, Access::LOCAL_WRITE).expect("a pool").take(64).expect("all of it");
+        let mut near = Near { pair, cq, buffer };
+        let [one, other] = [DciStream(1), DciStream(0x8002)];
+        let unready = near.pair.reset_stream(one).expect_err("it is in RESET");
+        assert!(matches!(unready, Error::Call(call) if call.errno == libc::EOPNOTSUPP));
+        near.pair.activate(&path).expect("ready to send");
+        let to = far.address(&pd, &path);
+        let wrong = DcAddress::new(to.vector(), to.dctn(), DcKey(KEY.0 ^ 2));
+        let post = |near: &mut Near<DciStreams>, to: DcStream, text: &'static [u8]| {
+            near.pair.sq.post(&wqe::send().to(to).inline(text).signaled(WrId(text[0].into()))).expect("room");
+        };
+        let mut round = |near: &mut Near<DciStreams>, expected: [(u8, Option<WcStatus>); 5]| {
+            // All at once: the fifth is of a stream that has failed before it, or has not.
+            for (text, to) in
+                [("a", to.on(one)), ("b", wrong.on(one)), ("c", to.on(other)), ("d", to.on(one)), ("e", to.on(other))]
+            {
+                post(near, to, text.as_bytes());
+            }
+            let (mut found, begin) = (Vec::new(), Instant::now());
+            while found.len() < 5 {
+                if let Some(cqe) = near.cq.poll() {
+                    let id = near.pair.sq.retire(&cqe).expect("outstanding").wr_id.0 as u8;
+                    let status = cqe.check().err().map(|error| match error {
+                        CqeError::Completion(error) => error.status(),
+                        other => panic!("{other}"),
+                    });
+                    found.push((id, status));
+                }
+                assert!(begin.elapsed() < Duration::from_secs(20), "{found:?}");
+                std::thread::yield_now();
+            }
+            assert_eq!(found, expected);
+            for (id, _) in expected.into_iter().filter(|(_, status)| status.is_none()) {
+                assert_eq!(far.receive().message, [id]);
+            }
+        };
+        let flushed = Some(WcStatus::WrFlushErr);
+        let refused = Some(WcStatus::RemAccessErr);
+        let fails = [(b'a', None), (b'b', refused), (b'c', None), (b'd', flushed), (b'e', None)];
+        let has_failed = [(b'a', flushed), (b'b', flushed), (b'c', None), (b'd', flushed), (b'e', None)];
+        round(&mut near, fails);
+        assert_eq!(near.pair.qp.state(), Ok(QpState::ReadyToSend));
+        round(&mut near, has_failed);
+        let unasked = near.pair.reset_stream(other).expect_err("it has not failed");
+        assert!(matches!(unasked, Error::Call(call) if call.errno == libc::EINVAL));
+        round(&mut near, has_failed);
+        near.pair.reset_stream(one).expect("it has failed");
+        round(&mut near, fails);
+        // The second one that fails is the last.
+        let last = near.run(&wqe::send().to(wrong.on(DciStream(9))).inline(b"x").signaled(WrId(1)));
+        assert!(matches!(last, Err(CqeError::Completion(e)) if e.status() == WcStatus::RemAccessErr), "{last:?}");
+        assert_eq!(near.pair.qp.state(), Ok(QpState::Error));
+        near.pair.reset_stream(one).expect_err("all have failed");
     }
 }
 

@@ -249,8 +249,33 @@ pub struct QpContext {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_res).
     pub scatter_to_cqe_res: u32,
+    /// DC: its streams, if it has any. Without, the QP fails with any of its requests.
+    pub streams: Option<DciStreams>,
     /// What it may do that a user's QP may not.
     pub privileges: Privileges,
+}
+
+/// Streams of a DCI: each WQE says which one it is of, by any number of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DciStreams {
+    /// log2 of how many the device is to work on at a time (QPC.log_num_dci_stream_channels), at most
+    /// [`DciStreams::MAX_LOG_CHANNELS`]. This one executes the requests of all in their order.
+    pub log_channels: u8,
+    /// log2 of how many have failed when the QP fails (QPC.log_num_dci_errored_streams), at most
+    /// [`DciStreams::MAX_LOG_ERRORED`].
+    pub log_errored: u8,
+}
+
+impl DciStreams {
+    /// log2 of the most streams that are worked on at a time.
+    pub const MAX_LOG_CHANNELS: u8 = 6;
+    /// log2 of the most streams that may fail.
+    pub const MAX_LOG_ERRORED: u8 = 6;
+
+    /// As many streams as have failed when the QP fails.
+    pub(crate) fn most_failed(self) -> usize {
+        1 << self.log_errored.min(Self::MAX_LOG_ERRORED)
+    }
 }
 
 /// What only QPs of a kernel may do, since it concerns all of the host's memory, or speaks for the whole port. Users' have

@@ -155,6 +155,7 @@ impl Program {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
+            streams: None,
             privileges: Privileges::default(),
         };
         let own = Endpoint { qpn: device.create_qp(qp).unwrap(), addr, key };

@@ -169,7 +169,7 @@ pub struct DeviceAttr {
     pub max_dynamic_bfregs: u32,
     /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
     pub max_log_dci_streams: u8,
-    /// log2 of the streams of an initiator that may have failed while others go on; 0 where none does.
+    /// log2 of the streams of an initiator that have failed when it fails itself, at most; 0: it fails with the first.
     pub max_log_dci_errored: u8,
     /// The device does atomics.
     pub atomics: bool,

@@ -32,11 +32,11 @@ impl VerbsTransport for DciStreams {
     const OPERAND_DS: usize = transport::Dci::OPERAND_DS;
     const INITIATOR: bool = true;
     const RECEIVES: bool = false;
-    const STREAMS: Option<[u8; 2]> = Some([1, 0]);
+    const STREAMS: Option<[u8; 2]> = Some([1, 1]);
     const NAME: &'static str = "DCI with streams";
 }
 
-/// Asks for an initiator: with streams if `streams` says how many, as log2, and how many may have failed.
+/// Asks for an initiator: with streams if `streams` says how many, as log2, and how many have failed when it fails.
 pub(super) fn attributes(
     attr: &mut ffi::Mlx5dvQpInitAttr,
     streams: Option<[u8; 2]>,
@@ -91,7 +91,7 @@ impl<R: Register> QueuePair<DciStreams, R> {
     /// them have completed.
     ///
     /// # Errors
-    /// A failed call: `EOPNOTSUPP` if the queue pair is not ready to send, because too many streams had failed for instance, or the
+    /// A failed call: `EINVAL` if the stream works; `EOPNOTSUPP` if the queue pair is not ready to send, because too many streams had failed for instance, or the
     /// device does not reset streams.
     pub fn reset_stream(&mut self, stream: DciStream) -> Result<(), Error> {
         // SAFETY: the queue pair is alive, of libmlx5.

@@ -29,7 +29,7 @@ pub trait VerbsTransport: Transport {
     const OPERAND_DS: usize = 1;
     /// Whether it is an initiator of dynamic connections.
     const INITIATOR: bool = false;
-    /// log2 of an initiator's streams, and of how many of them may have failed, if the builder is not told; `None`: no streams.
+    /// log2 of an initiator's streams, and of how many of them have failed when it fails, if the builder is not told; `None`: no streams.
     #[doc(hidden)]
     const STREAMS: Option<[u8; 2]> = None;
     /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.

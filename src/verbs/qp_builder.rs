@@ -29,7 +29,7 @@ pub struct QpBuilder<'a, T> {
     srq: Option<&'a Srq>,
     cap: sys::ibv_qp_cap,
     scatter_to_cqe: bool,
-    /// log2 of an initiator's streams, and of how many may have failed.
+    /// log2 of an initiator's streams, and of how many have failed when it fails.
     pub(super) streams: Option<[u8; 2]>,
     transport: PhantomData<T>,
 }
@@ -293,9 +293,10 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
 }
 
 impl QpBuilder<'_, DciStreams> {
-    /// `2^log_streams` streams, of which `2^log_errored` may have failed at a time; when one more fails, the queue pair does.
+    /// `2^log_streams` streams, that the device works on at a time; when `2^log_errored` streams have failed and none of them was
+    /// [reset](super::QueuePair::reset_stream), the queue pair fails (`mlx5dv_create_qp(3)`).
     ///
-    /// Default: two streams, of which one may fail. The device's limits are
+    /// Default: two streams, and the queue pair fails with the second one. The device's limits are
     /// [`max_log_dci_streams`](super::DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](super::DeviceAttr::max_log_dci_errored);
     /// [`build`](Self::build) fails past them, and where there are none.
     #[must_use]

@@ -302,54 +302,29 @@ impl Service for transport::Ud {
     }
 }
 
-impl Service for transport::Dci {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Dc;
+/// Initiators: of which of the [`Target`]s each takes requests.
+macro_rules! initiators {
+    ($($transport:ty, $device:ident: $($target:ident)+;)*) => {
+        $(impl Service for $transport {
+            const TRANSPORT: softhca::context::Transport = softhca::context::Transport::$device;
 
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
-        unsafe {
-            match wr.to {
-                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-                Some(Target::Compact(to)) => put_to(poster, to, wr),
-                Some(Target::Full(to)) => put_to(poster, to, wr),
-                Some(other) => panic!("{other:?} is no target without streams"),
-                None => panic!("{:?} is for nobody", wr.kind),
+            unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+                // SAFETY: the caller's promise, throughout.
+                unsafe {
+                    match wr.to {
+                        _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+                        $(Some(Target::$target(to)) => put_to(poster, to, wr),)+
+                        other => panic!("{other:?} is no target of this initiator, for {:?}", wr.kind),
+                    }
+                }
             }
-        }
-    }
+        })*
+    };
 }
-
-impl Service for transport::DciStreams {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Dc;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
-        unsafe {
-            match wr.to {
-                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-                Some(Target::Compact(to)) => put_to(poster, to, wr),
-                Some(Target::Full(to)) => put_to(poster, to, wr),
-                Some(Target::Stream(to)) => put_to(poster, to, wr),
-                Some(other) => panic!("{other:?} is no target"),
-                None => panic!("{:?} is for nobody", wr.kind),
-            }
-        }
-    }
-}
-
-impl Service for transport::XrcInitiator {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Xrc;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
-        unsafe {
-            match wr.to {
-                _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-                Some(Target::Srq(to)) => put_to(poster, to, wr),
-                other => panic!("{other:?} is no shared receive queue, for {:?}", wr.kind),
-            }
-        }
-    }
+initiators! {
+    transport::Dci, Dc: Compact Full;
+    transport::DciStreams, Dc: Compact Full Stream;
+    transport::XrcInitiator, Xrc: Srq;
 }
 
 /// Puts any operation of an initiator, for `to`.

@@ -145,49 +145,46 @@ fn addresses(fabric: &Fabric) -> impl Strategy<Value = DcAddress> + use<> {
     prop::sample::select(vectors).prop_map(|vector| DcAddress::new(vector, ITSELF, KEY))
 }
 
-impl Link for transport::Dci {
-    const COLUMN: &str = "DCI";
-
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        pair.activate(&fabric.path())
-    }
-
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        sends::request(fabric, true, max_sge, max_inline)
-    }
-
-    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
-    }
-
-    fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
-        addresses(fabric).prop_map(|address| Some(Target::Full(address))).boxed()
-    }
+/// The targets of an initiator without streams.
+fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+    addresses(fabric).prop_map(|address| Some(Target::Full(address))).boxed()
 }
 
-impl Link for transport::DciStreams {
-    const COLUMN: &str = "DCI with streams";
+/// Of one with streams: without a stream, a request is of stream 0.
+fn targets_by_streams(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+    let to = |(address, stream): (DcAddress, Option<u16>)| match stream {
+        Some(stream) => Target::Stream(address.on(DciStream(stream))),
+        None => Target::Full(address),
+    };
+    (addresses(fabric), prop::option::of(any::<u16>())).prop_map(move |of| Some(to(of))).boxed()
+}
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        pair.activate(&fabric.path())
-    }
+macro_rules! initiators {
+    ($($transport:ty, $column:literal, $targets:path;)*) => {
+        $(impl Link for $transport {
+            const COLUMN: &str = $column;
 
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        sends::request(fabric, true, max_sge, max_inline)
-    }
+            fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
+                pair.activate(&fabric.path())
+            }
 
-    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
-    }
+            fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+                sends::request(fabric, true, max_sge, max_inline)
+            }
 
-    fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
-        (addresses(fabric), prop::option::of(any::<u16>()))
-            .prop_map(|(address, stream)| match stream {
-                Some(stream) => Some(Target::Stream(address.on(DciStream(stream)))),
-                None => Some(Target::Full(address)),
-            })
-            .boxed()
-    }
+            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+                Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
+            }
+
+            fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+                $targets(fabric)
+            }
+        })*
+    };
+}
+initiators! {
+    transport::Dci, "DCI", targets;
+    transport::DciStreams, "DCI with streams", targets_by_streams;
 }
 
 fn geometries(entries: u32) {
@@ -213,7 +210,8 @@ fn with_roce() {
 
 #[test]
 fn streams() {
-    run::<transport::DciStreams>("streams", Geometry { sends: 5, send_sge: 3, inline: 60, ..Geometry::default() }, 0);
+    let geometry = Geometry { sends: 5, send_sge: 3, inline: 60, streams: Some([2, 1]), ..Geometry::default() };
+    run::<transport::DciStreams>("streams", geometry, 0);
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub(crate) struct Geometry {
     pub(crate) cqe_bytes: u16,
     /// Bytes of headers of a large send, on raw packet queue pairs.
     pub(crate) tso_header: u16,
+    /// Of an initiator, log2 of its streams, and of how many have failed when it fails.
+    pub(crate) streams: Option<[u8; 2]>,
     /// Memory windows are bound: libmlx5 makes room for the longest such request in each WQE, so that less inline data fits.
     pub(crate) windows: bool,
     /// Indirect memory keys are configured: the same.
@@ -87,6 +89,7 @@ impl Default for Geometry {
             scatter_to_cqe: false,
             cqe_bytes: 64,
             tso_header: 0,
+            streams: None,
             windows: false,
             keys: false,
         }
@@ -179,6 +182,10 @@ impl RawQp {
             if initiator {
                 mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
                 mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+            }
+            if let Some([count, errored]) = geometry.streams {
+                mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS;
+                mlx5.dc_init_attr.dct_access_key = u64::from_ne_bytes([count, errored, 0, 0, 0, 0, 0, 0]);
             }
             let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).unwrap_or_else(|| {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
-    Access, CqContext, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr, QpContext, QpState,
+    Access, CqContext, DciStreams, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr, QpContext, QpState,
     ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
 };
 use softhca::device::Device;
@@ -260,6 +260,9 @@ impl Lab {
             signal_all: qp.flags & 2 != 0,
             scatter_to_cqe_req: scatter,
             scatter_to_cqe_res: scatter,
+            // Of some initiators; with others, the device refuses them.
+            streams: (qp.transport() == Transport::Dc && uidx.is_multiple_of(2))
+                .then_some(DciStreams { log_channels: 2, log_errored: uidx % 8 }),
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };
         if let Ok(qpn) = self.device.create_qp(context) {

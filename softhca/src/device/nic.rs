@@ -52,6 +52,7 @@ impl Device {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
+            streams: None,
             privileges: Privileges::default(),
         };
         self.count_qp(&engine, |users| *users += 1);

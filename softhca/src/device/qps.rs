@@ -3,7 +3,7 @@
 use super::Device;
 use super::check::{self, value};
 use crate::config::{Gid, LinkLayer, PortConfig};
-use crate::context::{QpAttr, QpContext, ReceiveSource, Transport};
+use crate::context::{DciStreams, QpAttr, QpContext, ReceiveSource, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
@@ -24,6 +24,13 @@ impl Device {
         }
         if context.transport == Transport::Dc && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a DCI: its targets receive"));
+        }
+        if context.streams.is_some() && context.transport != Transport::Dc {
+            return Err(Error::Unsupported("streams of a QP that is no DCI"));
+        }
+        if let Some(DciStreams { log_channels, log_errored }) = context.streams {
+            value("log2 of streams", log_channels.into(), log_channels <= DciStreams::MAX_LOG_CHANNELS, "0 to 6")?;
+            value("log2 of failed streams", log_errored.into(), log_errored <= DciStreams::MAX_LOG_ERRORED, "0 to 6")?;
         }
         if context.transport == Transport::RegUmr && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a queue that changes memory keys"));
@@ -103,6 +110,16 @@ impl Device {
             self.count_q_counter(before, -1);
         }
         Ok(())
+    }
+
+    /// Has a stream of a DCI work again, of which a request has failed.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`]; [`Error::BadValue`] for one that has not failed.
+    pub fn reset_dci_stream(&mut self, qpn: u32, stream: u16) -> Result<(), Error> {
+        self.find_qp(qpn)?;
+        let had_failed = self.qps.find_mut(qpn)?.reset_stream(stream);
+        value("stream", stream.into(), had_failed, "one that has failed")
     }
 
     /// Lets messages of a QP have at most `bytes` bytes, in both directions, until it is reset.

@@ -118,6 +118,7 @@ impl EmbeddedDevice {
             signal_all: o.signal_all,
             scatter_to_cqe_req: o.scatter_to_cqe_req,
             scatter_to_cqe_res: o.scatter_to_cqe_res,
+            streams: None,
             privileges: Privileges::default(),
         })?;
         self.registers.insert(qpn, register);

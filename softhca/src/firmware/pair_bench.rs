@@ -274,10 +274,20 @@ impl Node {
 
     /// The same, with the last word of the control segment.
     pub(crate) fn post_with(&mut self, opcode: u8, word: u32, body: &[u8], has_ring: bool) {
+        self.post_wqe([u32::from(opcode), 8, word], body, has_ring);
+    }
+
+    /// Posts to an initiator, by a stream.
+    pub(crate) fn post_on(&mut self, opcode: u8, stream: u16, body: &[u8]) {
+        self.post_wqe([opcode.into(), u32::from(stream) << 8 | 8, 0], body, false);
+    }
+
+    /// Posts a WQE with these words of the control segment, but for index, QPN and DS.
+    fn post_wqe(&mut self, [opcode, flags, word]: [u32; 3], body: &[u8], has_ring: bool) {
         let ds = 1 + body.len() as u32 / 16;
-        let mut wqe = (u32::from(self.posted) << 8 | u32::from(opcode)).to_be_bytes().to_vec();
+        let mut wqe = (u32::from(self.posted) << 8 | opcode).to_be_bytes().to_vec();
         wqe.extend((self.qpn << 8 | ds).to_be_bytes());
-        wqe.extend([0, 0, 0, 8]);
+        wqe.extend(flags.to_be_bytes());
         wqe.extend(word.to_be_bytes());
         wqe.extend(body);
         let before = if has_ring { RQ_BYTES } else { 0 };

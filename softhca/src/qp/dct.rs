@@ -226,6 +226,7 @@ impl Dct {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: c.scatter_to_cqe_res,
+            streams: None,
             privileges: Privileges::default(),
         };
         let attr = QpAttr {

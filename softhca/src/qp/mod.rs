@@ -30,6 +30,7 @@ mod requester;
 mod responder;
 mod send_queue;
 mod state;
+mod streams;
 mod timer;
 
 use std::time::Duration;
@@ -248,13 +249,18 @@ impl Qp {
             self.initiator.ask_again();
         }
         let sent = timed.and_then(|timed| Ok(self.requester.transmit(&self.core, resources, now)? || timed));
-        if sent == Err(Broken) {
-            self.stop_sending(resources);
+        if let Err(broken) = sent {
+            self.stop_sending(resources, broken);
         } else if self.core.transport() == Transport::Dc {
             let connected = self.initiator.advance(&mut self.core, &mut self.requester, resources, now);
             return connected || sent.unwrap_or(true);
         }
         sent.unwrap_or(true)
+    }
+
+    /// Has a stream that has failed work again. `false` if it has not failed.
+    pub(crate) fn reset_stream(&mut self, stream: u16) -> bool {
+        self.requester.failed_streams.reset(stream)
     }
 
     /// Ends the connection that a DCI has.
@@ -291,8 +297,10 @@ impl Qp {
             self.core.raise(resources, QpEvent::CommunicationEstablished);
         }
         if bth.opcode.operation().is_response() {
-            if matches!(state, QpState::Rts | QpState::Sqd) && self.respond(resources, packet, now) == Err(Broken) {
-                self.stop_sending(resources);
+            if matches!(state, QpState::Rts | QpState::Sqd)
+                && let Err(broken) = self.respond(resources, packet, now)
+            {
+                self.stop_sending(resources, broken);
             }
             return;
         }
@@ -339,9 +347,12 @@ impl Qp {
     }
 
     /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1). One that changes keys
-    /// receives nothing.
-    fn stop_sending(&mut self, resources: &mut Resources) {
+    /// receives nothing. Of a DCI with streams it may be one of them that stops.
+    fn stop_sending(&mut self, resources: &mut Resources, broken: Broken) {
         self.leave_target(resources);
+        if let Broken::Stream(stream) = broken {
+            return self.requester.go_on_without(stream);
+        }
         match self.core.transport() {
             Transport::Rc | Transport::Xrc | Transport::Dc | Transport::RegUmr => self.enter_error(),
             _ if self.core.role != Role::Qp => self.enter_error(),

@@ -83,6 +83,7 @@ impl Request {
             op: SendOp::Nop,
             umr: None,
             target: None,
+            stream: 0,
             srqn: None,
             headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
@@ -99,6 +100,18 @@ impl Request {
         self.wqe.target = None;
         self.wqe.umr = None;
         Self { span: 0, ..self }
+    }
+
+    /// The same without packets, which completes as flushed after those before it: its stream has failed.
+    pub(super) fn flushed(mut self) -> Self {
+        self.flush();
+        self
+    }
+
+    /// Makes it one that is [flushed](Self::flushed).
+    pub(super) fn flush(&mut self) {
+        self.wqe.target = None;
+        (self.span, self.failure) = (0, Some(Failure::SEND_FLUSH));
     }
 
     /// READ or atomic: only its answer acknowledges it.

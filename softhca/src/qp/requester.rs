@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::request::Request;
+use super::streams::FailedStreams;
 use super::timer::Retry;
 use crate::context::QpState;
 use crate::cq::Completion;
@@ -28,9 +29,14 @@ const MAX_REQUESTS: usize = 256;
 const PACKETS_PER_STEP: usize = 32;
 const FLUSHES_PER_STEP: usize = 64;
 
-/// A WQE has completed in error: the QP can send no more.
+/// A WQE has completed in error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) enum Broken {
+    /// The QP can send no more.
+    Queue,
+    /// A stream can send no more, and those of the QP that are left can.
+    Stream(u16),
+}
 
 /// State of the send queue.
 #[derive(Debug, Default)]
@@ -61,6 +67,8 @@ pub(super) struct Requester {
     pub(super) retry: Retry,
     /// DC: the target that requests can go to now.
     pub(super) reached: Option<DcTarget>,
+    /// DC: streams of which nothing is executed.
+    pub(super) failed_streams: FailedStreams,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
     pub(super) gone_back: bool,
 }
@@ -110,6 +118,7 @@ impl Requester {
     /// Sends what may be sent, within the budget of one step. `true` if anything was done.
     pub(super) fn transmit(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
+        let completed = resources.sends_completed;
         for _ in 0..PACKETS_PER_STEP {
             if self.in_flight >= WINDOW_PACKETS || !qp.may_send(resources) || self.retry.is_waiting() {
                 break;
@@ -125,7 +134,7 @@ impl Requester {
         }
         // The one at the front may have failed without having been sent.
         self.retire(qp, resources)?;
-        Ok(worked)
+        Ok(worked || resources.sends_completed != completed)
     }
 
     /// Fetches the next WQE, if there is one and room for it.
@@ -142,6 +151,9 @@ impl Requester {
         };
         let request = match fetched {
             Ok(wqe) if resources.sink => Request::new(wqe, self.next_psn, qp).sunk(),
+            Ok(wqe) if qp.context.streams.is_some() && wqe.target.is_some() && self.failed_streams.has(wqe.stream) => {
+                Request::new(wqe, self.next_psn, qp).flushed()
+            }
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
                 log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
@@ -279,6 +291,10 @@ impl Requester {
     /// Completes the requests at the front of which nothing is left to do.
     pub(super) fn retire(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         while let Some(front) = self.requests.front() {
+            if front.failure == Some(Failure::SEND_FLUSH) {
+                self.flush_front(qp, resources);
+                continue;
+            }
             if let Some(failure) = front.failure {
                 return Err(self.fail_front(qp, resources, failure));
             }
@@ -324,8 +340,35 @@ impl Requester {
         if let Some(failed) = self.pop_front() {
             log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
             complete_in_error(qp, resources, failed.wqe.index, failed.wqe.opcode, failure);
+            // One that makes no sense has no stream that could be believed.
+            if let (Some(streams), Some(_)) = (qp.context.streams, failed.wqe.target)
+                && self.failed_streams.add(failed.wqe.stream, streams)
+            {
+                return Broken::Stream(failed.wqe.stream);
+            }
         }
-        Broken
+        Broken::Queue
+    }
+
+    /// DC: goes on without `stream`, of which a request has failed and the connection with it. What is left is sent anew; PSNs
+    /// begin after the last one sent.
+    pub(super) fn go_on_without(&mut self, stream: u16) {
+        self.start_at(self.sent_end);
+        for request in &mut self.requests {
+            if request.wqe.target.is_some() && request.wqe.stream == stream {
+                request.flush();
+            }
+            request.first = self.next_psn;
+            self.next_psn = self.next_psn.plus(request.span);
+        }
+        self.gone_back = false;
+        self.go_back();
+    }
+
+    fn flush_front(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
+        let Some(request) = self.pop_front() else { return false };
+        complete_in_error(qp, resources, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
+        true
     }
 
     /// Goes back to the oldest packet without an acknowledgement.
@@ -377,16 +420,13 @@ impl Requester {
     pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
-            if let Some(request) = self.pop_front() {
-                complete_in_error(qp, resources, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
-            } else if let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) {
+            if !self.flush_front(qp, resources) {
+                let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) else { break };
                 self.copies.clear();
                 let index = self.next_wqe;
                 let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*resources.memory);
                 self.next_wqe = index.wrapping_add(wqebbs);
                 complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
-            } else {
-                break;
             }
             flushed = true;
         }

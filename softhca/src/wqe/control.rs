@@ -8,8 +8,10 @@ pub(super) const OPMOD: usize = 0;
 pub(super) const INDEX: usize = 1;
 pub(super) const OPCODE: usize = 3;
 pub(super) const QPN_DS: usize = 4;
-// Byte 8 is the signature, bytes 9 and 10 a DCI's stream: a device looks at them only where the QP was made with signatures
-// or streams, which none is here. UCX leaves there what the ring held before; perftest counts streams up all the same.
+// Byte 8 is the signature, which a device looks at only where the QP was made with signatures: none is here. The same holds for
+// streams: of QPs without, UCX leaves there what the ring held before, and perftest counts streams up all the same.
+/// A DCI's stream (`dci_stream_channel_id`).
+pub(super) const STREAM: usize = 9;
 pub(super) const FM_CE_SE: usize = 11;
 pub(super) const IMM: usize = 12;
 pub(super) const BYTES: usize = 16;

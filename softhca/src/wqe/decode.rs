@@ -3,7 +3,7 @@
 use super::fault::WqeFault;
 use super::opcode::{self, SHAPES, Tail};
 use super::payload::Payload;
-use super::segments::{DATA_SEG_BYTES, Segments, be32, be64};
+use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
 use super::{address, control, eth_segment, umr};
 use crate::context::{InlineHeaders, Transport};
@@ -90,6 +90,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         op,
         umr,
         target,
+        stream: if target.is_some() { be16(wqe, control::STREAM) } else { 0 },
         srqn,
         headers,
         payload,

@@ -144,6 +144,8 @@ pub struct SendWqe {
     pub umr: Option<Box<Umr>>,
     /// DC: to whom. A NOP goes to nobody.
     pub target: Option<DcTarget>,
+    /// DC: of which stream. It means something only if the QP has streams: without, drivers leave there what they like.
+    pub stream: u16,
     /// XRC: the peer's SRQ. A NOP has none.
     pub srqn: Option<u32>,
     /// Raw packets: the first bytes of the frame, from the Ethernet segment; the payload follows them.

@@ -55,6 +55,7 @@ fn write_imm_with_every_flag() {
         op: SendOp::WriteImm(REMOTE),
         umr: None,
         target: None,
+        stream: 0,
         srqn: None,
         headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
@@ -217,7 +218,7 @@ fn the_control_segment_is_checked() {
     let mut signed = good.clone();
     signed[8..11].fill(0x5a);
     let both = [&signed, &good].map(|bytes| fetch_at(0, bytes, Transport::Rc));
-    assert_eq!(both[0], both[1], "no QP has signatures, nor streams");
+    assert_eq!(both[0], both[1], "no QP has signatures, nor streams but of DC");
     for (byte, fence) in [(0x28, Fence::Small), (0x48, Fence::Full), (0x68, Fence::Full), (0x04, Fence::None)] {
         let mut bytes = good.clone();
         bytes[11] = byte;
@@ -309,7 +310,8 @@ fn address_vectors() {
     assert_eq!(fetch_at(0, &wqe(0x00, &[]), Transport::Dc).unwrap().target, None, "a NOP goes nowhere");
     let mut stream = wqe(0x0a, &[&short, &DATA]);
     stream[9..11].copy_from_slice(&[0x12, 0x34]);
-    assert_eq!(fetch_at(0, &stream, Transport::Dc), fetch_at(0, &wqe(0x0a, &[&short, &DATA]), Transport::Dc));
+    let without = fetch_at(0, &wqe(0x0a, &[&short, &DATA]), Transport::Dc).unwrap();
+    assert_eq!(fetch_at(0, &stream, Transport::Dc), Ok(SendWqe { stream: 0x1234, ..without }));
     let missing = WqeFault::MissingSegment { segment: "address vector", needs: 32, has: 16 };
     assert_eq!(fault(&wqe(0x0a, &[]), Transport::Dc), missing);
 }

@@ -22,6 +22,7 @@ pub(crate) use crate::wr::*;
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) transport: Transport,
+    pub(crate) streams: Option<DciStreams>,
     pub(crate) link: LinkLayer,
     pub(crate) mtu: u32,
     pub(crate) psn: u32,
@@ -53,6 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             transport: Transport::Rc,
+            streams: None,
             link: LinkLayer::InfiniBand,
             mtu: 1024,
             psn: 0x123,
@@ -248,6 +250,7 @@ impl Node {
             signal_all: false,
             scatter_to_cqe_req: o.scatter_to_cqe,
             scatter_to_cqe_res: o.scatter_to_cqe,
+            streams: o.streams,
             privileges: Privileges::default(),
         };
         self.qpn = self.device.create_qp(context).unwrap();

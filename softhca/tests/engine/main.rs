@@ -19,6 +19,7 @@ mod roce;
 mod sink;
 mod states;
 mod store_order;
+mod streams;
 mod tap;
 mod unreliable;
 mod wr;

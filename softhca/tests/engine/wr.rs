@@ -14,13 +14,14 @@ pub(crate) const FENCE: u8 = 0x80;
 pub(crate) struct Wr {
     pub(crate) opcode: u8,
     pub(crate) flags: u8,
+    pub(crate) stream: u16,
     pub(crate) imm: u32,
     pub(crate) body: Vec<u8>,
 }
 
 impl Wr {
     pub(crate) fn new(opcode: u8) -> Self {
-        Self { opcode, flags: SIGNALED, imm: 0, body: Vec::new() }
+        Self { opcode, flags: SIGNALED, stream: 0, imm: 0, body: Vec::new() }
     }
 
     pub(crate) fn nop() -> Self {
@@ -134,6 +135,12 @@ impl Wr {
         self
     }
 
+    /// By a DCI's stream.
+    pub(crate) fn on(mut self, stream: u16) -> Self {
+        self.stream = stream;
+        self
+    }
+
     pub(crate) fn flags(mut self, flags: u8) -> Self {
         self.flags = flags;
         self
@@ -144,7 +151,8 @@ impl Wr {
         let mut bytes = Vec::new();
         bytes.extend((u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
         bytes.extend((qpn << 8 | ds).to_be_bytes());
-        bytes.extend([0, 0, 0, self.flags]);
+        let [high, low] = self.stream.to_be_bytes();
+        bytes.extend([0, high, low, self.flags]);
         bytes.extend(self.imm.to_be_bytes());
         bytes.extend(&self.body);
         bytes

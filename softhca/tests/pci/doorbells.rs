@@ -36,6 +36,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        streams: None,
         privileges: Privileges::default(),
     };
     (device.create_qp(qp).expect("a QP"), uar)

@@ -2,6 +2,7 @@
 
 use super::row::{capability_set, is_ethernet, log2};
 use crate::config::{DeviceConfig, Generation};
+use crate::context::DciStreams;
 use crate::cq::MAX_SESSION;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::owners::RAW_TX;
@@ -68,6 +69,8 @@ capability_set! {
     UMR_EXTENDED_TRANSLATION_OFFSET: 0x118, 1 = |_| 1;
     NULL_MKEY: 0x119, 1 = |_| 1;
     LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
+    // `RTS2RTS_QP` takes what was added to contexts later.
+    QPC_EXTENSION: 0x122, 1 = |_| 1;
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
@@ -174,6 +177,8 @@ capability_set! {
     LOG_MAX_DCT_CONNECTIONS: 0x57b, 5 = |_| log2(MAX_DCT_CONNECTIONS);
     // log2 of the bytes that an atomic replaces.
     LOG_MAX_ATOMIC_SIZE_QP: 0x580, 8 = |_| 3;
+    LOG_MAX_DCI_STREAM_CHANNELS: 0x58b, 5 = |_| DciStreams::MAX_LOG_CHANNELS.into();
+    LOG_MAX_DCI_ERRORED_STREAMS: 0x593, 5 = |_| DciStreams::MAX_LOG_ERRORED.into();
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
     ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     MINI_CQE_RESP_L3_L4_TAG: 0x5b9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();

@@ -61,6 +61,7 @@ fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        streams: None,
         privileges: Privileges::default(),
     };
     bench.device.create_qp(context).expect("a QP")

@@ -144,6 +144,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        streams: None,
         privileges: Privileges::default(),
     };
     let qpn = device.create_qp(context).expect("a DCI");

@@ -44,6 +44,8 @@ mod sq;
 mod srq;
 #[cfg(test)]
 mod srq_tests;
+#[cfg(test)]
+mod streams_tests;
 mod tir;
 mod tis;
 mod uar;

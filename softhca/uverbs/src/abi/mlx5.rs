@@ -283,8 +283,10 @@ pub(crate) mod qp_flag {
     pub(crate) const SELF_LB: u32 = 3 << 6;
     pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
     pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
+    pub(crate) const DCI_STREAM: u32 = 1 << 11;
     /// What can be asked of a QP that is not a DCT or RSS, as far as the device goes.
-    pub(crate) const SUPPORTED: u32 = SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX;
+    pub(crate) const SUPPORTED: u32 =
+        SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX | DCI_STREAM;
 }
 
 /// `MLX5_IB_CQE_RES_FORMAT_HASH`.

@@ -203,6 +203,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         cqe_comp_caps: hca.capabilities().attributes.cqe_compression,
         tso_caps: frames.tso_caps,
         rss_caps: frames.hash_caps,
+        dci_streams_caps: hca.capabilities().attributes.dci_streams,
         ..FromZeros::new_zeroed()
     };
     request.put_optional(UHW_OUT, &response)

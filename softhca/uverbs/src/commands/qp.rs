@@ -17,7 +17,9 @@ use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
 use crate::process::{Errno, capability, has_capability};
-use softhca::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use softhca::context::{
+    DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
+};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -271,6 +273,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             signal_all: false,
             scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
             scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
+            streams: (driver.flags & qp_flag::DCI_STREAM != 0)
+                .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
             privileges: Privileges::default(),
         })
     })?;

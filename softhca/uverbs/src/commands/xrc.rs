@@ -49,6 +49,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 dbr: 0,
                 uar: 0,
                 uidx: driver.uidx & 0xff_ffff,
+                streams: None,
                 privileges: Privileges::default(),
                 signal_all: false,
                 scatter_to_cqe_req: 0,

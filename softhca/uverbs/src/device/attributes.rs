@@ -32,6 +32,8 @@ mod cap {
     pub(super) const LOG_MAX_MCG: Field = field(0x318, 8);
     pub(super) const LOG_MAX_PD: Field = field(0x32b, 5);
     pub(super) const DEVICE_FREQUENCY_KHZ: Field = field(0x4e0, 32);
+    pub(super) const LOG_MAX_DCI_STREAM_CHANNELS: Field = field(0x58b, 5);
+    pub(super) const LOG_MAX_DCI_ERRORED_STREAMS: Field = field(0x593, 5);
     pub(super) const MINI_CQE_RESP_STRIDE_INDEX: Field = field(0x5bc, 1);
     pub(super) const CQE_COMPRESSION_128: Field = field(0x5be, 1);
     pub(super) const CQE_COMPRESSION: Field = field(0x5bf, 1);
@@ -70,6 +72,8 @@ pub(crate) struct Attributes {
     pub(crate) cqe_compression: [u32; 2],
     /// Of `struct mlx5_ib_query_device_resp::flags`.
     pub(crate) cqe_128_compression: u32,
+    /// `struct mlx5_ib_dci_streams_caps`: log2 of the streams, and of how many may fail.
+    pub(crate) dci_streams: [u8; 2],
     pub(crate) max_qp: u32,
     pub(crate) max_qp_wr: u32,
     pub(crate) max_send_sge: u32,
@@ -115,6 +119,8 @@ impl Attributes {
                 ],
             },
             cqe_128_compression: has(cap::CQE_COMPRESSION_128, DEVICE_CQE_128B_COMP),
+            dci_streams: [cap::LOG_MAX_DCI_STREAM_CHANNELS, cap::LOG_MAX_DCI_ERRORED_STREAMS]
+                .map(|field| field.get(general) as u8),
             max_qp: log(cap::LOG_MAX_QP),
             max_qp_wr: log(cap::LOG_MAX_QP_SZ) * WQEBB / MAX_OVERHEAD,
             max_send_sge: (cap::MAX_WQE_SZ_SQ.get32(general).min(MAX_SQ_WQE).saturating_sub(RC_OVERHEAD))
@@ -172,6 +178,8 @@ mod tests {
             ("log_max_mcg", cap::LOG_MAX_MCG),
             ("log_max_pd", cap::LOG_MAX_PD),
             ("device_frequency_khz", cap::DEVICE_FREQUENCY_KHZ),
+            ("log_max_dci_stream_channels", cap::LOG_MAX_DCI_STREAM_CHANNELS),
+            ("log_max_dci_errored_streams", cap::LOG_MAX_DCI_ERRORED_STREAMS),
         ];
         for (name, field) in fields {
             assert_eq!(field, known(&format!("cmd_hca_cap.{name}")), "{name}");

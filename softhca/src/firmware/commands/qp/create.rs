@@ -3,7 +3,9 @@
 use super::codes::{ARMED, LOG_STRIDE_UNIT, MIGRATED, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{create_qp_in, create_qp_out, destroy_qp_in, qpc};
 use super::service::Service;
-use crate::context::{InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
+use crate::context::{
+    DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
+};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::layout::View;
@@ -49,6 +51,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         signal_all: false,
         scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
         scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
+        streams: streams(view, service)?,
         privileges,
     };
     let qpn = call.device.create_qp(context)?;
@@ -111,6 +114,20 @@ fn privileges(call: &Call<'_>, view: View<'_>, service: &Service) -> Result<Priv
         call.check_driver()?;
     }
     Ok(privileges)
+}
+
+/// The streams of an initiator. Both fields are zeros of one without, which is also what one with one stream says that fails with
+/// its first request: it is the same.
+fn streams(view: View<'_>, service: &Service) -> Result<Option<DciStreams>, Refusal> {
+    let streams = DciStreams {
+        log_channels: view.get(qpc::LOG_NUM_DCI_STREAM_CHANNELS) as u8,
+        log_errored: view.get(qpc::LOG_NUM_DCI_ERRORED_STREAMS) as u8,
+    };
+    let any = (streams.log_channels, streams.log_errored) != (0, 0);
+    if any && !service.initiator {
+        return Err(Refusal::parameter("streams of a QP that is no initiator of dynamic connections"));
+    }
+    Ok(any.then_some(streams))
 }
 
 /// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send ring.

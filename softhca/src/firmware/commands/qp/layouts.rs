@@ -70,7 +70,9 @@ layout! {
         RNR_RETRY: 0x390, 3;
         FRE: 0x394, 1;
         NEXT_SEND_PSN: 0x3c8, 24;
+        LOG_NUM_DCI_STREAM_CHANNELS: 0x3e3, 5;
         CQN_SND: 0x3e8, 24;
+        LOG_NUM_DCI_ERRORED_STREAMS: 0x403, 5;
         DETH_SQPN: 0x408, 24;
         LAST_ACKED_PSN: 0x448, 24;
         LOG_RRA_MAX: 0x488, 3;
@@ -103,6 +105,28 @@ layout! {
         DBR_UMEM_ID: 0x720, 32;
     } parts {
         PRIMARY_ADDRESS_PATH: 0xc0, ads;
+    }
+}
+layout! {
+    /// What was added to QP contexts later.
+    qpc_ext: 0xc0 bytes {
+        DCI_STREAM_CHANNEL_ID: 0x10, 16;
+    }
+}
+layout! {
+    /// `RTS2RTS_QP`, which may go on behind the context.
+    rts2rts_qp_in: 0x1d0 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        QPC_EXT: 0x40, 1;
+        QPN: 0x48, 24;
+        OPT_PARAM_MASK: 0x80, 32;
+        ECE: 0xa0, 32;
+        OPT_PARAM_MASK_95_32: 0x840, 64;
+    } parts {
+        QPC: 0xc0, qpc;
+        QPC_DATA_EXT: 0x880, qpc_ext;
     }
 }
 layout! {
@@ -176,7 +200,7 @@ layout! {
     }
 }
 
-/// Transitions have the same mailboxes, each under a name of its own: an input with `ECE` or without, and an output with it.
+/// Transitions have the same mailboxes up to the end of the context, each under a name of its own: an input with `ECE` or without, and an output with it.
 macro_rules! transition {
     ($name:ident $(, $ece:ident: $at:literal)?) => {
         layout! {
@@ -208,7 +232,6 @@ transition!(rst2init_qp_in, ECE: 0xa0);
 transition!(init2init_qp_in, ECE: 0xa0);
 transition!(init2rtr_qp_in, ECE: 0xa0);
 transition!(rtr2rts_qp_in, ECE: 0xa0);
-transition!(rts2rts_qp_in, ECE: 0xa0);
 transition!(sqerr2rts_qp_in);
 transition!(sqd2rts_qp_in);
 transition!(rst2init_qp_out gives);

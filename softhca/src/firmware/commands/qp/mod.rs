@@ -15,6 +15,9 @@ use layouts::{
     rts2rts_qp_in, rts2rts_qp_out, sqd2rts_qp_in, sqerr2rts_qp_in,
 };
 
+/// Bytes of a transition without what was added to contexts later.
+const TRANSITION_BYTES: usize = 0x110;
+
 /// Opcodes are those of Linux 6.1. `RTS2SQD_QP` is from Linux 3.11 (`include/linux/mlx5/device.h`), which sent whole contexts with
 /// it, as with all transitions; later ones do not drain send queues.
 pub(super) const COMMANDS: &[Command] = &[
@@ -23,7 +26,8 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x502, "RST2INIT_QP", &rst2init_qp_in::LAYOUT, &rst2init_qp_out::LAYOUT, transition::rst2init),
     command(0x503, "INIT2RTR_QP", &init2rtr_qp_in::LAYOUT, &init2rtr_qp_out::LAYOUT, transition::init2rtr),
     command(0x504, "RTR2RTS_QP", &rtr2rts_qp_in::LAYOUT, &rtr2rts_qp_out::LAYOUT, transition::rtr2rts),
-    command(0x505, "RTS2RTS_QP", &rts2rts_qp_in::LAYOUT, &rts2rts_qp_out::LAYOUT, transition::rts2rts),
+    command(0x505, "RTS2RTS_QP", &rts2rts_qp_in::LAYOUT, &rts2rts_qp_out::LAYOUT, transition::rts2rts)
+        .with_least(TRANSITION_BYTES),
     command(0x506, "SQERR2RTS_QP", &sqerr2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::sqerr2rts),
     command(0x507, "2ERR_QP", &qp_2err_in::LAYOUT, &bare_out::LAYOUT, transition::to_error),
     command(0x508, "RTS2SQD_QP", &sqd2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::rts2sqd),

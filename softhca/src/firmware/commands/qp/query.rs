@@ -43,6 +43,8 @@ fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
     view.set(qpc::USER_INDEX, context.uidx.into());
     view.set(qpc::NO_SQ, context.sq.is_none().into());
     view.set(qpc::LOG_SQ_SIZE, context.sq.map_or(0, |sq| sq.log_size.into()));
+    view.set(qpc::LOG_NUM_DCI_STREAM_CHANNELS, context.streams.map_or(0, |streams| streams.log_channels.into()));
+    view.set(qpc::LOG_NUM_DCI_ERRORED_STREAMS, context.streams.map_or(0, |streams| streams.log_errored.into()));
     match context.rq {
         ReceiveSource::Own(rq) => {
             view.set(qpc::RQ_TYPE, OWN_RQ);

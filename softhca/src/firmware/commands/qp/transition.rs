@@ -2,7 +2,7 @@
 //! is set, and all others are what they were: drivers send whole contexts.
 
 use super::codes::{ARMED, MIGRATED};
-use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc};
+use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc, qpc_ext, rts2rts_qp_in};
 use super::path;
 use super::service::{
     INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
@@ -14,6 +14,9 @@ use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, View, ViewMut};
 use crate::firmware::status::{Refusal, Status};
 use crate::qp::QpInfo;
+
+/// `opt_param_mask_95_32`: which stream (`MLX5_QPC_OPT_MASK_32_DCI_STREAM_CHANNEL_ID`).
+const DCI_STREAM_CHANNEL_ID: u64 = 1 << 0;
 
 pub(super) fn rst2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     run(call, RST2INIT)
@@ -31,8 +34,22 @@ pub(super) fn rtr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
     run(call, RTR2RTS)
 }
 
+/// Besides what all transitions do, it has a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
 pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, RTS2RTS)
+    let (extended, mask) =
+        (call.input.flag(rts2rts_qp_in::QPC_EXT), call.input.get(rts2rts_qp_in::OPT_PARAM_MASK_95_32));
+    let stream = call.input.part(rts2rts_qp_in::QPC_DATA_EXT).get(qpc_ext::DCI_STREAM_CHANNEL_ID) as u16;
+    let permitted = if extended { DCI_STREAM_CHANNEL_ID } else { 0 };
+    if mask & !permitted != 0 || mask == 0 && stream != 0 {
+        let reason =
+            format!("extended parameters {mask:#x} and stream {stream:#x}, of which {permitted:#x} are permitted");
+        return Err(Refusal::parameter(reason));
+    }
+    run(call, RTS2RTS)?;
+    if mask != 0 {
+        call.device.reset_dci_stream(qpn(call)?, stream)?;
+    }
+    Ok(())
 }
 
 pub(super) fn sqerr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {

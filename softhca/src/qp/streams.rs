@@ -1,0 +1,31 @@
+//! The streams of a DCI: which of them have failed.
+//!
+//! A request that fails takes its stream with it, and not the QP: those behind it in the same stream are flushed, until the host
+//! resets the stream, and all others go on. The QP fails when as many streams have failed as it was made for (rdma-core
+//! `mlx5dv_dci_stream_id_reset(3)`, and `test_mlx5_dc.py` of its tests, which also has resets of streams that work fail).
+
+use std::collections::BTreeSet;
+
+use crate::context::DciStreams;
+
+/// The failed streams of a DCI.
+#[derive(Debug, Default)]
+pub(super) struct FailedStreams(BTreeSet<u16>);
+
+impl FailedStreams {
+    /// A request of `stream` has failed. `false`: so many have by now that the QP fails.
+    pub(super) fn add(&mut self, stream: u16, made: DciStreams) -> bool {
+        self.0.insert(stream);
+        self.0.len() < made.most_failed()
+    }
+
+    /// Whether requests of `stream` are flushed.
+    pub(super) fn has(&self, stream: u16) -> bool {
+        self.0.contains(&stream)
+    }
+
+    /// Requests of `stream` are executed again. `false` if it has not failed.
+    pub(super) fn reset(&mut self, stream: u16) -> bool {
+        self.0.remove(&stream)
+    }
+}
