@@ -21,7 +21,7 @@ const RECORD_ARM: usize = 1;
 /// Bytes into the UAR page where arming writes (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).
 const ARM_DOORBELL_OFFSET: usize = 0x20;
 /// The most CQEs a queue can have: the owner bit is one of the consumer index's 24 bits.
-const MAX_CQES: u32 = 1 << 23;
+pub(super) const MAX_CQES: u32 = 1 << 23;
 
 /// Which completions raise an event after [`CompletionQueue::arm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

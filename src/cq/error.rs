@@ -76,7 +76,7 @@ pub enum CqeError {
     Compressed,
     /// A data integrity check failed (opcode 12); signature offloads are not supported.
     Signature,
-    /// The queue was resized (opcode 5), which is not supported.
+    /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
     ResizeCq,
     /// No packet belongs to the CQE (opcode 6): tag matching, which is not supported.
     NoPacket,
@@ -145,7 +145,7 @@ impl fmt::Display for CqeError {
                  is, the device has packed what cannot be",
             ),
             Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
-            Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): resizing a polled queue is not supported"),
+            Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): the queue was resized by other means than this crate's, and goes on in another ring"),
             Self::NoPacket => f.write_str("CQE with no packet (opcode 6): tag matching is not supported"),
             Self::UnknownOpcode(opcode) => write!(f, "unknown CQE opcode {opcode}"),
         }

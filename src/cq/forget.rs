@@ -116,7 +116,7 @@ impl<M: PollMode> Sweep<'_, M> {
             } else if self.removed != 0 {
                 let to = self.queue.later(n + self.removed);
                 // SAFETY: both are software's, and no view of either lives.
-                unsafe { self.queue.ring.copy_cqe(index, to) };
+                unsafe { ring.copy_cqe(index, ring, to) };
                 self.queue.packing.copied(RingAt { ring: &self.queue.ring, next: self.queue.next }, to);
             }
         }

@@ -29,6 +29,7 @@ mod mode;
 mod opcode;
 mod packet;
 mod parts;
+mod resize;
 mod ring;
 mod source;
 mod status;
@@ -45,6 +46,7 @@ pub use mode::{Compressed, Conservative, NoOverrun, OncePerCall, PollMode, Prefe
 pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use packet::{L3Header, L4Header, RxHash};
 pub use parts::CqParts;
+pub use resize::{ResizeError, mark_unwritten};
 pub use source::{InQueue, Private, Source};
 pub use status::{KnownSyndrome, Syndrome, WcStatus};
 pub use timestamp::{ClockInfo, real_time_nanoseconds};

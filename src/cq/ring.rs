@@ -101,28 +101,34 @@ impl Ring {
         Tail::new(loaded, self.phase_of(ci))
     }
 
-    /// Copies the CQE with index `from` to that with index `to`, as the device would have written it in the pass of `to`.
+    /// Copies the CQE with index `from` to that with index `to` of `target`, as the device would have written it in the pass of `to`.
     ///
     /// # Safety
     ///
-    /// Both are software's, and the CQE at `to` is not lent.
-    pub(super) unsafe fn copy_cqe(&mut self, from: CqCi, to: CqCi) {
+    /// Both are software's, and the CQE at `to` is not lent. CQEs of both rings have one size.
+    pub(super) unsafe fn copy_cqe(&self, from: CqCi, target: &Self, to: CqCi) {
         let before = self.cqe_bytes - CQE64_BYTES;
         // SAFETY: the CQEs begin there: with 128-byte CQEs the first half precedes the fields.
-        let [start, target] = [from, to].map(|ci| unsafe { self.place(ci).cqe.sub(before).cast::<u64>() });
+        let [start, end] =
+            [self.place(from), target.place(to)].map(|place| unsafe { place.cqe.sub(before).cast::<u64>() });
         for word in 0..self.cqe_bytes / size_of::<u64>() {
             // SAFETY: within the two CQEs, aligned as the buffer is; volatile: it is the device's memory.
-            unsafe { target.add(word).write_volatile(start.add(word).read_volatile()) };
+            unsafe { end.add(word).write_volatile(start.add(word).read_volatile()) };
         }
         // SAFETY: the last byte of the CQE's fields.
-        let op_own = unsafe { self.place(to).cqe.add(CQE64_BYTES - 1) };
+        let op_own = unsafe { target.place(to).cqe.add(CQE64_BYTES - 1) };
         // SAFETY: as above.
-        unsafe { op_own.write_volatile(op_own.read_volatile() & !1 | self.phase_of(to) as u8) };
+        unsafe { op_own.write_volatile(op_own.read_volatile() & !1 | target.phase_of(to) as u8) };
     }
 
     /// How many CQEs there are.
     pub(super) const fn cqe_cnt(&self) -> u32 {
         self.cqe_cnt
+    }
+
+    /// Bytes in one CQE.
+    pub(super) const fn cqe_bytes(&self) -> usize {
+        self.cqe_bytes
     }
 
     /// The ring's address, which tells queues apart.

@@ -43,6 +43,14 @@ impl<Q, H> Owned<Q, H> {
         (self.ring_of)(&self.queue) == self.ring
     }
 
+    /// Has `f` move the queue to another ring of the object. The queue is still the object's ([`Self::is_whole`]).
+    #[cfg(feature = "verbs")]
+    pub(crate) fn change_ring<R>(&mut self, f: impl FnOnce(&mut Q) -> R) -> R {
+        let result = f(&mut self.queue);
+        self.ring = (self.ring_of)(&self.queue);
+        result
+    }
+
     /// The same queue and object, the queue as `f` returns it.
     fn map<P>(self, f: impl FnOnce(Q) -> P, ring_of: fn(&P) -> usize) -> Owned<P, H> {
         let mut this = ManuallyDrop::new(self);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, Ordering, fence};
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ impl Clock {
         let page = self.page.as_mut_ptr().cast::<u32>();
         read(|word| {
             // SAFETY: the page has more words, is aligned, and mapped as long as `self`; whoever writes it does so by words, too.
-            unsafe { AtomicU32::from_ptr(page.add(word)) }.load(Ordering::Relaxed)
+            unsafe { AtomicU32::from_ptr(page.add(word)) }.load(Ordering::Acquire)
         })
     }
 
@@ -168,18 +168,14 @@ impl Clock {
     }
 }
 
-/// Reads a page whose words `load` loads, until it is read whole (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which
+/// Reads a page whose words `load` loads, each before the next (that is what acquiring is for), until it is read whole (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which
 /// does not end if the sign never stays).
 #[inline]
 fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
     for _ in 0..ATTEMPTS {
         let sign = load(SIGN);
-        // What follows was written before the sign was.
-        fence(Ordering::Acquire);
         if sign & UPDATING == 0 {
             let words: [u32; WORDS] = core::array::from_fn(&load);
-            // The words are loaded before the sign is again.
-            fence(Ordering::Acquire);
             if load(SIGN) == sign {
                 return info(&words);
             }

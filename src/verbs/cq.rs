@@ -2,8 +2,9 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use memmap2::MmapMut;
 use rdma_sys as sys;
 
 use super::channel::ChannelHandle;
@@ -37,15 +38,34 @@ pub(crate) struct CqHandle {
     /// Whether it is ours to destroy.
     adopted: bool,
     cqn: Cqn,
-    /// Of the queue over it, once there is one.
-    parts: Option<CqParts>,
+    /// Where it lies, once there is a queue over it. Whoever makes queue pairs looks at the ring, and another thread may move it.
+    lies: Mutex<Option<Lies>>,
     /// How the device packs completions.
     packing: Packing,
     /// That no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
     _thread_domain: Option<Arc<ThreadDomainHandle>>,
-    _context: Option<Arc<Context>>,
+    context: Option<Arc<Context>>,
+}
+
+/// Where a completion queue lies.
+#[derive(Debug)]
+struct Lies {
+    parts: CqParts,
+    /// The ring, if it is not libmlx5's.
+    _ring: Option<MmapMut>,
+}
+
+/// The device has moved to another ring.
+pub(super) struct Moved {
+    /// The first CQE, in `memory`.
+    pub(super) buf: NonNull<u8>,
+    /// CQEs.
+    pub(super) cqe_cnt: u32,
+    pub(super) memory: MmapMut,
+    /// Whether the queue has followed.
+    pub(super) result: Result<(), Error>,
 }
 
 // SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks, and for reading the ring, which is the
@@ -81,8 +101,23 @@ impl Cq {
 
     /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
     pub(super) fn holds(&self, qpn: Qpn) -> bool {
-        // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
-        self.handle.parts.is_some_and(|parts| unsafe { cq::holds(&parts, self.handle.packing, qpn) })
+        let lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the ring is there as long as it is locked, and the queue over it has checked the parts.
+        lies.as_ref().is_some_and(|lies| unsafe { cq::holds(&lies.parts, self.handle.packing, qpn) })
+    }
+
+    /// The context; `None` of a queue that was adopted.
+    pub(super) fn context(&self) -> Option<&Arc<Context>> {
+        self.handle.context.as_ref()
+    }
+
+    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old one goes when the new one is known.
+    pub(super) fn moves(&self, to: impl FnOnce(&CqParts) -> Result<Moved, Error>) -> Result<(), Error> {
+        let mut lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Lies { parts, .. }) = *lies else { return Err(Error::MixedUp { object: OBJECT }) };
+        let Moved { buf, cqe_cnt, memory, result } = to(&parts)?;
+        *lies = Some(Lies { parts: CqParts { buf, cqe_cnt, ..parts }, _ring: Some(memory) });
+        result
     }
 
     /// The raw completion queue; alive as long as `self`. Polling or arming it with libibverbs mixes up both.
@@ -356,12 +391,12 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             raw: non_null("mlx5dv_create_cq", raw)?.cast(),
             adopted: false,
             cqn: Cqn::truncate(0),
-            parts: None,
+            lies: Mutex::new(None),
             packing: M::PACKING,
             taken: None,
             _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
             _thread_domain: self.thread_domain.map(Arc::clone),
-            _context: Some(Arc::clone(context)),
+            context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
         let queue = M::over(unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?);
@@ -399,12 +434,12 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         raw: cq,
         adopted: true,
         cqn: Cqn::truncate(0),
-        parts: None,
+        lies: Mutex::new(None),
         packing: Packing::None,
         taken: None,
         _channel: None,
         _thread_domain: None,
-        _context: None,
+        context: None,
     };
     // SAFETY: the caller vouches for the queue and its index.
     let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
@@ -434,7 +469,7 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-    handle.parts = Some(parts);
+    handle.lies = Mutex::new(Some(Lies { parts, _ring: None }));
     event!(
         DEBUG,
         "completion queue made",

@@ -74,6 +74,7 @@ mod buffer_pool;
 mod channel;
 mod clock;
 mod cq;
+mod cq_change;
 mod data_order;
 mod datagram;
 mod dct;

@@ -6,3 +6,4 @@ mod device;
 mod fields;
 mod forget;
 mod polling;
+mod resize;

@@ -40,6 +40,7 @@ mod events;
 mod extended;
 mod key_lists;
 mod post;
+mod resize;
 mod sends;
 mod shared_receives;
 mod statuses;

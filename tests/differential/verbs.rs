@@ -253,14 +253,44 @@ impl PolledCq {
             };
             let raw = ffi::mlx5dv_create_cq(device.as_raw(), &raw mut attr, &raw mut mlx5);
             let raw: NonNull<sys::ibv_cq> = NonNull::new(raw.cast()).expect("mlx5dv_create_cq");
+            Self { raw, parts: Self::parts_of(raw), ci: 0, _device: device.clone() }
+        }
+    }
+
+    fn parts_of(raw: NonNull<sys::ibv_cq>) -> ffi::Mlx5dvCq {
+        // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
+        unsafe {
             let mut parts: ffi::Mlx5dvCq = core::mem::zeroed();
             let mut obj = ffi::Mlx5dvObj {
                 cq: ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts },
                 ..ffi::Mlx5dvObj::NONE
             };
             assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ), 0);
-            Self { raw, parts, ci: 0, _device: device.clone() }
+            parts
         }
+    }
+
+    /// `ibv_resize_cq`, and a poll for nothing, before which libmlx5 does not tell the device the new index. Returns what the call
+    /// returns.
+    pub(crate) fn resize(&mut self, cqes: u32) -> i32 {
+        // SAFETY: numbers, for which zero is a value.
+        let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };
+        // SAFETY: the queue is alive, `wc` has room for none.
+        let returned = unsafe {
+            let returned = sys::ibv_resize_cq(self.as_raw(), cqes as i32);
+            assert_eq!(sys::ibv_poll_cq(self.as_raw(), 0, &raw mut wc), 0);
+            returned
+        };
+        let parts = Self::parts_of(self.raw);
+        // The CQE that ended the old ring has an index, too.
+        self.ci += u32::from(returned == 0 && parts.cqe_cnt != self.parts.cqe_cnt);
+        self.parts = parts;
+        returned
+    }
+
+    /// The index of the next completion.
+    pub(crate) fn ci(&self) -> u32 {
+        self.ci
     }
 
     pub(crate) fn as_raw(&self) -> *mut sys::ibv_cq {

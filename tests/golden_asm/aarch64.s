@@ -88,7 +88,7 @@ L3:
     ldr q1, [sp, #48]
     mov x15, #134217728
     mov w17, #128
-    cmp x8, #9
+    cmp x8, #12
     movk x15, #768, lsl #48
     mov w16, #134217728
     movk w17, #2048, lsl #16
@@ -169,7 +169,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
-    mov w8, #9
+    mov w8, #12
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #224]
@@ -188,11 +188,11 @@ L11:
 L12:
     ldr w8, [x20, #84]
     ldp x13, x12, [sp, #8]
-    mov w10, #8
+    mov w10, #11
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #5
+    mov w8, #8
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -253,7 +253,7 @@ hot_fire_at:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -262,14 +262,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -321,7 +321,7 @@ hot_fire_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -332,14 +332,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -406,7 +406,7 @@ hot_fire_datagram_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -417,7 +417,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -430,15 +430,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #6
+    mov w10, #9
     b L5
 L3:
-    mov w10, #8
+    mov w10, #11
     b L5
 L4:
     cmp w11, #1
-    mov w11, #5
-    mov w12, #7
+    mov w11, #8
+    mov w12, #10
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -494,7 +494,7 @@ hot_fire_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -505,14 +505,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -569,7 +569,7 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -580,7 +580,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -589,8 +589,8 @@ L2:
     b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -641,7 +641,7 @@ hot_fire_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -650,14 +650,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -708,7 +708,7 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -719,14 +719,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -785,7 +785,7 @@ hot_fire_signaled_if:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -794,14 +794,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -853,7 +853,7 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -864,14 +864,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -927,7 +927,7 @@ hot_fire_xrc_at:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -938,14 +938,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2096,7 +2096,7 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2147,7 +2147,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2167,8 +2167,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2274,7 +2274,7 @@ L2:
     ldr x9, [x0, #32]
     eor x9, x9, x12
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L3:
@@ -2291,7 +2291,7 @@ L3:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L4:
@@ -2303,7 +2303,7 @@ L4:
     mov x8, x19
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L5:
@@ -2314,7 +2314,7 @@ L5:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L6:
@@ -2334,9 +2334,9 @@ L8:
     b.eq L9
     ldr w10, [x0, #88]
     cmp w11, w9, uxth
-    mov w15, #5
-    mov w16, #7
-    mov w12, #6
+    mov w15, #8
+    mov w16, #10
+    mov w12, #9
     csel w9, w9, w13, hi
     lsr w10, w10, #4
     csel x13, x16, x15, hi
@@ -2351,7 +2351,7 @@ L8:
     stp x9, x11, [x8]
     ret
 L9:
-    mov w9, #8
+    mov w9, #11
     ubfiz x12, x11, #16, #32
     and w10, w10, #0xffff
     orr x10, x12, x10, lsl #32
@@ -2439,7 +2439,7 @@ hot_post_datagram_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L1:
@@ -2450,7 +2450,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L2:
@@ -2469,7 +2469,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #6
+    mov w9, #9
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2477,7 +2477,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #8
+    mov w9, #11
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2486,8 +2486,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #5
-    mov w12, #7
+    mov w9, #8
+    mov w12, #10
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -2548,7 +2548,7 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2602,7 +2602,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2623,8 +2623,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2684,7 +2684,7 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2738,7 +2738,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2760,8 +2760,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2859,7 +2859,7 @@ hot_post_dynamic_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L1:
@@ -2870,7 +2870,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L2:
@@ -2889,7 +2889,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #6
+    mov w9, #9
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2897,7 +2897,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #8
+    mov w9, #11
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2906,8 +2906,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #5
-    mov w12, #7
+    mov w9, #8
+    mov w12, #10
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3013,7 +3013,7 @@ hot_post_dynamic_stream:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L1:
@@ -3024,7 +3024,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L2:
@@ -3043,7 +3043,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #6
+    mov w9, #9
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3051,7 +3051,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #8
+    mov w9, #11
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3060,8 +3060,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #5
-    mov w12, #7
+    mov w9, #8
+    mov w12, #10
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3124,7 +3124,7 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3176,7 +3176,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3198,8 +3198,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3264,7 +3264,7 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3321,7 +3321,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3343,8 +3343,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3402,7 +3402,7 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3455,7 +3455,7 @@ L1:
     str x10, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3476,8 +3476,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3650,7 +3650,7 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3700,7 +3700,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3719,8 +3719,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3867,7 +3867,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #9
+    mov w8, #12
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -3883,7 +3883,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #9
+    mov w8, #12
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -3908,8 +3908,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #76]
-    mov w9, #5
-    mov w10, #8
+    mov w9, #8
+    mov w10, #11
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -4021,9 +4021,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #88]
     cmp w10, w8, uxth
-    mov w14, #5
-    mov w15, #7
-    mov w12, #6
+    mov w14, #8
+    mov w15, #10
+    mov w12, #9
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -4142,7 +4142,7 @@ L18:
     ldr x8, [x0, #32]
     eor x8, x8, x10
     str x8, [x0, #24]
-    mov w8, #9
+    mov w8, #12
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4151,7 +4151,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov w8, #9
+    mov w8, #12
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4215,7 +4215,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #8
+    mov w9, #11
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -4277,7 +4277,7 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4331,7 +4331,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4352,8 +4352,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4413,7 +4413,7 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4470,7 +4470,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4492,8 +4492,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4730,8 +4730,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4801,7 +4801,7 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4812,14 +4812,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #9
+    mov w10, #12
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4872,7 +4872,7 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L1:
@@ -4883,13 +4883,13 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #9
+    mov w9, #12
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #76]
-    mov w10, #5
-    mov w11, #8
+    mov w10, #8
+    mov w11, #11
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5361,6 +5361,101 @@ L15:
     stp x2, x9, [x8, #8]
     ret
 
+setup_carry_over:
+    sub sp, sp, #128
+    stp x29, x30, [sp, #32]
+    stp x28, x27, [sp, #48]
+    stp x26, x25, [sp, #64]
+    stp x24, x23, [sp, #80]
+    stp x22, x21, [sp, #96]
+    stp x20, x19, [sp, #112]
+    add x29, sp, #32
+    mov x19, x0
+    cmp w2, #2048, lsl #12
+    mov w0, wzr
+    b.hi L5
+    sub w8, w2, #1
+    mov w20, w2
+    eor w9, w2, w8
+    cmp w9, w8
+    b.ls L5
+    ldr x22, [x19, #32]
+    cbz x22, L5
+    udiv x9, x1, x22
+    msub x9, x9, x22, x1
+    cbz x9, L1
+    mov w0, wzr
+    b L5
+L1:
+    ldr w24, [x19, #8]
+    mov w9, w20
+    add x10, x1, x22
+    sub x9, x9, #1
+    sub x10, x10, #64
+    ldr w25, [x19, #44]
+    add w11, w24, #1
+    madd x9, x22, x9, x10
+    str x22, [sp, #16]
+    and w21, w11, #0xffffff
+    tst w11, w20
+    and w8, w21, w8
+    madd x23, x22, x8, x10
+    cset w8, ne
+    stp w8, w20, [sp, #24]
+    stp x10, x9, [sp]
+    cbz w25, L3
+    ldur x26, [x19, #16]
+    sub w27, w25, #1
+    mov w28, w25
+L2:
+    and w1, w24, #0xffffff
+    and w8, w1, w27
+    tst w1, w25
+    madd x8, x22, x8, x26
+    ldr w9, [x8, #60]
+    cset w8, ne
+    eor w8, w8, w9, lsr #24
+    lsr w9, w9, #25
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L3
+    dmb oshld
+    and w8, w8, #0xf0
+    cmp w8, #80
+    b.eq L6
+    cbz w20, L3
+    add w24, w24, #1
+    add x0, x19, #16
+    mov x2, sp
+    and w3, w24, #0xffffff
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    subs w28, w28, #1
+    sub w20, w20, #1
+    b.ne L2
+L3:
+    mov w0, wzr
+L4:
+    ldp q0, q1, [sp]
+    rev w9, w21
+    ldr x8, [x19, #48]
+    str x23, [x19]
+    str w21, [x19, #8]
+    stp q0, q1, [x19, #16]
+    str w9, [x8]
+L5:
+    ldp x20, x19, [sp, #112]
+    ldp x22, x21, [sp, #96]
+    ldp x24, x23, [sp, #80]
+    ldp x26, x25, [sp, #64]
+    ldp x28, x27, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #128
+    ret
+L6:
+    mov w0, #1
+    b L4
+
 setup_forget:
     sub sp, sp, #112
     stp x29, x30, [sp, #32]
@@ -5448,7 +5543,8 @@ L6:
     add w9, w23, w26
     add w8, w9, w8
     add x0, x19, #16
-    and w2, w8, #0xffffff
+    add x2, x19, #16
+    and w3, w8, #0xffffff
     bl <blueflame::cq::ring::Ring>::copy_cqe
     b L5
 L7:
@@ -5531,8 +5627,9 @@ L3:
     ldr w8, [x22, #8]
     add w9, w25, w26
     add x0, x22, #16
+    add x2, x22, #16
     add w8, w9, w8
-    and w2, w8, #0xffffff
+    and w3, w8, #0xffffff
     bl <blueflame::cq::ring::Ring>::copy_cqe
     b L2
 L4:

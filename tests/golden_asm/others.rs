@@ -67,6 +67,14 @@ pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
     cq.forget(qpn);
 }
 
+/// # Safety
+/// As [`CompletionQueue::carry_over`].
+#[unsafe(no_mangle)]
+pub unsafe fn setup_carry_over(cq: &mut CompletionQueue, buf: core::ptr::NonNull<u8>, cqes: u32) -> bool {
+    // SAFETY: the caller's.
+    unsafe { cq.carry_over(buf, cqes) }.is_ok()
+}
+
 #[unsafe(no_mangle)]
 pub fn other_memory_arrived(place: &PolledMemory<'_>, flag: u8) -> bool {
     place.arrived(flag)

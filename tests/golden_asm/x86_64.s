@@ -95,7 +95,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 9
+    cmp rcx, 12
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 48]
     mov r11, qword ptr [rsp + 32]
@@ -191,7 +191,7 @@ L7:
 L8:
     mov rax, r12
 L9:
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
 L10:
     add rsp, 152
     pop rbx
@@ -212,7 +212,7 @@ L12:
     cmp dword ptr [r14 + 84], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 5
+    add rcx, 8
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -276,7 +276,7 @@ hot_fire_at:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -284,14 +284,14 @@ L1:
     movq qword ptr [rcx], xmm1
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -339,7 +339,7 @@ hot_fire_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -348,14 +348,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -420,7 +420,7 @@ hot_fire_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -429,7 +429,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     movzx edi, word ptr [rsi + 84]
@@ -438,7 +438,7 @@ L2:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 6
+    mov dl, 9
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -446,10 +446,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 5
+    or dl, 8
     jmp L4
 L3:
-    mov dl, 8
+    mov dl, 11
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -502,7 +502,7 @@ hot_fire_dynamic:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -511,14 +511,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -581,7 +581,7 @@ L1:
 L2:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 9
+    mov byte ptr [rdi], 12
     mov rax, rdi
     ret
 L3:
@@ -597,7 +597,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 5
+    add eax, 8
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -645,7 +645,7 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -653,14 +653,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -706,7 +706,7 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -715,14 +715,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -775,7 +775,7 @@ hot_fire_signaled_if:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -783,14 +783,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -838,7 +838,7 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -847,14 +847,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -907,7 +907,7 @@ hot_fire_xrc_at:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -916,14 +916,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2076,7 +2076,7 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2118,7 +2118,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     push rbx
@@ -2141,7 +2141,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2335,7 +2335,7 @@ L6:
     mov qword ptr [rsi + 24], rax
 L7:
     mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
 L8:
     mov rax, qword ptr [rsp]
     add rsp, 24
@@ -2363,18 +2363,18 @@ L11:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 6
+    mov ecx, 9
     cmp r11w, dx
     ja L13
     xor ecx, ecx
     cmp r11w, di
     cmova eax, edi
     seta cl
-    lea rcx, [2*rcx + 5]
+    lea rcx, [2*rcx + 8]
     mov edx, eax
     jmp L13
 L12:
-    mov ecx, 8
+    mov ecx, 11
 L13:
     movzx eax, r11w
     shl r11d, 16
@@ -2509,7 +2509,7 @@ L1:
     xor rdx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rdx
 L2:
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     pop rbx
     pop r14
     pop r15
@@ -2526,7 +2526,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 6
+    mov ecx, 9
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2534,10 +2534,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r9d
-    lea rcx, [2*rcx + 5]
+    lea rcx, [2*rcx + 8]
     jmp L6
 L5:
-    mov ecx, 8
+    mov ecx, 11
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -2599,7 +2599,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2646,7 +2646,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     push rbx
@@ -2670,7 +2670,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2775,7 +2775,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     add rsp, 64
     pop rbx
     ret
@@ -2800,7 +2800,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -2942,7 +2942,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     pop rbx
     pop r12
     pop r13
@@ -2961,7 +2961,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 6
+    mov ecx, 9
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2969,10 +2969,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 5]
+    lea rcx, [2*rcx + 8]
     jmp L6
 L5:
-    mov ecx, 8
+    mov ecx, 11
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3126,7 +3126,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     pop rbx
     pop r12
     pop r13
@@ -3146,7 +3146,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 6
+    mov ecx, 9
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -3154,10 +3154,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 5]
+    lea rcx, [2*rcx + 8]
     jmp L6
 L5:
-    mov ecx, 8
+    mov ecx, 11
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3281,7 +3281,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     add rsp, 56
     pop rbx
     pop r14
@@ -3309,7 +3309,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -3433,7 +3433,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     add rsp, 56
     pop rbx
     pop r14
@@ -3461,7 +3461,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -3518,7 +3518,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3564,7 +3564,7 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     push rbx
@@ -3588,7 +3588,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3746,7 +3746,7 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3787,7 +3787,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     push rbx
@@ -3809,7 +3809,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3946,7 +3946,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 9
+    mov byte ptr [rdi], 12
 L11:
     mov rax, rdi
     add rsp, 56
@@ -3970,7 +3970,7 @@ L13:
     cmp dword ptr [rsi + 76], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 5
+    add eax, 8
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
@@ -4313,7 +4313,7 @@ L27:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L28:
-    mov byte ptr [rbp], 9
+    mov byte ptr [rbp], 12
 L29:
     mov rax, rbp
     add rsp, 24
@@ -4377,18 +4377,18 @@ L40:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov eax, 6
+    mov eax, 9
     cmp r14w, cx
     ja L42
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 5]
+    lea rax, [2*rax + 8]
     mov ecx, r10d
     jmp L42
 L41:
-    mov eax, 8
+    mov eax, 11
 L42:
     movzx ebx, r14w
     shl r14d, 16
@@ -4451,7 +4451,7 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -4498,7 +4498,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     push rbx
@@ -4522,7 +4522,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4630,7 +4630,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     add rsp, 64
     pop rbx
     ret
@@ -4655,7 +4655,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -4914,7 +4914,7 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 5]
+    lea ecx, [rcx + 2*rcx + 8]
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov r8b, 2
@@ -4982,7 +4982,7 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L1:
     sfence
@@ -4991,14 +4991,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5058,14 +5058,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 12
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 76], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 5
+    add ecx, 8
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5543,6 +5543,144 @@ L13:
     pop rbp
     ret
 
+setup_carry_over:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 72
+    mov r14d, edx
+    mov r13, qword ptr [rdi + 32]
+    lea ecx, [r14 - 1]
+    mov eax, edx
+    xor eax, ecx
+    cmp eax, ecx
+    setbe al
+    cmp edx, 8388609
+    setae dl
+    or dl, al
+    test r13, r13
+    sete al
+    or al, dl
+    jne L1
+    mov rax, rsi
+    or rax, r13
+    shr rax, 32
+    je L3
+    mov rax, rsi
+    xor edx, edx
+    div r13
+    test rdx, rdx
+    je L4
+L1:
+    xor ebp, ebp
+L2:
+    mov eax, ebp
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L3:
+    mov eax, esi
+    xor edx, edx
+    div r13d
+    test rdx, rdx
+    jne L1
+L4:
+    lea rbx, [rdi + 16]
+    mov r12d, dword ptr [rdi + 8]
+    lea eax, [r12 + 1]
+    mov r9d, eax
+    and r9d, 16777215
+    lea rdx, [rsi + r13]
+    add rdx, -64
+    add rsi, r13
+    mov r8d, r14d
+    dec r8
+    imul r8, r13
+    lea r10, [r8 + rsi]
+    add r10, -64
+    xor r8d, r8d
+    test eax, r14d
+    setne r8b
+    mov dword ptr [rsp + 16], r9d
+    and ecx, r9d
+    imul rcx, r13
+    add rcx, rsi
+    add rcx, -64
+    mov qword ptr [rsp + 40], rdx
+    mov qword ptr [rsp + 48], r10
+    mov qword ptr [rsp + 56], r13
+    mov dword ptr [rsp + 64], r8d
+    mov dword ptr [rsp + 68], r14d
+    mov qword ptr [rsp + 24], rdi
+    mov r15d, dword ptr [rdi + 44]
+    xor ebp, ebp
+    test r15d, r15d
+    je L9
+    mov qword ptr [rsp + 8], rcx
+    mov rax, qword ptr [rbx]
+    mov qword ptr [rsp + 32], rax
+    lea eax, [r15 - 1]
+    mov dword ptr [rsp + 20], eax
+L5:
+    mov esi, r12d
+    and esi, 16777215
+    mov eax, esi
+    and eax, dword ptr [rsp + 20]
+    imul rax, r13
+    mov rcx, qword ptr [rsp + 32]
+    mov eax, dword ptr [rcx + rax + 60]
+    xor ecx, ecx
+    test esi, r15d
+    setne cl
+    shr eax, 24
+    xor eax, ecx
+    mov ecx, eax
+    ror cl
+    cmp cl, 119
+    ja L6
+    and al, -16
+    cmp al, 80
+    je L7
+    cmp r14d, ebp
+    je L6
+    inc ebp
+    inc r12d
+    mov ecx, r12d
+    and ecx, 16777215
+    mov rdi, rbx
+    lea rdx, [rsp + 40]
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    cmp r15d, ebp
+    jne L5
+L6:
+    xor ebp, ebp
+    jmp L8
+L7:
+    mov bpl, 1
+L8:
+    mov rcx, qword ptr [rsp + 8]
+L9:
+    movups xmm0, xmmword ptr [rsp + 40]
+    movups xmm1, xmmword ptr [rsp + 56]
+    movups xmmword ptr [rbx + 16], xmm1
+    movups xmmword ptr [rbx], xmm0
+    mov rax, qword ptr [rsp + 24]
+    mov qword ptr [rax], rcx
+    mov ecx, dword ptr [rsp + 16]
+    mov dword ptr [rax + 8], ecx
+    mov rax, qword ptr [rax + 48]
+    bswap ecx
+    mov dword ptr [rax], ecx
+    jmp L2
+
 setup_forget:
     push rbp
     push r15
@@ -5635,11 +5773,12 @@ L7:
     je L5
     test r15d, r15d
     je L8
-    mov edx, dword ptr [r14 + 8]
-    add edx, r15d
-    add edx, r13d
-    and edx, 16777215
+    mov ecx, dword ptr [r14 + 8]
+    add ecx, r15d
+    add ecx, r13d
+    and ecx, 16777215
     lea rdi, [r14 + 16]
+    mov rdx, rdi
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
     mov r8d, -256
     jmp L6
@@ -5737,11 +5876,12 @@ L3:
     je L1
     test ebp, ebp
     je L4
-    mov edx, dword ptr [r12 + 8]
-    add edx, ebp
-    add edx, r15d
-    and edx, 16777215
+    mov ecx, dword ptr [r12 + 8]
+    add ecx, ebp
+    add ecx, r15d
+    and ecx, 16777215
     lea rdi, [r12 + 16]
+    mov rdx, rdi
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
     mov r8d, -256
     jmp L2

@@ -56,6 +56,12 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
     by_libmlx5("completions", "all that `ibv_wc_read_*` tells of any CQE", EXTENDED, "any_fields"),
     by_libmlx5("completions", "the same of frames: flow tag, VLAN, checksums", EXTENDED, "any_fields_of_frames"),
+    by_libmlx5(
+        "completion queues",
+        "resized in use: what waits is carried over",
+        "tests/differential/resize.rs",
+        "what_waits_is_carried_over_alike",
+    ),
     by_libmlx5("timestamps", "nanoseconds of a clock that runs freely, by any clock page", EXTENDED, "any_fields"),
     by_libmlx5(
         "timestamps",

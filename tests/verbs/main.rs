@@ -3,6 +3,7 @@
 //! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
 
 mod buffer_pools;
+mod changes;
 mod device;
 mod end;
 mod key_lists;

@@ -495,6 +495,20 @@ pub unsafe fn query_port(ctx: *mut sys::ibv_context, port: u8, attr: *mut sys::i
     }
 }
 
+/// `ibv_modify_cq`. Returns 0 or an errno.
+///
+/// # Safety
+/// `cq` is alive, `attr` valid.
+pub unsafe fn modify_cq(cq: *mut sys::ibv_cq, attr: *mut sys::ibv_modify_cq_attr) -> c_int {
+    // SAFETY: the caller vouches for the queue, whose context is open and written once.
+    let context = unsafe { (*cq).context };
+    match extended_op!(context, modify_cq) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(cq, attr) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
 /// `ibv_alloc_td`: a thread domain, which in libmlx5 is a doorbell register of its own. Null and `errno` on failure.
 ///
 /// # Safety

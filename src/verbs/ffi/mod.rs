@@ -8,6 +8,7 @@
 mod declarations;
 mod memory;
 mod mlx5dv;
+mod uverbs;
 
 pub use declarations::*;
 pub use memory::*;
@@ -17,3 +18,4 @@ pub use mlx5dv::{
     mlx5dv_create_cq, mlx5dv_create_mkey, mlx5dv_create_qp, mlx5dv_dci_stream_id_reset, mlx5dv_destroy_mkey,
     mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_open_device, mlx5dv_query_device,
 };
+pub(super) use uverbs::resize_cq;

@@ -1,0 +1,131 @@
+//! Goes on in another ring, once the device does.
+use core::fmt;
+use core::ptr::NonNull;
+
+use super::completion_queue::{CompletionQueue, MAX_CQES};
+use super::error::CqError;
+use super::layout::EMPTY;
+use super::mode::PollMode;
+use super::opcode::CqeOpcode;
+use super::ring::Ring;
+use crate::arch;
+use crate::types::CqCi;
+
+/// Why completions cannot be carried over from one ring to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResizeError {
+    /// What is wrong with the new ring. Nothing has happened.
+    Ring(CqError),
+    /// The device has not written, behind so many completions, the CQE that ends the old ring.
+    NotEnded {
+        /// Completions that were carried over.
+        carried: u32,
+    },
+    /// More completions wait in the old ring than the new one holds.
+    TooMany {
+        /// Completions that were carried over: all CQEs of the new ring.
+        carried: u32,
+    },
+}
+
+impl fmt::Display for ResizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ring(error) => error.fmt(f),
+            Self::NotEnded { carried } => write!(
+                f,
+                "the device has resized the completion queue, but has not ended the old ring behind the {carried} completions there"
+            ),
+            Self::TooMany { carried } => {
+                write!(f, "the device has resized the completion queue with more than its new {carried} CQEs waiting")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ResizeError {}
+
+/// Marks a new ring's CQEs as never written.
+///
+/// # Safety
+/// `buf` is `cqe_cnt * cqe_bytes` writable bytes of which no device knows; `cqe_bytes` is 64 or 128.
+pub unsafe fn mark_unwritten(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: u32) {
+    for n in 1..=cqe_cnt as usize {
+        // SAFETY: the last byte of a CQE of the ring.
+        unsafe { buf.add(n * cqe_bytes as usize - 1).write_volatile(EMPTY) };
+    }
+}
+
+impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
+    /// Goes on in the ring of `cqe_cnt` CQEs at `buf`, to which the device has moved: MODIFY_CQ with the operation "resize". In the
+    /// old ring the device has written a last CQE, of opcode 5; what precedes it, and is not polled, is copied. The index of
+    /// each completion is then greater by one, for the last CQE has one, too (rdma-core `providers/mlx5/cq.c`,
+    /// `mlx5_cq_resize_copy_cqes`). The device is told the consumer index.
+    ///
+    /// Returns how many completions were copied.
+    ///
+    /// A queue whose device packs completions cannot be resized:
+    ///
+    /// ```compile_fail,E0271
+    /// use blueflame::CompletionQueue;
+    /// use blueflame::cq::{Compressed, compressed::Checksum};
+    ///
+    /// unsafe fn of_frames(cq: &mut CompletionQueue<Compressed<Checksum>>, buf: std::ptr::NonNull<u8>) {
+    ///     let _ = unsafe { cq.carry_over(buf, 64) };
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ResizeError`]. If it is not about the new ring itself, the device has gone wrong: the queue is over the new ring, with
+    /// what was copied, and completions are missing.
+    ///
+    /// # Safety
+    /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of a ring, from now
+    ///   on. Its CQEs were [marked as never written](mark_unwritten) before the device was told of it, as this queue's, and the command
+    ///   has succeeded.
+    /// - The old ring is readable until this returns. After, nobody needs it.
+    pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, ResizeError> {
+        let cqe_bytes = self.ring.cqe_bytes();
+        if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
+            return Err(ResizeError::Ring(CqError::CqeCount(cqe_cnt)));
+        }
+        if !buf.addr().get().is_multiple_of(cqe_bytes) {
+            return Err(ResizeError::Ring(CqError::BufferAlignment(buf.addr().get())));
+        }
+        let (from, to) = (self.consumer_index(), self.consumer_index().add(1));
+        // SAFETY: the caller promises the buffer; the numbers were checked.
+        let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_bytes, to) };
+        // SAFETY: the caller promises that the device writes the rest of the new ring only.
+        let carried = unsafe { carry(&self.ring, from, &ring, to) };
+        (self.ring, self.next) = (ring, next);
+        self.publish();
+        carried
+    }
+}
+
+/// Copies completions from `from` on in one ring to `to` on in another, up to the CQE that ends the one.
+///
+/// # Safety
+/// The rings do not overlap; what the device has written in the old one it writes no more, and in the new one it has written nothing
+/// at an index from `to` on that a completion of the old one will have.
+#[inline(always)]
+unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi) -> Result<u32, ResizeError> {
+    for carried in 0..old.cqe_cnt() {
+        let index = from.add(carried);
+        let tail = old.tail_at(index);
+        if !tail.is_software_owned() {
+            return Err(ResizeError::NotEnded { carried });
+        }
+        arch::from_device();
+        if CqeOpcode::new(tail.op_own().opcode()) == CqeOpcode::ResizeCq {
+            return Ok(carried);
+        }
+        if carried == new.cqe_cnt() {
+            return Err(ResizeError::TooMany { carried });
+        }
+        // SAFETY: the one is software's, the other will be; neither is lent, for the queue is borrowed.
+        unsafe { old.copy_cqe(index, new, to.add(carried)) };
+    }
+    Err(ResizeError::NotEnded { carried: old.cqe_cnt() })
+}
