@@ -104,6 +104,8 @@
 
 #[cfg(feature = "device")]
 mod ask;
+#[cfg(feature = "device")]
+mod atomics;
 mod caps;
 #[cfg(feature = "device")]
 mod check;

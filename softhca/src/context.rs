@@ -348,6 +348,8 @@ pub struct DctContext {
     pub access_key: u64,
     /// What initiators may do.
     pub access: Access,
+    /// Sizes of the masked atomics that they may do: as [`QpAttr::extended_atomics`].
+    pub extended_atomics: u8,
     /// Largest path MTU in bytes that an initiator may have: 256, 512, 1024, 2048 or 4096.
     pub mtu: u32,
     /// Port, from 1.
@@ -430,6 +432,9 @@ pub struct PathGrh {
     pub traffic_class: u8,
 }
 
+/// Sizes in bytes of the masked atomics that the device has, summed.
+pub const EXTENDED_ATOMICS: u8 = 4 | 8;
+
 /// Attributes that a state change sets. `None` leaves a value as it is. The device checks which attributes a transition
 /// needs and permits against IBTA vol. 1, table 91 (as `ib_modify_qp_is_ok` of the kernel does).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -460,6 +465,8 @@ pub struct QpAttr {
     pub max_dest_rd_atomic: Option<u8>,
     /// READs and atomics outstanding at once.
     pub max_rd_atomic: Option<u8>,
+    /// Sizes in bytes of the masked atomics that the peer may do, if it may do atomics: 0, 4, 8 or their sum (QPC.atomic_mode).
+    pub extended_atomics: Option<u8>,
     /// RNR NAK timer code, 0-31 (IBTA vol. 1 table 45).
     pub min_rnr_timer: Option<u8>,
     /// Local ACK timeout code, 0-31: 4.096 us * 2^code; 0 = infinite.

@@ -73,6 +73,10 @@ pub enum WcOpcode {
     CompSwap,
     /// `IBV_WC_FETCH_ADD`.
     FetchAdd,
+    /// A masked compare and swap; verbs have none.
+    MaskedCompSwap,
+    /// A masked fetch and add; verbs have none.
+    MaskedFetchAdd,
     /// `IBV_WC_TSO`.
     Tso,
     /// `IBV_WC_RECV`.
@@ -98,6 +102,8 @@ impl WcOpcode {
             0x10 => Self::RdmaRead,
             0x11 => Self::CompSwap,
             0x12 => Self::FetchAdd,
+            0x14 => Self::MaskedCompSwap,
+            0x15 => Self::MaskedFetchAdd,
             0x00 | 0x20 | 0x25 | 0x2f => Self::Local(opcode),
             other => Self::Unknown(other),
         }
@@ -115,7 +121,7 @@ impl WcOpcode {
             Self::Tso => Some(7),
             Self::Recv => Some(128),
             Self::RecvRdmaWithImm => Some(129),
-            Self::Local(_) | Self::Unknown(_) => None,
+            Self::MaskedCompSwap | Self::MaskedFetchAdd | Self::Local(_) | Self::Unknown(_) => None,
         }
     }
 }

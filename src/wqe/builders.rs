@@ -1,4 +1,6 @@
 //! How a request is put together: it begins with its operation, and data, a template's room and options follow. Knows no queue.
+use core::marker::PhantomData;
+
 use super::be::Be64;
 use super::configure::{ConfigureKey, KeyRights};
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
@@ -306,10 +308,11 @@ impl<O: Scatters> Request<O> {
 }
 
 impl<O: Fetches> Request<O> {
-    /// Puts the value found before the operation into 8 bytes of registered memory, in the CPU's order.
+    /// Puts the value found before the operation into registered memory: 8 bytes in the CPU's order, but of operations on 4 bytes
+    /// a [`Be32`](super::seg::Be32).
     #[inline]
-    pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult> {
-        self.with_payload(AtomicResult { addr, lkey })
+    pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult<O::Found>> {
+        self.with_payload(AtomicResult { addr, lkey, found: PhantomData })
     }
 }
 

@@ -30,6 +30,7 @@
 //! zero here, and whatever was in the ring before with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as
 //! they were, as libmlx5 leaves them.
 mod address;
+mod atomics;
 mod be;
 mod builders;
 mod bytes;
@@ -58,6 +59,7 @@ mod window;
 mod xrc;
 
 pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
+pub use atomics::{AtomicWord, Masked, masked_compare_swap, masked_fetch_add};
 pub use builders::{
     bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
 };
@@ -68,7 +70,10 @@ pub use flags::Fence;
 pub use key_list::Strided;
 pub use limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
 pub use operation::SupportedOn;
-pub use operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
+pub use operations::{
+    CompareSwap, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Nop, Read,
+    Remote, Send, SendImm, SendInval, Write, WriteImm,
+};
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
 pub use template::{GatherLen, InlineLen, TemplatePayload};

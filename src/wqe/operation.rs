@@ -11,6 +11,9 @@ pub trait Operation: Sealed + Copy {
     /// The device's opcode.
     const OPCODE: Opcode;
 
+    /// The opcode modifier.
+    const OPMOD: u8 = 0;
+
     /// DS of its segments, without control segment and payload.
     const DS: usize;
 
@@ -39,8 +42,29 @@ pub trait Carries: Operation {}
 /// An operation that brings data from the other side to this one.
 pub trait Scatters: Operation {}
 
-/// An operation that returns the 8 bytes it found.
-pub trait Fetches: Operation {}
+/// An operation that returns the value it found.
+pub trait Fetches: Operation {
+    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order, or [`Be32`], 4 bytes in network
+    /// order.
+    type Found: Found;
+}
+
+/// The bytes that an atomic operation works on, as the device returns them.
+pub trait Found: Sealed + Copy {
+    /// How many.
+    const BYTES: u32;
+}
+
+impl Sealed for u64 {}
+impl Found for u64 {
+    // rdma-core `providers/mlx5/qp.c`, `MLX5_ATOMIC_SIZE`.
+    const BYTES: u32 = 8;
+}
+
+impl Sealed for Be32 {}
+impl Found for Be32 {
+    const BYTES: u32 = 4;
+}
 
 /// An operation that names a place in the peer's memory.
 pub trait HasRemote: Operation {
@@ -59,6 +83,7 @@ pub trait HasRemote: Operation {
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
 /// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
 /// legal::<transport::Rc, wqe::Read>();
+/// legal::<transport::Rc, wqe::MaskedCompareSwap32>();
 /// legal::<transport::Uc, wqe::Write>();
 /// ```
 ///
@@ -78,6 +103,18 @@ pub trait HasRemote: Operation {
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
 /// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
 /// legal::<transport::Uc, wqe::CompareSwap>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Uc, wqe::MaskedFetchAdd32>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn, To, UdAddress}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, To<wqe::MaskedCompareSwap64, UdAddress>>();
 /// ```
 ///
 /// ```compile_fail,E0277

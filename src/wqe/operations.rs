@@ -4,7 +4,7 @@ use super::be::Be32;
 use super::opcode::Opcode;
 use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
-use super::seg::{AtomicSeg, RaddrSeg};
+use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, RaddrSeg};
 use super::sink::Sink;
 use super::to::To;
 use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud, XrcInitiator};
@@ -13,10 +13,14 @@ use crate::types::{Rkey, Srqn};
 /// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
 /// they are made of.
 macro_rules! operations {
-    ($($op:ident: $opcode:ident, [$($segment:ident)*], [$($word:ident)?], [$($data:ident)?], [$($transport:ident)*];)*) => {$(
+    ($(
+        $op:ident: $opcode:ident $(/ $opmod:ident)?, [$($segment:ident)*], [$($word:ident)?], [$($data:ident $($found:ident)?)?],
+        [$($transport:ident)*];
+    )*) => {$(
         impl Sealed for $op {}
         impl Operation for $op {
             const OPCODE: Opcode = Opcode::$opcode;
+            $(const OPMOD: u8 = $opmod;)?
             const DS: usize = 0 $(+ { stringify!($segment); 1 })*;
 
             #[inline]
@@ -29,7 +33,9 @@ macro_rules! operations {
                 $(_sink.ds(operations!(@segment self, $segment).into());)*
             }
         }
-        $(impl $data for $op {})?
+        $(impl $data for $op {
+            $(type Found = $found;)?
+        })?
         $(operations!(@names $segment, $op);)*
         $(operations!(@on $transport, $op);)*
     )*};
@@ -39,9 +45,11 @@ macro_rules! operations {
 
     (@segment $self:ident, remote) => { RaddrSeg::from($self.remote) };
     (@segment $self:ident, operands) => { $self.operands };
+    (@segment $self:ident, masks) => { $self.masks };
 
     (@names remote, $op:ident) => { impl HasRemote for $op {} };
     (@names operands, $op:ident) => {};
+    (@names masks, $op:ident) => {};
 
     (@on Ud, $op:ident) => { impl<V: AddressVector> SupportedOn<Ud> for To<$op, UdAddress<V>> {} };
     (@on Dci, $op:ident) => {
@@ -55,21 +63,30 @@ macro_rules! operations {
 }
 
 operations! {
-    // operation   opcode         segments           last word   data        transports
-    Nop:           Nop,           [],                [],         [],         [Any];
-    Send:          Send,          [],                [],         [Carries],  [Rc Uc Xrc Ud Dci];
-    SendImm:       SendImm,       [],                [imm],      [Carries],  [Rc Uc Xrc Ud Dci];
-    SendInval:     SendInval,     [],                [rkey],     [Carries],  [Rc Xrc Dci];
-    Write:         RdmaWrite,     [remote],          [],         [Carries],  [Rc Uc Xrc Dci];
-    WriteImm:      RdmaWriteImm,  [remote],          [imm],      [Carries],  [Rc Uc Xrc Dci];
-    Read:          RdmaRead,      [remote],          [],         [Scatters], [Rc Xrc Dci];
-    FetchAdd:      AtomicFa,      [remote operands], [],         [Fetches],  [Rc Xrc Dci];
-    CompareSwap:   AtomicCs,      [remote operands], [],         [Fetches],  [Rc Xrc Dci];
+    // operation           opcode                  segments                  last word  data            transports
+    Nop:                   Nop,                    [],                       [],        [],             [Any];
+    Send:                  Send,                   [],                       [],        [Carries],      [Rc Uc Xrc Ud Dci];
+    SendImm:               SendImm,                [],                       [imm],     [Carries],      [Rc Uc Xrc Ud Dci];
+    SendInval:             SendInval,              [],                       [rkey],    [Carries],      [Rc Xrc Dci];
+    Write:                 RdmaWrite,              [remote],                 [],        [Carries],      [Rc Uc Xrc Dci];
+    WriteImm:              RdmaWriteImm,           [remote],                 [imm],     [Carries],      [Rc Uc Xrc Dci];
+    Read:                  RdmaRead,               [remote],                 [],        [Scatters],     [Rc Xrc Dci];
+    FetchAdd:              AtomicFa,               [remote operands],        [],        [Fetches u64],  [Rc Xrc Dci];
+    CompareSwap:           AtomicCs,               [remote operands],        [],        [Fetches u64],  [Rc Xrc Dci];
+    MaskedFetchAdd32:      AtomicMaskedFa/BYTES_4, [remote operands],        [],        [Fetches Be32], [Rc Xrc Dci];
+    MaskedFetchAdd64:      AtomicMaskedFa/BYTES_8, [remote operands],        [],        [Fetches u64],  [Rc Xrc Dci];
+    MaskedCompareSwap32:   AtomicMaskedCs/BYTES_4, [remote operands],        [],        [Fetches Be32], [Rc Xrc Dci];
+    MaskedCompareSwap64:   AtomicMaskedCs/BYTES_8, [remote operands masks],  [],        [Fetches u64],  [Rc Xrc Dci];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
     // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none], [Rc]
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
+
+/// Opcode modifiers of extended atomics: bit 3, and log2 of the operands' bytes, less 2 (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
+const BYTES_4: u8 = 8;
+const BYTES_8: u8 = 8 | 1;
 
 /// A place in the peer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,4 +165,33 @@ pub struct FetchAdd {
 pub struct CompareSwap {
     pub(super) remote: Remote,
     pub(super) operands: AtomicSeg,
+}
+
+/// Atomic fetch and add on the fields of 4 bytes, 4-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedFetchAdd32 {
+    pub(super) remote: Remote,
+    pub(super) operands: MaskedAdd32Seg,
+}
+
+/// Atomic fetch and add on the fields of 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedFetchAdd64 {
+    pub(super) remote: Remote,
+    pub(super) operands: AtomicSeg,
+}
+
+/// Atomic compare and swap of some bits of 4 bytes, 4-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedCompareSwap32 {
+    pub(super) remote: Remote,
+    pub(super) operands: MaskedSwap32Seg,
+}
+
+/// Atomic compare and swap of some bits of 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedCompareSwap64 {
+    pub(super) remote: Remote,
+    pub(super) operands: AtomicSeg,
+    pub(super) masks: AtomicSeg,
 }

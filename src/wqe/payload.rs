@@ -1,7 +1,10 @@
 //! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE. Knows no
 //! request.
+use core::marker::PhantomData;
+
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_SGE_BYTES};
+use super::operation::Found;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
@@ -153,21 +156,19 @@ impl<L: SgList> Payload for Registered<L> {
     }
 }
 
-/// Where an atomic operation's result goes: 8 bytes of registered memory that receive the value before the operation,
-/// in the CPU's order (rdma-core `providers/mlx5/qp.c`, `set_data_ptr_seg_atomic`).
+/// Where an atomic operation's result goes: registered memory that receives the value before the operation, as an `F`
+/// (rdma-core `providers/mlx5/qp.c`, `set_data_ptr_seg_atomic`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AtomicResult {
+pub struct AtomicResult<F = u64> {
     /// Address in the address space of the key.
     pub addr: u64,
     /// The memory region's local key.
     pub lkey: Lkey,
+    pub(super) found: PhantomData<F>,
 }
 
-/// Bytes that an atomic operation works on (rdma-core `providers/mlx5/qp.c`, `MLX5_ATOMIC_SIZE`).
-const ATOMIC_BYTES: u32 = 8;
-
-impl Sealed for AtomicResult {}
-impl Payload for AtomicResult {
+impl<F> Sealed for AtomicResult<F> {}
+impl<F: Found> Payload for AtomicResult<F> {
     const MAX_DS: Option<usize> = Some(1);
     const INLINE: bool = false;
     const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
@@ -184,7 +185,7 @@ impl Payload for AtomicResult {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.ds(DataSeg::new(ATOMIC_BYTES, self.lkey, self.addr).into());
+        sink.ds(DataSeg::new(F::BYTES, self.lkey, self.addr).into());
     }
 }
 

@@ -216,7 +216,7 @@ impl<O: Operation, P> Request<O, P> {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
         let fm_ce_se = self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 };
-        let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(0, O::OPCODE, ds);
+        let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(O::OPMOD, O::OPCODE, ds);
         DsWords([first, CtrlSeg::second_word(self.operation.stream(), fm_ce_se, self.operation.imm())])
     }
 }

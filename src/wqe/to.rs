@@ -44,6 +44,7 @@ pub struct To<O, D> {
 impl<O, D> Sealed for To<O, D> {}
 impl<O: Operation, D: Destination> Operation for To<O, D> {
     const OPCODE: Opcode = O::OPCODE;
+    const OPMOD: u8 = O::OPMOD;
     const DS: usize = D::DS + O::DS;
     const INLINE: bool = O::INLINE;
 
@@ -66,7 +67,9 @@ impl<O: Operation, D: Destination> Operation for To<O, D> {
 
 impl<O: Carries, D: Destination> Carries for To<O, D> {}
 impl<O: Scatters, D: Destination> Scatters for To<O, D> {}
-impl<O: Fetches, D: Destination> Fetches for To<O, D> {}
+impl<O: Fetches, D: Destination> Fetches for To<O, D> {
+    type Found = O::Found;
+}
 impl<O: HasRemote, D: Destination> HasRemote for To<O, D> {
     const REMOTE_DS: usize = D::DS + O::REMOTE_DS;
 }

@@ -26,7 +26,8 @@ use blueflame::transport::{self, InlineNone, Transport};
 use blueflame::types::Srqn;
 use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
 use blueflame::wqe::{
-    self, CompactAv, DcAddress, DcStream, Destination, Fence, FullAv, Request, SupportedOn, To, UdAddress, WorkRequest,
+    self, CompactAv, DcAddress, DcStream, Destination, Fence, FullAv, Masked, Request, SupportedOn, To, UdAddress,
+    WorkRequest,
 };
 use blueflame::{PostError, Qpn, Remote, Rkey, SendQueue, Sge, WrId};
 
@@ -51,11 +52,36 @@ pub enum Kind {
     CompareSwap(Remote, u64, u64),
     /// Fetch, and add the number.
     FetchAdd(Remote, u64),
+    /// A masked atomic.
+    Extended(Remote, Extended),
     /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
     /// device computes checksums.
     Frame(usize, bool),
     /// A datagram, with immediate data or without.
     Datagram(Whom, Option<u32>),
+}
+
+/// A masked atomic, of words of either size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extended {
+    /// Compare and swap of 4 bytes.
+    Swap32 {
+        /// What to compare.
+        compare: Masked<u32>,
+        /// What to store.
+        swap: Masked<u32>,
+    },
+    /// Compare and swap of 8 bytes.
+    Swap64 {
+        /// What to compare.
+        compare: Masked<u64>,
+        /// What to store.
+        swap: Masked<u64>,
+    },
+    /// Fetch, and add the fields; the second number has the highest bits of each.
+    Add32(u32, u32),
+    /// The same of 8 bytes.
+    Add64(u64, u64),
 }
 
 /// Whom a datagram is for.
@@ -277,6 +303,18 @@ impl Service for transport::Rc {
                     put_fetching(poster, wqe::compare_swap(remote, compare, swap), wr)
                 }
                 Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add), wr),
+                Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
+                    put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
+                }
+                Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
+                    put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
+                }
+                Kind::Extended(remote, Extended::Add32(add, boundary)) => {
+                    put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
+                }
+                Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                    put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
+                }
                 _ => put_common(poster, wr),
             }
         }
@@ -343,6 +381,10 @@ where
     To<wqe::Read, A>: SupportedOn<T>,
     To<wqe::CompareSwap, A>: SupportedOn<T>,
     To<wqe::FetchAdd, A>: SupportedOn<T>,
+    To<wqe::MaskedCompareSwap32, A>: SupportedOn<T>,
+    To<wqe::MaskedCompareSwap64, A>: SupportedOn<T>,
+    To<wqe::MaskedFetchAdd32, A>: SupportedOn<T>,
+    To<wqe::MaskedFetchAdd64, A>: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -360,6 +402,18 @@ where
                 put_fetching(poster, wqe::compare_swap(remote, compare, swap).to(to), wr)
             }
             Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add).to(to), wr),
+            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
+            }
+            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
+            }
+            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
+            }
+            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
+            }
             kind => panic!("{kind:?} is nothing for an initiator"),
         }
     }
@@ -449,7 +503,7 @@ where
             Kind::SendImm(imm) => put_carrying(poster, wqe::send().imm(imm), wr),
             Kind::Write(remote) => put_carrying(poster, wqe::write(remote), wr),
             Kind::WriteImm(remote, imm) => put_carrying(poster, wqe::write(remote).imm(imm), wr),
-            Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
+            Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) | Kind::Extended(..) => {
                 panic!("{:?} needs a reliable connection", wr.kind)
             }
             Kind::Frame(..) => panic!("{:?} needs a raw packet queue", wr.kind),

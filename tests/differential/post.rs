@@ -181,6 +181,7 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[A
                 raw.wr.atomic = atomic(at, compare, swap);
                 op::IBV_WR_ATOMIC_CMP_AND_SWP
             }
+            Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
             Kind::FetchAdd(at, add) => {
                 raw.wr.atomic = atomic(at, add, 0);
                 op::IBV_WR_ATOMIC_FETCH_AND_ADD
@@ -221,6 +222,7 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
                 Kind::CompareSwap(at, compare, swap) => {
                     sys::ibv_wr_atomic_cmp_swp(ex, at.rkey.0, at.addr, compare, swap);
                 }
+                Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
                 Kind::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
             }
             // The two setters may be called in either order.

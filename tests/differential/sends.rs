@@ -87,6 +87,7 @@ fn operation(kind: &Kind) -> &'static str {
         Kind::Read(_) => "Read",
         Kind::CompareSwap(..) => "CompareSwap",
         Kind::FetchAdd(..) => "FetchAdd",
+        Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
         Kind::Frame(..) => "Frame",
     }
 }

@@ -28,7 +28,11 @@ const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const WINDOWS: &str = "tests/differential/windows.rs";
 const KEYS: &str = "tests/differential/key_lists.rs";
+const MASKED: &str = "tests/send_queue/atomics.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
+
+const UCX_ATOMICS: Proof = Proof::Golden("UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`");
+const MASKED_ATOMICS: &[&str] = &["MaskedCompareSwap32", "MaskedCompareSwap64", "MaskedFetchAdd32", "MaskedFetchAdd64"];
 
 /// All of them.
 pub(crate) const CLAIMS: &[Claim] = &[
@@ -94,6 +98,21 @@ pub(crate) const CLAIMS: &[Claim] = &[
         proof: Proof::Libmlx5,
         test: (DYNAMIC, "streams"),
         operations: &["Nop", "Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
+    },
+    Claim { column: "RC", proof: UCX_ATOMICS, test: (MASKED, "of_a_reliable_connection"), operations: MASKED_ATOMICS },
+    Claim { column: "XRC", proof: UCX_ATOMICS, test: (MASKED, "follow_the_destination"), operations: MASKED_ATOMICS },
+    Claim { column: "DCI", proof: UCX_ATOMICS, test: (MASKED, "follow_the_destination"), operations: MASKED_ATOMICS },
+    Claim {
+        column: "DCI, compact",
+        proof: UCX_ATOMICS,
+        test: (MASKED, "follow_the_destination"),
+        operations: MASKED_ATOMICS,
+    },
+    Claim {
+        column: "DCI with streams",
+        proof: UCX_ATOMICS,
+        test: (MASKED, "follow_the_destination"),
+        operations: MASKED_ATOMICS,
     },
     Claim {
         column: "raw packets",

@@ -17,6 +17,7 @@ pub(crate) struct Segment {
 
 const REMOTE: Segment = Segment { name: "remote address", ds: 1 };
 const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
+const MASKS: Segment = Segment { name: "masks", ds: 1 };
 const UMR: Segment = Segment { name: "UMR control", ds: 3 };
 const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 /// With 18 bytes of inline headers.
@@ -126,6 +127,10 @@ table! {
         Read wqe::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
         CompareSwap wqe::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
         FetchAdd wqe::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        MaskedCompareSwap32 wqe::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+        MaskedCompareSwap64 wqe::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
+        MaskedFetchAdd32 wqe::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+        MaskedFetchAdd64 wqe::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
         BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
         Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
         ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none";

@@ -1,4 +1,5 @@
 //! Send queues on memory that stands in for a device: what lies in the ring, the doorbell record and the register.
+mod atomics;
 mod datagrams;
 mod dynamic;
 mod ethernet;

@@ -57,9 +57,7 @@ impl Pd {
             .set_hop_limit(path.hop_limit)
             .set_tclass(path.traffic_class);
         if general.atomic() && allows(Access::REMOTE_ATOMIC) {
-            /// As that of queue pairs: 8 bytes, as InfiniBand has them.
-            const ATOMIC_MODE_IB_COMP: u8 = 1;
-            target.set_rae(true).set_atomic_mode(ATOMIC_MODE_IB_COMP);
+            target.set_rae(true).set_atomic_mode(context.atomic_mode()?);
         }
         let (object, out) = context.make(&inbox)?;
         Ok(Dct { object, dctn: out.dctn(), _shared: shared.clone(), _cq: cq.clone(), _pd: self.clone() })

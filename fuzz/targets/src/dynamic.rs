@@ -22,6 +22,7 @@ pub(crate) fn target(pd: u32, srqn: u32, cqn: u32, access: Access) -> DctContext
         cqn,
         access_key: KEY,
         access,
+        extended_atomics: 12,
         mtu: 256,
         port: 1,
         pkey_index: 0,

@@ -7,10 +7,11 @@ use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
-use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES};
+use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES, Masked};
 use blueflame::{Remote, Sge};
-use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
+use blueflame_testkit::request::{Data, Extended, Kind, Service, Target, Wr};
 use softhca::context::{InlineHeaders, SqContext, Transport};
+use softhca::packet::{self, Width};
 use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Payload, SendOp};
 
 use super::memory::{Arena, BASE};
@@ -83,7 +84,7 @@ impl Request {
         let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
         let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
         let reliable = matches!(transport, Transport::Rc | Transport::Dc | Transport::Xrc);
-        let kind = match self.kind % if reliable { 9 } else { 5 } {
+        let kind = match self.kind % if reliable { 13 } else { 5 } {
             _ if transport == Transport::RawPacket && self.kind != 0 => {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
             }
@@ -96,13 +97,26 @@ impl Request {
             5 => Kind::SendInval(Rkey(self.imm)),
             6 => Kind::Read(remote),
             7 => Kind::CompareSwap(remote, operand(0), operand(8)),
-            _ => Kind::FetchAdd(remote, operand(0)),
+            8 => Kind::FetchAdd(remote, operand(0)),
+            9 => {
+                let [compare, swap] =
+                    [operand(0), operand(8)].map(|bits| Masked { value: bits as u32, mask: (bits >> 32) as u32 });
+                Kind::Extended(remote, Extended::Swap32 { compare, swap })
+            }
+            10 => {
+                let masked = |value, mask| Masked { value, mask };
+                let (compare, swap) = (masked(operand(0), operand(8)), masked(!operand(8), operand(0).rotate_left(7)));
+                Kind::Extended(remote, Extended::Swap64 { compare, swap })
+            }
+            11 => Kind::Extended(remote, Extended::Add32(operand(0) as u32, operand(8) as u32)),
+            _ => Kind::Extended(remote, Extended::Add64(operand(0), operand(8))),
         };
         let sge = |e: &Entry| Sge { addr: e.addr, length: e.bytes, lkey: Lkey(e.lkey) };
         let data = match kind {
             Kind::Nop => Data::Sges(Vec::new()),
-            Kind::CompareSwap(..) | Kind::FetchAdd(..) => {
-                Data::Sges(vec![Sge { addr: self.addr ^ 8, length: 8, lkey: Lkey(self.imm) }])
+            Kind::CompareSwap(..) | Kind::FetchAdd(..) | Kind::Extended(..) => {
+                let length = if let Kind::Extended(_, extended) = kind { masked(extended).0.bytes().into() } else { 8 };
+                Data::Sges(vec![Sge { addr: self.addr ^ 8, length, lkey: Lkey(self.imm) }])
             }
             Kind::Read(_) => Data::Sges(self.entries.iter().map(sge).collect()),
             _ if self.inline => {
@@ -190,7 +204,9 @@ fn post<T: Service>(input: &Input) {
                 match found {
                     Ok(found) => agree(request, &wr, &found, input.signal_all),
                     // The one thing that the crate leaves to the device to refuse.
-                    Err(device::WqeFault::AtomicAlignment(addr)) => assert!(!addr.is_multiple_of(8)),
+                    Err(device::WqeFault::AtomicAlignment { addr, bytes }) => {
+                        assert!(!addr.is_multiple_of(bytes.into()))
+                    }
                     Err(fault) => panic!("{wr:?}: {fault}"),
                 }
                 let taken = sq.pi().since(pi).0;
@@ -235,6 +251,25 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     assert!(past, "{error:?} of {wr:?}");
 }
 
+/// What the device is to make of a masked atomic.
+fn masked(extended: Extended) -> (Width, packet::Masked) {
+    match extended {
+        Extended::Swap32 { compare, swap } => {
+            let [compare_mask, swap_mask] = [compare.mask.into(), swap.mask.into()];
+            let (compare, swap) = (compare.value.into(), swap.value.into());
+            (Width::Four, packet::Masked::Swap { compare, compare_mask, swap, swap_mask })
+        }
+        Extended::Swap64 { compare: Masked { value: compare, mask: compare_mask }, swap } => {
+            let (swap, swap_mask) = (swap.value, swap.mask);
+            (Width::Eight, packet::Masked::Swap { compare, compare_mask, swap, swap_mask })
+        }
+        Extended::Add32(add, boundary) => {
+            (Width::Four, packet::Masked::Add { add: add.into(), boundary: boundary.into() })
+        }
+        Extended::Add64(add, boundary) => (Width::Eight, packet::Masked::Add { add, boundary }),
+    }
+}
+
 /// What the device decoded is what was asked for.
 fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) {
     let at = |r: Remote| device::Remote { addr: r.addr, rkey: r.rkey.0 };
@@ -248,6 +283,10 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::Read(remote) => (SendOp::Read(at(remote)), 0),
         Kind::CompareSwap(remote, compare, swap) => (SendOp::CompareSwap { remote: at(remote), compare, swap }, 0),
         Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
+        Kind::Extended(remote, extended) => {
+            let (width, masked) = masked(extended);
+            (SendOp::Extended(at(remote), device::Extended { width, masked }), 0)
+        }
         Kind::Datagram(_, None) => (SendOp::Send(Some(request.address())), 0),
         Kind::Datagram(_, Some(imm)) => (SendOp::SendImm(Some(request.address())), imm),
         Kind::Frame(_, checksums) => {

@@ -3,7 +3,7 @@
 use super::device::EmbeddedDevice;
 use super::parts::ConnectOptions;
 use crate::config::LinkLayer;
-use crate::context::{Path, PathGrh, QpAttr, QpState, Transport};
+use crate::context::{EXTENDED_ATOMICS, Path, PathGrh, QpAttr, QpState, Transport};
 use crate::error::Error;
 
 /// Where a QP is to be found by its peer.
@@ -53,6 +53,7 @@ impl EmbeddedDevice {
                 pkey_index: Some(0),
                 port: Some(1),
                 access: Some(o.access),
+                extended_atomics: Some(EXTENDED_ATOMICS),
                 out_of_order: o.out_of_order.then_some(true),
                 ..none
             },

@@ -2,7 +2,7 @@
 
 use super::device::EmbeddedDevice;
 use super::parts::ConnectOptions;
-use crate::context::{DctContext, QpAttr, QpState};
+use crate::context::{DctContext, EXTENDED_ATOMICS, QpAttr, QpState};
 use crate::error::Error;
 use crate::qp::dct::DctInfo;
 
@@ -20,6 +20,7 @@ impl EmbeddedDevice {
             cqn,
             access_key,
             access: o.access,
+            extended_atomics: EXTENDED_ATOMICS,
             mtu,
             port: 1,
             pkey_index: 0,

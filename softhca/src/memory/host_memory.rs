@@ -64,6 +64,29 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 8.
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault>;
 
+    /// Replaces the 32-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does: by updating the 64-bit word that it is
+    /// half of. Memory is mapped by pages, so all of that is there.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if the 64-bit word is unmapped or `addr` is not a multiple of 4.
+    fn fetch_update_u32(&self, addr: u64, f: &mut dyn FnMut(u32) -> u32) -> Result<u32, DmaFault> {
+        if !addr.is_multiple_of(4) {
+            return Err(DmaFault { addr, len: 4 });
+        }
+        let half = usize::from(!addr.is_multiple_of(8));
+        let halves = |word: u64| {
+            let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+            [[a, b, c, d], [e, f, g, h]].map(u32::from_ne_bytes)
+        };
+        let old = self.fetch_update_u64(addr & !7, &mut |word| {
+            let mut words = halves(word);
+            words[half] = f(words[half]);
+            let [[a, b, c, d], [e, f, g, h]] = words.map(u32::to_ne_bytes);
+            u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+        })?;
+        Ok(halves(old)[half])
+    }
+
     /// Writes `data` so that its last byte becomes visible after all the others, and after all writes before (release):
     /// a CQE, whose last byte holds the owner bit.
     ///

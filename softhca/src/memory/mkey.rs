@@ -126,8 +126,8 @@ pub(crate) enum KeyFault {
     /// Peers may not invalidate the key.
     #[error("key {0:#x} is not one that peers may invalidate")]
     NotInvalidated(u32),
-    /// An atomic at an address that is not a multiple of 8.
-    #[error("atomic at {0:#x}: not a multiple of 8")]
+    /// An atomic at an address that is not a multiple of its size.
+    #[error("atomic at {0:#x}: not a multiple of its size")]
     Misaligned(u64),
     /// The memory behind the key is gone.
     #[error(transparent)]

@@ -5,6 +5,7 @@
 //! opcode carries ([`opcode`]).
 
 pub mod dc;
+pub mod extended;
 pub mod headers;
 pub mod opcode;
 
@@ -13,14 +14,15 @@ use std::ops::Range;
 use thiserror::Error;
 
 pub use dc::{AcceptEth, ConnectEth, DcEth};
+pub use extended::{ExtendedAtomicEth, Masked, Width};
 pub use headers::{Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Deth, Ieth, ImmDt, NakCode, Reth, XrcEth};
 pub use opcode::{Carries, Opcode, Operation, Place, Tail};
 
 /// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
 pub const MAX_PAYLOAD: usize = 4096;
 
-/// The most bytes that headers take: BTH, AtomicETH, and what DC adds.
-pub const MAX_HEADERS: usize = Bth::BYTES + 28 + 8;
+/// The most bytes that headers take: BTH, those of a masked atomic, and what DC adds.
+pub const MAX_HEADERS: usize = Bth::BYTES + ExtendedAtomicEth::BYTES + 8;
 
 /// Why bytes are not a packet, or headers do not make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -79,6 +81,8 @@ pub struct Headers {
     pub reth: Option<Reth>,
     /// Atomic request.
     pub atomic: Option<AtomicEth>,
+    /// Masked atomic request.
+    pub extended: Option<ExtendedAtomicEth>,
     /// Acknowledgement.
     pub aeth: Option<Aeth>,
     /// Atomic answer.
@@ -104,6 +108,7 @@ impl Headers {
             xrc: None,
             reth: None,
             atomic: None,
+            extended: None,
             aeth: None,
             atomic_ack: None,
             imm: None,
@@ -132,6 +137,7 @@ impl Headers {
         put(&mut packet, self.xrc.map(XrcEth::to_bytes));
         put(&mut packet, self.reth.map(Reth::to_bytes));
         put(&mut packet, self.atomic.map(AtomicEth::to_bytes));
+        put(&mut packet, self.extended.map(ExtendedAtomicEth::to_bytes));
         put(&mut packet, self.aeth.map(Aeth::to_bytes));
         put(&mut packet, self.atomic_ack.map(|ack| ack.original.to_be_bytes()));
         put(&mut packet, self.imm.map(|imm| imm.0.to_be_bytes()));
@@ -150,6 +156,7 @@ impl Headers {
             (self.xrc.is_some(), Carries::XRC),
             (self.reth.is_some(), Carries::RETH),
             (self.atomic.is_some(), Carries::ATOMIC),
+            (self.extended.is_some(), Carries::EXTENDED),
             (self.aeth.is_some(), Carries::AETH),
             (self.atomic_ack.is_some(), Carries::ATOMIC_ACK),
             (self.imm.is_some(), Carries::IMM),
@@ -224,6 +231,7 @@ impl<'a> Packet<'a> {
             xrc: rest.header(carries.has(Carries::XRC), XrcEth::from_bytes)?,
             reth: rest.header(carries.has(Carries::RETH), Reth::from_bytes)?,
             atomic: rest.header(carries.has(Carries::ATOMIC), AtomicEth::from_bytes)?,
+            extended: rest.header(carries.has(Carries::EXTENDED), ExtendedAtomicEth::from_bytes)?,
             aeth: rest.header(carries.has(Carries::AETH), Aeth::from_bytes)?,
             atomic_ack: rest
                 .header(carries.has(Carries::ATOMIC_ACK), |word| AtomicAckEth { original: u64::from_be_bytes(word) })?,

@@ -6,7 +6,8 @@
 //!
 //! Dynamic connections are not in the specification, and their packets are not published. Here they have the service
 //! number 6, from the range that the specification leaves to manufacturers: RC's operations, and three of their own
-//! ([`super::dc`]). So they pass between devices of this kind only.
+//! ([`super::dc`]). So they pass between devices of this kind only. The same is true of masked atomics ([`super::extended`]), whose
+//! opcode is one that the specification reserves.
 
 use crate::context::Transport;
 
@@ -29,6 +30,8 @@ pub enum Operation {
     CompareSwap,
     /// Atomic fetch and add.
     FetchAdd,
+    /// Masked atomic, of either kind.
+    ExtendedAtomic,
     /// DC: asks the target for a connection.
     Connect,
     /// DC: the target's answer.
@@ -123,6 +126,8 @@ impl Carries {
     pub const ACCEPT: Self = Self(1 << 9);
     /// XRC: the SRQ.
     pub const XRC: Self = Self(1 << 10);
+    /// Masked atomic request.
+    pub const EXTENDED: Self = Self(1 << 11);
 
     /// Both sets.
     #[must_use]
@@ -306,7 +311,7 @@ const SEND_ONLY: Row =
 use {Carries as C, Operation as Op, Place as P};
 
 /// Row n is opcode n of each service (IBTA vol. 1, table 35); those after 0x17 are this device's own.
-static ROWS: [Option<Row>; 27] = [
+static ROWS: [Option<Row>; 28] = [
     connected(Op::Send, P::First, C::NONE),
     connected(Op::Send, P::Middle, C::NONE),
     connected(Op::Send, P::Last, C::NONE),
@@ -334,4 +339,5 @@ static ROWS: [Option<Row>; 27] = [
     dc(Op::Connect, C::CONNECT),
     dc(Op::Accept, C::AETH.and(C::ACCEPT)),
     dc(Op::Disconnect, C::NONE),
+    rc(Op::ExtendedAtomic, P::Only, C::EXTENDED),
 ];

@@ -32,6 +32,12 @@ fn headers(code: u8) -> Headers {
             swap_add: 0x1112_1314_1516_1718,
             compare: 0x2122_2324_2526_2728,
         }),
+        extended: carries.has(Carries::EXTENDED).then_some(ExtendedAtomicEth {
+            addr: 0x0102_0304_0506_0708,
+            rkey: 0x090a_0b0c,
+            width: Width::Four,
+            masked: Masked::Swap { compare: 1, compare_mask: 2, swap: 3, swap_mask: 4 },
+        }),
         aeth: carries.has(Carries::AETH).then_some(Aeth { syndrome: AethSyndrome::Ack(31), msn: 0x66_7788 }),
         atomic_ack: carries.has(Carries::ATOMIC_ACK).then_some(AtomicAckEth { original: 0x3132_3334_3536_3738 }),
         imm: carries.has(Carries::IMM).then_some(ImmDt(0xdead_beef)),
@@ -57,7 +63,7 @@ fn packet(headers: &Headers, payload: &[u8]) -> Vec<u8> {
 /// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xa0 on, XRC: RC's
 /// with an XRCETH of 4 bytes in requests (annex A14). From 0xc0 on, DC: the same with 8
 /// bytes that name the connection, and Connect, Accept and Disconnect.
-const EXTENDED_BYTES: [(u8, usize); 86] = [
+const EXTENDED_BYTES: [(u8, usize); 89] = [
     (0x00, 0),
     (0x01, 0),
     (0x02, 0),
@@ -81,6 +87,7 @@ const EXTENDED_BYTES: [(u8, usize); 86] = [
     (0x14, 28),
     (0x16, 4),
     (0x17, 4),
+    (0x1b, 48),
     (0x20, 0),
     (0x21, 0),
     (0x22, 0),
@@ -118,6 +125,7 @@ const EXTENDED_BYTES: [(u8, usize); 86] = [
     (0xb4, 32),
     (0xb6, 8),
     (0xb7, 8),
+    (0xbb, 52),
     (0xc0, 8),
     (0xc1, 8),
     (0xc2, 8),
@@ -144,6 +152,7 @@ const EXTENDED_BYTES: [(u8, usize); 86] = [
     (0xd8, 20),
     (0xd9, 16),
     (0xda, 8),
+    (0xdb, 56),
 ];
 
 #[test]
@@ -283,6 +292,16 @@ proptest! {
         headers.reth = headers.reth.map(|_| Reth { addr: words[0], rkey: half, len: words[1] as u32 });
         headers.atomic =
             headers.atomic.map(|_| AtomicEth { addr: words[0], rkey: half, swap_add: words[1], compare: words[2] });
+        headers.extended = headers.extended.map(|_| ExtendedAtomicEth {
+            addr: words[0],
+            rkey: half,
+            width: if half & 1 == 0 { Width::Four } else { Width::Eight },
+            masked: if half & 2 == 0 {
+                Masked::Add { add: words[1], boundary: words[2] }
+            } else {
+                Masked::Swap { compare: words[0], compare_mask: words[1], swap: words[2], swap_mask: half.into() }
+            },
+        });
         headers.aeth = headers.aeth.map(|_| Aeth { syndrome: AethSyndrome::from_code(half as u8), msn: half >> 8 });
         headers.deth = headers.deth.map(|_| Deth { qkey: half, src_qp: words[0] as u32 >> 8 });
         let payload = if opcode.has_payload() { &payload[..] } else { &[] };

@@ -6,9 +6,9 @@ use super::failure::Failure;
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use super::requester::{Broken, Requester};
-use crate::packet::{AethSyndrome, NakCode, Operation, Packet};
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Width};
 use crate::resources::Resources;
-use crate::wqe::SendOp;
+use crate::wqe::{Extended, SendOp};
 
 impl Requester {
     /// Takes a response. One that answers nothing outstanding is a ghost of an earlier transmission and is ignored.
@@ -136,6 +136,7 @@ struct Answer<'a> {
 enum Data<'a> {
     Part(&'a [u8]),
     Word([u8; 8]),
+    HalfWord([u8; 4]),
 }
 
 impl AsRef<[u8]> for Data<'_> {
@@ -143,6 +144,7 @@ impl AsRef<[u8]> for Data<'_> {
         match self {
             Self::Part(bytes) => bytes,
             Self::Word(bytes) => bytes,
+            Self::HalfWord(bytes) => bytes,
         }
     }
 }
@@ -167,6 +169,16 @@ fn answer<'a>(qp: &QpCore, len: u32, index: u32, op: &SendOp, packet: &Packet<'a
         (SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. }, Operation::AtomicAcknowledge) => {
             let original = headers.atomic_ack?.original;
             Some(Answer { offset: 0, data: Data::Word(original.to_ne_bytes()) })
+        }
+        // Of 8 bytes the host has chosen its own byte order (`atomic_req_8B_endianness_mode`). There is no such choice of others:
+        // they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`).
+        (SendOp::Extended(_, Extended { width, .. }), Operation::AtomicAcknowledge) => {
+            let original = headers.atomic_ack?.original;
+            let data = match width {
+                Width::Four => Data::HalfWord((original as u32).to_be_bytes()),
+                Width::Eight => Data::Word(original.to_ne_bytes()),
+            };
+            Some(Answer { offset: 0, data })
         }
         _ => None,
     }

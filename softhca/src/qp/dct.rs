@@ -233,6 +233,7 @@ impl Dct {
             pkey_index: Some(c.pkey_index),
             port: Some(c.port),
             access: Some(c.access),
+            extended_atomics: Some(c.extended_atomics),
             max_dest_rd_atomic: Some(resources.limits.max_rd_atomic),
             min_rnr_timer: Some(c.min_rnr_timer),
             ..QpAttr::default()

@@ -4,7 +4,7 @@ use super::psn::Psn;
 use super::responder::Responder;
 use super::{Qp, state};
 use crate::config::LinkLayer;
-use crate::context::{Path, QpAttr, QpState, Transport};
+use crate::context::{EXTENDED_ATOMICS, Path, QpAttr, QpState, Transport};
 use crate::error::Error;
 use crate::gsi::MAD_BYTES;
 use crate::resources::Resources;
@@ -94,6 +94,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         sq_psn: a.sq_psn.or(old.sq_psn),
         max_dest_rd_atomic: a.max_dest_rd_atomic.or(old.max_dest_rd_atomic),
         max_rd_atomic: a.max_rd_atomic.or(old.max_rd_atomic),
+        extended_atomics: a.extended_atomics.or(old.extended_atomics),
         min_rnr_timer: a.min_rnr_timer.or(old.min_rnr_timer),
         timeout: a.timeout.or(old.timeout),
         retry_cnt: a.retry_cnt.or(old.retry_cnt),
@@ -116,6 +117,9 @@ fn check_values(resources: &Resources, a: &QpAttr, merged: &QpAttr) -> Result<()
     most("dest_qpn", a.dest_qpn.map(u64::from), 0xff_ffff, "24 bits")?;
     most("max_rd_atomic", a.max_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
     most("max_dest_rd_atomic", a.max_dest_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
+    if let Some(sizes) = a.extended_atomics.filter(|sizes| sizes & !EXTENDED_ATOMICS != 0) {
+        return Err(Error::BadValue { what: "extended_atomics", value: sizes.into(), permitted: "0, 4, 8 or 12" });
+    }
     most("min_rnr_timer", a.min_rnr_timer.map(u64::from), MAX_TIMER.into(), "0 to 31")?;
     most("timeout", a.timeout.map(u64::from), MAX_TIMER.into(), "0 to 31")?;
     most("retry_cnt", a.retry_cnt.map(u64::from), MAX_RETRY.into(), "0 to 7")?;

@@ -6,10 +6,12 @@ use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
-use crate::packet::{AtomicEth, Bth, Deth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth};
+use crate::packet::{
+    AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
+};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
-use crate::wqe::{Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
@@ -68,7 +70,7 @@ impl Request {
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
             SendOp::Nop | SendOp::Umr => 0,
-            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Frame(_) => 1,
+            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
         Self { wqe, first, span, started: false, failure, inline_result: None, len }
@@ -149,6 +151,7 @@ impl Request {
             SendOp::Read(remote) => (Operation::ReadRequest, Tail::None, Some(remote), None),
             SendOp::CompareSwap { remote, .. } => (Operation::CompareSwap, Tail::None, Some(remote), None),
             SendOp::FetchAdd { remote, .. } => (Operation::FetchAdd, Tail::None, Some(remote), None),
+            SendOp::Extended(remote, _) => (Operation::ExtendedAtomic, Tail::None, Some(remote), None),
         };
         let answered = self.is_answered();
         let place = if answered { Place::Only } else { Place::of(index, self.span) };
@@ -173,6 +176,9 @@ impl Request {
             len: if answered { left } else { self.len },
         });
         headers.atomic = self.atomic_header();
+        if let SendOp::Extended(Remote { addr, rkey }, Extended { width, masked }) = self.wqe.op {
+            headers.extended = Some(ExtendedAtomicEth { addr, rkey, width, masked });
+        }
         headers.imm = (tail == Tail::Immediate).then_some(ImmDt(self.wqe.imm));
         headers.ieth = (tail == Tail::Invalidate).then_some(Ieth(self.wqe.imm));
 
@@ -254,7 +260,10 @@ impl Request {
         if data.is_empty() {
             return Ok(());
         }
-        let whole = offset == 0 && data.len() == self.len as usize;
+        // Results of atomics go to memory always. In a CQE they would be in network order by UCX (`rc_mlx5_common.c`,
+        // `uct_rc_mlx5_common_atomic64_le_handler`) and in the host's by libmlx5 (`qp.c`, `mlx5_copy_to_send_wqe`).
+        let is_read = matches!(self.wqe.op, SendOp::Read(_));
+        let whole = is_read && offset == 0 && data.len() == self.len as usize;
         let room = resources.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
         if whole && signaled && data.len() <= room {
             self.inline_result = Some(data.to_vec());
@@ -287,11 +296,11 @@ fn copy_inline(bytes: &[u8], offset: u64, out: &mut [u8]) -> Result<(), Failure>
 }
 
 fn is_atomic(operation: Operation) -> bool {
-    matches!(operation, Operation::CompareSwap | Operation::FetchAdd)
+    matches!(operation, Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic)
 }
 
 fn is_answered(op: &SendOp) -> bool {
-    matches!(op, SendOp::Read(_) | SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. })
+    matches!(op, SendOp::Read(_) | SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..))
 }
 
 fn qkey(qp: &QpCore, address: &UdAddress) -> u32 {

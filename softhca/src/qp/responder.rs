@@ -13,7 +13,7 @@ use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
 use crate::memory::Need;
 use crate::memory::mkey::Accessor;
-use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, XrcEth};
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
 use crate::resources::Resources;
 
 /// Why a request is not executed.
@@ -222,7 +222,7 @@ impl Responder {
                 check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
                 self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
             }
-            Operation::CompareSwap | Operation::FetchAdd => {
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 if let Some(&(_, original)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
                     self.replies.answer_again(psn, Content::Atomic(original), self.expected, qp.mtu);
                 }
@@ -266,7 +266,7 @@ impl Responder {
         match opcode.operation() {
             Operation::Write if place.begins() => resources.count(qp.counter, |counter| &mut counter.rx_write_requests),
             Operation::ReadRequest => resources.count(qp.counter, |counter| &mut counter.rx_read_requests),
-            Operation::CompareSwap | Operation::FetchAdd => {
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 resources.count(qp.counter, |counter| &mut counter.rx_atomic_requests);
             }
             _ => {}
@@ -275,7 +275,9 @@ impl Responder {
             Operation::Send => self.send(qp, by, receives, resources, packet)?,
             Operation::Write => self.write(qp, by, receives, resources, packet)?,
             Operation::ReadRequest => return self.read(qp, by, resources, packet),
-            Operation::CompareSwap | Operation::FetchAdd => self.atomic(qp, by, resources, packet)?,
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
+                self.atomic(qp, by, resources, packet)?
+            }
             _ => return Err(INVALID),
         }
         Ok(1)
@@ -358,18 +360,32 @@ impl Responder {
     }
 
     fn atomic(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
-        let request = packet.headers.atomic.ok_or(INVALID)?;
         self.check_resources(qp)?;
-        if !access(qp).remote_atomic || !request.addr.is_multiple_of(8) {
+        if !access(qp).remote_atomic {
             return Err(INVALID);
         }
-        let is_swap = packet.headers.bth.opcode.operation() == Operation::CompareSwap;
-        let mut update = |old: u64| match is_swap {
-            true if old == request.compare => request.swap_add,
-            true => old,
-            false => old.wrapping_add(request.swap_add),
+        let headers = &packet.headers;
+        let original = if let Some(request) = headers.extended {
+            let permitted = qp.attr.extended_atomics.unwrap_or(0);
+            if permitted & request.width.bytes() == 0 || !request.addr.is_multiple_of(request.width.bytes().into()) {
+                return Err(INVALID);
+            }
+            let mut update = |old: u64| request.masked.apply(old);
+            resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update)
+        } else {
+            let request = headers.atomic.ok_or(INVALID)?;
+            if !request.addr.is_multiple_of(8) {
+                return Err(INVALID);
+            }
+            let is_swap = headers.bth.opcode.operation() == Operation::CompareSwap;
+            let mut update = |old: u64| match is_swap {
+                true if old == request.compare => request.swap_add,
+                true => old,
+                false => old.wrapping_add(request.swap_add),
+            };
+            resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update)
         };
-        let original = resources.remote_atomic(by, request.rkey, request.addr, &mut update).map_err(|_| NO_ACCESS)?;
+        let original = original.map_err(|_| NO_ACCESS)?;
         if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
             self.atomics.pop_front();
         }
@@ -464,6 +480,6 @@ fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, n
 fn is_answered(packet: &Packet<'_>) -> bool {
     matches!(
         packet.headers.bth.opcode.operation(),
-        Operation::ReadRequest | Operation::CompareSwap | Operation::FetchAdd
+        Operation::ReadRequest | Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic
     )
 }

@@ -3,6 +3,7 @@
 use super::Resources;
 use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY};
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
+use crate::packet::Width;
 use crate::wqe::DataSeg;
 use thiserror::Error;
 
@@ -270,7 +271,8 @@ impl Resources {
         }
     }
 
-    /// Replaces 8 bytes for a peer by `f` of them. Returns the old ones. Both are numbers in host byte order.
+    /// Replaces the word of 4 or 8 bytes at an address for a peer by `f` of it. Returns the old one. Both are numbers in host byte
+    /// order; of a word of 4 bytes `f`'s high half is lost.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
@@ -278,21 +280,24 @@ impl Resources {
         &self,
         by: impl Into<Accessor>,
         rkey: u32,
-        addr: u64,
+        (addr, width): (u64, Width),
         f: &mut dyn FnMut(u64) -> u64,
     ) -> Result<u64, KeyFault> {
         let mut whole = None;
-        self.for_spots((by, rkey, Need::RemoteAtomic), addr, 8, |spot, part| {
-            if part == (0..8) {
+        let bytes = usize::from(width.bytes());
+        self.for_spots((by, rkey, Need::RemoteAtomic), addr, bytes, |spot, part| {
+            if part == (0..bytes) {
                 whole = Some(spot);
             }
             Ok(())
         })?;
         match whole {
-            Some(Spot::Host(at)) if addr.is_multiple_of(8) && at.is_multiple_of(8) => {
-                Ok(self.memory.fetch_update_u64(at, f)?)
-            }
-            Some(Spot::Null) if addr.is_multiple_of(8) => Ok(0),
+            Some(Spot::Host(at)) if addr.is_multiple_of(bytes as u64) && at.is_multiple_of(bytes as u64) => match width
+            {
+                Width::Eight => Ok(self.memory.fetch_update_u64(at, f)?),
+                Width::Four => Ok(self.memory.fetch_update_u32(at, &mut |old| f(old.into()) as u32)?.into()),
+            },
+            Some(Spot::Null) if addr.is_multiple_of(bytes as u64) => Ok(0),
             // Also if it is not in one piece.
             _ => Err(KeyFault::Misaligned(addr)),
         }

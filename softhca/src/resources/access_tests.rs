@@ -8,6 +8,7 @@ use crate::memory::Need;
 use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
 use crate::memory::test_memory::{BASE, TestMemory};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
+use crate::packet::Width;
 use crate::wqe::DataSeg;
 
 const PD: u32 = 3;
@@ -90,13 +91,25 @@ fn pieces_of_one_length_may_be_of_indirect_keys() {
     resources.memory.write(BASE + 0x40, &5_u64.to_ne_bytes()).unwrap();
     let list = KeyList::Equal { pieces: vec![piece(memory, 0x40, 0), piece(memory, 0x4c, 0)], log_bytes: 3 };
     let atomic = add(&mut resources, ALL, (0, 0, 16), Behind::Pieces(list));
-    assert_eq!(resources.remote_atomic(PD, atomic, 0, &mut |old| old + 1), Ok(5));
-    assert_eq!(resources.remote_atomic(PD, atomic, 0, &mut |old| old), Ok(6));
-    assert_eq!(resources.remote_atomic(PD, atomic, 8, &mut |old| old), Err(KeyFault::Misaligned(8)));
-    assert_eq!(resources.remote_atomic(PD, key, 0x1000, &mut |old| old), Err(KeyFault::Misaligned(0x1000)));
+    assert_eq!(resources.remote_atomic(PD, atomic, (0, Width::Eight), &mut |old| old + 1), Ok(5));
+    assert_eq!(resources.remote_atomic(PD, atomic, (0, Width::Eight), &mut |old| old), Ok(6));
+    assert_eq!(resources.remote_atomic(PD, atomic, (8, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(8)));
+    assert_eq!(
+        resources.remote_atomic(PD, key, (0x1000, Width::Eight), &mut |old| old),
+        Err(KeyFault::Misaligned(0x1000))
+    );
     let list = KeyList::Equal { pieces: vec![piece(memory, 0x40, 0); 4], log_bytes: 2 };
     let torn = add(&mut resources, ALL, (0, 0, 16), Behind::Pieces(list));
-    assert_eq!(resources.remote_atomic(PD, torn, 0, &mut |old| old), Err(KeyFault::Misaligned(0)));
+    assert_eq!(resources.remote_atomic(PD, torn, (0, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(0)));
+    // Of 4 bytes, half of a word is in one piece, and the other half stays as it is.
+    resources.memory.write(BASE + 0x40, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    let found = u64::from(u32::from_ne_bytes([1, 2, 3, 4]));
+    assert_eq!(resources.remote_atomic(PD, torn, (4, Width::Four), &mut |_| u64::MAX << 16), Ok(found));
+    let mut bytes = [0; 8];
+    resources.memory.read(BASE + 0x40, &mut bytes).unwrap();
+    assert_eq!(bytes[..4], 0xffff_0000_u32.to_ne_bytes());
+    assert_eq!(bytes[4..], [5, 6, 7, 8]);
+    assert_eq!(resources.remote_atomic(PD, torn, (2, Width::Four), &mut |old| old), Err(KeyFault::Misaligned(2)));
 }
 
 #[test]

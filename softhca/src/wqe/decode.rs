@@ -1,12 +1,13 @@
 //! The meaning of a send WQE's bytes. Everything is checked: what a driver cannot have meant is a [`WqeFault`].
 
 use super::fault::WqeFault;
-use super::opcode::{self, SHAPES, Tail};
+use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, eth_segment, umr};
+use super::{address, control, eth_segment, extended, umr};
 use crate::context::{InlineHeaders, Transport};
+use crate::packet::Width;
 
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
 /// and `wqebbs`.
@@ -16,9 +17,12 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     if !shape.transports.contains(&transport) {
         return Err(WqeFault::WrongTransport { opcode, transport });
     }
-    if wqe[control::OPMOD] != 0 {
-        return Err(WqeFault::BadOpmod { opcode, opmod: wqe[control::OPMOD] });
-    }
+    let opmod = wqe[control::OPMOD];
+    let width = match shape.atomic {
+        Operands::Extended2 | Operands::Extended4 => extended::width(opmod),
+        Operands::None | Operands::Two => (opmod == 0).then_some(Width::Eight),
+    };
+    let width = width.ok_or(WqeFault::BadOpmod { opcode, opmod })?;
     let (signaled, solicited, fence) = control::flags(wqe[control::FM_CE_SE])?;
 
     let mut segs = Segments::new(wqe, control::BYTES);
@@ -48,20 +52,27 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         remote = Remote { addr: be64(seg, 0), rkey: be32(seg, 8) };
     }
     let (mut swap_add, mut compare) = (0, 0);
-    if shape.atomic {
-        let (_, seg) = segs.take("atomic", DATA_SEG_BYTES)?;
-        (swap_add, compare) = (be64(seg, 0), be64(seg, 8));
-        if !remote.addr.is_multiple_of(8) {
-            return Err(WqeFault::AtomicAlignment(remote.addr));
+    let mut masked = None;
+    match shape.atomic {
+        Operands::None => {}
+        Operands::Two => {
+            let (_, seg) = segs.take("atomic", DATA_SEG_BYTES)?;
+            (swap_add, compare) = (be64(seg, 0), be64(seg, 8));
         }
+        Operands::Extended2 => masked = Some(extended::take(&mut segs, width, false)?),
+        Operands::Extended4 => masked = Some(extended::take(&mut segs, width, true)?),
+    }
+    let (is_atomic, bytes) = (shape.atomic != Operands::None, width.bytes());
+    if is_atomic && !remote.addr.is_multiple_of(bytes.into()) {
+        return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
     }
     let payload = match shape.tail {
         Tail::Ignored | Tail::Key => Payload::Segs(Vec::new()),
         Tail::Source => segs.payload(true)?,
         Tail::Result => segs.payload(false)?,
     };
-    if shape.atomic && payload.len() != 8 {
-        return Err(WqeFault::AtomicLength(payload.len()));
+    if is_atomic && payload.len() != u64::from(bytes) {
+        return Err(WqeFault::AtomicLength { found: payload.len(), bytes });
     }
 
     let imm = be32(wqe, control::IMM);
@@ -81,7 +92,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::ATOMIC_CS => SendOp::CompareSwap { remote, compare, swap: swap_add },
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
         opcode::UMR => SendOp::Umr,
-        _ => SendOp::Nop,
+        _ => masked.map_or(SendOp::Nop, |masked| SendOp::Extended(remote, masked)),
     };
     Ok(SendWqe {
         index: 0,

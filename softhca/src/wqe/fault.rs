@@ -65,8 +65,8 @@ pub enum WqeFault {
         /// Transport of the QP.
         transport: Transport,
     },
-    /// The opcode modifier is not 0.
-    #[error("opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0")]
+    /// The opcode modifier is not one of this opcode's: 0, but of masked atomics 8 (4 bytes) or 9 (8 bytes).
+    #[error("opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0, of masked atomics 8 and 9")]
     BadOpmod {
         /// Opcode.
         opcode: u8,
@@ -123,12 +123,22 @@ pub enum WqeFault {
         /// Offset of the segment.
         at: usize,
     },
-    /// The result of an atomic needs segments of 8 bytes in all.
-    #[error("atomic result has {0} bytes of segments; permitted: 8")]
-    AtomicLength(u64),
-    /// The address of an atomic is not a multiple of 8.
-    #[error("atomic at remote address {0:#x}: not a multiple of 8")]
-    AtomicAlignment(u64),
+    /// The result of an atomic needs segments of as many bytes in all as it works on.
+    #[error("atomic on {bytes} bytes has {found} bytes of segments for its result")]
+    AtomicLength {
+        /// Bytes by the segments.
+        found: u64,
+        /// Bytes that it works on.
+        bytes: u8,
+    },
+    /// The address of an atomic is not a multiple of its bytes.
+    #[error("atomic at remote address {addr:#x}: not a multiple of {bytes}")]
+    AtomicAlignment {
+        /// The address.
+        addr: u64,
+        /// Bytes that it works on.
+        bytes: u8,
+    },
     /// `flags` of the UMR control segment has bits that mean nothing, or asks for a key that is free and is not.
     #[error("flags of the UMR control segment are {0:#04x}")]
     BadUmrFlags(u8),

@@ -23,6 +23,10 @@ pub const TSO: u8 = 0x0e;
 pub const ATOMIC_CS: u8 = 0x11;
 /// Atomic fetch and add, 8 bytes.
 pub const ATOMIC_FA: u8 = 0x12;
+/// Masked compare and swap, 4 or 8 bytes.
+pub const ATOMIC_MASKED_CS: u8 = 0x14;
+/// Masked fetch and add, 4 or 8 bytes.
+pub const ATOMIC_MASKED_FA: u8 = 0x15;
 /// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
 pub const UMR: u8 = 0x25;
 
@@ -39,6 +43,19 @@ pub(super) enum Tail {
     Key,
 }
 
+/// Which operands an atomic has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// It is none.
+    None,
+    /// An atomic segment.
+    Two,
+    /// Two words of the size that the opcode modifier says, in one segment.
+    Extended2,
+    /// Four of them.
+    Extended4,
+}
+
 /// The shape of the WQEs of one opcode.
 pub(super) struct Shape {
     /// Its value, as the control segment has it.
@@ -47,8 +64,8 @@ pub(super) struct Shape {
     pub(super) transports: &'static [Transport],
     /// A remote address segment.
     pub(super) remote: bool,
-    /// An atomic segment.
-    pub(super) atomic: bool,
+    /// The operands of an atomic.
+    pub(super) atomic: Operands,
     /// What the rest is.
     pub(super) tail: Tail,
 }
@@ -60,23 +77,26 @@ pub(super) struct Shape {
 /// ([`crate::packet::Opcode::of`]).
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
+    use Operands::{Extended2, Extended4, None, Two};
     use Tail::{Ignored, Key, Result, Source};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
-    const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: bool, tail: Tail) -> Shape {
+    const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: Operands, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
     }
     //                  transports                        remote address  atomic  rest
     &[
-        row(NOP,            &[Rc, Uc, Ud, Dc, Xrc, RawPacket, RegUmr], false, false, Ignored),
-        row(SEND,           &[Rc, Uc, Ud, Dc, Xrc, RawPacket], false,     false,  Source),
-        row(TSO,            &[RawPacket],                      false,     false,  Source),
-        row(SEND_IMM,       &[Rc, Uc, Ud, Dc, Xrc],            false,     false,  Source),
-        row(SEND_INVAL,     &[Rc, Dc, Xrc],                    false,     false,  Source),
-        row(RDMA_WRITE,     &[Rc, Uc, Dc, Xrc],                true,      false,  Source),
-        row(RDMA_WRITE_IMM, &[Rc, Uc, Dc, Xrc],                true,      false,  Source),
-        row(RDMA_READ,      &[Rc, Dc, Xrc],                    true,      false,  Result),
-        row(ATOMIC_CS,      &[Rc, Dc, Xrc],                    true,      true,   Result),
-        row(ATOMIC_FA,      &[Rc, Dc, Xrc],                    true,      true,   Result),
-        row(UMR,            &[Rc, Uc, RegUmr],                 false,     false,  Key),
+        row(NOP,            &[Rc, Uc, Ud, Dc, Xrc, RawPacket, RegUmr], false, None, Ignored),
+        row(SEND,           &[Rc, Uc, Ud, Dc, Xrc, RawPacket], false,     None,   Source),
+        row(TSO,            &[RawPacket],                      false,     None,   Source),
+        row(SEND_IMM,       &[Rc, Uc, Ud, Dc, Xrc],            false,     None,   Source),
+        row(SEND_INVAL,     &[Rc, Dc, Xrc],                    false,     None,   Source),
+        row(RDMA_WRITE,     &[Rc, Uc, Dc, Xrc],                true,      None,   Source),
+        row(RDMA_WRITE_IMM, &[Rc, Uc, Dc, Xrc],                true,      None,   Source),
+        row(RDMA_READ,      &[Rc, Dc, Xrc],                    true,      None,   Result),
+        row(ATOMIC_CS,      &[Rc, Dc, Xrc],                    true,      Two,    Result),
+        row(ATOMIC_FA,      &[Rc, Dc, Xrc],                    true,      Two,    Result),
+        row(ATOMIC_MASKED_CS, &[Rc, Dc, Xrc],                  true,      Extended4, Result),
+        row(ATOMIC_MASKED_FA, &[Rc, Dc, Xrc],                  true,      Extended2, Result),
+        row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
     ]
 };

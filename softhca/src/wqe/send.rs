@@ -5,6 +5,7 @@ use super::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};
 use crate::ethernet::Checksums;
+use crate::packet::{Masked, Width};
 
 /// Fence bits of a WQE (`fm_ce_se` bits 7:5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,15 @@ pub struct Framing {
     pub mss: Option<u16>,
 }
 
+/// A masked atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extended {
+    /// Bytes that it works on.
+    pub width: Width,
+    /// What it does.
+    pub masked: Masked,
+}
+
 /// What a send WQE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
@@ -125,6 +135,8 @@ pub enum SendOp {
         /// What to add.
         add: u64,
     },
+    /// Masked atomic; the old value goes to the payload's segments.
+    Extended(Remote, Extended),
     /// Change a memory key ([`SendWqe::umr`]).
     Umr,
 }

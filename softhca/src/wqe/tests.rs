@@ -5,7 +5,7 @@ use super::*;
 use crate::config::LinkLayer;
 use crate::context::{InlineHeaders, PathGrh, SqContext, Transport};
 use crate::memory::test_memory::{BASE, TestMemory};
-use crate::packet::{self, Operation};
+use crate::packet::{self, Masked, Operation};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
@@ -91,6 +91,46 @@ fn every_opcode() {
     }
 }
 
+/// Values, then masks (UCX `src/uct/ib/mlx5/ib_mlx5.h`); the opcode modifier says how long each is.
+#[test]
+fn masked_atomics_are_of_the_size_that_the_modifier_says() {
+    let with = |opcode, opmod, operands: &[u8], bytes| {
+        let result = [0, 0, 0, bytes, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0x10, 0];
+        let mut wqe = wqe(opcode, &[&RADDR, operands, &result]);
+        wqe[0] = opmod;
+        wqe
+    };
+    let operands: Vec<u8> = (0x11..0x31).collect();
+    let extended = |wqe: &[u8]| match fetch_at(0, wqe, Transport::Rc).unwrap().op {
+        SendOp::Extended(REMOTE, extended) => (extended.width.bytes(), extended.masked),
+        op => panic!("{op:?}"),
+    };
+    let [swap, compare, swap_mask, compare_mask] = [0x1112_1314, 0x1516_1718, 0x191a_1b1c, 0x1d1e_1f20];
+    let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
+    assert_eq!(extended(&with(0x14, 8, &operands[..16], 4)), (4, swapped));
+    assert_eq!(extended(&with(0x15, 8, &operands[..16], 4)), (4, Masked::Add { add: swap, boundary: compare }));
+    let [swap, compare, swap_mask, compare_mask] =
+        [0x1112_1314_1516_1718, 0x191a_1b1c_1d1e_1f20, 0x2122_2324_2526_2728, 0x292a_2b2c_2d2e_2f30];
+    let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
+    assert_eq!(extended(&with(0x14, 9, &operands, 8)), (8, swapped));
+    assert_eq!(extended(&with(0x15, 9, &operands[..16], 8)), (8, Masked::Add { add: swap, boundary: compare }));
+    // Other sizes, and those of which there is only one.
+    for (opcode, opmod) in [(0x14, 0), (0x14, 7), (0x15, 10), (0x15, 0x18), (0x11, 9), (0x12, 8)] {
+        let expected = WqeFault::BadOpmod { opcode, opmod };
+        assert_eq!(fault(&with(opcode, opmod, &operands[..16], 8), Transport::Rc), expected);
+    }
+    let expected = WqeFault::AtomicLength { found: 8, bytes: 4 };
+    assert_eq!(fault(&with(0x15, 8, &operands[..16], 8), Transport::Rc), expected);
+    let mut four = with(0x14, 8, &operands[..16], 4);
+    four[23] = 4;
+    assert!(fetch_at(0, &four, Transport::Rc).is_ok(), "4 bytes at a multiple of 4");
+    four[23] = 2;
+    let expected = WqeFault::AtomicAlignment { addr: 0x7fff_1234_5602, bytes: 4 };
+    assert_eq!(fault(&four, Transport::Rc), expected);
+    let transport = Transport::Uc;
+    assert_eq!(fault(&with(0x14, 8, &operands, 4), transport), WqeFault::WrongTransport { opcode: 0x14, transport });
+}
+
 #[test]
 fn transports_have_their_opcodes() {
     for opcode in [0x10, 0x11, 0x12] {
@@ -128,6 +168,7 @@ fn every_opcode_has_its_packets_and_no_other_transport_has() {
             opcode::RDMA_READ => (Operation::ReadRequest, packet::Tail::None),
             opcode::ATOMIC_CS => (Operation::CompareSwap, packet::Tail::None),
             opcode::ATOMIC_FA => (Operation::FetchAdd, packet::Tail::None),
+            opcode::ATOMIC_MASKED_CS | opcode::ATOMIC_MASKED_FA => (Operation::ExtendedAtomic, packet::Tail::None),
             _ => continue,
         };
         for transport in [Transport::Rc, Transport::Uc, Transport::Ud] {
@@ -237,11 +278,14 @@ fn the_other_segments_are_checked() {
     assert_eq!(fault(&wqe(0x08, &[]), Transport::Rc), missing("remote address", 32, 16));
     assert_eq!(fault(&wqe(0x11, &[&RADDR]), Transport::Rc), missing("atomic", 48, 32));
     assert_eq!(fault(&wqe(0x0a, &[]), Transport::Ud), missing("address vector", 32, 16));
-    assert_eq!(fault(&wqe(0x11, &[&RADDR, &[0; 16]]), Transport::Rc), WqeFault::AtomicLength(0));
-    assert_eq!(fault(&wqe(0x12, &[&RADDR, &[0; 16], &DATA]), Transport::Rc), WqeFault::AtomicLength(256));
+    assert_eq!(fault(&wqe(0x11, &[&RADDR, &[0; 16]]), Transport::Rc), WqeFault::AtomicLength { found: 0, bytes: 8 });
+    assert_eq!(
+        fault(&wqe(0x12, &[&RADDR, &[0; 16], &DATA]), Transport::Rc),
+        WqeFault::AtomicLength { found: 256, bytes: 8 }
+    );
     raddr = RADDR;
     raddr[7] = 4;
-    let expected = WqeFault::AtomicAlignment(0x7fff_1234_5604);
+    let expected = WqeFault::AtomicAlignment { addr: 0x7fff_1234_5604, bytes: 8 };
     assert_eq!(fault(&wqe(0x12, &[&raddr, &[0; 16], &DATA]), Transport::Rc), expected);
 }
 

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use softhca::context::{DctState, QpState, Transport};
 use softhca::event::QpEvent;
 use softhca::packet::{
-    AcceptEth, Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ConnectEth, DcEth, Headers, Ieth, ImmDt,
-    Opcode, Operation, Reth,
+    AcceptEth, Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ConnectEth, DcEth, ExtendedAtomicEth,
+    Headers, Ieth, ImmDt, Masked, Opcode, Operation, Reth, Width,
 };
 use softhca::wire::fault::FaultConfig;
 use softhca::wire::in_process::InProcessWire;
@@ -329,6 +329,12 @@ impl Forged {
             xrc: None,
             dc: has(Carries::DC).then_some(DcEth { source: self.source & 0xff_ffff, connection: self.connection }),
             reth: has(Carries::RETH).then_some(Reth { addr, rkey, len: self.len }),
+            extended: has(Carries::EXTENDED).then_some(ExtendedAtomicEth {
+                addr,
+                rkey,
+                width: if self.psn & 1 == 0 { Width::Four } else { Width::Eight },
+                masked: Masked::Add { add: 1, boundary: 0 },
+            }),
             atomic: has(Carries::ATOMIC).then_some(AtomicEth { addr, rkey, swap_add: 1, compare: 0 }),
             aeth: has(Carries::AETH)
                 .then_some(Aeth { syndrome: AethSyndrome::from_code(self.syndrome), msn: self.len >> 8 }),

@@ -5,7 +5,8 @@ use crate::lab::*;
 use proptest::prelude::*;
 use softhca::context::Transport;
 use softhca::packet::{
-    Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, Headers, Ieth, ImmDt, Opcode, Reth, XrcEth,
+    Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ExtendedAtomicEth, Headers, Ieth, ImmDt, Masked, Opcode,
+    Reth, Width, XrcEth,
 };
 use softhca::wire::{Frame, Route, Wire};
 
@@ -62,6 +63,12 @@ impl Forged {
             },
             deth: None,
             reth: carries.has(Carries::RETH).then_some(Reth { addr, rkey, len: self.len }),
+            extended: carries.has(Carries::EXTENDED).then_some(ExtendedAtomicEth {
+                addr,
+                rkey,
+                width: if self.psn & 1 == 0 { Width::Four } else { Width::Eight },
+                masked: Masked::Add { add: 1, boundary: 0 },
+            }),
             atomic: carries.has(Carries::ATOMIC).then_some(AtomicEth { addr, rkey, swap_add: 1, compare: 0 }),
             aeth: carries
                 .has(Carries::AETH)

@@ -37,6 +37,7 @@ pub(crate) struct Options {
     pub(crate) rnr_retry: u8,
     pub(crate) min_rnr_timer: u8,
     pub(crate) access: Access,
+    pub(crate) extended_atomics: u8,
     pub(crate) grh: bool,
     /// Ethernet: types of the entries of the GID table, which all have the same GID.
     pub(crate) gid_types: Vec<GidType>,
@@ -69,6 +70,7 @@ impl Default for Options {
             rnr_retry: 2,
             min_rnr_timer: 12,
             access: ALL,
+            extended_atomics: EXTENDED_ATOMICS,
             grh: false,
             gid_types: vec![GidType::RoceV2],
             sink: false,
@@ -304,6 +306,7 @@ impl Node {
             pkey_index: (!raw).then_some(0),
             port: Some(1),
             access: peered.then_some(o.access),
+            extended_atomics: peered.then_some(o.extended_atomics),
             qkey: ud.then_some(QKEY),
             out_of_order: o.out_of_order.then_some(true),
             ..QpAttr::default()

@@ -73,6 +73,7 @@ impl Net {
             cqn: at.recv_cq.cqn,
             access_key: KEY,
             access: self.options.access,
+            extended_atomics: self.options.extended_atomics,
             mtu: self.options.mtu,
             port: 1,
             pkey_index: 0,

@@ -16,12 +16,13 @@ pub(crate) struct Wr {
     pub(crate) flags: u8,
     pub(crate) stream: u16,
     pub(crate) imm: u32,
+    pub(crate) opmod: u8,
     pub(crate) body: Vec<u8>,
 }
 
 impl Wr {
     pub(crate) fn new(opcode: u8) -> Self {
-        Self { opcode, flags: SIGNALED, stream: 0, imm: 0, body: Vec::new() }
+        Self { opcode, flags: SIGNALED, stream: 0, imm: 0, opmod: 0, body: Vec::new() }
     }
 
     pub(crate) fn nop() -> Self {
@@ -51,6 +52,20 @@ impl Wr {
         let mut wr = Self::new(0x12).remote(addr, rkey);
         wr.body.extend(add.to_be_bytes());
         wr.body.extend([0; 8]);
+        wr
+    }
+
+    /// A masked compare and swap of 4 bytes: values, then masks.
+    pub(crate) fn masked_swap(addr: u64, rkey: u32, [compare, compare_mask, swap, swap_mask]: [u32; 4]) -> Self {
+        let mut wr = Self { opmod: 8, ..Self::new(0x14) }.remote(addr, rkey);
+        wr.body.extend([swap, compare, swap_mask, compare_mask].map(u32::to_be_bytes).as_flattened());
+        wr
+    }
+
+    /// A masked fetch and add of 8 bytes.
+    pub(crate) fn masked_add(addr: u64, rkey: u32, add: u64, boundary: u64) -> Self {
+        let mut wr = Self { opmod: 9, ..Self::new(0x15) }.remote(addr, rkey);
+        wr.body.extend([add, boundary].map(u64::to_be_bytes).as_flattened());
         wr
     }
 
@@ -149,7 +164,7 @@ impl Wr {
     pub(crate) fn bytes(&self, index: u16, qpn: u32) -> Vec<u8> {
         let ds = 1 + self.body.len() as u32 / 16;
         let mut bytes = Vec::new();
-        bytes.extend((u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
+        bytes.extend((u32::from(self.opmod) << 24 | u32::from(index) << 8 | u32::from(self.opcode)).to_be_bytes());
         bytes.extend((qpn << 8 | ds).to_be_bytes());
         let [high, low] = self.stream.to_be_bytes();
         bytes.extend([0, high, low, self.flags]);

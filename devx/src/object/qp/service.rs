@@ -4,7 +4,7 @@ use blueflame::types::Psn;
 use blueflame::verbs::Path;
 
 use super::handle::Qp;
-use super::states::{ATOMIC_MODE_IB_COMP, LOG_ACK_REQ_FREQ, log_of};
+use super::states::{LOG_ACK_REQ_FREQ, log_of};
 use crate::cmd::{
     Init2rtrQpIn, PathMigration, PathMtu, QpcState, Rst2initQpIn, Rtr2rtsQpIn, ServiceType, Sqerr2rtsQpIn,
 };
@@ -59,7 +59,7 @@ impl Qp {
             .set_mtu(PathMtu(path.mtu as u8))
             .set_log_msg_max(general.log_max_msg());
         if general.atomic() {
-            qpc.set_atomic_mode(ATOMIC_MODE_IB_COMP);
+            qpc.set_atomic_mode(self.object().context().atomic_mode()?);
         }
         self.transition(&inbox, QpcState::RTR)?;
 

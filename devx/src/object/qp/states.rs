@@ -27,9 +27,6 @@ mod optional {
 /// After how many packets, as log2, the peer is asked for an acknowledgement (Linux `MLX5_IB_ACK_REQ_FREQ`).
 pub(super) const LOG_ACK_REQ_FREQ: u8 = 8;
 
-/// Atomics of 8 bytes as InfiniBand has them (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
-pub(super) const ATOMIC_MODE_IB_COMP: u8 = 1;
-
 impl Qp {
     /// RESET to INIT: receives may be posted from here on.
     ///
@@ -144,7 +141,7 @@ impl Qp {
         }
         qpc.set_rre(allows(Access::REMOTE_READ));
         if self.object().context().general()?.atomic() && allows(Access::REMOTE_ATOMIC) {
-            qpc.set_rae(true).set_atomic_mode(ATOMIC_MODE_IB_COMP);
+            qpc.set_rae(true).set_atomic_mode(self.object().context().atomic_mode()?);
         }
         Ok(optional::RRE | optional::RAE | optional::RWE)
     }

@@ -1,11 +1,12 @@
 //! Atomics (`MLX5_CAP_ATOMIC`).
 
 use super::row::capability_set;
+use crate::context::EXTENDED_ATOMICS;
 
-/// Compare and swap, fetch and add.
-const OPERATIONS: u64 = 3;
-/// 8 bytes.
-const SIZES: u64 = 8;
+/// Compare and swap, fetch and add; both masked.
+const OPERATIONS: u64 = 0xf;
+/// Of masked ones; the others are of 8 bytes always.
+const SIZES: u64 = EXTENDED_ATOMICS as u64;
 
 capability_set! {
     /// Atomics, on numbers in the byte order of the host.

@@ -1,5 +1,6 @@
 //! Targets of dynamic connections.
 
+use super::atomic_mode;
 use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -111,8 +112,6 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x714, "ARM_DCT_FOR_KEY_VIOLATION", &arm_dct_in::LAYOUT, &bare_out::LAYOUT, arm),
 ];
 
-/// Largest `atomic_mode` (UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_*`): on up to 8 bytes. 0 is none at all.
-const ATOMIC_UP_TO_8_BYTES: u64 = 3;
 /// `cs_res` (`MLX5_DCTC_CS_RES_*`): messages do not go into CQEs, or those of up to 64 bytes do.
 const SCATTER_OFF: u64 = 0;
 const SCATTER_64: u64 = 2;
@@ -139,9 +138,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
         return Err(Refusal::parameter(format!("state {state}: a new DCT is active (0)")));
     }
     let atomic_mode = view.get(dctc::ATOMIC_MODE);
-    if atomic_mode > ATOMIC_UP_TO_8_BYTES {
-        return Err(Refusal::parameter(format!("atomic_mode {atomic_mode}: atomics are on 8 bytes (1 to 3)")));
-    }
+    let extended_atomics = atomic_mode::extended(atomic_mode)?;
     let scatter_to_cqe_res = match view.get(dctc::CS_RES) {
         SCATTER_OFF => 0,
         SCATTER_64 => 64,
@@ -158,6 +155,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
             remote_read: view.flag(dctc::RRE),
             remote_atomic: view.flag(dctc::RAE) && atomic_mode != 0,
         },
+        extended_atomics,
         // 1 is 256 bytes, 5 is 4096; the device refuses others.
         mtu: 128 << view.get(dctc::MTU),
         port: view.get(dctc::PORT) as u8,
@@ -211,7 +209,7 @@ fn describe(c: &DctContext) -> [u8; DCTC_BYTES] {
     for (field, value) in [
         (dctc::USER_INDEX, u64::from(c.uidx)),
         (dctc::CQN, c.cqn.into()),
-        (dctc::ATOMIC_MODE, u64::from(c.access.remote_atomic)),
+        (dctc::ATOMIC_MODE, if c.access.remote_atomic { atomic_mode::of(c.extended_atomics) } else { 0 }),
         (dctc::RRE, c.access.remote_read.into()),
         (dctc::RWE, c.access.remote_write.into()),
         (dctc::RAE, c.access.remote_atomic.into()),

@@ -1,6 +1,7 @@
 //! The commands, a file for each kind of object: their layouts, and what they do.
 
 mod adapter;
+mod atomic_mode;
 mod caps;
 mod cq;
 #[cfg(test)]

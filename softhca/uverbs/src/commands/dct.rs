@@ -15,7 +15,7 @@ use crate::abi::{EventsReported, ModifyQp, QpCap, QueryQpResp, UHW_IN, UHW_OUT, 
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::{Hca, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{Access, DctContext};
+use softhca::context::{Access, DctContext, EXTENDED_ATOMICS};
 use softhca::error::Object;
 use softhca::firmware::Uid;
 use std::sync::{Arc, Mutex};
@@ -97,6 +97,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         // The field has two names.
         access_key: driver.sq_buf_addr,
         access: Access::default(),
+        extended_atomics: 0,
         mtu: 0,
         port: 0,
         pkey_index: 0,
@@ -133,7 +134,8 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u
             // What the device writes into receives is no right of the initiators'.
             let access = rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE)?;
             let (port, pkey_index) = (wanted.port_num, wanted.pkey_index);
-            state.context = DctContext { access, port, pkey_index, ..state.context };
+            state.context =
+                DctContext { access, extended_atomics: EXTENDED_ATOMICS, port, pkey_index, ..state.context };
         }
         (INIT, RTR) if wanted.attr_mask == TO_RTR => {
             let context = DctContext {

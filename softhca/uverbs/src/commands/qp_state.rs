@@ -13,7 +13,7 @@ use crate::abi::{ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
-use softhca::context::{Access, Path, PathGrh, QpAttr, QpState, Transport};
+use softhca::context::{Access, EXTENDED_ATOMICS, Path, PathGrh, QpAttr, QpState, Transport};
 use softhca_settings::Link;
 use std::sync::Arc;
 use zerocopy::FromZeros;
@@ -100,6 +100,8 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
         access: given(mask::ACCESS_FLAGS)
             .then(|| rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE))
             .transpose()?,
+        // The kernel, too, gives the peer all atomics that the device has (`get_atomic_mode`).
+        extended_atomics: given(mask::ACCESS_FLAGS).then_some(EXTENDED_ATOMICS),
         qkey: given(mask::QKEY).then_some(wanted.qkey),
         path: given(mask::AV).then(|| path_from_abi(hca, &wanted.dest)).transpose()?,
         path_mtu: given(mask::PATH_MTU).then(|| mtu::from_abi(wanted.path_mtu)).transpose()?,

@@ -1,5 +1,6 @@
 //! `QUERY_QP`: what the driver has said of a QP, and over it what the device knows better.
 
+use super::super::atomic_mode;
 use super::codes::{LOG_STRIDE_UNIT, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{ads, qpc, query_qp_in, query_qp_out};
 use super::path;
@@ -84,6 +85,7 @@ fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
     set(qpc::RRE, attr.access.map(|access| access.remote_read.into()));
     set(qpc::RWE, attr.access.map(|access| access.remote_write.into()));
     set(qpc::RAE, attr.access.map(|access| access.remote_atomic.into()));
+    set(qpc::ATOMIC_MODE, attr.extended_atomics.map(atomic_mode::of));
     set(qpc::LOG_RRA_MAX, attr.max_dest_rd_atomic.map(log2_at_least));
     set(qpc::LOG_SRA_MAX, attr.max_rd_atomic.map(log2_at_least));
     set(qpc::MIN_RNR_NAK, attr.min_rnr_timer.map(u64::from));

@@ -1,6 +1,7 @@
 //! Transitions: what each takes of the context in its mailbox. Required fields are always taken, optional ones if their bit
 //! is set, and all others are what they were: drivers send whole contexts.
 
+use super::super::atomic_mode;
 use super::codes::{ARMED, MIGRATED};
 use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc, qpc_ext, rts2rts_qp_in};
 use super::path;
@@ -172,14 +173,7 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
         RST2INIT => {
             &[qpc::PM_STATE, qpc::COUNTER_SET_ID, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
         }
-        INIT2RTR => &[
-            qpc::MTU,
-            qpc::LOG_MSG_MAX,
-            qpc::ATOMIC_MODE,
-            qpc::DP_ORDERING_0,
-            qpc::DP_ORDERING_1,
-            qpc::DP_ORDERING_FORCE,
-        ],
+        INIT2RTR => &[qpc::MTU, qpc::LOG_MSG_MAX, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE],
         RTR2RTS => &[qpc::LOG_ACK_REQ_FREQ],
         _ if mask & optional::COUNTER_SET_ID != 0 => &[qpc::COUNTER_SET_ID],
         _ => &[],
@@ -260,6 +254,10 @@ impl Taken<'_> {
             }
             RTS2SQD => attr.sqd_event = Some(true),
             _ => {}
+        }
+        if attr.access.is_some() || self.transition == INIT2RTR {
+            let mode = self.view.get(qpc::ATOMIC_MODE);
+            attr.extended_atomics = (mode != 0).then(|| atomic_mode::extended(mode)).transpose()?;
         }
         match self.transition {
             INIT2RTR => self.add_receiving(&mut attr)?,

@@ -1,0 +1,45 @@
+//! Which atomics the device has.
+
+use blueflame::wqe::AtomicWord;
+
+use crate::ask::has;
+use crate::caps::CapMode;
+use crate::cmd::AtomicCaps;
+use crate::context::Context;
+use crate::error::Error;
+
+/// In `atomic_operations`: masked compare and swap, and masked fetch and add (Linux `include/linux/mlx5/mlx5_ifc.h`,
+/// `MLX5_ATOMIC_OPS_EXTENDED_CMP_SWAP`, `MLX5_ATOMIC_OPS_EXTENDED_FETCH_ADD`).
+const MASKED: u16 = 3 << 2;
+
+/// The atomics of 8 bytes that InfiniBand has (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
+const IB_COMP: u8 = 1;
+/// Masked ones of 4 and 8 bytes, too (`MLX5_ATOMIC_MODE_8B`; UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
+const UP_TO_8_BYTES: u8 = 3;
+
+impl Context {
+    /// Whether queue pairs, targets of dynamic connections among them, have masked atomics on words of type `W`
+    /// ([`masked_compare_swap`](blueflame::wqe::masked_compare_swap), [`masked_fetch_add`](blueflame::wqe::masked_fetch_add)).
+    ///
+    /// # Errors
+    /// [`Error::Capability`] that names what the device has not, or [`Error::Command`].
+    pub fn extended_atomics<W: AtomicWord>(&self) -> Result<(), Error> {
+        has("cmd_hca_cap.atomic", self.general()?.atomic())?;
+        let atomics = self.capabilities::<AtomicCaps>(CapMode::Current)?;
+        has("atomic_caps.atomic_operations: masked ones", atomics.atomic_operations() & MASKED == MASKED)?;
+        let has_size = |sizes: u16| usize::from(sizes) & size_of::<W>() != 0;
+        has("atomic_caps.atomic_size_qp: of these bytes", has_size(atomics.atomic_size_qp()))?;
+        has("atomic_caps.atomic_size_dc: of these bytes", has_size(atomics.atomic_size_dc()))
+    }
+
+    /// The mode in which what answers atomics answers all that the device has, as Linux has it (`get_atomic_mode`).
+    pub(crate) fn atomic_mode(&self) -> Result<u8, Error> {
+        let refused = |result| match result {
+            Ok(()) => Ok(false),
+            Err(Error::Capability { .. }) => Ok(true),
+            Err(error) => Err(error),
+        };
+        let lacks = refused(self.extended_atomics::<u32>())? || refused(self.extended_atomics::<u64>())?;
+        Ok(if lacks { IB_COMP } else { UP_TO_8_BYTES })
+    }
+}

@@ -1,0 +1,125 @@
+//! Masked atomics ("extended" ones): of 4 or 8 bytes, on some bits or on fields. Knows no queue.
+use core::fmt;
+
+use super::be::{Be32, Be64};
+use super::operation::Fetches;
+use super::operations::{MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Remote};
+use super::payload::Empty;
+use super::request::Request;
+use super::sealed::Sealed;
+use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg};
+
+/// Bits of a word that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Masked<W> {
+    /// The word.
+    pub value: W,
+    /// Which of its bits count.
+    pub mask: W,
+}
+
+impl<W: AtomicWord> Masked<W> {
+    /// All bits.
+    #[must_use]
+    pub const fn all(value: W) -> Self {
+        Self { value, mask: W::ALL }
+    }
+}
+
+/// A word that extended atomics work on: [`u32`] or [`u64`]. The peer's memory has it in its CPU's order, aligned to its size.
+pub trait AtomicWord: Sealed + Copy + fmt::Debug {
+    /// All bits set.
+    const ALL: Self;
+    /// The compare and swap.
+    type CompareSwap: Fetches;
+    /// The fetch and add.
+    type FetchAdd: Fetches;
+
+    #[doc(hidden)]
+    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> Self::CompareSwap;
+    #[doc(hidden)]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Self::FetchAdd;
+}
+
+impl Sealed for u32 {}
+impl AtomicWord for u32 {
+    const ALL: Self = Self::MAX;
+    type CompareSwap = MaskedCompareSwap32;
+    type FetchAdd = MaskedFetchAdd32;
+
+    #[inline]
+    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap32 {
+        let operands = MaskedSwap32Seg {
+            swap: Be32::new(swap.value),
+            compare: Be32::new(compare.value),
+            swap_mask: Be32::new(swap.mask),
+            compare_mask: Be32::new(compare.mask),
+        };
+        MaskedCompareSwap32 { remote, operands }
+    }
+
+    #[inline]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd32 {
+        let operands =
+            MaskedAdd32Seg { add: Be32::new(add), boundary: Be32::new(boundary), reserved: [Be32::new(0); 2] };
+        MaskedFetchAdd32 { remote, operands }
+    }
+}
+
+impl AtomicWord for u64 {
+    const ALL: Self = Self::MAX;
+    type CompareSwap = MaskedCompareSwap64;
+    type FetchAdd = MaskedFetchAdd64;
+
+    #[inline]
+    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap64 {
+        let pair = |swap, compare| AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
+        MaskedCompareSwap64 { remote, operands: pair(swap.value, compare.value), masks: pair(swap.mask, compare.mask) }
+    }
+
+    #[inline]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd64 {
+        MaskedFetchAdd64 { remote, operands: AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(boundary) } }
+    }
+}
+
+/// Stores those bits of `swap` at `remote` that its mask names, if the bits that the mask of `compare` names are as there; ask for
+/// the old value with [`Request::result`]. With a mask of no bits, nothing is compared: it swaps always.
+///
+/// Devices that do not have "extended atomics" of that size (`atomic_caps.atomic_operations`, `atomic_size_qp`) fail it. Verbs do
+/// not tell; `Context::extended_atomics` of `blueflame-devx` asks, and says what is missing. The peer's queue pair must take them:
+/// one that the kernel makes does where the device has them.
+///
+/// ```
+/// use blueflame::wqe::{self, Masked};
+/// use blueflame::{Lkey, Remote, Rkey};
+///
+/// let lock = Remote { addr: 0x1000, rkey: Rkey(7) };
+/// // Takes bit 3 of a word of 32 locks, if nobody has it. What was there comes as four bytes in network order.
+/// let take = Masked { value: 1_u32 << 3, mask: 1 << 3 };
+/// let _ = wqe::masked_compare_swap(lock, Masked { value: 0, ..take }, take).result(0x7000, Lkey(9));
+/// ```
+#[inline]
+pub fn masked_compare_swap<W: AtomicWord>(
+    remote: Remote,
+    compare: Masked<W>,
+    swap: Masked<W>,
+) -> Request<W::CompareSwap> {
+    Request::new(W::compare_swap(remote, compare, swap), Empty)
+}
+
+/// Adds the fields of `add` to those at `remote`; ask for the old value with [`Request::result`]. Each bit of `boundary` is the
+/// highest of a field: nothing is carried out of it. 0 is one field, and all ones are fields of one bit: an exclusive or.
+///
+/// Devices and queue pairs must have it, as with [`masked_compare_swap`].
+///
+/// ```
+/// # use blueflame::{Lkey, Remote, Rkey, wqe};
+/// # let counters = Remote { addr: 0x1000, rkey: Rkey(7) };
+/// // Four counters of 16 bits: one more of the first, and two of the third.
+/// let _ = wqe::masked_fetch_add(counters, 0x0000_0002_0000_0001_u64, 0x8000_8000_8000_8000).result(0x7000, Lkey(9));
+/// ```
+#[inline]
+pub fn masked_fetch_add<W: AtomicWord>(remote: Remote, add: W, boundary: W) -> Request<W::FetchAdd> {
+    Request::new(W::fetch_add(remote, add, boundary), Empty)
+}
