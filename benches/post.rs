@@ -1,21 +1,24 @@
 //! Posting one small request: floors, this crate, libmlx5; see `common`.
 mod common;
 
+use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Packed;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
-use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{self, Request, SupportedOn, TemplatePayload};
-use blueflame::{Sge, transport};
+use blueflame::types::{DcKey, Lkey, WrId};
+use blueflame::wqe::{self, CompactAv, DcAddress, Request, SupportedOn, TemplatePayload, UdAddress};
+use blueflame::{Qpn, Sge, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
-use common::floor::{Floor, floor, locked};
-use common::libmlx5::{INLINE, List, SIGNALED, gather_entry, inline_entry, set_entry, set_inline, theirs};
+use common::floor::{Floor, address, floor, locked};
+use common::libmlx5::{
+    INLINE, List, SIGNALED, gather_entry, handle, inline_entry, set_dc_addr, set_entry, set_inline, set_ud_addr, theirs,
+};
 use common::many;
 use common::ours::{Ours, exclusive, ours, remote, shared, tag};
-use common::rig::{ENTRIES, Rig, SMALL, Shape, Threads};
+use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
 /// Queues of which each has one request that only needs its doorbell: what is used of as many stays in the first-level cache.
@@ -28,6 +31,7 @@ fn main() {
     doorbell(&mut bench);
     one_entry(&mut bench);
     templates(&mut bench);
+    addressed(&mut bench);
     bench.finish();
 }
 
@@ -137,6 +141,124 @@ fn post_send(threads: Threads) -> impl Contestant {
 
 fn wr(threads: Threads) -> impl Contestant {
     theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_inline))
+}
+
+/// Whom requests are for that name it.
+const NUMBER: u32 = 0x12_3456;
+const DC_KEY: u64 = 0x0102_0304_0506_0708;
+
+/// 8 bytes inline, by BlueFlame: a WRITE to a target, and a datagram; by addresses of 16 bytes, which libmlx5 does not write, and of 48.
+fn addressed(bench: &mut Bench) {
+    const INITIATOR: Shape = Shape { service: Service::Initiator, ..SMALL };
+    const DATAGRAMS: Shape = Shape { service: Service::Datagrams, ..SMALL };
+    let near = CompactAv::new(LID);
+    let (handle, number) = (handle(), Qpn::truncate(NUMBER));
+    let far = handle.vector();
+
+    let [key, qkey] = [DC_KEY, u64::from(QKEY.0) << 32];
+    let (near_words, far_words) = (address::<1>(key, NUMBER, LID), address::<3>(key, NUMBER, LID));
+    let (to_near, to_far) = (DcAddress::new(near, number, DcKey(key)), DcAddress::new(far, number, DcKey(key)));
+    let initiator = || Ours::<_, transport::Dci>::of(Rig::new(INITIATOR, Threads::Domain), exclusive);
+    Group::new("post dc", Timed::Post, 1, INITIATOR.requests())
+        .case(
+            "compact floor",
+            "",
+            floor(INITIATOR, |sq, n| {
+                sq.post_packed::<true, 4>(&sq.write_to(black_box(&near_words), MESSAGES.get(n)));
+            }),
+        )
+        .case(
+            "compact typed",
+            "compact floor",
+            ours(initiator(), |sq, n| {
+                let m = MESSAGES.get(n);
+                sq.post(&wqe::write(remote(m)).to(*black_box(&to_near)).inline(&m.payload).signaled(tag(n)))
+                    .expect("space");
+            }),
+        )
+        .case(
+            "full floor",
+            "",
+            floor(INITIATOR, |sq, n| {
+                sq.post_packed::<true, 6>(&sq.write_to(black_box(&far_words), MESSAGES.get(n)));
+            }),
+        )
+        .case(
+            "full typed",
+            "full floor",
+            ours(initiator(), |sq, n| {
+                let m = MESSAGES.get(n);
+                sq.post(&wqe::write(remote(m)).to(*black_box(&to_far)).inline(&m.payload).signaled(tag(n)))
+                    .expect("space");
+            }),
+        )
+        .case(
+            "full ibv_wr default",
+            "full floor",
+            theirs(INITIATOR, Threads::Any, 1, |theirs, n| {
+                let dv = theirs.dv;
+                theirs.wr(
+                    n,
+                    1,
+                    |_| SIGNALED,
+                    |ex, m| {
+                        set_dc_addr(dv, &handle, NUMBER, DC_KEY);
+                        set_inline(ex, m);
+                    },
+                );
+            }),
+        )
+        .measure(bench);
+
+    let (near_words, far_words) = (address::<1>(qkey, NUMBER, LID), address::<3>(qkey, NUMBER, LID));
+    let (to_near, to_far) = (UdAddress::new(near, number, QKEY), UdAddress::new(far, number, QKEY));
+    let datagrams = || Ours::<_, transport::Ud>::of(Rig::new(DATAGRAMS, Threads::Domain), exclusive);
+    Group::new("post ud", Timed::Post, 1, DATAGRAMS.requests())
+        .case(
+            "compact floor",
+            "",
+            floor(DATAGRAMS, |sq, n| {
+                sq.post_packed::<true, 3>(&sq.send_to(black_box(&near_words), MESSAGES.get(n)));
+            }),
+        )
+        .case(
+            "compact typed",
+            "compact floor",
+            ours(datagrams(), |sq, n| {
+                let m = MESSAGES.get(n);
+                sq.post(&wqe::send().to(*black_box(&to_near)).inline(&m.payload).signaled(tag(n))).expect("space");
+            }),
+        )
+        .case(
+            "full floor",
+            "",
+            floor(DATAGRAMS, |sq, n| {
+                sq.post_packed::<true, 5>(&sq.send_to(black_box(&far_words), MESSAGES.get(n)));
+            }),
+        )
+        .case(
+            "full typed",
+            "full floor",
+            ours(datagrams(), |sq, n| {
+                let m = MESSAGES.get(n);
+                sq.post(&wqe::send().to(*black_box(&to_far)).inline(&m.payload).signaled(tag(n))).expect("space");
+            }),
+        )
+        .case(
+            "full ibv_wr default",
+            "full floor",
+            theirs(DATAGRAMS, Threads::Any, 1, |theirs, n| {
+                theirs.send(
+                    n,
+                    |_| SIGNALED,
+                    |ex, m| {
+                        set_ud_addr(ex, &handle, NUMBER, QKEY.0);
+                        set_inline(ex, m);
+                    },
+                );
+            }),
+        )
+        .measure(bench);
 }
 
 /// One request by an 8-byte doorbell, 8 bytes inline or one entry: what a register without BlueFlame takes.

@@ -118,7 +118,7 @@ fn inline_bytes(bench: &mut Bench) {
 }
 
 fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
-    let shape = Shape { entries: ENTRIES, inline: N as u32, sge: 1 };
+    let shape = Shape { entries: ENTRIES, inline: N as u32, ..SMALL };
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
         let request = wqe::write(remote(MESSAGES.get(n))).inline(bytes::<N>(n)).signaled(tag(n));
         // SAFETY: inline data names no memory of this side.
@@ -160,7 +160,7 @@ fn sges<const N: usize>(n: u64) -> [Sge; N] {
 }
 
 fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
-    let shape = Shape { entries: ENTRIES, inline: 0, sge: N as u32 };
+    let shape = Shape { entries: ENTRIES, inline: 0, sge: N as u32, ..SMALL };
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
         let request = wqe::write(remote(MESSAGES.get(n))).gather(sges::<N>(n)).signaled(tag(n));
         // SAFETY: a device in sink mode does not look at the entries' memory.

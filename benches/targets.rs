@@ -25,6 +25,7 @@ use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
 use rdma_sys as sys;
 
 use common::clock::Clock;
+use common::libmlx5::{DvQpEx, mlx5dv_qp_ex_from_ibv_qp_ex, set_dc_addr};
 use common::record::{self, Record};
 use common::rig::step;
 
@@ -209,18 +210,6 @@ struct Theirs {
     _pair: QueuePair<Dci>,
 }
 
-/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
-#[repr(C)]
-struct DvQpEx {
-    comp_mask: u64,
-    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut DvQpEx, *mut sys::ibv_ah, u32, u64)>,
-}
-
-#[link(name = "mlx5")]
-unsafe extern "C" {
-    fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut DvQpEx;
-}
-
 impl Theirs {
     fn new(setting: &Setting) -> Self {
         let context = setting.device.as_raw();
@@ -272,7 +261,6 @@ impl Way for Theirs {
     #[inline(always)]
     fn post(&mut self, peer: usize, data: &[u8; 8]) {
         let (ex, at) = (self.ex, place(peer));
-        let ah = self.handles[peer].as_raw();
         // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in; so are the
         // handles; the data is copied before the call returns.
         unsafe {
@@ -280,7 +268,7 @@ impl Way for Theirs {
             (*ex).wr_id = peer as u64;
             (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
             sys::ibv_wr_rdma_write(ex, at.rkey.0, at.addr);
-            ((*self.dv).wr_set_dc_addr.unwrap_unchecked())(self.dv, ah, 0x10_0000 + peer as u32, peer as u64);
+            set_dc_addr(self.dv, &self.handles[peer], 0x10_0000 + peer as u32, peer as u64);
             sys::ibv_wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len());
             assert_eq!(sys::ibv_wr_complete(ex), 0, "ibv_wr_complete");
         }

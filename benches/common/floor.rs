@@ -25,6 +25,8 @@ use super::rig::{Rig, Shape, Threads};
 
 /// Words of a WQEBB.
 const WQEBB_WORDS: usize = 8;
+/// 16-byte units of a WQEBB.
+const WQEBB_UNITS: usize = WQEBB_WORDS / 2;
 /// 16-byte units of a WRITE of 8 bytes inline, or of one entry: control, remote address and data.
 const WQE_UNITS: usize = 3;
 const RDMA_WRITE: u32 = 0x08;
@@ -44,6 +46,23 @@ fn join(first: u32, second: u32) -> u64 {
 #[inline(always)]
 fn payload(m: &Message) -> Packed {
     Packed::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up()
+}
+
+/// The same with its length.
+#[inline(always)]
+fn inline_payload(m: &Message) -> Packed {
+    let [a, b, c, d, e, f, g, h] = m.payload;
+    let [first, second] = [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])];
+    Packed::new([join((INLINE | 8).to_be(), first), join(second, 0)])
+}
+
+/// The words of the address of a queue pair or target on the port with this LID (`struct mlx5_wqe_av`): of a target with its key, of
+/// another with its Q_Key.
+pub(crate) fn address<const V: usize>(key: u64, number: u32, lid: u16) -> [[u64; 2]; V] {
+    let extended = if V == 1 { 0 } else { 1 << 31 };
+    let mut words = [[0; 2]; V];
+    words[0] = [key.to_be(), join((extended | number).to_be(), u32::from(lid).to_be())];
+    words
 }
 
 /// A WQE as words in memory order.
@@ -138,6 +157,38 @@ impl FloorSq {
         [control, [join((INLINE | 8).to_be(), 0), 0]].map(Packed::new)
     }
 
+    /// A signalled WRITE of 8 bytes inline to a target, by the words of its address: `N` units, 3 more than the address.
+    #[inline(always)]
+    pub(crate) fn write_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Packed; N] {
+        let data = [m.addr.to_be(), join(m.rkey.to_be(), 0)];
+        let mut wqe = [Packed::new([0; 2]); N];
+        wqe[0] = self.control(RDMA_WRITE, N);
+        for (unit, words) in wqe[1..].iter_mut().zip(address) {
+            *unit = Packed::new(*words);
+        }
+        wqe[V + 1] = Packed::new(data);
+        wqe[V + 2] = inline_payload(m);
+        wqe
+    }
+
+    /// A signalled SEND of 8 bytes inline to a queue pair: `N` units, 2 more than the address.
+    #[inline(always)]
+    pub(crate) fn send_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Packed; N] {
+        let mut wqe = [Packed::new([0; 2]); N];
+        wqe[0] = self.control(SEND, N);
+        for (unit, words) in wqe[1..].iter_mut().zip(address) {
+            *unit = Packed::new(*words);
+        }
+        wqe[V + 1] = inline_payload(m);
+        wqe
+    }
+
+    #[inline(always)]
+    fn control(&self, opcode: u32, units: usize) -> Packed {
+        let qpn_ds = self.qpn_ds & !0xff_u32.to_be() | (units as u32).to_be();
+        Packed::new([join(((self.pi & 0xffff) << 8 | opcode).to_be(), qpn_ds), join(SIGNALED.to_be(), 0)])
+    }
+
     /// The index as the control segment has it.
     #[inline(always)]
     fn index(&self) -> Packed {
@@ -160,10 +211,11 @@ impl FloorSq {
     pub(crate) fn put_packed<const N: usize>(&mut self, wqe: &[Packed; N]) {
         let slot = (self.pi & self.mask) as usize;
         for (i, unit) in wqe.iter().enumerate() {
-            // SAFETY: the slot is inside of the ring, and `i` inside of its four units.
+            // SAFETY: the slot is inside of the ring, and `i` inside of its four units, or the next one's, which is no other place of the
+            // ring's than behind it: all WQEs are of one size, and those of the ring are a power of two.
             unsafe { unit.store(self.ring.add(slot * WQEBB_WORDS + 2 * i)) };
         }
-        self.pi = self.pi.wrapping_add(1);
+        self.pi = self.pi.wrapping_add(const { N.div_ceil(WQEBB_UNITS) as u32 });
     }
 
     /// Counts a WQE that is in the ring already.
@@ -215,9 +267,13 @@ impl FloorSq {
     /// The same, 16 bytes at a time.
     #[inline(always)]
     pub(crate) fn copy_packed<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Packed; N]) {
-        let line = std::array::from_fn(|i| if i < N { wqe[i] } else { Packed::new([0; 2]) });
-        // SAFETY: a half has more than 64 bytes, and is aligned to as many as it has.
-        self.register::<FLUSH>(|half| unsafe { arch::mmio_copy64_packed(half.as_ptr(), line) });
+        self.register::<FLUSH>(|half| {
+            for first in (0..N).step_by(WQEBB_UNITS) {
+                let unit = |i: usize| if first + i < N { wqe[first + i] } else { Packed::new([0; 2]) };
+                // SAFETY: a half has more than 128 bytes, and is aligned to as many as it has.
+                unsafe { arch::mmio_copy64_packed(half.as_ptr().add(2 * first), std::array::from_fn(unit)) };
+            }
+        });
     }
 
     /// Posts one request and rings by BlueFlame.

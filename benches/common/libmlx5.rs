@@ -2,10 +2,11 @@
 //! calls go through the function pointers of queue and context, as the inline functions of `infiniband/verbs.h` do.
 use std::ptr::null_mut;
 
+use blueflame::verbs::{AddressHandle, Device, Route};
 use rdma_sys as sys;
 
 use super::contest::{Player, Poll, Queues, Work};
-use super::rig::{Rig, Shape, Threads};
+use super::rig::{LID, Rig, Shape, Threads};
 use super::{MESSAGES, Message};
 
 /// A function of libmlx5's that it has filled in for every queue (or context) of a kind.
@@ -20,6 +21,8 @@ pub(crate) struct Theirs {
     qp: *mut sys::ibv_qp,
     /// The same, for `ibv_wr_*`.
     ex: *mut sys::ibv_qp_ex,
+    /// The same, for `mlx5dv_wr_*`.
+    pub(crate) dv: *mut DvQpEx,
     cq: *mut sys::ibv_cq,
     /// The same, for `ibv_start_poll`.
     cq_ex: *mut sys::ibv_cq_ex,
@@ -36,7 +39,9 @@ impl Theirs {
         // SAFETY: alive, and created with operations for `ibv_wr_*`.
         let ex = unsafe { sys::ibv_qp_to_qp_ex(qp) };
         assert!(!ex.is_null(), "ibv_qp_to_qp_ex");
-        Self { qp, ex, cq: cq_ex.cast(), cq_ex, rig }
+        // SAFETY: a queue pair of libmlx5's.
+        let dv = unsafe { mlx5dv_qp_ex_from_ibv_qp_ex(ex) };
+        Self { qp, ex, dv, cq: cq_ex.cast(), cq_ex, rig }
     }
 
     /// `ibv_post_send`.
@@ -68,6 +73,21 @@ impl Theirs {
                 call!(ex, wr_rdma_write(ex, m.rkey, m.addr));
                 data(ex, m);
             }
+            assert_eq!(call!(ex, wr_complete(ex)), 0, "ibv_wr_complete");
+        }
+    }
+
+    /// The same with one SEND.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, n: u64, flags: impl Fn(u64) -> u32, data: impl Fn(*mut sys::ibv_qp_ex, &Message)) {
+        let ex = self.ex;
+        // SAFETY: as above.
+        unsafe {
+            call!(ex, wr_start(ex));
+            (*ex).wr_id = n;
+            (*ex).wr_flags = flags(n);
+            call!(ex, wr_send(ex));
+            data(ex, MESSAGES.get(n));
             assert_eq!(call!(ex, wr_complete(ex)), 0, "ibv_wr_complete");
         }
     }
@@ -150,6 +170,40 @@ pub(crate) fn set_entries(ex: *mut sys::ibv_qp_ex, entries: &[sys::ibv_sge]) {
 pub(crate) fn set_entry(ex: *mut sys::ibv_qp_ex, m: &Message) {
     // SAFETY: a request was begun on `ex`.
     unsafe { call!(ex, wr_set_sge(ex, m.lkey, m.local, m.bytes)) }
+}
+
+/// An address handle of a port of the subnet.
+pub(crate) fn handle() -> AddressHandle {
+    let device = Device::open_first().expect("a device");
+    let pd = device.protection_domain().expect("a PD");
+    let route = Route { port: 1, lid: LID, service_level: 0, path_bits: 0, static_rate: 0, grh: None };
+    pd.address(&route).expect("an address handle")
+}
+
+/// Whom a datagram is for.
+#[inline(always)]
+pub(crate) fn set_ud_addr(ex: *mut sys::ibv_qp_ex, handle: &AddressHandle, qpn: u32, qkey: u32) {
+    // SAFETY: a request was begun on `ex`, and the handle is alive.
+    unsafe { call!(ex, wr_set_ud_addr(ex, handle.as_raw(), qpn, qkey)) }
+}
+
+/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
+#[repr(C)]
+pub(crate) struct DvQpEx {
+    comp_mask: u64,
+    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut DvQpEx, *mut sys::ibv_ah, u32, u64)>,
+}
+
+#[link(name = "mlx5")]
+unsafe extern "C" {
+    pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut DvQpEx;
+}
+
+/// The target of an initiator's request.
+#[inline(always)]
+pub(crate) fn set_dc_addr(dv: *mut DvQpEx, handle: &AddressHandle, dctn: u32, key: u64) {
+    // SAFETY: a request was begun on it, and the handle is alive.
+    unsafe { call!(dv, wr_set_dc_addr(dv, handle.as_raw(), dctn, key)) }
 }
 
 /// Requests prepared for `ibv_post_send`: a list of WRITEs, each with its own entry.

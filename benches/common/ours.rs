@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{ExclusiveRegister, Register, SharedRegister};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::transport::Transport;
 use blueflame::types::{Qpn, Rkey, SqPi, WrId};
 use blueflame::{Remote, transport};
 
@@ -14,8 +15,8 @@ use super::floor_cq::{Fields, Sum};
 use super::rig::{Rig, Shape, Threads};
 
 /// A send queue and its completion queue.
-pub(crate) struct Ours<R: Register> {
-    pub(crate) sq: SendQueue<transport::Rc, R>,
+pub(crate) struct Ours<R: Register, T: Transport = transport::Rc> {
+    pub(crate) sq: SendQueue<T, R>,
     pub(crate) cq: CompletionQueue,
     pub(crate) rig: Rig,
     _shadow: Box<[MaybeUninit<WqeRecord>]>,
@@ -40,6 +41,13 @@ impl<R: Register> Ours<R> {
     }
 
     pub(crate) fn over(rig: Rig, register: impl FnOnce(&Rig) -> R) -> Self {
+        Self::of(rig, register)
+    }
+}
+
+impl<R: Register, T: Transport> Ours<R, T> {
+    /// Of the transport that the rig's shape says.
+    pub(crate) fn of(rig: Rig, register: impl FnOnce(&Rig) -> R) -> Self {
         let mut shadow = Box::new_uninit_slice(rig.shape.entries);
         let parts = SqParts {
             ring: rig.send_ring().cast(),
@@ -113,7 +121,7 @@ impl<R: Register> Ours<R> {
     }
 }
 
-impl<R: Register> Queues for Ours<R> {
+impl<R: Register, T: Transport> Queues for Ours<R, T> {
     fn rigs(&self) -> Vec<&Rig> {
         vec![&self.rig]
     }
@@ -132,17 +140,17 @@ pub(crate) fn tag(n: u64) -> WrId {
 }
 
 /// Queues that post message by message, and poll.
-pub(crate) fn ours<R: Register>(
-    queues: Ours<R>,
-    mut post: impl FnMut(&mut SendQueue<transport::Rc, R>, u64),
-) -> Player<Ours<R>, impl Work<Ours<R>>, impl Poll<Ours<R>>> {
+pub(crate) fn ours<R: Register, T: Transport>(
+    queues: Ours<R, T>,
+    mut post: impl FnMut(&mut SendQueue<T, R>, u64),
+) -> Player<Ours<R, T>, impl Work<Ours<R, T>>, impl Poll<Ours<R, T>>> {
     Player::new(
         queues,
-        move |ours: &mut Ours<R>, first, count| {
+        move |ours: &mut Ours<R, T>, first, count| {
             for n in first..first + count as u64 {
                 post(&mut ours.sq, n);
             }
         },
-        |ours: &mut Ours<R>, count| ours.poll_tags::<1>(count),
+        |ours: &mut Ours<R, T>, count| ours.poll_tags::<1>(count),
     )
 }

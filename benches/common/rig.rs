@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use blueflame::cq::CqParts;
 use blueflame::db::{Register, RegisterParts, ThreadRegister};
 use blueflame::transport;
-use blueflame::types::{CqCi, Cqn, Psn};
+use blueflame::types::{CqCi, Cqn, Psn, Qkey};
 use blueflame::verbs::{Device, OwnedCq, Path, QueuePair, adopt_qp, ffi};
 use rdma_sys as sys;
 
@@ -15,6 +15,10 @@ pub(crate) const ENTRY_BYTES: usize = 64;
 /// WQEBBs of a send ring, CQEs of a completion ring, where a benchmark does not say otherwise: 16 KiB, so that a ring
 /// stays in the first-level cache.
 pub(crate) const ENTRIES: usize = 256;
+/// The port that requests go to which name one.
+pub(crate) const LID: u16 = 1;
+/// Of all datagrams.
+pub(crate) const QKEY: Qkey = Qkey(0x1111_1111);
 /// `mlx5dv_qp_init_attr_mask`.
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 
@@ -29,9 +33,21 @@ pub(crate) enum Threads {
     Domain,
 }
 
+/// The transport of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Service {
+    /// RC, connected to itself.
+    Connection,
+    /// An initiator of dynamic connections, for WRITEs.
+    Initiator,
+    /// UD.
+    Datagrams,
+}
+
 /// What is asked of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
+    pub(crate) service: Service,
     /// WQEBBs of the send ring, and CQEs of the completion ring: a power of two.
     pub(crate) entries: usize,
     /// Bytes inline.
@@ -41,14 +57,18 @@ pub(crate) struct Shape {
 }
 
 /// Requests of one WQEBB.
-pub(crate) const SMALL: Shape = Shape { entries: ENTRIES, inline: 28, sge: 1 };
+pub(crate) const SMALL: Shape = Shape { service: Service::Connection, entries: ENTRIES, inline: 28, sge: 1 };
 
 impl Shape {
-    /// WQEBBs of the largest request: RDMA operation or SEND, with data as the shape says.
+    /// WQEBBs of the largest request: RDMA operation or SEND, by an address of 48 bytes if it needs one, with data as the shape says.
     pub(crate) fn request_wqebbs(&self) -> usize {
-        const HEAD: usize = 32;
+        let head = match self.service {
+            Service::Connection => 32,
+            Service::Initiator => 80,
+            Service::Datagrams => 64,
+        };
         let data = (4 + self.inline as usize).next_multiple_of(16).max(self.sge as usize * 16);
-        (HEAD + data).div_ceil(ENTRY_BYTES)
+        (head + data).div_ceil(ENTRY_BYTES)
     }
 
     /// The largest requests that a ring takes.
@@ -147,8 +167,12 @@ impl Rig {
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
             // New, alive, and nobody else's; the queues are dropped here and never post.
-            let mut pair = adopt_qp::<transport::Rc>(qp).expect("adopt");
-            connect(&mut pair, &device.path(1, None).expect("a path"));
+            let path = device.path(1, None).expect("a path");
+            match shape.service {
+                Service::Connection => connect(&mut adopt_qp::<transport::Rc>(qp).expect("adopt"), &path),
+                Service::Initiator => adopt_qp::<transport::Dci>(qp).expect("adopt").activate(&path).expect("RTS"),
+                Service::Datagrams => adopt_qp::<transport::Ud>(qp).expect("adopt").activate(&path, QKEY).expect("RTS"),
+            }
             Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
         }
     }
@@ -313,19 +337,33 @@ unsafe fn create_qp(
         max_recv_sge: 1,
         max_inline_data: shape.inline,
     };
-    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+    attr.qp_type = match shape.service {
+        Service::Connection => sys::ibv_qp_type::IBV_QPT_RC,
+        Service::Initiator => sys::ibv_qp_type::IBV_QPT_DRIVER,
+        Service::Datagrams => sys::ibv_qp_type::IBV_QPT_UD,
+    };
     attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
         | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
         .0;
     attr.pd = pd.as_ptr();
     // Only what is used: libmlx5 makes WQEs no larger than these need.
     use sys::ibv_qp_create_send_ops_flags as ops;
-    attr.send_ops_flags = (ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE).0.into();
+    let wanted = match shape.service {
+        Service::Connection => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE,
+        Service::Initiator => ops::IBV_QP_EX_WITH_RDMA_WRITE,
+        Service::Datagrams => ops::IBV_QP_EX_WITH_SEND,
+    };
+    attr.send_ops_flags = wanted.0.into();
     let mut mlx5 = ffi::Mlx5dvQpInitAttr {
         comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
         create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
         ..Default::default()
     };
+    if shape.service == Service::Initiator {
+        mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
+        mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+        (attr.cap.max_recv_wr, attr.cap.max_recv_sge) = (0, 0);
+    }
     // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
     NonNull::new(unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) })
         .unwrap_or_else(|| panic!("mlx5dv_create_qp of {shape:?}: {}", std::io::Error::last_os_error()))

@@ -4,8 +4,13 @@
 //! executed counts, in libibverbs' inline functions and in libmlx5.
 use std::collections::BTreeMap;
 
-use crate::common::libmlx5::{INLINE, List, SIGNALED, Theirs, inline_entry, set_inline};
-use crate::common::rig::{SMALL, Threads, step};
+use rdma_sys::ibv_qp_ex;
+
+use crate::common::Message;
+use crate::common::libmlx5::{
+    INLINE, List, SIGNALED, Theirs, handle, inline_entry, set_dc_addr, set_inline, set_ud_addr,
+};
+use crate::common::rig::{QKEY, SMALL, Service, Shape, Threads, step};
 use crate::step::{count, mark};
 
 /// Operations counted, once and twice more: as many completions of 16 each as fit a ring.
@@ -30,6 +35,20 @@ pub(crate) fn figures() -> Result<BTreeMap<String, u64>, String> {
         let mut idle = Theirs::new(SMALL, threads);
         add("post ibv_post_send", 1, each(|n| idle.post_send(list.load(n, inline_entry))))?;
         add("post ibv_wr", 1, each(|n| idle.wr(n, 1, |_| SIGNALED, set_inline)))?;
+        let handle = handle();
+        let mut initiator = Theirs::new(Shape { service: Service::Initiator, ..SMALL }, threads);
+        let dv = initiator.dv;
+        let to_target = |ex: *mut ibv_qp_ex, m: &Message| {
+            set_dc_addr(dv, &handle, 7, 9);
+            set_inline(ex, m);
+        };
+        add("post dc ibv_wr", 1, each(|n| initiator.wr(n, 1, |_| SIGNALED, to_target)))?;
+        let mut datagrams = Theirs::new(Shape { service: Service::Datagrams, ..SMALL }, threads);
+        let to_peer = |ex: *mut ibv_qp_ex, m: &Message| {
+            set_ud_addr(ex, &handle, 7, QKEY.0);
+            set_inline(ex, m);
+        };
+        add("post ud ibv_wr", 1, each(|n| datagrams.send(n, |_| SIGNALED, to_peer)))?;
         let mut posted = Theirs::new(SMALL, threads);
         for n in 0..COMPLETED {
             posted.post_send(list.load(n, inline_entry));
