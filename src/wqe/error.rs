@@ -46,6 +46,8 @@ pub enum EncodeError {
         /// Entries that the key was made for.
         limit: u16,
     },
+    /// A list in memory of no entries.
+    KeyListEmpty,
     /// A list in memory that does not begin at a multiple of [`KEY_LIST_ALIGN`].
     KeyListMisaligned {
         /// Its first address.
@@ -123,6 +125,7 @@ impl fmt::Display for EncodeError {
             Self::KeyListTooLong { entries, limit } => {
                 write!(f, "list of {entries} entries, the memory key has room for {limit}")
             }
+            Self::KeyListEmpty => write!(f, "list of 0 entries in memory, it has at least 1"),
             Self::KeyListMisaligned { addr } => {
                 write!(f, "list at {addr:#x}, lists in memory begin at multiples of {KEY_LIST_ALIGN}")
             }

@@ -214,6 +214,9 @@ impl Payload for PiecesAt {
     #[inline(always)]
     fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
         check_room(self.entries.into(), self.room)?;
+        if self.entries == 0 {
+            return Err(EncodeError::KeyListEmpty);
+        }
         if !self.place.addr.is_multiple_of(KEY_LIST_ALIGN) {
             return Err(EncodeError::key_list_misaligned(self.place.addr));
         }

@@ -138,6 +138,20 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Ud, wqe::BindWindow>();
 /// ```
 ///
+/// Indirect keys are configured on reliable ones, where libmlx5 has that:
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, wqe::ConfigureKey>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Uc, wqe::ConfigureKey>();
+/// ```
+///
 /// Datagrams are SENDs to an address, and an address is for datagrams only:
 ///
 /// ```

@@ -144,6 +144,15 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
             .map(|(n, r)| wqe_build::Request { flags: r.flags & 0x3f | (n as u8) << 6, ..r.clone() })
             .collect()
     };
+    // Their lists have 0 to 52 entries, and one that is too many.
+    let key = |n: u8| wqe_build::Request {
+        inline_len: if n == 20 { 3 } else { 53 },
+        inline: n & 1 == 0,
+        imm: n.into(),
+        flags: n.wrapping_mul(0x11),
+        ..request(n % 7, &vec![300; usize::from(n) * 3 % 53])
+    };
+    let keys = (0..42).map(key).collect();
     let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
         ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
@@ -161,6 +170,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("frames_preferring_blueflame", wqe_build::Input { service: 2, prefer_blueflame: true, ..input(frames) }),
         ("datagrams", wqe_build::Input { service: 3, ..input(datagrams.clone()) }),
         ("datagrams_preferring_blueflame", wqe_build::Input { service: 3, prefer_blueflame: true, ..input(datagrams) }),
+        ("keys", wqe_build::Input { service: 0x80, log_wqebbs: 4, ..input(keys) }),
         ("xrc", wqe_build::Input { service: 6, ..input(one_each.clone()) }),
         ("xrc_inline", wqe_build::Input { service: 6, ..input(inline_each) }),
         ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),

@@ -170,6 +170,7 @@ fn a_list_in_memory_is_as_long_as_the_key_has_room() {
     };
     let error = refused(configure.list_at(place.sge(), PIECES + 1, 1));
     assert_eq!(error, EncodeError::KeyListTooLong { entries: 1001, limit: PIECES });
+    assert_eq!(refused(configure.list_at(place.sge(), 0, 0)), EncodeError::KeyListEmpty);
     let error = refused(configure.list_at(Sge { addr: place.addr() + 64, ..place.sge() }, 4, 4));
     assert_eq!(error, EncodeError::KeyListMisaligned { addr: place.addr() + 64 });
     assert!(place.addr().is_multiple_of(KEY_LIST_ALIGN));

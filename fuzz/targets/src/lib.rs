@@ -10,6 +10,7 @@ pub mod devx_outbox;
 pub mod dynamic;
 pub mod firmware;
 pub mod guard;
+mod keys;
 pub mod ledger;
 pub mod memory;
 pub mod mini_cqe;

@@ -63,7 +63,7 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams.
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
@@ -146,6 +146,9 @@ impl Request {
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
+    if input.service & 0x80 != 0 {
+        return super::keys::run(input);
+    }
     match input.service % 7 {
         0 => post::<transport::Rc>(input),
         1 => post::<transport::Uc>(input),
@@ -185,7 +188,7 @@ fn post<T: Service>(input: &Input) {
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let mut wr = request.wr(T::TRANSPORT, n as u64 + 1);
-        if input.service % 6 == 5
+        if input.service % 7 == 5
             && let Some(Target::Full(address)) = wr.to
         {
             wr.to = Some(Target::Stream(address.on(DciStream(request.imm as u16))));

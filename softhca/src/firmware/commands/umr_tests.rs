@@ -387,6 +387,49 @@ fn pieces_are_registered_by_whoever_has_their_keys() {
     assert_eq!(change(&mut nodes, key, &longer, true), BIND, "more than the pieces have");
 }
 
+/// A strided block is as rdma-core's `umr_strided_seg_create` writes it (`providers/mlx5/qp.c`).
+#[test]
+fn what_repeats_is_registered_if_its_block_is_whole() {
+    let setup = || {
+        let mut nodes = pair(LinkLayer::Ethernet);
+        nodes.iter_mut().for_each(|node| node.create_qp(&Qp { st: RC, srqn: None }));
+        connect(&mut nodes);
+        let context =
+            Context { first: MKC_FREE | UMR_EN | KLM | 1 << 10, pd: nodes[0].pd, octwords: 8, ..Context::default() };
+        let key = context.create(&mut nodes[0], &[]);
+        (nodes, key)
+    };
+    // Bytes of a turn, turns, what is reserved, entries that follow: one of 3 bytes each 0x10, and one of 1 each 4.
+    let register = |memory: u32, [bytes, turns, reserved, entries]: [u64; 4]| {
+        let memory = u64::from(memory);
+        let block = [bytes << 32 | 0x400, turns << 32 | reserved << 16 | entries];
+        let rest = [0x10_0003 << 32 | memory, BASE + 0x1000, 0x4_0001 << 32 | memory, BASE + 0x3000, 0, 0];
+        let region = Context { first: ALL_RIGHTS, len: 8, ..Context::default() };
+        Umr::new(0, 1 | ACCESS | FREE, region).inline(&[&block[..], &rest].concat())
+    };
+    let (mut nodes, key) = setup();
+    let good = register(nodes[0].key, [4, 2, 0, 2]);
+    nodes[0].write(BASE + 0x1000, b"str............ded");
+    nodes[0].write(BASE + 0x1010, b"ded");
+    nodes[0].write(BASE + 0x3000, b"i...!");
+    assert_eq!(change(&mut nodes, key, &good, true), 0);
+    assert_eq!(send(&mut nodes, 0, key), 0);
+    assert_eq!(nodes[1].read(BASE, 8), b"strided!");
+    for (wrong, why) in [
+        ([5, 2, 0, 2], "more bytes than its entries have"),
+        ([3, 2, 0, 2], "fewer"),
+        ([4, 2, 1, 2], "reserved bits"),
+        ([4, 2, 0, 1], "an entry too few, so that its bytes are others"),
+        ([4, 2, 0, 9], "entries that are not there"),
+        ([4, 1, 0, 2], "a region that is longer"),
+        ([4, 0, 0, 2], "no turns"),
+    ] {
+        let (mut nodes, key) = setup();
+        let register = register(nodes[0].key, wrong);
+        assert_eq!(change(&mut nodes, key, &register, true), BIND, "{why}");
+    }
+}
+
 #[test]
 fn users_change_neither_pages_nor_what_is_not_of_their_domain() {
     let setup = || {
