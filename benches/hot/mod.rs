@@ -41,7 +41,7 @@ use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
     Template,
 };
-use blueflame::types::{Srqn, WrId};
+use blueflame::types::{Rkey, Srqn, WrId};
 use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, GatherLen, InlineLen, To, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
@@ -131,6 +131,11 @@ hot! {
     /// An RDMA WRITE of so many bytes, inline.
     fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
+    }
+
+    /// Invalidates a key.
+    fn post_invalidate(sq: &mut SendQueue<transport::Rc>, key: Rkey, id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::local_invalidate(key).signaled(id))
     }
 
     /// A SEND of 8 bytes, inline.

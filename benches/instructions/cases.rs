@@ -308,6 +308,9 @@ fn posts() -> Vec<Case> {
         case!("post send", 1, || send_queue(exclusive()), post_send, |sq, n, post| {
             post(sq, &message(n).data, WrId(n)).expect("space")
         }),
+        case!("post invalidate", 2, || send_queue(exclusive()), post_invalidate, |sq, n, post| {
+            post(sq, message(n).to.rkey, WrId(n)).expect("space")
+        }),
         case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
             post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")
         }),

@@ -88,7 +88,7 @@ L3:
     ldr q1, [sp, #48]
     mov x15, #134217728
     mov w17, #128
-    cmp x8, #12
+    cmp x8, #13
     movk x15, #768, lsl #48
     mov w16, #134217728
     movk w17, #2048, lsl #16
@@ -169,7 +169,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
-    mov w8, #12
+    mov w8, #13
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #224]
@@ -188,11 +188,11 @@ L11:
 L12:
     ldr w8, [x20, #84]
     ldp x13, x12, [sp, #8]
-    mov w10, #11
+    mov w10, #12
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #8
+    mov w8, #9
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -253,7 +253,7 @@ hot_fire_at:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -262,14 +262,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -321,7 +321,7 @@ hot_fire_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -332,14 +332,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -406,7 +406,7 @@ hot_fire_datagram_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -417,7 +417,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -430,15 +430,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #9
+    mov w10, #10
     b L5
 L3:
-    mov w10, #11
+    mov w10, #12
     b L5
 L4:
     cmp w11, #1
-    mov w11, #8
-    mov w12, #10
+    mov w11, #9
+    mov w12, #11
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -494,7 +494,7 @@ hot_fire_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -505,14 +505,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -569,7 +569,7 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -580,7 +580,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -589,8 +589,8 @@ L2:
     b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -641,7 +641,7 @@ hot_fire_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -650,14 +650,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -708,7 +708,7 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -719,14 +719,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -785,7 +785,7 @@ hot_fire_signaled_if:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -794,14 +794,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -853,7 +853,7 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -864,14 +864,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -927,7 +927,7 @@ hot_fire_xrc_at:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -938,14 +938,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2096,7 +2096,7 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2147,7 +2147,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2167,8 +2167,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2274,7 +2274,7 @@ L2:
     ldr x9, [x0, #32]
     eor x9, x9, x12
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L3:
@@ -2291,7 +2291,7 @@ L3:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L4:
@@ -2303,7 +2303,7 @@ L4:
     mov x8, x19
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L5:
@@ -2314,7 +2314,7 @@ L5:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L6:
@@ -2334,9 +2334,9 @@ L8:
     b.eq L9
     ldr w10, [x0, #88]
     cmp w11, w9, uxth
-    mov w15, #8
-    mov w16, #10
-    mov w12, #9
+    mov w15, #9
+    mov w16, #11
+    mov w12, #10
     csel w9, w9, w13, hi
     lsr w10, w10, #4
     csel x13, x16, x15, hi
@@ -2351,7 +2351,7 @@ L8:
     stp x9, x11, [x8]
     ret
 L9:
-    mov w9, #11
+    mov w9, #12
     ubfiz x12, x11, #16, #32
     and w10, w10, #0xffff
     orr x10, x12, x10, lsl #32
@@ -2439,7 +2439,7 @@ hot_post_datagram_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L1:
@@ -2450,7 +2450,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L2:
@@ -2469,7 +2469,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #9
+    mov w9, #10
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2477,7 +2477,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #11
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2486,8 +2486,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #8
-    mov w12, #10
+    mov w9, #9
+    mov w12, #11
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -2548,7 +2548,7 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2602,7 +2602,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2623,8 +2623,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2684,7 +2684,7 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2738,7 +2738,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2760,8 +2760,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2859,7 +2859,7 @@ hot_post_dynamic_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L1:
@@ -2870,7 +2870,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L2:
@@ -2889,7 +2889,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #9
+    mov w9, #10
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2897,7 +2897,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #11
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2906,8 +2906,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #8
-    mov w12, #10
+    mov w9, #9
+    mov w12, #11
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3013,7 +3013,7 @@ hot_post_dynamic_stream:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L1:
@@ -3024,7 +3024,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L2:
@@ -3043,7 +3043,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #9
+    mov w9, #10
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3051,7 +3051,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #11
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3060,8 +3060,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #8
-    mov w12, #10
+    mov w9, #9
+    mov w12, #11
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3124,7 +3124,7 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3176,7 +3176,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3198,8 +3198,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3264,7 +3264,7 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3321,7 +3321,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3343,13 +3343,157 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
+    ret
+
+hot_post_invalidate:
+    ldp w9, w10, [x0, #76]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L2
+    ldr w11, [x0, #88]
+    lsl w10, w9, #4
+    ldr x13, [x0, #40]
+    rev w14, w9
+    mov x15, #620756992
+    ldr x12, [x0]
+    lsl w18, w11, #2
+    and w11, w11, w10
+    movk x15, #2048, lsl #48
+    lsr w14, w14, #8
+    ubfiz x11, x11, #2, #32
+    rev w16, w1
+    mov w17, #134217728
+    orr x13, x13, x15
+    add w15, w18, #64
+    orr x16, x17, x16, lsl #32
+    orr x13, x13, x14
+    and w14, w15, #0x3fffc0
+    add x17, x11, #64
+    add x15, x12, x11
+    add x18, x12, x14
+    cmp x17, x14
+    adrp x17, .LCPI_1
+    add x14, x15, #64
+    ldr q1, [x17, :lo12:.LCPI_1]
+    stp x13, x16, [x15]
+    csel x13, x12, x14, eq
+    movi v0.2d, #0000000000000000
+    adrp x1, .LCPI_0
+    str q1, [x13], #16
+    cmp x13, x18
+    csel x13, x12, x13, eq
+    ldr q2, [x1, :lo12:.LCPI_0]
+    add x14, x13, #16
+    cmp x14, x18
+    stp q2, q0, [x15, #16]
+    csel x14, x12, x14, eq
+    str q0, [x15, #48]
+    mov w15, #2
+    stp xzr, xzr, [x13]
+    add x13, x14, #16
+    dup v1.2d, x15
+    cmp x13, x18
+    stp xzr, xzr, [x14]
+    mov v0.d[0], x2
+    csel x12, x12, x13, eq
+    add w13, w10, #16
+    add w15, w9, #2
+    stp xzr, xzr, [x12]
+    mov v1.d[0], x2
+    and w15, w15, #0xffff
+    ldr w12, [x0, #88]
+    str w15, [x0, #76]
+    and w10, w10, w12
+    and w13, w13, w12
+    and x16, x10, #0xffff0
+    ldp x10, x14, [x0]
+    and w13, w13, #0xffff0
+    str q1, [x14, x16]
+    str q0, [x14, w13, uxtw]
+    rev w14, w15
+    ldr x11, [x10, x11]
+    dmb oshst
+    ldr x13, [x0, #16]
+    str w14, [x13]
+    ldr w13, [x0, #68]
+    cmp w13, #127
+    b.ls L1
+    lsl w11, w12, #2
+    lsl w9, w9, #6
+    dsb st
+    ldr x13, [x0, #24]
+    and w11, w11, #0x3fffc0
+    and w12, w11, w9
+    add w9, w9, #64
+    and w9, w11, w9
+    add x11, x10, x12
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
+    add x9, x10, x9
+    add x10, x13, #64
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x13
+    str x9, [x0, #24]
+    mov w9, #13
+    strb w9, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    str x9, [x0, #24]
+    mov w9, #13
+    strb w9, [x8]
+    ret
+L2:
+    ldrh w11, [x0, #84]
+    cbz w11, L3
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L4
+    mov w10, #10
+    and w9, w9, #0xffff
+    orr x9, x10, x9, lsl #32
+    mov w10, #2
+    orr x9, x9, #0x20000
+    stp x9, x10, [x8]
+    ret
+L3:
+    mov w10, #12
+    and w9, w9, #0xffff
+    orr x9, x10, x9, lsl #32
+    mov w10, #2
+    orr x9, x9, #0x20000
+    stp x9, x10, [x8]
+    ret
+L4:
+    cmp w11, #1
+    mov w11, #9
+    mov w12, #11
+    csinc w9, w10, wzr, ne
+    csel x10, x12, x11, eq
+    and w9, w9, #0xffff
+    orr x9, x10, x9, lsl #32
+    mov w10, #2
+    orr x9, x9, #0x20000
+    stp x9, x10, [x8]
     ret
 
 hot_post_one_fence:
@@ -3402,7 +3546,7 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3455,7 +3599,7 @@ L1:
     str x10, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3476,8 +3620,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3650,7 +3794,7 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3700,7 +3844,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3719,8 +3863,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3867,7 +4011,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #12
+    mov w8, #13
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -3883,7 +4027,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #12
+    mov w8, #13
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -3908,8 +4052,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #76]
-    mov w9, #8
-    mov w10, #11
+    mov w9, #9
+    mov w10, #12
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -4021,9 +4165,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #88]
     cmp w10, w8, uxth
-    mov w14, #8
-    mov w15, #10
-    mov w12, #9
+    mov w14, #9
+    mov w15, #11
+    mov w12, #10
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -4142,7 +4286,7 @@ L18:
     ldr x8, [x0, #32]
     eor x8, x8, x10
     str x8, [x0, #24]
-    mov w8, #12
+    mov w8, #13
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4151,7 +4295,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov w8, #12
+    mov w8, #13
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4215,7 +4359,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #11
+    mov w9, #12
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -4277,7 +4421,7 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4331,7 +4475,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4352,8 +4496,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4413,7 +4557,7 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4470,7 +4614,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4492,8 +4636,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4730,8 +4874,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4801,7 +4945,7 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4812,14 +4956,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #12
+    mov w10, #13
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4872,7 +5016,7 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L1:
@@ -4883,13 +5027,13 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #12
+    mov w9, #13
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #76]
-    mov w10, #8
-    mov w11, #11
+    mov w10, #9
+    mov w11, #12
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1

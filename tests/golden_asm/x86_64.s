@@ -95,7 +95,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 12
+    cmp rcx, 13
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 48]
     mov r11, qword ptr [rsp + 32]
@@ -191,7 +191,7 @@ L7:
 L8:
     mov rax, r12
 L9:
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
 L10:
     add rsp, 152
     pop rbx
@@ -212,7 +212,7 @@ L12:
     cmp dword ptr [r14 + 84], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 8
+    add rcx, 9
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -276,7 +276,7 @@ hot_fire_at:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -284,14 +284,14 @@ L1:
     movq qword ptr [rcx], xmm1
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -339,7 +339,7 @@ hot_fire_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -348,14 +348,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -420,7 +420,7 @@ hot_fire_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -429,7 +429,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     movzx edi, word ptr [rsi + 84]
@@ -438,7 +438,7 @@ L2:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 9
+    mov dl, 10
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -446,10 +446,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 8
+    or dl, 9
     jmp L4
 L3:
-    mov dl, 11
+    mov dl, 12
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -502,7 +502,7 @@ hot_fire_dynamic:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -511,14 +511,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -581,7 +581,7 @@ L1:
 L2:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 12
+    mov byte ptr [rdi], 13
     mov rax, rdi
     ret
 L3:
@@ -597,7 +597,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 8
+    add eax, 9
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -645,7 +645,7 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -653,14 +653,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -706,7 +706,7 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -715,14 +715,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -775,7 +775,7 @@ hot_fire_signaled_if:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -783,14 +783,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -838,7 +838,7 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -847,14 +847,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -907,7 +907,7 @@ hot_fire_xrc_at:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -916,14 +916,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2076,7 +2076,7 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2118,7 +2118,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     push rbx
@@ -2141,7 +2141,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2335,7 +2335,7 @@ L6:
     mov qword ptr [rsi + 24], rax
 L7:
     mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
 L8:
     mov rax, qword ptr [rsp]
     add rsp, 24
@@ -2363,18 +2363,18 @@ L11:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 9
+    mov ecx, 10
     cmp r11w, dx
     ja L13
     xor ecx, ecx
     cmp r11w, di
     cmova eax, edi
     seta cl
-    lea rcx, [2*rcx + 8]
+    lea rcx, [2*rcx + 9]
     mov edx, eax
     jmp L13
 L12:
-    mov ecx, 11
+    mov ecx, 12
 L13:
     movzx eax, r11w
     shl r11d, 16
@@ -2509,7 +2509,7 @@ L1:
     xor rdx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rdx
 L2:
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     pop rbx
     pop r14
     pop r15
@@ -2526,7 +2526,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 9
+    mov ecx, 10
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2534,10 +2534,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r9d
-    lea rcx, [2*rcx + 8]
+    lea rcx, [2*rcx + 9]
     jmp L6
 L5:
-    mov ecx, 11
+    mov ecx, 12
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -2599,7 +2599,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2646,7 +2646,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     push rbx
@@ -2670,7 +2670,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2775,7 +2775,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     add rsp, 64
     pop rbx
     ret
@@ -2800,7 +2800,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -2942,7 +2942,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     pop rbx
     pop r12
     pop r13
@@ -2961,7 +2961,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 9
+    mov ecx, 10
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2969,10 +2969,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 8]
+    lea rcx, [2*rcx + 9]
     jmp L6
 L5:
-    mov ecx, 11
+    mov ecx, 12
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3126,7 +3126,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     pop rbx
     pop r12
     pop r13
@@ -3146,7 +3146,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 9
+    mov ecx, 10
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -3154,10 +3154,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 8]
+    lea rcx, [2*rcx + 9]
     jmp L6
 L5:
-    mov ecx, 11
+    mov ecx, 12
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3281,7 +3281,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     add rsp, 56
     pop rbx
     pop r14
@@ -3309,7 +3309,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -3433,7 +3433,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     add rsp, 56
     pop rbx
     pop r14
@@ -3461,12 +3461,179 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
     pop rbx
     pop r14
+    ret
+
+hot_post_invalidate:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 76]
+    mov r8d, dword ptr [rsi + 80]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L3
+    push r15
+    push r14
+    push rbx
+    mov r8d, dword ptr [rsi + 88]
+    mov r9d, edi
+    shl r9d, 4
+    mov r11d, r8d
+    and r8d, r9d
+    mov r10, qword ptr [rsi]
+    lea ebx, [4*r11 + 64]
+    and ebx, 4194240
+    lea r11, [r10 + rbx]
+    mov r14d, edi
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movabs r15, 576460752924180480
+    or r15, r14
+    bswap edx
+    shl rdx, 32
+    or rdx, 134217728
+    mov qword ptr [r10 + 4*r8], r15
+    mov qword ptr [r10 + 4*r8 + 8], rdx
+    mov qword ptr [r10 + 4*r8 + 16], 152
+    movabs rdx, 27021735203176448
+    lea r14, [r10 + 4*r8]
+    add r14, 64
+    lea r15, [4*r8 + 64]
+    cmp r15, rbx
+    cmove r14, r10
+    mov qword ptr [r10 + 4*r8 + 24], rdx
+    xorps xmm0, xmm0
+    movups xmmword ptr [r10 + 4*r8 + 32], xmm0
+    movups xmmword ptr [r10 + 4*r8 + 48], xmm0
+    movabs rdx, 72057589742960704
+    mov qword ptr [r14], rdx
+    mov qword ptr [r14 + 8], 0
+    add r14, 16
+    cmp r14, r11
+    cmove r14, r10
+    lea rdx, [r14 + 16]
+    cmp rdx, r11
+    cmove rdx, r10
+    movups xmmword ptr [r14], xmm0
+    lea rbx, [rdx + 16]
+    cmp rbx, r11
+    cmove rbx, r10
+    movups xmmword ptr [rdx], xmm0
+    movups xmmword ptr [rbx], xmm0
+    mov edx, dword ptr [rsi + 88]
+    mov r10, qword ptr [rsi + 8]
+    movq xmm0, rcx
+    mov ecx, r9d
+    and ecx, edx
+    and ecx, 1048560
+    mov r11d, 2
+    movq xmm1, r11
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [r10 + rcx], xmm2
+    add r9d, 16
+    and r9d, edx
+    and r9d, 1048560
+    movdqa xmmword ptr [r10 + r9], xmm0
+    mov rcx, qword ptr [rsi]
+    mov r8, qword ptr [rcx + 4*r8]
+    lea r9d, [rdi + 2]
+    movzx r9d, r9w
+    mov dword ptr [rsi + 76], r9d
+    mov r10, qword ptr [rsi + 16]
+    bswap r9d
+    mov dword ptr [r10], r9d
+    cmp dword ptr [rsi + 68], 127
+    jbe L1
+    shl edx, 2
+    shl edi, 6
+    and edx, 4194240
+    mov r8d, edx
+    and r8d, edi
+    add edi, 64
+    and edi, edx
+    sfence
+    mov rdx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rcx + r8]
+    movsd xmm1, qword ptr [rcx + r8 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + r8 + 16]
+    movsd xmm2, qword ptr [rcx + r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + r8 + 32]
+    movsd xmm3, qword ptr [rcx + r8 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + r8 + 48]
+    movsd xmm4, qword ptr [rcx + r8 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movaps xmmword ptr [rdx + 48], xmm3
+    movq xmm0, qword ptr [rcx + rdi]
+    movq xmm1, qword ptr [rcx + rdi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + rdi + 16]
+    movq xmm2, qword ptr [rcx + rdi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + rdi + 32]
+    movq xmm3, qword ptr [rcx + rdi + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + rdi + 48]
+    movsd xmm4, qword ptr [rcx + rdi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rdx + 64], xmm0
+    movdqa xmmword ptr [rdx + 80], xmm1
+    movdqa xmmword ptr [rdx + 96], xmm2
+    movaps xmmword ptr [rdx + 112], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r8
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+L2:
+    mov byte ptr [rax], 13
+    pop rbx
+    pop r14
+    pop r15
+    ret
+L3:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L4
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov edx, 10
+    cmp cx, 2
+    jb L5
+    xor edx, edx
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    lea rdx, [2*rdx + 9]
+    jmp L5
+L4:
+    mov edx, 12
+L5:
+    movzx ecx, cx
+    shl rcx, 32
+    add rcx, rdx
+    add rcx, 131072
+    mov qword ptr [rax], rcx
+    mov qword ptr [rax + 8], 2
     ret
 
 hot_post_one_fence:
@@ -3518,7 +3685,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3564,7 +3731,7 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     push rbx
@@ -3588,7 +3755,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3746,7 +3913,7 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3787,7 +3954,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     push rbx
@@ -3809,7 +3976,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3946,7 +4113,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 12
+    mov byte ptr [rdi], 13
 L11:
     mov rax, rdi
     add rsp, 56
@@ -3970,7 +4137,7 @@ L13:
     cmp dword ptr [rsi + 76], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 8
+    add eax, 9
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
@@ -4313,7 +4480,7 @@ L27:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L28:
-    mov byte ptr [rbp], 12
+    mov byte ptr [rbp], 13
 L29:
     mov rax, rbp
     add rsp, 24
@@ -4377,18 +4544,18 @@ L40:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov eax, 9
+    mov eax, 10
     cmp r14w, cx
     ja L42
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 8]
+    lea rax, [2*rax + 9]
     mov ecx, r10d
     jmp L42
 L41:
-    mov eax, 11
+    mov eax, 12
 L42:
     movzx ebx, r14w
     shl r14d, 16
@@ -4451,7 +4618,7 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -4498,7 +4665,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     push rbx
@@ -4522,7 +4689,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4630,7 +4797,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     add rsp, 64
     pop rbx
     ret
@@ -4655,7 +4822,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -4914,7 +5081,7 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 8]
+    lea ecx, [rcx + 2*rcx + 9]
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov r8b, 2
@@ -4982,7 +5149,7 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L1:
     sfence
@@ -4991,14 +5158,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5058,14 +5225,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 12
+    mov byte ptr [rax], 13
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 76], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 8
+    add ecx, 9
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
