@@ -1,5 +1,5 @@
 //! What went wrong, and what to try. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
-use blueflame::cq::{CqeOpcode, KnownSyndrome, Syndrome, WcStatus};
+use blueflame::cq::{CqeOpcode, KnownSyndrome, Syndrome, WcStatus, vendor_advice};
 use blueflame_devx::cmd::{Opcode, Status};
 
 use crate::layout::cqe as layout;
@@ -36,9 +36,12 @@ pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
     let mut diagnosis = Diagnosis { summary: format!("{status}: {syndrome}"), ..Diagnosis::default() };
     diagnosis.advice.extend(syndrome.advice().iter().map(|advice| (*advice).to_owned()));
     if let Some(vendor) = vendor {
-        diagnosis.details.push(format!(
-            "vendor syndrome {vendor:#04x}, of which NVIDIA's support knows more: there is no public list"
-        ));
+        diagnosis.details.push(match vendor_advice(syndrome, vendor) {
+            Some(known) => format!("vendor syndrome {vendor:#04x}: {known}"),
+            None => {
+                format!("vendor syndrome {vendor:#04x}, of which NVIDIA's support knows more: there is no public list")
+            }
+        });
     }
     diagnosis
 }

@@ -44,7 +44,7 @@ pub(crate) struct Row {
 /// Bytes at least in a row that has no offset and is not alone on its line.
 const LEAST: usize = 4;
 /// Bytes at most that all `*` of an input stand for, so that a few lines cannot take all memory.
-pub(crate) const MOST_SQUEEZED: u64 = 1 << 20;
+pub(crate) const MOST_SQUEEZED: u64 = 1 << 16;
 
 /// Reads a line.
 pub(crate) fn line(text: &str) -> Line {

@@ -34,6 +34,7 @@ mod ring;
 mod source;
 mod status;
 mod timestamp;
+mod vendor;
 mod view;
 
 pub use completion_queue::{CompletionQueue, Notify};
@@ -50,5 +51,6 @@ pub use resize::{ResizeError, mark_unwritten};
 pub use source::{InQueue, Private, Source};
 pub use status::{KnownSyndrome, Syndrome, WcStatus};
 pub use timestamp::{ClockInfo, real_time_nanoseconds};
+pub use vendor::vendor_advice;
 pub(crate) use view::QpnInCqe;
 pub use view::{Cqe, CqeCopy, CqeView};

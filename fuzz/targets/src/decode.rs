@@ -64,8 +64,8 @@ pub fn check(report: &Report, len: usize) {
             }
         }
     }
-    // A `*` stands for rows that are not there, 1 MiB of them at most.
-    assert!(bytes <= 2 * len + (1 << 20), "{bytes} bytes of {len}");
+    // A `*` stands for rows that are not there, 64 KiB of them at most.
+    assert!(bytes <= 2 * len + (1 << 16), "{bytes} bytes of {len}");
     let (plain, styled) = (report.to_string(), Styled(report).to_string());
     assert!(plain.len() <= styled.len());
     assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "nothing that does something to a terminal");
