@@ -20,10 +20,30 @@ pub enum Fence {
     SmallAndReads = 4 << 5,
 }
 
+/// When a request completes with a CQE: bits 3:2 of the control segment's `fm_ce_se` (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `MLX5_COMP_*`).
+///
+/// There is no mode in which an error is never told, and verbs have only the first and the last of these. (The fourth value of the
+/// field asks for an event queue entry besides.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum CompletionMode {
+    /// If it fails, or is flushed because another has failed.
+    #[default]
+    OnError = 0 << 2,
+    /// If it fails, and no request of the queue has before. When the queue has failed, requests that wait behind are gone without
+    /// a word: their place in the ring is free again when the queue is reset.
+    OnFirstError = 1 << 2,
+    /// In any case: what [`signaled`](super::Request::signaled) asks for.
+    Always = 2 << 2,
+}
+
 /// The low bits of `fm_ce_se` (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_WQE_CTRL_*`).
 pub(crate) mod bits {
     /// Write a CQE when the WQE completes, and not only when it fails: bits 3:2 = 2.
     pub(crate) const CQ_UPDATE: u8 = 2 << 2;
+    /// Of errors, only for the first of the queue: bits 3:2 = 1.
+    pub(crate) const ONLY_FIRST_ERROR: u8 = 1 << 2;
     /// Ask the responder for a solicited event: bit 1.
     pub(crate) const SOLICITED: u8 = 1 << 1;
     /// The fence mode: bits 7:5.

@@ -66,7 +66,7 @@ pub use builders::{
 pub use configure::{ConfigureKey, KeyRights};
 pub use error::EncodeError;
 pub use ethernet::Frame;
-pub use flags::Fence;
+pub use flags::{CompletionMode, Fence};
 pub use key_list::Strided;
 pub use limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
 pub use operation::SupportedOn;

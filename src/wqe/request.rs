@@ -1,7 +1,7 @@
 //! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its name.
 use super::ds::DsWords;
 use super::error::EncodeError;
-use super::flags::{Fence, bits};
+use super::flags::{CompletionMode, Fence, bits};
 use super::limits::Limits;
 use super::operation::{Operation, SupportedOn};
 use super::payload::{Empty, NoLocalMemory, Payload};
@@ -115,13 +115,29 @@ impl<O, P> Request<O, P> {
     /// room back with the next signalled one.
     #[inline]
     pub fn signaled(self, wr_id: WrId) -> Self {
-        Self { fm_ce_se: self.fm_ce_se | bits::CQ_UPDATE, wr_id, ..self }
+        Self { wr_id, ..self.completion(CompletionMode::Always) }
     }
 
     /// Tags the request, and asks for a completion if `signaled`: for moderation.
     #[inline]
     pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> Self {
         if signaled { self.signaled(wr_id) } else { self.wr_id(wr_id) }
+    }
+
+    /// Says when it completes with a CQE; the last call counts, those of [`signaled`](Self::signaled) among them. On a queue that
+    /// signals all requests it does always.
+    ///
+    /// ```
+    /// use blueflame::types::WrId;
+    /// use blueflame::wqe::{self, CompletionMode};
+    ///
+    /// // If the queue fails, one completion says so, and not one for each of these.
+    /// let _ = wqe::send().inline(b"a tick").completion(CompletionMode::OnFirstError).wr_id(WrId(7));
+    /// ```
+    #[inline]
+    pub fn completion(self, mode: CompletionMode) -> Self {
+        let others = !(bits::CQ_UPDATE | bits::ONLY_FIRST_ERROR);
+        Self { fm_ce_se: self.fm_ce_se & others | mode as u8, ..self }
     }
 
     /// Tags the request without asking for a completion: an error completion carries the tag even so.
@@ -215,7 +231,8 @@ impl<O: Operation, P> Request<O, P> {
     fn control(&self, control: &Control, ds: Ds) -> DsWords {
         // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
-        let fm_ce_se = self.fm_ce_se | if signaled { bits::CQ_UPDATE } else { 0 };
+        let asked = if signaled { self.fm_ce_se & !bits::ONLY_FIRST_ERROR } else { self.fm_ce_se };
+        let fm_ce_se = asked | if signaled { bits::CQ_UPDATE } else { 0 };
         let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(O::OPMOD, O::OPCODE, ds);
         DsWords([first, CtrlSeg::second_word(self.operation.stream(), fm_ce_se, self.operation.imm())])
     }

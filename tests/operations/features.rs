@@ -43,6 +43,13 @@ pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("send queues", "the index around 2^16", SENDS, "the_index_wraps"),
     by_libmlx5("send queues", "of datagrams, the same", DATAGRAMS, "the_index_wraps"),
     by_libmlx5("send queues", "of initiators, the same", DYNAMIC, "the_index_wraps"),
+    golden(
+        "send queues",
+        "completion modes: on error, on the first error, always",
+        "DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_*`",
+        "tests/send_queue/golden.rs",
+        "completion_modes",
+    ),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     golden(

@@ -63,6 +63,27 @@ fn send_of_two_entries() {
     check::<transport::Uc, _, _>(wqe::send().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
 }
 
+/// Completion modes as DPDK names them (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_COMP_ONLY_ERR` 0, `MLX5_COMP_ONLY_FIRST_ERR` 1,
+/// `MLX5_COMP_ALWAYS` 2, all shifted by `MLX5_COMP_MODE_OFFSET`, which is 2.
+#[test]
+fn completion_modes() {
+    use blueflame::wqe::CompletionMode::{Always, OnError, OnFirstError};
+    let wqe = |fm_ce_se| [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]];
+    let check = |request, fm_ce_se| check::<transport::Rc, _, _>(request, &wqe(fm_ce_se), false);
+    check(wqe::send().completion(OnError), 0);
+    check(wqe::send().completion(OnFirstError), 1 << 2);
+    check(wqe::send().completion(Always), 2 << 2);
+    // The last call counts, and the other flags stay.
+    check(wqe::send().completion(OnFirstError).signaled(WrId(1)), 2 << 2);
+    check(wqe::send().signaled(WrId(1)).completion(OnFirstError), 1 << 2);
+    check(wqe::send().solicited().fence(Fence::Strong).completion(OnFirstError), 0x60 | 1 << 2 | 2);
+    // A queue that signals all requests signals these, too.
+    let rig = Rig::new(Setup { signal_all: true, ..Setup::default() });
+    let mut sq = rig.queue::<transport::Rc>();
+    sq.post(&wqe::send().completion(OnFirstError)).expect("posted");
+    assert_eq!(rig.ring()[11], 2 << 2);
+}
+
 #[test]
 fn send_with_immediate_and_invalidate() {
     let imm = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];

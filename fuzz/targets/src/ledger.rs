@@ -34,11 +34,14 @@ const FLUSHED: u8 = 5;
 /// `fm_ce_se` bits 3:2 and their value that asks for a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`).
 const CE_MASK: u8 = 0xc;
 const CQ_UPDATE: u8 = 8;
+const ONLY_FIRST_ERROR: u8 = 4;
 
 /// A send WQE that the device has fetched.
 struct Posted {
     index: u16,
     signaled: bool,
+    /// It completes only if no other has failed before it (`MLX5_COMP_ONLY_FIRST_ERR`).
+    first_error_only: bool,
 }
 
 /// Receive WQEs: running numbers, 16 bits.
@@ -112,7 +115,8 @@ impl Queue {
             let left = info.hw_sq_wqebb_counter.wrapping_sub(self.fetched);
             assert!(wqebbs <= left, "QP {:#x}: the device went on inside of a WQE, {left} of {wqebbs}", self.qpn);
             let signaled = control[11] & CE_MASK == CQ_UPDATE || info.context.signal_all;
-            self.outstanding.push_back(Posted { index: self.fetched, signaled });
+            let first_error_only = control[11] & CE_MASK == ONLY_FIRST_ERROR && !signaled;
+            self.outstanding.push_back(Posted { index: self.fetched, signaled, first_error_only });
             self.fetched = self.fetched.wrapping_add(wqebbs);
             count += 1;
         }
@@ -126,12 +130,13 @@ impl Queue {
             if front.index == index {
                 let due = front.signaled || syndrome.is_some();
                 assert!(due, "QP {qpn:#x}: a CQE of WQE {index:#x}, which asked for none");
+                assert!(!(self.broken && front.first_error_only), "QP {qpn:#x}: WQE {index:#x} is not the first error");
                 assert!(!self.broken || syndrome == Some(FLUSHED), "QP {qpn:#x}: WQE {index:#x} is not flushed");
                 self.broken |= syndrome.is_some();
                 return;
             }
             // One without a CQE has succeeded, and nobody asked for its CQE.
-            let silent = !front.signaled && !self.broken;
+            let silent = !front.signaled && (!self.broken || front.first_error_only);
             assert!(silent, "QP {qpn:#x}: WQE {:#x} has no CQE, but {index:#x} has", front.index);
         }
         panic!("QP {qpn:#x}: a CQE of WQE {index:#x}, which is not outstanding");
@@ -144,7 +149,7 @@ impl Queue {
         if matches!(info.state, QpState::Err | QpState::Sqe) && context.sq.is_some() {
             let (fetched, posted) = (info.hw_sq_wqebb_counter, info.sw_sq_wqebb_counter);
             assert_eq!(fetched, posted, "QP {qpn:#x}: send WQEs are not flushed");
-            let owed = outstanding.iter().find(|posted| posted.signaled || self.broken);
+            let owed = outstanding.iter().find(|posted| posted.signaled || self.broken && !posted.first_error_only);
             if let Some(owed) = owed.filter(|_| !memory.has_failed(context.send_cqn)) {
                 panic!("QP {qpn:#x}: send WQE {:#x} is flushed without a CQE", owed.index);
             }

@@ -77,7 +77,7 @@ impl Request {
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
-    pub(super) fn broken(index: u16, wqebbs: u16, opcode: u8, first: Psn) -> Self {
+    pub(super) fn broken(index: u16, (opcode, wqebbs, first_error_only): (u8, u16, bool), first: Psn) -> Self {
         let wqe = SendWqe {
             index,
             wqebbs,
@@ -90,6 +90,7 @@ impl Request {
             headers: Vec::new(),
             payload: Payload::Segs(Vec::new()),
             signaled: true,
+            first_error_only,
             solicited: false,
             fence: crate::wqe::Fence::None,
             imm: 0,

@@ -17,7 +17,7 @@ use super::timer::Retry;
 use crate::context::QpState;
 use crate::cq::Completion;
 use crate::resources::Resources;
-use crate::wqe::{self, DcTarget, Fence, SendOp};
+use crate::wqe::{self, DcTarget, Fence, SendOp, SendWqe};
 
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
@@ -69,6 +69,8 @@ pub(super) struct Requester {
     pub(super) reached: Option<DcTarget>,
     /// DC: streams of which nothing is executed.
     pub(super) failed_streams: FailedStreams,
+    /// A CQE with an error has been written since the queue could last send.
+    error_told: bool,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
     pub(super) gone_back: bool,
 }
@@ -157,8 +159,7 @@ impl Requester {
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
                 log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
-                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, memory);
-                Request::broken(index, wqebbs, opcode, self.next_psn)
+                Request::broken(index, wqe::extent(sq, index, self.producer, memory), self.next_psn)
             }
         };
         // More than half of the PSN space on its way would make the past look like the future.
@@ -339,6 +340,7 @@ impl Requester {
     pub(super) fn fail_front(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) -> Broken {
         if let Some(failed) = self.pop_front() {
             log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
+            self.error_told = true;
             complete_in_error(qp, resources, failed.wqe.index, failed.wqe.opcode, failure);
             // One that makes no sense has no stream that could be believed.
             if let (Some(streams), Some(_)) = (qp.context.streams, failed.wqe.target)
@@ -367,8 +369,24 @@ impl Requester {
 
     fn flush_front(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let Some(request) = self.pop_front() else { return false };
-        complete_in_error(qp, resources, request.wqe.index, request.wqe.opcode, Failure::SEND_FLUSH);
+        let SendWqe { index, opcode, first_error_only, .. } = request.wqe;
+        self.complete_as_flushed(qp, resources, (index, opcode, first_error_only));
         true
+    }
+
+    /// A WQE is flushed: it has a CQE, unless only the queue's first error is to be told, and it is not.
+    fn complete_as_flushed(
+        &mut self,
+        qp: &QpCore,
+        resources: &mut Resources,
+        (index, opcode, first_error_only): (u16, u8, bool),
+    ) {
+        if self.error_told && first_error_only && !qp.context.signal_all {
+            resources.sends_completed += 1;
+            return;
+        }
+        self.error_told = true;
+        complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
     }
 
     /// Goes back to the oldest packet without an acknowledgement.
@@ -424,9 +442,9 @@ impl Requester {
                 let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) else { break };
                 self.copies.clear();
                 let index = self.next_wqe;
-                let (opcode, wqebbs) = wqe::extent(sq, index, self.producer, &*resources.memory);
+                let (opcode, wqebbs, first_error_only) = wqe::extent(sq, index, self.producer, &*resources.memory);
                 self.next_wqe = index.wrapping_add(wqebbs);
-                complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
+                self.complete_as_flushed(qp, resources, (index, opcode, first_error_only));
             }
             flushed = true;
         }
@@ -436,6 +454,7 @@ impl Requester {
     /// After an error: flushes everything, and is ready for new requests. They begin after the last packet sent.
     pub(super) fn recover(&mut self, qp: &QpCore, resources: &mut Resources) {
         while self.flush(qp, resources) {}
+        self.error_told = false;
         self.start_at(self.sent_end);
     }
 }

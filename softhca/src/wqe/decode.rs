@@ -106,6 +106,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         headers,
         payload,
         signaled,
+        first_error_only: control::first_error_only(wqe[control::FM_CE_SE]),
         solicited,
         fence,
         imm,

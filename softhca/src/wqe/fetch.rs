@@ -107,14 +107,15 @@ fn checked(
     decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
-/// Opcode byte and WQEBBs of the WQE at WQEBB `index`, for a WQE that is skipped without being executed: a flushed or a
-/// bad one. Whatever the ring holds, it takes at least one WQEBB and none past `producer`.
-pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn HostMemory) -> (u8, u16) {
+/// Opcode byte, WQEBBs, and whether only the first error is told, of the WQE at WQEBB `index`, for a WQE that is skipped without being
+/// executed: a flushed or a bad one. Whatever the ring holds, it takes at least one WQEBB and none past `producer`.
+pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn HostMemory) -> (u8, u16, bool) {
     let mut bytes = [0; control::BYTES];
     if copy_from_ring(sq, index, 0, &mut bytes, memory).is_err() {
-        return (0, 1);
+        return (0, 1, false);
     }
     let ds = bytes[control::QPN_DS + 3];
     let announced = producer.wrapping_sub(index);
-    (bytes[control::OPCODE], u16::from(ds).div_ceil(4).clamp(1, announced.max(1)))
+    let wqebbs = u16::from(ds).div_ceil(4).clamp(1, announced.max(1));
+    (bytes[control::OPCODE], wqebbs, control::first_error_only(bytes[control::FM_CE_SE]))
 }

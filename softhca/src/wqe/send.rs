@@ -166,6 +166,8 @@ pub struct SendWqe {
     pub payload: Payload,
     /// It asks for a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`).
     pub signaled: bool,
+    /// If an error of the queue has been told, its own is not: it is flushed without a CQE.
+    pub first_error_only: bool,
     /// It asks for a solicited event at the peer.
     pub solicited: bool,
     /// Fence.

@@ -60,6 +60,7 @@ fn write_imm_with_every_flag() {
         headers: Vec::new(),
         payload: Payload::Segs(vec![DATA_SEG; 2]),
         signaled: true,
+        first_error_only: false,
         solicited: true,
         fence: Fence::Full,
         imm: 0xdead_beef,
@@ -265,6 +266,7 @@ fn the_control_segment_is_checked() {
         bytes[11] = byte;
         let found = fetch_at(0, &bytes, Transport::Rc).unwrap();
         assert_eq!((found.fence, found.signaled), (fence, byte & 0x0c == 8));
+        assert_eq!(found.first_error_only, byte & 0x0c == 4);
     }
 }
 

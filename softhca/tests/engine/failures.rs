@@ -326,3 +326,40 @@ fn a_receive_from_an_srq_that_is_aborted() {
         assert!(lab.b.events.is_empty());
     }
 }
+
+/// Completion modes (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_*`): 0 tells every error, 1 the first alone, 2 all.
+#[test]
+fn each_completion_mode_tells_what_it_should() {
+    const EACH_ERROR: u8 = 0;
+    const FIRST_ERROR: u8 = 1 << 2;
+    for (modes, told) in [
+        ([FIRST_ERROR; 4], &[0_u16][..]),
+        ([EACH_ERROR; 4], &[0, 1, 2, 3]),
+        ([FIRST_ERROR, FIRST_ERROR, SIGNALED, FIRST_ERROR], &[0, 2]),
+        ([SIGNALED, FIRST_ERROR, EACH_ERROR, FIRST_ERROR], &[0, 2]),
+    ] {
+        for fails in [true, false] {
+            let mut lab = Lab::new(Options::default());
+            // A key that is not there; or else the requests are waiting when the queue goes to the error state.
+            let rkey = if fails { 0x1234_5600 } else { lab.b.key };
+            for (n, &mode) in modes.iter().enumerate() {
+                lab.a.post(&Wr::write(lab.b.data + n as u64, rkey).inline(&[7]).flags(mode));
+            }
+            if !fails {
+                lab.a.modify(QpAttr { state: Some(QpState::Err), ..QpAttr::default() });
+            }
+            lab.settle();
+            let cqes: Vec<_> = lab.a.poll_send().iter().map(|cqe| (cqe.wqe_counter, cqe.syndrome)).collect();
+            let first = if fails { 0x13 } else { 5 };
+            let expected: Vec<_> = told.iter().map(|&n| (n, if n == 0 { first } else { 5 })).collect();
+            assert_eq!(cqes, expected, "modes {modes:x?}, a request fails: {fails}");
+        }
+        // Without an error, those that ask for it complete.
+        let mut lab = Lab::new(Options::default());
+        for &mode in &modes {
+            lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(&[7]).flags(mode));
+        }
+        lab.run();
+        assert_eq!(lab.a.poll_send().len(), modes.iter().filter(|&&mode| mode == SIGNALED).count());
+    }
+}
