@@ -24,14 +24,14 @@ fn wide_completions() {
 #[test]
 fn data_in_completions_of_64_bytes() {
     let counts = run(&Shape { scatter_to_cqe: 32, ..Shape::SMALL });
-    assert!(counts.in_cqe > 200, "{counts:?}");
+    assert!(counts.in_cqe > 100, "{counts:?}");
 }
 
 #[test]
 fn data_in_completions_of_128_bytes() {
     let narrow = run(&Shape { scatter_to_cqe: 32, cqe_bytes: 128, ..Shape::SMALL });
     let wide = run(&Shape { scatter_to_cqe: 64, cqe_bytes: 128, ..Shape::SMALL });
-    assert!(wide.in_cqe > narrow.in_cqe && narrow.in_cqe > 200, "{narrow:?} {wide:?}");
+    assert!(wide.in_cqe > narrow.in_cqe && narrow.in_cqe > 100, "{narrow:?} {wide:?}");
 }
 
 #[test]
