@@ -1,4 +1,5 @@
 //! The numbers of operations: the device's and verbs'.
+use core::fmt;
 
 /// What a send WQE asks the device to do: the low byte of the control segment's first word
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_OPCODE_*`).
@@ -64,12 +65,26 @@ pub enum IbvWrOpcode {
     SendWithInv = 9,
     Tso = 10,
     Driver1 = 11,
+    Flush = 14,
     AtomicWrite = 15,
 }
 
+/// An operation of verbs that mlx5 devices do not have, as far as is publicly known: neither rdma-core (v65), Linux (6.12), UCX nor DPDK
+/// has an opcode for it. Software devices do (Linux `drivers/infiniband/sw/rxe`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NotSupported(pub IbvWrOpcode);
+
+impl fmt::Display for NotSupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is an operation of verbs, but not supported by mlx5", self.0)
+    }
+}
+
+impl core::error::Error for NotSupported {}
+
 impl IbvWrOpcode {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::RdmaWrite,
         Self::RdmaWriteWithImm,
         Self::Send,
@@ -82,10 +97,11 @@ impl IbvWrOpcode {
         Self::SendWithInv,
         Self::Tso,
         Self::Driver1,
+        Self::Flush,
         Self::AtomicWrite,
     ];
 
-    /// The operation with this number; `None` if verbs has none (12 to 14 are unused).
+    /// The operation with this number; `None` if verbs has none (12 and 13 are unused).
     #[must_use]
     pub const fn from_raw(number: u32) -> Option<Self> {
         let mut i = 0;
@@ -98,11 +114,12 @@ impl IbvWrOpcode {
         None
     }
 
-    /// The device's opcode for it, as libmlx5 has it (rdma-core `providers/mlx5/qp.c`, `mlx5_ib_opcode`). `None` for
-    /// `ATOMIC_WRITE`, which mlx5 devices do not offer.
-    #[must_use]
-    pub const fn opcode(self) -> Option<Opcode> {
-        Some(match self {
+    /// The device's opcode for it, as libmlx5 has it (rdma-core `providers/mlx5/qp.c`, `mlx5_ib_opcode`).
+    ///
+    /// # Errors
+    /// [`NotSupported`] for `FLUSH` and `ATOMIC_WRITE`.
+    pub const fn opcode(self) -> Result<Opcode, NotSupported> {
+        Ok(match self {
             Self::RdmaWrite => Opcode::RdmaWrite,
             Self::RdmaWriteWithImm => Opcode::RdmaWriteImm,
             Self::Send => Opcode::Send,
@@ -114,7 +131,7 @@ impl IbvWrOpcode {
             Self::LocalInv | Self::BindMw | Self::Driver1 => Opcode::Umr,
             Self::SendWithInv => Opcode::SendInval,
             Self::Tso => Opcode::Tso,
-            Self::AtomicWrite => return None,
+            Self::Flush | Self::AtomicWrite => return Err(NotSupported(self)),
         })
     }
 }
@@ -132,10 +149,15 @@ mod tests {
             let ibv = IbvWrOpcode::from_raw(number as u32).expect("a verbs opcode");
             assert_eq!(ibv.opcode().expect("a device opcode") as u8, opcode, "{ibv:?}");
         }
-        for unused in [12, 13, 14, 16, u32::MAX] {
+        for unused in [12, 13, 16, u32::MAX] {
             assert_eq!(IbvWrOpcode::from_raw(unused), None);
         }
-        assert_eq!(IbvWrOpcode::from_raw(15), Some(IbvWrOpcode::AtomicWrite));
-        assert_eq!(IbvWrOpcode::AtomicWrite.opcode(), None);
+        // Which libmlx5 does not have.
+        for (number, ibv) in [(14, IbvWrOpcode::Flush), (15, IbvWrOpcode::AtomicWrite)] {
+            assert_eq!(IbvWrOpcode::from_raw(number), Some(ibv));
+            assert_eq!(ibv.opcode(), Err(NotSupported(ibv)));
+        }
+        let said = std::format!("{}", NotSupported(IbvWrOpcode::Flush));
+        assert_eq!(said, "Flush is an operation of verbs, but not supported by mlx5");
     }
 }

@@ -10,7 +10,7 @@ use super::bytes::take8;
 use super::ds::DsWords;
 use super::flags::bits;
 pub use super::key_seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
-pub use super::opcode::{IbvWrOpcode, Opcode};
+pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
 
 /// Control segment: the first 16 bytes of every send WQE

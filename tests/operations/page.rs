@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use blueflame::wqe::seg::IbvWrOpcode;
+
 use crate::claims::{CLAIMS, Claim, Proof};
 use crate::features::FEATURES;
 use crate::table::{Segment, columns, rows};
@@ -64,6 +66,11 @@ fn operations(page: &mut String) {
         addressed.map(|column| format!("{} has an {}", column.name, segments(column.address))).collect();
     page.push_str(&addresses.join("; "));
     page.push_str(".\n");
+    let missing = IbvWrOpcode::ALL.iter().filter_map(|opcode| opcode.opcode().err());
+    let missing: Vec<_> = missing.map(|error| format!("`{:?}`", error.0)).collect();
+    let names = missing.join(" and ");
+    writeln!(page, "\nOperations of verbs for which nobody has published an opcode of mlx5: {names}.")
+        .expect("a string");
 }
 
 fn claim(column: &str, operation: &str) -> Option<&'static Claim> {
