@@ -126,7 +126,7 @@ pub use error::{CallError, Error};
 pub use link::{LinkLayer, PortState};
 pub use memory::{
     Access, AddressSpace, Buffer, Change, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces, IndirectKey,
-    Memory, MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Sges,
+    Memory, MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Region, Sges,
     WindowType,
 };
 pub use pages::Pages;

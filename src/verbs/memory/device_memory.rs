@@ -8,15 +8,13 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::access::Access;
-use super::registration::Registration;
+use super::region::Region;
 use super::rights::refuse;
-use crate::types::{Lkey, Rkey};
 use crate::verbs::device::{Context, Device};
 use crate::verbs::error::{Error, in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::ffi;
 use crate::verbs::pd::ProtectionDomain;
-use crate::wqe::{Remote, Sge};
 
 /// Memory of the device (`ibv_alloc_dm`; the PRM's MEMIC). A request that gathers from it costs the device no fetch over PCIe, as if
 /// the data were inline, and the same bytes can be sent many times; peers that poll or add to counters there do not burden this
@@ -141,17 +139,8 @@ impl DeviceMemory {
     }
 }
 
-/// Registered device memory: requests name it by offsets, from 0 on.
-pub struct DeviceRegion {
-    registration: Registration<Arc<Allocation>>,
-    len: u64,
-}
-
-impl fmt::Debug for DeviceRegion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceRegion").field("len", &self.len).field("access", &self.access()).finish_non_exhaustive()
-    }
-}
+/// Registered device memory, which it keeps: requests name it by offsets, from 0 on.
+pub type DeviceRegion = Region<DeviceMemory>;
 
 impl ProtectionDomain {
     /// Registers the bytes `range` of device memory for what `access` permits.
@@ -188,59 +177,17 @@ impl ProtectionDomain {
         }
         let len = range.end - range.start;
         let flags = access.bits() | sys::ibv_access_flags::IBV_ACCESS_ZERO_BASED.0;
-        let under = Arc::clone(&memory.allocation);
         // SAFETY: domain and memory are alive and of one device; the region keeps the memory.
-        let registration = unsafe {
+        unsafe {
             let mr = ffi::reg_dm_mr(
                 self.handle.context.raw(),
                 self.as_raw(),
-                under.raw.as_ptr(),
+                memory.allocation.raw.as_ptr(),
                 range.start,
                 len as usize,
                 flags,
             );
-            Registration::over("ibv_reg_dm_mr", mr, access, under, &self.handle)
-        }?;
-        Ok(DeviceRegion { registration, len })
-    }
-}
-
-impl DeviceRegion {
-    /// Bytes.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a region has at least one byte")]
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// The key by which this side's requests name the memory.
-    #[must_use]
-    pub fn lkey(&self) -> Lkey {
-        self.registration.lkey
-    }
-
-    /// The key by which the peer's requests name the memory.
-    #[must_use]
-    pub fn rkey(&self) -> Rkey {
-        self.registration.rkey
-    }
-
-    /// What the registration permits.
-    #[must_use]
-    pub fn access(&self) -> Access {
-        self.registration.access
-    }
-
-    /// `length` bytes from `offset` on as a scatter/gather entry; `None` if they leave the region.
-    #[must_use]
-    pub fn sge_of(&self, offset: u64, length: u32) -> Option<Sge> {
-        let inside = offset.checked_add(length.into()).is_some_and(|end| end <= self.len);
-        inside.then(|| Sge { addr: offset, length, lkey: self.lkey() })
-    }
-
-    /// The region as a place for the peer's requests: its addresses count from 0.
-    #[must_use]
-    pub fn remote(&self) -> Remote {
-        Remote { addr: 0, rkey: self.rkey() }
+            Region::over("ibv_reg_dm_mr", mr, access, memory.clone(), self, (0, len))
+        }
     }
 }
