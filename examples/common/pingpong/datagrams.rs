@@ -7,10 +7,11 @@ use blueflame::cq::Grh;
 use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, WrId};
-use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain, QueuePair};
-use blueflame::wqe::{self, CompactAv, UdAddress};
+use blueflame::verbs::{Endpoint, Path, ProtectionDomain, QueuePair};
+use blueflame::wqe::{CompactAv, UdAddress};
 
 use super::event_cq::EventCq;
+use super::peer::Peer;
 use super::{Parts, PingPongOptions, Queues, Receives, SENDS};
 use crate::Failure;
 
@@ -22,13 +23,7 @@ pub struct Datagrams {
     completed: EventCq,
     pair: QueuePair<Ud>,
     pd: ProtectionDomain,
-    peer: Option<Peer>,
-}
-
-/// Where datagrams go, in the shortest form there is.
-enum Peer {
-    Near(UdAddress<CompactAv>),
-    Far { to: UdAddress, _handle: AddressHandle },
+    peer: Option<Peer<UdAddress<CompactAv>, UdAddress>>,
 }
 
 impl Datagrams {
@@ -62,16 +57,9 @@ impl Queues for Datagrams {
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
-        let send = wqe::send().gather([message]).signaled(tag);
-        // SAFETY: the caller's.
-        unsafe {
-            match &self.peer {
-                Some(Peer::Near(near)) => self.pair.sq.post_unchecked(&send.to(*near))?,
-                Some(Peer::Far { to, .. }) => self.pair.sq.post_unchecked(&send.to(*to))?,
-                None => return Err("a message before the peer is known".into()),
-            }
-        }
-        Ok(())
+        let peer = self.peer.as_ref().ok_or("a message before the peer is known")?;
+        // SAFETY: the caller's promise.
+        unsafe { peer.send(&mut self.pair.sq, message, tag) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {
@@ -79,11 +67,13 @@ impl Queues for Datagrams {
     }
 
     fn connect(&mut self, path: &Path, _local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
-        let handle = self.pd.address(&path.route(remote)?)?;
-        self.peer = Some(match handle.compact() {
-            Some(near) => Peer::Near(UdAddress::new(near, remote.qpn, QKEY)),
-            None => Peer::Far { to: handle.queue_pair(remote.qpn, QKEY), _handle: handle },
-        });
+        self.peer = Some(Peer::new(
+            &self.pd,
+            path,
+            remote,
+            |vector, qpn| UdAddress::new(vector, qpn, QKEY),
+            |handle, qpn| handle.queue_pair(qpn, QKEY),
+        )?);
         Ok(())
     }
 

@@ -6,10 +6,11 @@ use blueflame::Sge;
 use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Dci;
 use blueflame::types::{DcKey, WrId};
-use blueflame::verbs::{AddressHandle, Dct, Endpoint, OwnedSrq, Path, ProtectionDomain, QueuePair};
-use blueflame::wqe::{self, CompactAv, DcAddress};
+use blueflame::verbs::{Dct, Endpoint, OwnedSrq, Path, ProtectionDomain, QueuePair};
+use blueflame::wqe::{CompactAv, DcAddress};
 
 use super::event_cq::EventCq;
+use super::peer::Peer;
 use super::{Parts, PingPongOptions, Queues, Receives, SENDS};
 use crate::Failure;
 
@@ -23,13 +24,7 @@ pub struct Dynamic {
     target: Dct,
     srq: OwnedSrq,
     pd: ProtectionDomain,
-    peer: Option<Peer>,
-}
-
-/// Where messages go, in the shortest form there is.
-enum Peer {
-    Near(DcAddress<CompactAv>),
-    Far { to: DcAddress, _handle: AddressHandle },
+    peer: Option<Peer<DcAddress<CompactAv>, DcAddress>>,
 }
 
 impl Dynamic {
@@ -59,16 +54,9 @@ impl Queues for Dynamic {
     }
 
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
-        let send = wqe::send().gather([message]).signaled(tag);
-        // SAFETY: the caller's.
-        unsafe {
-            match &self.peer {
-                Some(Peer::Near(near)) => self.pair.sq.post_unchecked(&send.to(*near))?,
-                Some(Peer::Far { to, .. }) => self.pair.sq.post_unchecked(&send.to(*to))?,
-                None => return Err("a message before the peer is known".into()),
-            }
-        }
-        Ok(())
+        let peer = self.peer.as_ref().ok_or("a message before the peer is known")?;
+        // SAFETY: the caller's promise.
+        unsafe { peer.send(&mut self.pair.sq, message, tag) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {
@@ -76,11 +64,13 @@ impl Queues for Dynamic {
     }
 
     fn connect(&mut self, path: &Path, _local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
-        let handle = self.pd.address(&path.route(remote)?)?;
-        self.peer = Some(match handle.compact() {
-            Some(near) => Peer::Near(DcAddress::new(near, remote.qpn, KEY)),
-            None => Peer::Far { to: handle.target(remote.qpn, KEY), _handle: handle },
-        });
+        self.peer = Some(Peer::new(
+            &self.pd,
+            path,
+            remote,
+            |vector, dctn| DcAddress::new(vector, dctn, KEY),
+            |handle, dctn| handle.target(dctn, KEY),
+        )?);
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the options, the TCP exchange and the
-//! messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
+//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the options,
+//! the TCP exchange and the messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
 //!
 //! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
 //! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what the
@@ -10,6 +10,7 @@ mod dynamic;
 mod event_cq;
 mod exchange;
 mod pattern;
+mod peer;
 mod receives;
 mod report;
 mod side;

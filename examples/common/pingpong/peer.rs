@@ -1,0 +1,66 @@
+//! Where requests go that carry their address with them: datagrams, and what an initiator of dynamic connections sends.
+
+use blueflame::Sge;
+use blueflame::db::Register;
+use blueflame::queue::SendQueue;
+use blueflame::transport::Transport;
+use blueflame::types::{Qpn, WrId};
+use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain};
+use blueflame::wqe::{self, CompactAv, Destination, SupportedOn, To};
+
+use crate::Failure;
+
+/// The other side, in the shortest form there is: `N` with an address vector of 16 bytes, `F` with one of 48.
+pub(super) enum Peer<N, F> {
+    Near(N),
+    /// With the handle, which keeps what the kernel knows of the way.
+    Far {
+        to: F,
+        _handle: AddressHandle,
+    },
+}
+
+impl<N: Destination, F: Destination> Peer<N, F> {
+    /// The queue pair or target that `remote` tells of, in the forms that `near` and `far` make.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub(super) fn new(
+        pd: &ProtectionDomain,
+        path: &Path,
+        remote: &Endpoint,
+        near: impl FnOnce(CompactAv, Qpn) -> N,
+        far: impl FnOnce(&AddressHandle, Qpn) -> F,
+    ) -> Result<Self, Failure> {
+        let handle = pd.address(&path.route(remote)?)?;
+        Ok(match handle.compact() {
+            Some(vector) => Self::Near(near(vector, remote.qpn)),
+            None => Self::Far { to: far(&handle, remote.qpn), _handle: handle },
+        })
+    }
+
+    /// Sends it `message`.
+    ///
+    /// # Errors
+    /// A full queue.
+    ///
+    /// # Safety
+    /// As [`SendQueue::post_unchecked`].
+    pub(super) unsafe fn send<T, R>(&self, sq: &mut SendQueue<T, R>, message: Sge, tag: WrId) -> Result<(), Failure>
+    where
+        T: Transport,
+        R: Register,
+        To<wqe::Send, N>: SupportedOn<T>,
+        To<wqe::Send, F>: SupportedOn<T>,
+    {
+        let send = wqe::send().gather([message]).signaled(tag);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Near(to) => sq.post_unchecked(&send.to(*to))?,
+                Self::Far { to, .. } => sq.post_unchecked(&send.to(*to))?,
+            }
+        }
+        Ok(())
+    }
+}
