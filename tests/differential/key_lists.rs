@@ -1,31 +1,24 @@
 //! Indirect memory keys: configured by libmlx5 and by this crate, and used by what is posted next, with its fence.
-//!
-//! Both configure one key, one after the other, on rings that are cleared before. So the rings are equal, but for the numbers of the
-//! queue pairs.
 
 use std::ptr::NonNull;
 
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, IndirectKey, Pool};
 use blueflame::wqe::{self, ConfigureKey, Fence, KeyRights, MAX_SGE_BYTES, Remote, Request, Strided};
-use blueflame::{Qpn, Sge, transport::Rc};
+use blueflame::{Sge, transport::Rc};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use rdma_sys as sys;
 
-use crate::cases;
-use crate::claims::{CLAIMS, Proof};
+use crate::in_turn::{self, WQEBB};
 use crate::post::{Mlx5dvMkeyConfAttr, Mlx5dvMrInterleaved, mlx5dv_qp_ex_from_ibv_qp_ex};
-use crate::twin::{Link, Twins, record, ring};
+use crate::twin::Twins;
 use crate::verbs::{Fabric, Geometry};
-use crate::windows::clear;
 
 const CASES: u32 = 1500;
 /// Entries that a WQE has room for.
 const ENTRIES: usize = 52;
 /// Bytes that are read by the key.
 const READ: u64 = 8;
-const WQEBB: usize = 64;
 
 /// What is behind the key.
 #[derive(Clone, Debug)]
@@ -257,20 +250,6 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
     batch.ring_doorbell();
 }
 
-/// The ring, with the numbers of the queue pair taken out of control segments.
-fn without_numbers(mut ring: Vec<u8>, begin: usize, case: &Case, number: Qpn) -> Result<Vec<u8>, String> {
-    let (len, number) = (ring.len(), number.get().to_be_bytes());
-    let (configure, _) = case.wqebbs();
-    for at in [Some(0), Some(configure), case.taken_back.then_some(configure + 1)].into_iter().flatten() {
-        let at = ((begin + at) * WQEBB + 4) % len;
-        if ring[at..at + 3] != number[1..] {
-            return Err(format!("not the number at byte {at}: {:02x?}", &ring[at..at + 3]));
-        }
-        ring[at..at + 3].fill(0);
-    }
-    Ok(ring)
-}
-
 /// What the write has brought, which is what lies where the list says.
 fn found(fabric: &Fabric, stage: &mut Stage, case: &Case) -> Result<(), String> {
     let expected: Vec<u8> = case
@@ -289,9 +268,7 @@ fn found(fabric: &Fabric, stage: &mut Stage, case: &Case) -> Result<(), String> 
 }
 
 fn check(fabric: &Fabric, stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), String> {
-    let (their_ring, our_ring) = (twins.theirs.raw.parts.sq, twins.ours.raw.parts.sq);
-    clear(&their_ring);
-    clear(&our_ring);
+    twins.clear_rings();
     let sge = stage.sge(fabric, case);
     theirs(twins.theirs.raw.raw, stage, case, sge);
     let (_, wc) = crate::twin::wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
@@ -301,37 +278,12 @@ fn check(fabric: &Fabric, stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case)
     found(fabric, stage, case).map_err(|why| format!("libmlx5: {why}"))?;
     ours(twins, stage, case, sge);
     stage.fence = if case.taken_back { Fence::Small } else { Fence::None };
-    let begin = twins.pi % twins.wqebbs();
-    twins.pi = (twins.pi + case.wqebbs().1) & 0xffff;
-    let mut failed = None;
-    crate::twin::wait("our completion", || {
-        let sq = &mut twins.ours.sq;
-        let done = twins.ours.send_cq.poll_with(1, |cqe| {
-            failed = cqe.check().err().map(|error| error.to_string());
-            assert_eq!(sq.retire(&cqe).expect("posted").wr_id, WrId(case.id));
-        });
-        (done > 0).then_some(())
-    })?;
-    if let Some(failed) = failed {
-        return Err(failed);
-    }
+    twins.done(case.id)?;
     found(fabric, stage, case).map_err(|why| format!("this crate: {why}"))?;
-    let their_number = Qpn::truncate(twins.theirs.raw.number());
-    let theirs =
-        without_numbers(ring(&their_ring), begin, case, their_number).map_err(|why| format!("libmlx5: {why}"))?;
-    let ours =
-        without_numbers(ring(&our_ring), begin, case, twins.qpn()).map_err(|why| format!("this crate: {why}"))?;
-    if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
-        let at = at / 16 * 16;
-        return Err(format!(
-            "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
-            (at + theirs.len() - begin * WQEBB) % theirs.len(),
-            &theirs[at..at + 16],
-            &ours[at..at + 16]
-        ));
-    }
-    let records = [record(&twins.theirs.raw.parts), record(&twins.ours.raw.parts)];
-    if records[0] == records[1] && records[0][1] == twins.pi as u32 { Ok(()) } else { Err(format!("{records:x?}")) }
+    let (configure, all) = case.wqebbs();
+    let taken_back = case.taken_back.then_some(configure + 1);
+    let numbers = [Some(0), Some(configure), taken_back].into_iter().flatten().map(|wqebb| wqebb * WQEBB + 4);
+    twins.compare(all, &numbers.collect::<Vec<_>>())
 }
 
 #[test]
@@ -340,24 +292,10 @@ fn lists_and_interleaved() {
     let key = fabric.pd.indirect_key(ENTRIES as u16).expect("a key");
     assert_eq!(usize::from(key.entries()), ENTRIES);
     let found = Pool::new(&fabric.pd, 64, Access::ALL).expect("a pool").take(64).expect("all of it");
-    let stage = std::cell::RefCell::new(Stage { key, found, fence: Fence::None });
+    let mut stage = Stage { key, found, fence: Fence::None };
     // So much inline data is a list of 52 entries. Up to 17 WQEBBs a case wrap around the end of 64 everywhere.
     let geometry = Geometry { sends: 4, inline: 828, windows: true, keys: true, ..Geometry::default() };
-    let twins = std::cell::RefCell::new(Twins::<Rc>::new(&fabric, &geometry, true));
-    let mut runner = TestRunner::new(Config {
-        cases: cases(CASES),
-        failure_persistence: None,
-        max_shrink_iters: 0,
-        ..Config::default()
-    });
-    let outcome = runner.run(&case(&fabric.buffer), |case| {
-        check(&fabric, &mut stage.borrow_mut(), &mut twins.borrow_mut(), &case).map_err(TestCaseError::fail)
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
-    let claimed = CLAIMS.iter().any(|claim| {
-        (claim.column, claim.proof) == (Rc::COLUMN, Proof::Libmlx5) && claim.operations == ["ConfigureKey"]
-    });
-    assert!(claimed, "docs/operations.md has it");
+    let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
+    let case = case(&fabric.buffer);
+    in_turn::run::<Rc, _>(CASES, &["ConfigureKey"], case, |case| check(&fabric, &mut stage, &mut twins, case));
 }

@@ -38,6 +38,7 @@ mod dynamic;
 mod ethernet;
 mod events;
 mod extended;
+mod in_turn;
 mod key_lists;
 mod post;
 mod resize;

@@ -1,30 +1,26 @@
 //! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted next.
 //!
-//! Both do the same with one window, one after the other, on rings that are cleared before: what libmlx5 leaves of the memory key
-//! segment as it was, this crate stores as zero. So the rings are equal, but for the numbers of the queue pairs.
+//! What libmlx5 leaves of the memory key segment as it was, this crate stores as zero.
 
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, MemoryWindow, WindowType};
 use blueflame::wqe::{self, Fence, Remote, Window, WindowRights};
-use blueflame::{Lkey, Qpn, Rkey, Sge, transport};
+use blueflame::{Lkey, Rkey, Sge, transport};
 use memmap2::MmapMut;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use rdma_sys as sys;
 
-use crate::cases;
-use crate::claims::{CLAIMS, Proof};
+use crate::in_turn::{self, WQEBB};
 use crate::post::Way;
-use crate::twin::{Link, Twins, record, ring};
+use crate::twin::{Link, Twins};
 use crate::verbs::{Fabric, Geometry};
 
 /// Cases of each transport.
 const CASES: u32 = 1000;
 /// Bytes of the region that windows are bound to.
 const REGION: usize = 1 << 16;
-const WQEBB: usize = 64;
 
 /// What is done: a binding, something, taking it back, something.
 #[derive(Clone, Debug)]
@@ -289,38 +285,22 @@ macro_rules! binds {
 
 binds!(transport::Rc transport::Uc);
 
-pub(crate) fn clear(wq: &blueflame::verbs::ffi::Mlx5dvWq) {
-    // SAFETY: the ring that libmlx5 allocated, on which nothing is outstanding.
-    unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
-}
-
-/// Both rings, with the numbers of the queue pairs taken out: those of control segments, and of windows that are bound.
-fn without_numbers(mut ring: Vec<u8>, begin: usize, case: &Case, number: Qpn) -> Result<Vec<u8>, String> {
-    let (len, number) = (ring.len(), number.get().to_be_bytes());
-    let mut take = |at: usize| {
-        let places = [0, 1, 2].map(|n| (at + n) % len);
-        if places.map(|place| ring[place]) != number[1..] {
-            return Err(format!("not the number at byte {at}: {:02x?}", places.map(|place| ring[place])));
-        }
-        places.into_iter().for_each(|place| ring[place] = 0);
-        Ok(())
-    };
-    let mut at = begin * WQEBB;
+/// Where the numbers of the queue pair are: in control segments, and in windows of one queue pair that are bound.
+fn numbers(case: &Case) -> Vec<usize> {
+    let (mut at, mut places) = (0, Vec::new());
     for step in STEPS {
-        take(at + 4)?;
+        places.push(at + 4);
         if step == Step::Bind && case.kind == WindowType::Type2 {
-            take(at + 16 + 48 + 4)?;
+            places.push(at + 16 + 48 + 4);
         }
         at += step.wqebbs() * WQEBB;
     }
-    Ok(ring)
+    places
 }
 
 fn check<T: Binds>(fabric: &Fabric, stage: &Stage, twins: &mut Twins<T>, case: &Case) -> Result<(), String> {
-    let (their_ring, our_ring) = (twins.theirs.raw.parts.sq, twins.ours.raw.parts.sq);
     let to = Remote { addr: fabric.buffer.addr(), rkey: fabric.buffer.rkey() };
-    clear(&their_ring);
-    clear(&our_ring);
+    twins.clear_rings();
     let groups = case.groups();
     for (n, steps) in groups.iter().enumerate() {
         theirs(twins.theirs.raw.raw, stage, case, steps, n + 1 == groups.len(), to);
@@ -329,36 +309,8 @@ fn check<T: Binds>(fabric: &Fabric, stage: &Stage, twins: &mut Twins<T>, case: &
     for (n, steps) in groups.iter().enumerate() {
         T::ours(twins, stage, case, steps, n + 1 == groups.len(), to);
     }
-    let begin = twins.pi % twins.wqebbs();
-    twins.pi = (twins.pi + STEPS.iter().map(|step| step.wqebbs()).sum::<usize>()) & 0xffff;
-    let mut failed = None;
-    crate::twin::wait("our completion", || {
-        let sq = &mut twins.ours.sq;
-        let done = twins.ours.send_cq.poll_with(1, |cqe| {
-            failed = cqe.check().err().map(|error| error.to_string());
-            assert_eq!(sq.retire(&cqe).expect("posted").wr_id, WrId(case.id));
-        });
-        (done > 0).then_some(())
-    })?;
-    if let Some(failed) = failed {
-        return Err(failed);
-    }
-    let their_number = Qpn::truncate(twins.theirs.raw.number());
-    let theirs =
-        without_numbers(ring(&their_ring), begin, case, their_number).map_err(|why| format!("libmlx5: {why}"))?;
-    let ours =
-        without_numbers(ring(&our_ring), begin, case, twins.qpn()).map_err(|why| format!("this crate: {why}"))?;
-    if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
-        let at = at / 16 * 16;
-        return Err(format!(
-            "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
-            (at + theirs.len() - begin * WQEBB) % theirs.len(),
-            &theirs[at..at + 16],
-            &ours[at..at + 16]
-        ));
-    }
-    let records = [record(&twins.theirs.raw.parts), record(&twins.ours.raw.parts)];
-    if records[0] == records[1] && records[0][1] == twins.pi as u32 { Ok(()) } else { Err(format!("{records:x?}")) }
+    twins.done(case.id)?;
+    twins.compare(STEPS.iter().map(|step| step.wqebbs()).sum(), &numbers(case))
 }
 
 fn run<T: Binds>() {
@@ -366,23 +318,8 @@ fn run<T: Binds>() {
     let stage = Stage::new(&fabric);
     // Seven WQEBBs a case wrap around the ring's end everywhere.
     let geometry = Geometry { sends: 16, inline: 100, windows: true, ..Geometry::default() };
-    let twins = std::cell::RefCell::new(Twins::<T>::new(&fabric, &geometry, true));
-    let mut runner = TestRunner::new(Config {
-        cases: cases(CASES),
-        failure_persistence: None,
-        max_shrink_iters: 0,
-        ..Config::default()
-    });
-    let outcome =
-        runner.run(&case(), |case| check(&fabric, &stage, &mut twins.borrow_mut(), &case).map_err(TestCaseError::fail));
-    if let Err(error) = outcome {
-        panic!("{:?}: {error}", T::TRANSPORT);
-    }
-    let claimed = CLAIMS.iter().any(|claim| {
-        (claim.column, claim.proof) == (T::COLUMN, Proof::Libmlx5)
-            && claim.operations.iter().all(|name| matches!(*name, "BindWindow" | "Invalidate"))
-    });
-    assert!(claimed, "docs/operations.md has it");
+    let mut twins = Twins::<T>::new(&fabric, &geometry, true);
+    in_turn::run::<T, _>(CASES, &["BindWindow", "Invalidate"], case(), |case| check(&fabric, &stage, &mut twins, case));
 }
 
 #[test]

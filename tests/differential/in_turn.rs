@@ -1,0 +1,98 @@
+//! What libmlx5 and this crate do one after the other with one memory key, on rings that are cleared before. So the rings are
+//! equal, but for the numbers of the queue pairs.
+
+use std::fmt::Debug;
+
+use blueflame::verbs::ffi::Mlx5dvWq;
+use blueflame::{Qpn, types::WrId};
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+use crate::cases;
+use crate::claims::{CLAIMS, Proof};
+use crate::twin::{Link, Twins, record, ring, wait};
+
+pub(crate) const WQEBB: usize = 64;
+
+fn clear(wq: &Mlx5dvWq) {
+    // SAFETY: the ring that libmlx5 allocated, on which nothing is outstanding.
+    unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
+}
+
+/// The ring with the queue pair's number taken out of those `places`: bytes from where the list begins.
+fn without_number(wq: &Mlx5dvWq, begin: usize, places: &[usize], number: Qpn) -> Result<Vec<u8>, String> {
+    let mut ring = ring(wq);
+    let (len, number) = (ring.len(), number.get().to_be_bytes());
+    for at in places {
+        let bytes = [0, 1, 2].map(|n| (begin * WQEBB + at + n) % len);
+        if bytes.map(|byte| ring[byte]) != number[1..] {
+            return Err(format!("not the number at byte {at}: {:02x?}", bytes.map(|byte| ring[byte])));
+        }
+        bytes.into_iter().for_each(|byte| ring[byte] = 0);
+    }
+    Ok(ring)
+}
+
+impl<T: Link> Twins<T> {
+    /// Before either posts.
+    pub(crate) fn clear_rings(&self) {
+        clear(&self.theirs.raw.parts.sq);
+        clear(&self.ours.raw.parts.sq);
+    }
+
+    /// Waits for the completion of our list, whose last request has that `id`.
+    pub(crate) fn done(&mut self, id: u64) -> Result<(), String> {
+        let mut failed = None;
+        wait("our completion", || {
+            let sq = &mut self.ours.sq;
+            let done = self.ours.send_cq.poll_with(1, |cqe| {
+                failed = cqe.check().err().map(|error| error.to_string());
+                assert_eq!(sq.retire(&cqe).expect("posted").wr_id, WrId(id));
+            });
+            (done > 0).then_some(())
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Compares what both have left in rings and records: lists of so many `wqebbs`, with the queue pair's number at those `places`,
+    /// bytes from where they begin.
+    pub(crate) fn compare(&mut self, wqebbs: usize, places: &[usize]) -> Result<(), String> {
+        let begin = self.pi % self.wqebbs();
+        self.pi = (self.pi + wqebbs) & 0xffff;
+        let (theirs, ours) = (&self.theirs.raw, &self.ours.raw);
+        let records = [record(&theirs.parts), record(&ours.parts)];
+        let theirs = without_number(&theirs.parts.sq, begin, places, Qpn::truncate(theirs.number()))
+            .map_err(|why| format!("libmlx5: {why}"))?;
+        let ours =
+            without_number(&ours.parts.sq, begin, places, self.qpn()).map_err(|why| format!("this crate: {why}"))?;
+        if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
+            let at = at / 16 * 16;
+            return Err(format!(
+                "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
+                (at + theirs.len() - begin * WQEBB) % theirs.len(),
+                &theirs[at..at + 16],
+                &ours[at..at + 16]
+            ));
+        }
+        if records[0] == records[1] && records[0][1] == self.pi as u32 { Ok(()) } else { Err(format!("{records:x?}")) }
+    }
+}
+
+/// Checks so many cases, of what `docs/operations.md` claims for `operations`.
+pub(crate) fn run<T: Link, C: Debug>(
+    usual: u32,
+    operations: &[&str],
+    case: impl Strategy<Value = C>,
+    mut check: impl FnMut(&C) -> Result<(), String>,
+) {
+    let config = Config { cases: cases(usual), failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+    let check = std::cell::RefCell::new(&mut check);
+    let outcome = TestRunner::new(config).run(&case, |case| (check.borrow_mut())(&case).map_err(TestCaseError::fail));
+    if let Err(error) = outcome {
+        panic!("{:?}: {error}", T::TRANSPORT);
+    }
+    let claimed = CLAIMS
+        .iter()
+        .any(|claim| (claim.column, claim.proof, claim.operations) == (T::COLUMN, Proof::Libmlx5, operations));
+    assert!(claimed, "docs/operations.md has it");
+}
