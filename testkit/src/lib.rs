@@ -53,6 +53,7 @@ mod receives;
 pub mod request;
 mod shape;
 mod sibling;
+mod wr;
 
 pub use buffer::Buffer;
 pub use datagram::QKEY;

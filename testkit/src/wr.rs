@@ -1,0 +1,212 @@
+//! A send request as a value. Knows no queue.
+
+use blueflame::types::Srqn;
+use blueflame::wqe::{CompactAv, DcAddress, DcStream, Fence, FullAv, Masked, Request, UdAddress};
+use blueflame::{Qpn, Remote, Rkey, Sge, WrId};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Nothing, with a completion.
+    Nop,
+    /// A message.
+    Send,
+    /// A message with immediate data.
+    SendImm(u32),
+    /// A message that invalidates a key of the peer's.
+    SendInval(Rkey),
+    /// A WRITE.
+    Write(Remote),
+    /// A WRITE with immediate data.
+    WriteImm(Remote, u32),
+    /// A READ.
+    Read(Remote),
+    /// Compare with the first number, swap the second in.
+    CompareSwap(Remote, u64, u64),
+    /// Fetch, and add the number.
+    FetchAdd(Remote, u64),
+    /// A masked atomic.
+    Extended(Remote, Extended),
+    /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
+    /// device computes checksums.
+    Frame(usize, bool),
+    /// A datagram, with immediate data or without.
+    Datagram(Whom, Option<u32>),
+}
+
+/// A masked atomic, of words of either size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extended {
+    /// Compare and swap of 4 bytes.
+    Swap32 {
+        /// What to compare.
+        compare: Masked<u32>,
+        /// What to store.
+        swap: Masked<u32>,
+    },
+    /// Compare and swap of 8 bytes.
+    Swap64 {
+        /// What to compare.
+        compare: Masked<u64>,
+        /// What to store.
+        swap: Masked<u64>,
+    },
+    /// Fetch, and add the fields; the second number has the highest bits of each.
+    Add32(u32, u32),
+    /// The same of 8 bytes.
+    Add64(u64, u64),
+}
+
+/// Whom a datagram is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Whom {
+    /// By an address vector of 16 bytes.
+    Compact(UdAddress<CompactAv>),
+    /// By one of 48 bytes.
+    Full(UdAddress<FullAv>),
+}
+
+impl Whom {
+    /// The queue pair's number.
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        match self {
+            Self::Compact(address) => address.qpn(),
+            Self::Full(address) => address.qpn(),
+        }
+    }
+
+    /// The same port's queue pair `qpn`.
+    #[must_use]
+    pub fn with_qpn(&self, qpn: Qpn) -> Self {
+        match self {
+            Self::Compact(address) => Self::Compact(UdAddress::new(address.vector(), qpn, address.qkey())),
+            Self::Full(address) => Self::Full(UdAddress::new(address.vector(), qpn, address.qkey())),
+        }
+    }
+}
+
+/// The target of a request of an initiator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// By an address vector of 16 bytes.
+    Compact(DcAddress<CompactAv>),
+    /// By one of 48 bytes.
+    Full(DcAddress<FullAv>),
+    /// The same, by a stream.
+    Stream(DcStream<FullAv>),
+    /// By XRC, a shared receive queue of the peer.
+    Srq(Srqn),
+}
+
+impl Target {
+    /// The target's number; `None` if it is none of dynamic connections.
+    #[must_use]
+    pub fn dctn(&self) -> Option<Qpn> {
+        match self {
+            Self::Compact(address) => Some(address.dctn()),
+            Self::Full(address) => Some(address.dctn()),
+            Self::Stream(stream) => Some(stream.address().dctn()),
+            Self::Srq(_) => None,
+        }
+    }
+}
+
+/// What to carry, or where to put what comes back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Bytes in the WQE.
+    Inline(Vec<u8>),
+    /// Registered memory.
+    Sges(Vec<Sge>),
+}
+
+impl Data {
+    /// The first `len` bytes.
+    ///
+    /// # Panics
+    /// If inline data is shorter.
+    ///
+    /// # Safety
+    /// Entries name memory of this process, which nothing writes meanwhile.
+    #[must_use]
+    pub unsafe fn head(&self, len: usize) -> Vec<u8> {
+        match self {
+            Self::Inline(bytes) => bytes[..len].to_vec(),
+            Self::Sges(sges) => {
+                // SAFETY: the caller's promise.
+                let bytes = |sge: &Sge| unsafe {
+                    let start = core::ptr::with_exposed_provenance::<u8>(sge.addr as usize);
+                    core::slice::from_raw_parts(start, sge.length as usize)
+                };
+                sges.iter().flat_map(bytes).copied().take(len).collect()
+            }
+        }
+    }
+
+    /// What follows the first `skip` bytes.
+    ///
+    /// # Panics
+    /// If inline data is shorter.
+    #[must_use]
+    pub fn rest(&self, mut skip: usize) -> Self {
+        match self {
+            Self::Inline(bytes) => Self::Inline(bytes[skip..].to_vec()),
+            Self::Sges(sges) => {
+                let rest = sges.iter().map(|sge| {
+                    let cut = skip.min(sge.length as usize);
+                    skip -= cut;
+                    Sge { addr: sge.addr + cut as u64, length: sge.length - cut as u32, ..*sge }
+                });
+                Self::Sges(rest.collect())
+            }
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wr {
+    /// What to do.
+    pub kind: Kind,
+    /// What to carry, or where to put what comes back: one entry of 8 bytes for an atomic.
+    pub data: Data,
+    /// Its tag.
+    pub id: u64,
+    /// Whether it asks for a completion.
+    pub signaled: bool,
+    /// Whether the peer's completion raises an event that is waited for.
+    pub solicited: bool,
+    /// Whether it waits for earlier ones.
+    pub fence: Fence,
+    /// For whom it is, on an initiator.
+    pub to: Option<Target>,
+}
+
+impl Wr {
+    /// A signalled request with no flags.
+    #[must_use]
+    pub fn new(kind: Kind, data: Data, id: u64) -> Self {
+        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None, to: None }
+    }
+
+    /// The same for a target.
+    #[must_use]
+    pub fn to(self, target: Target) -> Self {
+        Self { to: Some(target), ..self }
+    }
+
+    /// `request` with this one's tag and flags.
+    pub(crate) fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
+        let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
+        if self.solicited { request.solicited() } else { request }
+    }
+
+    /// Its entries.
+    pub(crate) fn sges(&self) -> &[Sge] {
+        match &self.data {
+            Data::Sges(sges) => sges,
+            Data::Inline(_) => panic!("{:?} takes no inline data", self.kind),
+        }
+    }
+}
