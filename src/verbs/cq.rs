@@ -154,6 +154,13 @@ impl<M: PollMode> AnyCq for OwnedCq<M> {
 /// What a completion queue is to be like.
 #[derive(Clone, Debug)]
 pub struct CqBuilder<'a, M = Standard> {
+    plan: Plan<'a>,
+    mode: PhantomData<fn() -> M>,
+}
+
+/// All of it but how it is polled.
+#[derive(Clone, Debug)]
+struct Plan<'a> {
     device: &'a Device,
     cqes: u32,
     cqe_bytes: u16,
@@ -163,7 +170,6 @@ pub struct CqBuilder<'a, M = Standard> {
     ignore_overrun: bool,
     real_time: bool,
     thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
-    mode: PhantomData<fn() -> M>,
 }
 
 impl Device {
@@ -175,7 +181,7 @@ impl Device {
     /// are not signalled count, too: they complete when their queue pair goes to the error state.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
-        CqBuilder {
+        let plan = Plan {
             device: self,
             cqes,
             cqe_bytes: 64,
@@ -185,8 +191,8 @@ impl Device {
             ignore_overrun: false,
             real_time: false,
             thread_domain: None,
-            mode: PhantomData,
-        }
+        };
+        CqBuilder { plan, mode: PhantomData }
     }
 }
 
@@ -240,30 +246,7 @@ impl<'a> CqBuilder<'a> {
     /// ```
     #[must_use]
     pub fn compressed<F: VerbsFormat>(self) -> CqBuilder<'a, Compressed<F>> {
-        let Self {
-            device,
-            cqes,
-            cqe_bytes,
-            channel,
-            tag,
-            comp_vector,
-            ignore_overrun,
-            real_time,
-            thread_domain,
-            mode: _,
-        } = self;
-        CqBuilder {
-            device,
-            cqes,
-            cqe_bytes,
-            channel,
-            tag,
-            comp_vector,
-            ignore_overrun,
-            real_time,
-            thread_domain,
-            mode: PhantomData,
-        }
+        CqBuilder { plan: self.plan, mode: PhantomData }
     }
 }
 
@@ -271,14 +254,14 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Bytes per CQE, 64 (the default) or 128. 128 lets 64 bytes of data arrive in the CQE in place of 32.
     #[must_use]
     pub fn cqe_bytes(mut self, bytes: u16) -> Self {
-        self.cqe_bytes = bytes;
+        self.plan.cqe_bytes = bytes;
         self
     }
 
     /// Armed, the queue sends its event there.
     #[must_use]
     pub fn channel(mut self, channel: &'a CompletionChannel) -> Self {
-        self.channel = Some(channel);
+        self.plan.channel = Some(channel);
         self
     }
 
@@ -286,14 +269,14 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// carries it in a pointer. Default 0.
     #[must_use]
     pub fn tag(mut self, tag: usize) -> Self {
-        self.tag = tag;
+        self.plan.tag = tag;
         self
     }
 
     /// Which of the device's completion interrupts its events come by. Default 0.
     #[must_use]
     pub fn comp_vector(mut self, vector: u32) -> Self {
-        self.comp_vector = vector;
+        self.plan.comp_vector = vector;
         self
     }
 
@@ -315,7 +298,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// completions from the published index on.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {
-        self.ignore_overrun = on;
+        self.plan.ignore_overrun = on;
         self
     }
 
@@ -323,14 +306,14 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// clock that runs freely ([`Clock`](super::Clock)). The queues of a queue pair must agree. Off by default.
     #[must_use]
     pub fn real_time(mut self, on: bool) -> Self {
-        self.real_time = on;
+        self.plan.real_time = on;
         self
     }
 
     /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
     #[must_use]
     pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
-        self.thread_domain = Some(domain.handle());
+        self.plan.thread_domain = Some(domain.handle());
         self
     }
 
@@ -339,35 +322,35 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// # Errors
     /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time), [`Error::ForeignThreadDomain`], or a failed call.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
-        if !matches!(self.cqe_bytes, 64 | 128) {
-            return Err(Error::CqeBytes { bytes: self.cqe_bytes });
+        if !matches!(self.plan.cqe_bytes, 64 | 128) {
+            return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });
         }
         // The mode gives places back by sessions.
         let more = M::FORMAT.map_or(Ok(0), |format| self.longest_session(format))?;
-        in_range("CQEs", self.cqes.into(), 1..=u64::from(self.device.attr().max_cqe.saturating_sub(more)))?;
+        in_range("CQEs", self.plan.cqes.into(), 1..=u64::from(self.plan.device.attr().max_cqe.saturating_sub(more)))?;
         let mut attr = sys::ibv_cq_init_attr_ex {
-            cqe: self.cqes + more,
-            cq_context: core::ptr::with_exposed_provenance_mut(self.tag),
-            channel: self.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
-            comp_vector: self.comp_vector,
+            cqe: self.plan.cqes + more,
+            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.tag),
+            channel: self.plan.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
+            comp_vector: self.plan.comp_vector,
             wc_flags: 0,
             comp_mask: 0,
             flags: 0,
             parent_domain: core::ptr::null_mut(),
         };
-        if self.ignore_overrun {
+        if self.plan.ignore_overrun {
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_FLAGS.0;
             attr.flags = sys::ibv_create_cq_attr_flags::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.0;
         }
-        let context = &self.device.context;
-        if let Some(domain) = self.thread_domain {
+        let context = &self.plan.device.context;
+        if let Some(domain) = self.plan.thread_domain {
             if domain.pd().context.raw() != context.raw() {
                 return Err(Error::ForeignThreadDomain { object: OBJECT });
             }
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
             attr.parent_domain = domain.raw();
         }
-        if self.real_time {
+        if self.plan.real_time {
             // SAFETY: the device is open, and libmlx5's.
             if unsafe { query_mlx5(context.raw()) }?.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
                 return Err(Error::Unsupported { what: "real-time timestamps" });
@@ -377,7 +360,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
             comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
-            cqe_size: self.cqe_bytes,
+            cqe_size: self.plan.cqe_bytes,
             ..ffi::Mlx5dvCqInitAttr::default()
         };
         if let Some(format) = M::FORMAT {
@@ -394,8 +377,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             lies: Mutex::new(None),
             packing: M::PACKING,
             taken: None,
-            _channel: self.channel.map(|channel| Arc::clone(&channel.handle)),
-            _thread_domain: self.thread_domain.map(Arc::clone),
+            _channel: self.plan.channel.map(|channel| Arc::clone(&channel.handle)),
+            _thread_domain: self.plan.thread_domain.map(Arc::clone),
             context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
@@ -407,11 +390,11 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// How many completions the device packs at most, if it does with CQEs of this size and mini-CQEs of this format.
     fn longest_session(&self, format: u8) -> Result<u32, Error> {
         // SAFETY: the device is open, and libmlx5's.
-        let mlx5 = unsafe { query_mlx5(self.device.context.raw()) }?;
+        let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;
         let supported = mlx5.cqe_comp_caps.supported_format;
-        let size = self.cqe_bytes == 64 || mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
+        let size = self.plan.cqe_bytes == 64 || mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
         if mlx5.cqe_comp_caps.max_num == 0 || supported & u32::from(format) == 0 || !size {
-            return Err(Error::CqeCompression { format, supported, cqe_bytes: self.cqe_bytes, has_size: size });
+            return Err(Error::CqeCompression { format, supported, cqe_bytes: self.plan.cqe_bytes, has_size: size });
         }
         Ok(mlx5.cqe_comp_caps.max_num)
     }
