@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 use super::be::Be64;
 use super::configure::{ConfigureKey, KeyRights};
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
-use super::key_list::{Interleaved, Pieces, PiecesAt, StridedList, Unchanged};
+use super::key_list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
 use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
-use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Registered, SgList, Sge};
+use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Registered, Sge};
 use super::request::Request;
 use super::seg::AtomicSeg;
 use super::template::{GatherLen, InlineLen};
@@ -162,7 +162,7 @@ impl Request<ConfigureKey, Unchanged> {
     /// Puts pieces of other keys' memory behind the key, one after the other: an array `[Sge; N]` or a slice `&[Sge]`
     /// (`mlx5dv_wr_set_mkey_layout_list`). A WQE has room for 52.
     #[inline]
-    pub fn list<L: SgList>(self, list: L) -> Request<ConfigureKey, Pieces<L>> {
+    pub fn list<L: EntryList<Sge>>(self, list: L) -> Request<ConfigureKey, Pieces<L>> {
         let entries = list.entries();
         let bytes = entries.iter().map(|sge| u64::from(sge.length)).sum();
         let room = self.payload().room;
@@ -172,7 +172,7 @@ impl Request<ConfigureKey, Unchanged> {
     /// Puts memory of other keys behind the key in turn, `repeat` times: the bytes of each entry, then those of each a stride
     /// further, and so on (`mlx5dv_wr_set_mkey_layout_interleaved`). A WQE has room for 51, and they take one entry more of the key.
     #[inline]
-    pub fn interleaved<L: StridedList>(self, repeat: u32, list: L) -> Request<ConfigureKey, Interleaved<L>> {
+    pub fn interleaved<L: EntryList<Strided>>(self, repeat: u32, list: L) -> Request<ConfigureKey, Interleaved<L>> {
         let list = Interleaved { list, repeat, room: self.payload().room };
         let (entries, bytes) = (1 + list.entries(), list.bytes());
         self.with_operation(|key| key.layout(entries, bytes)).with_payload(list)
@@ -270,7 +270,7 @@ impl<P> Request<Write, P> {
 impl<O: Carries> Request<O> {
     /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
     #[inline]
-    pub fn gather<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
+    pub fn gather<L: EntryList<Sge>>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 
@@ -296,7 +296,7 @@ impl<O: Carries> Request<O> {
 impl<O: Scatters> Request<O> {
     /// Puts the data read into registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
     #[inline]
-    pub fn scatter<L: SgList>(self, list: L) -> Request<O, Registered<L>> {
+    pub fn scatter<L: EntryList<Sge>>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 

@@ -29,7 +29,6 @@ impl InlineHeaders for () {
     }
 }
 
-impl<const N: usize> Sealed for [u8; N] {}
 impl<const N: usize> InlineHeaders for [u8; N] {
     const BYTES: usize = N;
 

@@ -5,7 +5,7 @@ use super::error::EncodeError;
 use super::key_change::LIST_ENTRIES;
 use super::key_seg::{RepeatBlockSeg, RepeatEntrySeg};
 use super::limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
-use super::payload::{Payload, SgList, Sge};
+use super::payload::{EntryList, Payload, Sge};
 use super::sealed::Sealed;
 use super::seg::DataSeg;
 use super::sink::Sink;
@@ -65,7 +65,7 @@ pub struct Pieces<L> {
 }
 
 impl<L> Sealed for Pieces<L> {}
-impl<L: SgList> Payload for Pieces<L> {
+impl<L: EntryList<Sge>> Payload for Pieces<L> {
     const MAX_DS: Option<usize> = match L::LEN {
         Some(entries) => Some(list_ds(entries)),
         None => None,
@@ -113,28 +113,6 @@ pub struct Strided {
     pub lkey: Lkey,
 }
 
-/// A list of them: an array, whose length is known at compile time, or a slice.
-pub trait StridedList: Sealed + Copy {
-    /// The entries.
-    fn entries(&self) -> &[Strided];
-}
-
-impl<const N: usize> Sealed for [Strided; N] {}
-impl<const N: usize> StridedList for [Strided; N] {
-    #[inline]
-    fn entries(&self) -> &[Strided] {
-        self
-    }
-}
-
-impl Sealed for &[Strided] {}
-impl StridedList for &[Strided] {
-    #[inline]
-    fn entries(&self) -> &[Strided] {
-        self
-    }
-}
-
 /// Memory of other keys in turn, several times.
 #[derive(Clone, Copy, Debug)]
 pub struct Interleaved<L> {
@@ -143,7 +121,7 @@ pub struct Interleaved<L> {
     pub(super) room: u16,
 }
 
-impl<L: StridedList> Interleaved<L> {
+impl<L: EntryList<Strided>> Interleaved<L> {
     /// Bytes of a turn.
     fn turn(&self) -> u64 {
         self.list.entries().iter().map(|entry| u64::from(entry.bytes)).sum()
@@ -161,7 +139,7 @@ impl<L: StridedList> Interleaved<L> {
 }
 
 impl<L> Sealed for Interleaved<L> {}
-impl<L: StridedList> Payload for Interleaved<L> {
+impl<L: EntryList<Strided>> Payload for Interleaved<L> {
     const MAX_DS: Option<usize> = None;
     const INLINE: bool = false;
     const NEEDS: Limits = Limits::NONE;

@@ -1,6 +1,6 @@
 //! For code that is generic over requests: what the methods of requests ask of their parts. Hidden: nobody else needs the names.
 pub use super::ethernet::InlineHeaders;
-pub use super::key_list::{Interleaved, Pieces, PiecesAt, StridedList, Unchanged};
+pub use super::key_list::{Interleaved, Pieces, PiecesAt, Unchanged};
 pub use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
-pub use super::payload::{AtomicResult, Empty, Inline, InlineBytes, Payload, Registered, SgList};
+pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Payload, Registered};
 pub use super::window::Piece;

@@ -82,30 +82,30 @@ pub struct Sge {
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.
-pub trait SgList: Sealed + Copy {
+pub trait EntryList<E>: Sealed + Copy {
     /// The number of entries, if the type tells it.
     const LEN: Option<usize>;
 
     /// The entries.
-    fn entries(&self) -> &[Sge];
+    fn entries(&self) -> &[E];
 }
 
-impl<const N: usize> Sealed for [Sge; N] {}
-impl<const N: usize> SgList for [Sge; N] {
+impl<E, const N: usize> Sealed for [E; N] {}
+impl<E: Copy, const N: usize> EntryList<E> for [E; N] {
     const LEN: Option<usize> = Some(N);
 
     #[inline]
-    fn entries(&self) -> &[Sge] {
+    fn entries(&self) -> &[E] {
         self
     }
 }
 
-impl Sealed for &[Sge] {}
-impl SgList for &[Sge] {
+impl<E> Sealed for &[E] {}
+impl<E> EntryList<E> for &[E] {
     const LEN: Option<usize> = None;
 
     #[inline]
-    fn entries(&self) -> &[Sge] {
+    fn entries(&self) -> &[E] {
         self
     }
 }
@@ -115,7 +115,7 @@ impl SgList for &[Sge] {
 pub struct Registered<L>(pub(super) L);
 
 impl<L> Sealed for Registered<L> {}
-impl<L: SgList> Payload for Registered<L> {
+impl<L: EntryList<Sge>> Payload for Registered<L> {
     const MAX_DS: Option<usize> = L::LEN;
     const INLINE: bool = false;
     const NEEDS: Limits = match L::LEN {
@@ -208,7 +208,6 @@ impl<const N: usize> InlineBytes for &[u8; N] {
     }
 }
 
-impl Sealed for &[u8] {}
 impl InlineBytes for &[u8] {
     const LEN: Option<usize> = None;
 
