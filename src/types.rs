@@ -49,6 +49,10 @@ number24! {
     Srqn
 }
 number24! {
+    /// Number of a signature value (PRM "PSV"), 24 bits.
+    Psv
+}
+number24! {
     /// Packet sequence number (IBTA vol. 1, 9.7.2), 24 bits, wraps.
     Psn
 }

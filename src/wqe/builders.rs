@@ -4,12 +4,14 @@ use core::marker::PhantomData;
 use super::be::Be64;
 use super::configure::{ConfigureKey, KeyRights};
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
+use super::formatted::{Formats, Formatted, KeyList};
 use super::key_list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
 use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Registered, Sge};
 use super::request::Request;
 use super::seg::AtomicSeg;
+use super::signature::{BlockSignature, Psvs, SignatureFormat};
 use super::template::{GatherLen, InlineLen};
 use super::to::{Destination, To};
 use super::window::{BindWindow, Invalidate, Piece, Window, WindowRights};
@@ -155,6 +157,77 @@ impl<P> Request<ConfigureKey, P> {
     #[inline]
     pub fn rights(self, rights: KeyRights) -> Self {
         self.with_operation(|key| key.rights(rights))
+    }
+
+    /// Takes the key's formats away: its data is as it lies in memory from then on (`MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR`). Of keys
+    /// that were made with room for formats.
+    #[inline]
+    pub fn plain(self) -> Self {
+        self.with_operation(ConfigureKey::plain)
+    }
+
+    /// How many errors of signatures have been told of the key, and 1 before there was any. The device tells of the first error after
+    /// each new number, and of no other. So it goes into the key's first request, and into the first after each error.
+    ///
+    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`); `devx::SignatureKey` does, too.
+    #[inline]
+    pub fn signature_errors(self, count: u32) -> Self {
+        self.with_operation(|key| key.signature_errors(count))
+    }
+}
+
+impl<P: KeyList> Request<ConfigureKey, P> {
+    /// Has the device check, make and take out signatures of blocks where data goes through the key (`mlx5dv_wr_set_mkey_sig_block`).
+    /// Comes after the list. The key was made with room for one format at least. The requests of
+    /// [`BlockSignature::set_psvs`] must follow.
+    ///
+    /// Addresses and lengths by the key count bytes as they are on the wire. Its list has bytes as they are in memory.
+    ///
+    /// ```
+    /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
+    /// use blueflame::wqe::{self, BlockSignature, BlockSize, Escape, Fence, Guard, KeyRights, Psvs, Seed};
+    /// use blueflame::wqe::{Signature, SignedBlocks, T10Dif};
+    ///
+    /// /// Writes 8 blocks of 512 bytes to the peer, with a T10-DIF behind each that is not in memory.
+    /// fn write(sq: &mut SendQueue<transport::Rc>, key: Rkey, psvs: Psvs, data: Sge, to: Remote) -> Result<(), PostError> {
+    ///     let dif = T10Dif {
+    ///         guard: Guard::Crc,
+    ///         seed: Seed::Zeros,
+    ///         app_tag: 0,
+    ///         ref_tag: 100,
+    ///         increment: true,
+    ///         escape: Escape::Never,
+    ///     };
+    ///     let blocks = SignedBlocks { size: BlockSize::B512, signature: Signature::T10Dif(dif) };
+    ///     let signature = BlockSignature::on_wire(blocks);
+    ///     let configure = wqe::configure_key(key, 4).rights(KeyRights::NONE).signature_errors(1);
+    ///     let source = Sge { addr: 0, length: 8 * (512 + 8), lkey: blueflame::Lkey(key.0) };
+    ///     let mut batch = sq.batch();
+    ///     // SAFETY: the memory stays registered, and unchanged until it is written.
+    ///     unsafe { batch.push_unchecked(&configure.list([data]).signature(signature, psvs))? };
+    ///     for set_psv in signature.set_psvs(psvs) {
+    ///         batch.push(&set_psv)?;
+    ///     }
+    ///     // SAFETY: as above.
+    ///     unsafe { batch.push_unchecked(&wqe::write(to).gather([source]).fence(Fence::Small).signaled(WrId(1)))? };
+    ///     batch.ring_doorbell();
+    ///     Ok(())
+    /// }
+    /// ```
+    #[inline]
+    pub fn signature(
+        self,
+        signature: BlockSignature,
+        psvs: Psvs,
+    ) -> Request<ConfigureKey, Formatted<P, SignatureFormat>> {
+        self.with_formats(SignatureFormat { signature, psvs })
+    }
+
+    /// Puts formats behind the list.
+    #[inline]
+    pub(super) fn with_formats<F: Formats>(self, formats: F) -> Request<ConfigureKey, Formatted<P, F>> {
+        let list = *self.payload();
+        self.with_operation(|key| key.formats(F::DS)).with_payload(Formatted { list, formats })
     }
 }
 

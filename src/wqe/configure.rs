@@ -67,6 +67,26 @@ impl ConfigureKey {
         self
     }
 
+    /// So many DS of formats follow.
+    pub(super) fn formats(mut self, ds: usize) -> Self {
+        self.0.umr.translation_offset = Be16::new(ds as u16);
+        self.0.mkey.flags_pd = self.0.mkey.flags_pd.or(Be32::new(umr::BSF_ENABLE));
+        self.plain()
+    }
+
+    /// It has the formats that follow, and none without.
+    pub(super) fn plain(mut self) -> Self {
+        self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_BSF_ENABLE));
+        self
+    }
+
+    /// So many errors of signatures have been told.
+    pub(super) fn signature_errors(mut self, count: u32) -> Self {
+        self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_SIG_ERR));
+        self.0.mkey.flags_pd = self.0.mkey.flags_pd.or(Be32::new((count & 1) << umr::SIG_ERR_SHIFT));
+        self
+    }
+
     /// The list is in memory.
     pub(super) fn pointed(mut self) -> Self {
         self.0.umr.flags = 0;

@@ -60,6 +60,13 @@ pub enum EncodeError {
         /// Bytes that the device reads.
         needed: usize,
     },
+    /// A memory key with formats (signatures, encryption) of more bytes than they count.
+    FormattedTooLong {
+        /// Bytes behind the key.
+        bytes: u64,
+        /// The most that formats count.
+        limit: u32,
+    },
 }
 
 // Constructors out of line: the checks that lead here are in the hot path, building the value is not.
@@ -101,6 +108,11 @@ impl EncodeError {
     }
 
     #[cold]
+    pub(super) fn formatted_too_long(bytes: u64) -> Self {
+        Self::FormattedTooLong { bytes, limit: u32::MAX }
+    }
+
+    #[cold]
     pub(super) fn wqe_too_long(ds: usize) -> Self {
         Self::WqeTooLong { ds, limit: Ds::MAX }
     }
@@ -131,6 +143,9 @@ impl fmt::Display for EncodeError {
             }
             Self::KeyListCut { bytes, needed } => {
                 write!(f, "{bytes} bytes of a list in memory of which the device reads {needed}")
+            }
+            Self::FormattedTooLong { bytes, limit } => {
+                write!(f, "{bytes} bytes behind a memory key with formats, they count at most {limit}")
             }
         }
     }

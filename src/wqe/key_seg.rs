@@ -6,6 +6,7 @@ use static_assertions::const_assert_eq;
 
 use super::be::{Be16, Be32, Be64};
 use super::ds::DsWords;
+use super::format_seg::SigBsfSeg;
 use crate::types::{DS_BYTES, Lkey};
 
 /// UMR control segment: what is to change of a memory key, and what must hold of it
@@ -15,7 +16,7 @@ use crate::types::{DS_BYTES, Lkey};
 ///   0  inline (1), check free (2), translation offset (1), check QPN (1), 0 (3)
 ///   1  0 (24)
 ///   4  entries that follow, in 16 bytes (16)
-///   6  where in the key's list they go, in 16 bytes (16)
+///   6  where in the key's list they go, in 16 bytes; if it is not said that this is there: formats that follow, in 16 bytes (16)
 ///   8  which fields of the memory key segment count (64)
 ///  16  0 (256)
 /// ```
@@ -28,7 +29,8 @@ pub struct UmrCtrlSeg {
     pub rsvd0: [u8; 3],
     /// Entries, in units of 16 bytes; a multiple of 4.
     pub klm_octowords: Be16,
-    /// Where in the list they go, in units of 16 bytes.
+    /// Where in the list they go, in units of 16 bytes; or without [`umr::TRANSLATION_OFFSET`] how many formats follow
+    /// (`bsf_octowords`), in such units.
     pub translation_offset: Be16,
     /// [`umr`] mask: fields of [`MkeySeg`] that count.
     pub mkey_mask: Be64,
@@ -50,7 +52,7 @@ const_assert_eq!(offset_of!(UmrCtrlSeg, rsvd1), 16);
 ///   0  0 (1), free (1), 0 (6)
 ///   2  0 (1), atomic (1), remote write (1), remote read (1), local write (1), local read (1), 0 (2)
 ///   4  QPN (24), lowest byte of the key (8)
-///  12  flags, protection domain (24)
+///  12  0 (1), has formats (1), 0 (3), signature errors so far (1), 0 (2), protection domain (24)
 ///  16  first address (64)
 ///  24  bytes (64)
 ///  32  signature list (32)
@@ -72,7 +74,7 @@ pub struct MkeySeg {
     pub qpn_mkey: Be32,
     /// Zero.
     pub reserved2: Be32,
-    /// Flags, and the protection domain in bits 23:0.
+    /// [`umr::BSF_ENABLE`], signature errors so far, and the protection domain in bits 23:0.
     pub flags_pd: Be32,
     /// First address of the region.
     pub start_addr: Be64,
@@ -200,6 +202,10 @@ pub mod umr {
     pub const MASK_LEN: u64 = 1;
     /// Mask: first address.
     pub const MASK_START_ADDR: u64 = 1 << 6;
+    /// Mask: signature errors so far.
+    pub const MASK_SIG_ERR: u64 = 1 << 9;
+    /// Mask: whether it has formats.
+    pub const MASK_BSF_ENABLE: u64 = 1 << 12;
     /// Mask: lowest byte of the key.
     pub const MASK_MKEY: u64 = 1 << 13;
     /// Mask: QPN.
@@ -217,6 +223,11 @@ pub mod umr {
 
     /// `op` of the first entry of a list that repeats (`0x400`; Linux calls it `MLX5_STRIDE_BLOCK_OP`).
     pub const REPEAT: u32 = 0x400;
+
+    /// `flags_pd`: it has formats.
+    pub const BSF_ENABLE: u32 = 1 << 30;
+    /// `flags_pd`: where the lowest bit of the number of signature errors is.
+    pub const SIG_ERR_SHIFT: u32 = 26;
 
     /// `free`: it is.
     pub const FREE: u8 = 1 << 6;
@@ -246,6 +257,7 @@ macro_rules! words {
 
 words!(UmrCtrlSeg, 3);
 words!(MkeySeg, 4);
+words!(SigBsfSeg, 4);
 
 impl From<RepeatBlockSeg> for DsWords {
     #[inline]

@@ -39,6 +39,8 @@ mod ds;
 mod error;
 mod ethernet;
 mod flags;
+mod format_seg;
+mod formatted;
 mod key_change;
 mod key_list;
 mod key_seg;
@@ -52,6 +54,7 @@ mod payload;
 mod request;
 mod sealed;
 pub mod seg;
+mod signature;
 mod sink;
 mod template;
 mod to;
@@ -72,10 +75,14 @@ pub use limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
 pub use operation::SupportedOn;
 pub use operations::{
     CompareSwap, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Nop, Read,
-    Remote, Send, SendImm, SendInval, Write, WriteImm,
+    Remote, Send, SendImm, SendInval, SetPsv, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
+pub use signature::{
+    BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard, Psvs, Seed, Signature, SignatureBytes,
+    SignedBlocks, T10Dif, set_psv,
+};
 pub use template::{GatherLen, InlineLen, TemplatePayload};
 pub use to::{Destination, To};
 pub use window::{BindWindow, Invalidate, Window, WindowRights};

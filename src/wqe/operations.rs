@@ -1,6 +1,7 @@
 //! The operations: one table. Knows no request and no queue.
 use super::address::{AddressVector, DcAddress, DcStream, UdAddress};
 use super::be::Be32;
+use super::format_seg::SetPsvSeg;
 use super::opcode::Opcode;
 use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
@@ -46,10 +47,12 @@ macro_rules! operations {
     (@segment $self:ident, remote) => { RaddrSeg::from($self.remote) };
     (@segment $self:ident, operands) => { $self.operands };
     (@segment $self:ident, masks) => { $self.masks };
+    (@segment $self:ident, segment) => { $self.segment };
 
     (@names remote, $op:ident) => { impl HasRemote for $op {} };
     (@names operands, $op:ident) => {};
     (@names masks, $op:ident) => {};
+    (@names segment, $op:ident) => {};
 
     (@on Ud, $op:ident) => { impl<V: AddressVector> SupportedOn<Ud> for To<$op, UdAddress<V>> {} };
     (@on Dci, $op:ident) => {
@@ -77,9 +80,11 @@ operations! {
     MaskedFetchAdd64:      AtomicMaskedFa/BYTES_8, [remote operands],        [],        [Fetches u64],  [Rc Xrc Dci];
     MaskedCompareSwap32:   AtomicMaskedCs/BYTES_4, [remote operands],        [],        [Fetches Be32], [Rc Xrc Dci];
     MaskedCompareSwap64:   AtomicMaskedCs/BYTES_8, [remote operands masks],  [],        [Fetches u64],  [Rc Xrc Dci];
+    SetPsv:                SetPsv,                 [segment],                [],        [],             [Rc];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
-    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none], [Rc]
+    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats (formatted.rs), or none],
+    // [Rc]
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 
@@ -194,4 +199,10 @@ pub struct MaskedCompareSwap64 {
     pub(super) remote: Remote,
     pub(super) operands: AtomicSeg,
     pub(super) masks: AtomicSeg,
+}
+
+/// Sets a signature value (PSV): what the signatures of a key's next transfer begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetPsv {
+    pub(super) segment: SetPsvSeg,
 }

@@ -1,6 +1,8 @@
 //! For code that is generic over requests: what the methods of requests ask of their parts. Hidden: nobody else needs the names.
 pub use super::ethernet::InlineHeaders;
+pub use super::formatted::{Formats, Formatted, KeyList};
 pub use super::key_list::{Interleaved, Pieces, PiecesAt, Unchanged};
 pub use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
 pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Payload, Registered};
+pub use super::signature::SignatureFormat;
 pub use super::window::Piece;

@@ -9,6 +9,7 @@ pub use super::be::{Be16, Be32, Be64};
 use super::bytes::take8;
 use super::ds::DsWords;
 use super::flags::bits;
+pub use super::format_seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 pub use super::key_seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
 pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};

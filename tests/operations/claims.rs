@@ -50,6 +50,12 @@ pub(crate) const CLAIMS: &[Claim] = &[
     },
     Claim { column: "RC", proof: Proof::Libmlx5, test: (KEYS, "lists_and_interleaved"), operations: &["ConfigureKey"] },
     Claim {
+        column: "RC",
+        proof: Proof::Golden("rdma-core `providers/mlx5/qp.c`, `mlx5_umr_set_psv`"),
+        test: ("tests/send_queue/signatures.rs", "a_signature_value_is_set"),
+        operations: &["SetPsv"],
+    },
+    Claim {
         column: "UC",
         proof: Proof::Libmlx5,
         test: (WINDOWS, "on_unreliable_connections"),

@@ -20,6 +20,7 @@ const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
 const MASKS: Segment = Segment { name: "masks", ds: 1 };
 const UMR: Segment = Segment { name: "UMR control", ds: 3 };
 const MKEY: Segment = Segment { name: "memory key", ds: 4 };
+const PSV: Segment = Segment { name: "signature value", ds: 1 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
 const XRC: Segment = Segment { name: "XRC segment", ds: 1 };
@@ -133,7 +134,8 @@ table! {
         MaskedFetchAdd64 wqe::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
         BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
         Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
-        ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none";
+        ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
+        SetPsv wqe::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

@@ -10,5 +10,6 @@ mod properties;
 mod register;
 mod retire;
 mod rig;
+mod signatures;
 mod window;
 mod xrc;

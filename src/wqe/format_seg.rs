@@ -1,0 +1,189 @@
+//! The segments that say how a memory key's data is formatted ("byte stream format", BSF), and that set what signatures begin with.
+//! Each has its field map (byte offsets, big endian) and its layout. Knows no request.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+use super::be::{Be16, Be32, Be64};
+use super::ds::DsWords;
+use crate::types::DS_BYTES;
+
+/// Signatures of blocks, in memory and on the wire (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_bsf`).
+///
+/// ```text
+///   0  size (2), 0 (1), same structure on both sides (1), 0 (4)
+///   1  bytes of a signature that are checked (8)
+///   2  bytes that are copied, of the same structure; else size of the wire's blocks (8)
+///   3  size of blocks in memory (8)
+///   4  bytes of raw data, all ones for as many as there are (32)
+///   8  on the wire: format (8), signature value (24)
+///  12  in memory: the same
+///  16  of transactions: 0 (128)
+///  32  on the wire: T10-DIF
+///  48  in memory: T10-DIF
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct SigBsfSeg {
+    /// Size of this in the two highest bits, [`bsf::SAME_STRUCTURE`].
+    pub bsf_size_sbs: u8,
+    /// A bit for each byte of a signature that is checked.
+    pub check_byte_mask: u8,
+    /// A bit for each byte that is copied, or the number of a block size.
+    pub wire: u8,
+    /// The number of a block size.
+    pub mem: u8,
+    /// Bytes of raw data.
+    pub raw_data_size: Be32,
+    /// Format of a CRC in bits 31:24, number of the signature value in 23:0.
+    pub w_bfs_psv: Be32,
+    /// The same, of memory.
+    pub m_bfs_psv: Be32,
+    /// Zero.
+    pub ext: [Be32; 4],
+    /// T10-DIF on the wire.
+    pub w_inl: DifSeg,
+    /// T10-DIF in memory.
+    pub m_inl: DifSeg,
+}
+
+const_assert_eq!(size_of::<SigBsfSeg>(), 4 * DS_BYTES);
+const_assert_eq!(offset_of!(SigBsfSeg, bsf_size_sbs), 0);
+const_assert_eq!(offset_of!(SigBsfSeg, check_byte_mask), 1);
+const_assert_eq!(offset_of!(SigBsfSeg, wire), 2);
+const_assert_eq!(offset_of!(SigBsfSeg, mem), 3);
+const_assert_eq!(offset_of!(SigBsfSeg, raw_data_size), 4);
+const_assert_eq!(offset_of!(SigBsfSeg, w_bfs_psv), 8);
+const_assert_eq!(offset_of!(SigBsfSeg, m_bfs_psv), 12);
+const_assert_eq!(offset_of!(SigBsfSeg, ext), 16);
+const_assert_eq!(offset_of!(SigBsfSeg, w_inl), 32);
+const_assert_eq!(offset_of!(SigBsfSeg, m_inl), 48);
+
+/// What a T10-DIF consists of (`struct mlx5_bsf_inl`).
+///
+/// ```text
+///   0  valid (1), begins anew with each use (1), 0 (14)
+///   2  application tag (16)
+///   4  reference tag (32)
+///   8  kind of guard (8)
+///   9  repeats (1), 0 (3), guard begins with ones (1), 0 (3)
+///  13  0 (1), reference tag counts (1), 0 (4), escapes (2)
+///  14  bits of the application tag that are checked (16)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct DifSeg {
+    /// [`bsf::DIF_VALID`], [`bsf::DIF_REFRESH`].
+    pub vld_refresh: Be16,
+    /// Application tag.
+    pub dif_apptag: Be16,
+    /// Reference tag of the first block.
+    pub dif_reftag: Be32,
+    /// [`bsf::GUARD_CRC`] or [`bsf::GUARD_CHECKSUM`].
+    pub sig_type: u8,
+    /// [`bsf::DIF_REPEAT`], [`bsf::DIF_SEED`].
+    pub rp_inv_seed: u8,
+    /// Zero.
+    pub rsvd: [u8; 3],
+    /// [`bsf::INC_REFTAG`], and escapes.
+    pub dif_inc_ref_guard_check: u8,
+    /// Ones.
+    pub dif_app_bitmask_check: Be16,
+}
+
+const_assert_eq!(size_of::<DifSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(DifSeg, vld_refresh), 0);
+const_assert_eq!(offset_of!(DifSeg, dif_apptag), 2);
+const_assert_eq!(offset_of!(DifSeg, dif_reftag), 4);
+const_assert_eq!(offset_of!(DifSeg, sig_type), 8);
+const_assert_eq!(offset_of!(DifSeg, rp_inv_seed), 9);
+const_assert_eq!(offset_of!(DifSeg, rsvd), 10);
+const_assert_eq!(offset_of!(DifSeg, dif_inc_ref_guard_check), 13);
+const_assert_eq!(offset_of!(DifSeg, dif_app_bitmask_check), 14);
+
+impl DifSeg {
+    /// None.
+    pub(super) const NONE: Self = Self {
+        vld_refresh: Be16::new(0),
+        dif_apptag: Be16::new(0),
+        dif_reftag: Be32::new(0),
+        sig_type: 0,
+        rp_inv_seed: 0,
+        rsvd: [0; 3],
+        dif_inc_ref_guard_check: 0,
+        dif_app_bitmask_check: Be16::new(0),
+    };
+}
+
+/// What a signature begins with (`struct mlx5_wqe_set_psv_seg`).
+///
+/// ```text
+///   0  signature value (32)
+///   4  syndrome: 0 (16)
+///   8  CRC32, CRC32C (32), 0 (32); or CRC64 (64); or guard (16), application tag (16), reference tag (32)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct SetPsvSeg {
+    /// Number of the signature value.
+    pub psv_index: Be32,
+    /// Zero.
+    pub syndrome: Be16,
+    /// Zero.
+    pub reserved: [u8; 2],
+    /// What it becomes.
+    pub transient_signature: Be64,
+}
+
+const_assert_eq!(size_of::<SetPsvSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(SetPsvSeg, psv_index), 0);
+const_assert_eq!(offset_of!(SetPsvSeg, syndrome), 4);
+const_assert_eq!(offset_of!(SetPsvSeg, reserved), 6);
+const_assert_eq!(offset_of!(SetPsvSeg, transient_signature), 8);
+
+impl From<SetPsvSeg> for DsWords {
+    #[inline]
+    fn from(seg: SetPsvSeg) -> Self {
+        let first = u64::from(seg.psv_index.get()) << 32 | u64::from(seg.syndrome.get()) << 16;
+        let reserved = u64::from(u16::from_be_bytes(seg.reserved));
+        Self([Be64::new(first | reserved).to_bits(), seg.transient_signature.to_bits()])
+    }
+}
+
+/// Bits of the segments (`MLX5_BSF_*`, `MLX5_BFS_*`, `MLX5_T10DIF_*`).
+pub mod bsf {
+    /// Size: 64 bytes, with T10-DIFs.
+    pub const WITH_INLINE: u8 = 2 << 6;
+    /// Blocks are of the same structure on both sides.
+    pub const SAME_STRUCTURE: u8 = 1 << 4;
+
+    /// Format: CRC32.
+    pub const CRC32: u32 = 0x20 << 24;
+    /// Format: CRC32C.
+    pub const CRC32C: u32 = 0x40 << 24;
+    /// Format: CRC64-XP10.
+    pub const CRC64_XP10: u32 = 0x50 << 24;
+    /// Format: a CRC for each block.
+    pub const CRC_REPEAT: u32 = 0x2 << 24;
+    /// Format: it begins with zeros.
+    pub const CRC_SEED_ZERO: u32 = 0x1 << 24;
+
+    /// T10-DIF: there is one.
+    pub const DIF_VALID: u16 = 1 << 15;
+    /// T10-DIF: it begins with the tags that are here.
+    pub const DIF_REFRESH: u16 = 1 << 14;
+    /// T10-DIF: one for each block.
+    pub const DIF_REPEAT: u8 = 1 << 7;
+    /// T10-DIF: the guard begins with ones.
+    pub const DIF_SEED: u8 = 1 << 3;
+    /// T10-DIF: the guard is a CRC.
+    pub const GUARD_CRC: u8 = 1;
+    /// T10-DIF: the guard is a checksum of IP.
+    pub const GUARD_CHECKSUM: u8 = 2;
+    /// T10-DIF: the reference tag counts blocks.
+    pub const INC_REFTAG: u8 = 1 << 6;
+    /// T10-DIF: not checked where the application tag is ones.
+    pub const APPTAG_ESCAPE: u8 = 1;
+    /// T10-DIF: not checked where both tags are ones.
+    pub const APPREF_ESCAPE: u8 = 2;
+}

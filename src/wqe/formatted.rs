@@ -1,0 +1,78 @@
+//! A key's list with formats behind it (BSF): signatures, encryption. Knows no format and no request.
+use super::error::EncodeError;
+use super::key_list::{Interleaved, Pieces, Strided, Unchanged};
+use super::limits::Limits;
+use super::payload::{EntryList, Payload, Sge};
+use super::sealed::Sealed;
+use super::sink::Sink;
+
+/// Segments that say how a key's data is formatted.
+pub trait Formats: Sealed + Copy {
+    /// DS of all of them.
+    const DS: usize;
+
+    /// Writes them.
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// What is behind a key, as its request has it: a list in the WQE, or none. (No public driver has formats behind a list in memory.)
+pub trait KeyList: Payload {
+    /// Bytes behind the key; 0 if the request does not say.
+    fn bytes(&self) -> u64;
+}
+
+impl KeyList for Unchanged {
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl<L: EntryList<Sge>> KeyList for Pieces<L> {
+    fn bytes(&self) -> u64 {
+        self.list.entries().iter().map(|sge| u64::from(sge.length)).sum()
+    }
+}
+
+impl<L: EntryList<Strided>> KeyList for Interleaved<L> {
+    fn bytes(&self) -> u64 {
+        Self::bytes(self)
+    }
+}
+
+/// A list with formats behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Formatted<P, F> {
+    pub(super) list: P,
+    pub(super) formats: F,
+}
+
+impl<P, F> Sealed for Formatted<P, F> {}
+impl<P: KeyList, F: Formats> Payload for Formatted<P, F> {
+    const MAX_DS: Option<usize> = match P::MAX_DS {
+        Some(ds) => Some(ds + F::DS),
+        None => None,
+    };
+    const INLINE: bool = false;
+    const NEEDS: Limits = Limits::NONE;
+
+    #[inline(always)]
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        let bytes = self.list.bytes();
+        if bytes > u32::MAX.into() {
+            return Err(EncodeError::formatted_too_long(bytes));
+        }
+        Ok(self.list.ds(limits)? + F::DS)
+    }
+
+    #[inline(always)]
+    fn has_static_size(&self) -> bool {
+        // It is longer than a WQEBB, so that nothing is won.
+        false
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.list.encode(sink);
+        self.formats.encode(sink);
+    }
+}

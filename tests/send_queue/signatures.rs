@@ -1,0 +1,102 @@
+//! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write any.)
+
+use blueflame::transport::Rc;
+use blueflame::types::{Lkey, Psv, Rkey, WrId};
+use blueflame::wqe::{
+    self, BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, EncodeError, Escape, Fence, Guard,
+};
+use blueflame::wqe::{MAX_SGE_BYTES, Psvs, Seed, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::{PostError, wqe::KeyRights};
+
+use crate::golden::check;
+use crate::rig::{Rig, Setup};
+
+const KEY: Rkey = Rkey(0x1234_5678);
+const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, lkey: Lkey(0x4142_4344) };
+const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
+const ZERO: [u8; 16] = [0; 16];
+
+const DIF: T10Dif = T10Dif {
+    guard: Guard::IpChecksum,
+    seed: Seed::Ones,
+    app_tag: 0x5152,
+    ref_tag: 0x6162_6364,
+    increment: true,
+    escape: Escape::AppAndRefTag,
+};
+const CRC: SignedBlocks = SignedBlocks {
+    size: BlockSize::B4096,
+    signature: Signature::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }),
+};
+const DIFS: SignedBlocks = SignedBlocks { size: BlockSize::B520, signature: Signature::T10Dif(DIF) };
+
+/// rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_set_psv_seg`; `qp.c`, `mlx5_umr_set_psv`.
+#[test]
+fn a_signature_value_is_set() {
+    let wqe = [
+        [0, 0x12, 0x34, 0x20, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0x28, 0, 0, 0, 0],
+        [0, 0x0a, 0x0b, 0x0c, 0, 0, 0, 0, 0xff, 0xff, 0x51, 0x52, 0x61, 0x62, 0x63, 0x64],
+    ];
+    let request = wqe::set_psv(PSVS.memory, DIFS.initial_value()).fence(Fence::Small).signaled(WrId(1));
+    check::<Rc, _, _>(request, &wqe, false);
+}
+
+/// `wqe.h`, `struct mlx5_bsf`; `qp.c`, `mlx5_umr_fill_sig_bsf`.
+#[test]
+fn formats_follow_the_list() {
+    let signature = BlockSignature::on_both(CRC, DIFS).check(SignatureBytes::GUARD | SignatureBytes(1));
+    let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).signature_errors(3);
+    let request = request.list([DATA]).signature(signature, PSVS).signaled(WrId(1));
+    let wqe = [
+        [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, 16, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],
+        // 4 DS of list, 4 of formats; length, errors, formats, key, rights, free.
+        [0x80, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 0, 0x20, 0x3c, 0x32, 0x01],
+        ZERO,
+        ZERO,
+        // Remote read; formats, and an odd number of errors.
+        [0, 0, 0x10, 0, 0xff, 0xff, 0xff, 0x78, 0, 0, 0, 0, 0x44, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0],
+        ZERO,
+        ZERO,
+        [0, 0, 0x10, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
+        ZERO,
+        ZERO,
+        ZERO,
+        // With T10-DIFs; check; 520 on the wire, 4096 in memory; any length; PSVs, memory's with CRC32C that begins with zeros.
+        [0x80, 0xc1, 2, 3, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 0x43, 0x0a, 0x0b, 0x0c],
+        ZERO,
+        // Valid, begins anew; tags; a checksum that begins with ones; counts, escapes.
+        [0xc0, 0, 0x51, 0x52, 0x61, 0x62, 0x63, 0x64, 2, 0x88, 0, 0, 0, 0x42, 0xff, 0xff],
+        ZERO,
+    ];
+    check::<Rc, _, _>(request, &wqe, false);
+}
+
+#[test]
+fn what_is_not_of_one_structure_is_not_copied() {
+    let all = SignatureBytes::ALL;
+    assert_eq!(BlockSignature::on_both(CRC, DIFS).copy(all), Err(DifferentBlocks));
+    assert_eq!(BlockSignature::on_wire(CRC).copy(all), Err(DifferentBlocks));
+    let larger = SignedBlocks { size: BlockSize::B4160, ..CRC };
+    assert_eq!(BlockSignature::on_both(CRC, larger).copy(all), Err(DifferentBlocks));
+    assert!(BlockSignature::on_both(CRC, CRC).copy(all).is_ok());
+}
+
+#[test]
+fn what_formats_cannot_count_is_refused() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let signature = BlockSignature::on_wire(CRC);
+    let long = Sge { length: MAX_SGE_BYTES, ..DATA };
+    // SAFETY: no device looks; nothing is posted; so below.
+    let posted = unsafe { sq.post_unchecked(&wqe::configure_key(KEY, 4).list([long; 3]).signature(signature, PSVS)) };
+    let error = EncodeError::FormattedTooLong { bytes: 3 * u64::from(MAX_SGE_BYTES), limit: u32::MAX };
+    assert_eq!(posted, Err(PostError::Encode(error)));
+    assert_eq!(error.to_string(), "6442450941 bytes behind a memory key with formats, they count at most 4294967295");
+    // With 48 entries there would be 60 DS.
+    let list = [Sge { length: 1, ..DATA }; 52];
+    let request = wqe::configure_key(KEY, 52).list(&list[..]).signature(signature, PSVS);
+    // SAFETY: as above.
+    let posted = unsafe { sq.post_unchecked(&request) };
+    assert_eq!(posted, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
+}
