@@ -3,9 +3,9 @@
 //! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use blueflame::cq::{CqeError, Grh, GrhKind, Side, WcStatus};
+use blueflame::cq::{CqeError, Grh, GrhKind, Side, WcStatus, real_time_nanoseconds};
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, Qpn, WrId};
 use blueflame::verbs::{
@@ -216,6 +216,51 @@ fn paths_that_cannot_be_are_refused() {
     assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
     let nobody = Endpoint { lid: 0, gid: Gid::default(), ..pair.qp.endpoint(&path) };
     assert!(matches!(path.route(&nobody), Err(Error::PeerWithoutAddress { .. })));
+}
+
+/// A queue pair whose timestamps are the time, on devices that have it: that of `softhca-run --real-time`, for one.
+#[test]
+fn timestamps_are_the_time() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let real_time = device.completion_queue(64).real_time(true).build();
+    if std::env::var_os("SOFTHCA_DEVICES").is_some() {
+        let set = std::env::var("SOFTHCA_REAL_TIME").is_ok_and(|set| set == "1");
+        let ethernet = device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet;
+        assert_eq!(real_time.is_ok(), set && ethernet);
+    }
+    let mut cq = match real_time {
+        Ok(cq) => cq,
+        Err(error) => return assert_eq!(error, Error::Unsupported { what: "real-time timestamps" }),
+    };
+    let other = device.completion_queue(64).build().expect("a CQ");
+    let differ = pd.queue_pair::<Ud>(cq.handle(), other.handle()).sends(1).build().expect_err("two formats");
+    assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
+    let path = device.path(1, None).expect("a path");
+    let mut pair = pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(4).receives(1).inline(40).build().expect("a QP");
+    let mut pool = Pool::new(&pd, SLOT, Access::LOCAL_WRITE).expect("a pool");
+    let buffer = pool.take(SLOT).expect("all of it");
+    // SAFETY: the buffer lives as long as the queue.
+    unsafe { pair.rq.as_mut().expect("receives").post(WrId(0), &[buffer.sge_of(0..SLOT)]) }.expect("room");
+    pair.activate(&path, QKEY).expect("ready to send");
+    let route = path.route(&pair.qp.endpoint(&path)).expect("a route");
+    let to = pd.address(&route).expect("an address handle").queue_pair(pair.qp.qpn(), QKEY);
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    let before = now();
+    pair.sq.post(&wqe::send().to(to).inline(b"to itself").signaled(WrId(1))).expect("room");
+    for _ in 0..2 {
+        let begin = Instant::now();
+        let stamp = loop {
+            if let Some(cqe) = cq.poll() {
+                cqe.check().unwrap_or_else(|error| panic!("{error}"));
+                break Duration::from_nanos(real_time_nanoseconds(cqe.timestamp()));
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        };
+        // The device's clock is not adjusted while it is open.
+        let slack = Duration::from_millis(200);
+        assert!((before - slack..=now() + slack).contains(&stamp), "{before:?} {stamp:?}");
+    }
 }
 
 /// A cache that is full forgets the route that was not asked for longest, and no more.

@@ -1,5 +1,7 @@
 //! Configuration of a device: its ports, its limits, and how it learns of doorbells.
 
+use std::time::Duration;
+
 /// Which network a port is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
@@ -198,6 +200,9 @@ pub struct DeviceConfig {
     /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep at hand:
     /// as on a ConnectX-5. `false`: they make a key for each region, by a command (`umr_modify_entity_size_disabled`).
     pub umr_registers: bool,
+    /// What time it was when the clock of [`crate::device::Device::step`] was 0, since 1970: so queues can have the time in their
+    /// timestamps (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx and later). `None`: they have that clock alone.
+    pub real_time: Option<Duration>,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
     /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
     /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
@@ -221,7 +226,14 @@ impl DeviceConfig {
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),
             umr_registers: true,
+            real_time: None,
             sink: false,
         }
+    }
+
+    /// Whether queues can have the time in their timestamps. Of QPs a capability of RoCE says so, which InfiniBand ports have not.
+    #[must_use]
+    pub fn has_real_time(&self) -> bool {
+        self.real_time.is_some() && self.ports.iter().all(|port| port.link == LinkLayer::Ethernet)
     }
 }

@@ -221,6 +221,16 @@ pub enum InlineHeaders {
     TcpUdp,
 }
 
+/// What the timestamps of a queue's completions are (QPC, SQC, RQC.ts_format).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimestampFormat {
+    /// Nanoseconds since the clock of [`crate::device::Device::step`] was 0.
+    #[default]
+    FreeRunning,
+    /// The time: seconds since 1970 in the upper half, nanoseconds in the lower one.
+    RealTime,
+}
+
 /// Queue pair context, as given at creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpContext {
@@ -249,6 +259,9 @@ pub struct QpContext {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_res).
     pub scatter_to_cqe_res: u32,
+    /// What the timestamps of its completions are. Real time is for devices that have it
+    /// ([`crate::config::DeviceConfig::has_real_time`]).
+    pub timestamps: TimestampFormat,
     /// DC: its streams, if it has any. Without, the QP fails with any of its requests.
     pub streams: Option<DciStreams>,
     /// What it may do that a user's QP may not.

@@ -155,6 +155,7 @@ impl Program {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
+            timestamps: TimestampFormat::FreeRunning,
             streams: None,
             privileges: Privileges::default(),
         };

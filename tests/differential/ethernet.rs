@@ -82,11 +82,16 @@ fn geometries<T: Link>() {
 /// Runs this test in a process of its own, on an Ethernet port of a device that needs `headers` inline. Says whether this is
 /// that process.
 pub(crate) fn alone(test: &str, headers: &str) -> bool {
+    alone_as(test, (INLINE_HEADERS, headers))
+}
+
+/// The same of a device with another setting.
+pub(crate) fn alone_as(test: &str, setting: (&str, &str)) -> bool {
     const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    run_again(&[test], &[(INSIDE, "1"), (LINK, "ethernet"), (INLINE_HEADERS, headers)]);
+    run_again(&[test], &[(INSIDE, "1"), (LINK, "ethernet"), setting]);
     false
 }
 

@@ -14,10 +14,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use rdma_sys as sys;
+use rdma_sys::ibv_create_cq_wc_flags as with;
 
 use crate::cases;
 use crate::completions::view;
-use crate::ethernet::alone;
+use crate::ethernet::{alone, alone_as};
 use crate::post::{self, Way};
 use crate::twin::{Link, wait};
 use crate::verbs::{CqeBytes, Fabric, Geometry, PolledCq, RawQp};
@@ -244,9 +245,8 @@ struct Failed {
 }
 
 impl Failed {
+    /// With all that verbs tells of completions.
     fn new<T: Link>(fabric: &Fabric) -> Self {
-        let geometry = Geometry { sends: 512, receives: 512, ..Geometry::default() };
-        use sys::ibv_create_cq_wc_flags as with;
         let flags = with::IBV_WC_EX_WITH_BYTE_LEN.0
             | with::IBV_WC_EX_WITH_IMM.0
             | with::IBV_WC_EX_WITH_QP_NUM.0
@@ -258,6 +258,11 @@ impl Failed {
             | with::IBV_WC_EX_WITH_CVLAN.0
             | with::IBV_WC_EX_WITH_FLOW_TAG.0
             | with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0;
+        Self::telling::<T>(fabric, flags)
+    }
+
+    fn telling<T: Link>(fabric: &Fabric, flags: u32) -> Self {
+        let geometry = Geometry { sends: 512, receives: 512, ..Geometry::default() };
         let [send_cq, recv_cq] = [(); 2].map(|()| PolledCq::extended(&fabric.device, 1024, 64, flags.into()));
         let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), null_mut(), &geometry);
         // SAFETY: alive as long as the handle, which is dropped here. The queues are dropped unused.
@@ -359,6 +364,44 @@ fn any_fields() {
 fn any_fields_of_frames() {
     if alone("extended::any_fields_of_frames", "none") {
         compare::<transport::RawPacket<InlineNone>>(true, cases(20));
+    }
+}
+
+/// Queues whose timestamps are the time: libmlx5 tells them as they are, seconds and nanoseconds, whatever they are.
+#[test]
+fn any_real_time() {
+    if !alone_as("extended::any_real_time", ("SOFTHCA_REAL_TIME", "1")) {
+        return;
+    }
+    type Frames = transport::RawPacket<InlineNone>;
+    let fabric = Fabric::new();
+    let wall_clock = with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0;
+    let mut failed = Failed::telling::<Frames>(&fabric, wall_clock);
+    let mut runner = TestRunner::new(Config::default());
+    for batch in 0..cases(4) {
+        let responder = batch % 2 == 0;
+        let list = proptest::collection::vec(cqes(responder), BATCH).new_tree(&mut runner).expect("bytes").current();
+        let cq = failed.complete::<Frames>(&fabric, responder);
+        for (n, (bytes, _)) in list.iter().enumerate() {
+            cq.patch(n as u32, 48, &bytes[48..56]);
+            // A success, of which libmlx5 looks at nothing else.
+            cq.patch(n as u32, 63, &[bytes[63] | cq.at(n as u32).bytes[63] & 1]);
+        }
+        for n in 0..BATCH {
+            let mut bytes = cq.peek().expect("written");
+            let stamp = view(&mut bytes, |cqe| cqe.timestamp());
+            let mut attr = sys::ibv_poll_cq_attr { comp_mask: 0 };
+            let raw = cq.as_raw().cast();
+            // SAFETY: an extended queue that is alive.
+            let told = unsafe {
+                assert_eq!(sys::ibv_start_poll(raw, &raw mut attr), 0, "libmlx5 sees the CQE, too");
+                let told = sys::ibv_wc_read_completion_wallclock_ns(raw);
+                sys::ibv_end_poll(raw);
+                told
+            };
+            assert_eq!(stamp, told, "this crate, libmlx5: batch {batch}, CQE {n}");
+            cq.polled();
+        }
     }
 }
 

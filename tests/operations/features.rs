@@ -76,6 +76,7 @@ pub(crate) const FEATURES: &[Feature] = &[
         EXTENDED,
         "the_clock_page_is_read_alike",
     ),
+    by_libmlx5("timestamps", "seconds and nanoseconds of queues in real time", EXTENDED, "any_real_time"),
     by_libmlx5("completions", "every syndrome has libmlx5's status", STATUSES, "every_syndrome_has_one_status"),
     by_libmlx5("completions", "arming for events", "tests/differential/events.rs", "arming_stores_the_same"),
     golden(

@@ -9,7 +9,7 @@ use std::time::Duration;
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, DciStreams, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr, QpContext, QpState,
-    ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, Transport,
+    ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat, Transport,
 };
 use softhca::device::Device;
 
@@ -178,6 +178,7 @@ impl Lab {
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             srq_faults: SrqFaults::default(),
             umr_registers: true,
+            real_time: None,
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");
@@ -257,6 +258,7 @@ impl Lab {
             dbr: record(n),
             uar,
             uidx: uidx.into(),
+            timestamps: TimestampFormat::default(),
             signal_all: qp.flags & 2 != 0,
             scatter_to_cqe_req: scatter,
             scatter_to_cqe_res: scatter,

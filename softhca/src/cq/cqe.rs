@@ -3,7 +3,6 @@
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
 use super::completion::{Completion, FrameInfo, ReceiveKind, Source};
-use std::time::Duration;
 
 /// Bytes of the part of a CQE that is not scattered data.
 pub(crate) const CQE64_BYTES: usize = 64;
@@ -77,12 +76,12 @@ pub(crate) struct Encoded {
 
 impl Encoded {
     /// Encodes `c` for a CQ with CQEs of `cqe_bytes` (64 or 128). `owner` is the owner bit of this pass over the ring,
-    /// `now` gives the timestamp, in nanoseconds.
+    /// `stamp` is the timestamp.
     ///
     /// Data longer than [`inline_capacity`] is cut. The QP checks that its data fits before it puts them into a CQE.
-    pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, now: Duration) -> Self {
+    pub(crate) fn new(c: &Completion, cqe_bytes: u32, owner: bool, stamp: u64) -> Self {
         let mut tail = [0; CQE64_BYTES];
-        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&nanos(now));
+        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&stamp.to_be_bytes());
         let (qpn, uidx, wqe_counter) = c.origin();
         let mut sender_opcode = 0;
         let mut data: &[u8] = &[];
@@ -144,11 +143,11 @@ impl Encoded {
     }
 
     /// The CQE that tells the driver to continue in another ring.
-    pub(crate) fn resize(cqe_bytes: u32, owner: bool, now: Duration) -> Self {
+    pub(crate) fn resize(cqe_bytes: u32, owner: bool, stamp: u64) -> Self {
         let mut bytes = [0; 128];
         let len = if cqe_bytes == 128 { 128 } else { CQE64_BYTES };
         let tail = &mut bytes[len - CQE64_BYTES..len];
-        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&nanos(now));
+        tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&stamp.to_be_bytes());
         tail[offset::OP_OWN] = opcode::RESIZE_CQ << 4 | u8::from(owner);
         Self { bytes, len }
     }
@@ -163,10 +162,6 @@ impl Encoded {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
-}
-
-fn nanos(now: Duration) -> [u8; 8] {
-    (now.as_nanos() as u64).to_be_bytes()
 }
 
 fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
@@ -194,7 +189,7 @@ mod tests {
     use super::super::completion::Syndrome;
     use super::*;
 
-    const NOW: Duration = Duration::from_nanos(0x0102_0304_0506_0708);
+    const NOW: u64 = 0x0102_0304_0506_0708;
 
     fn receive(kind: ReceiveKind, inline: Option<Vec<u8>>) -> Completion {
         Completion::Receive {

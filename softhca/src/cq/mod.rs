@@ -10,4 +10,4 @@ pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, Source, Syndrome
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;
 pub(crate) use packing::MAX_SESSION;
-pub(crate) use queue::{Cq, CqFailure};
+pub(crate) use queue::{Cq, CqFailure, nanoseconds};

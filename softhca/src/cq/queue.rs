@@ -31,6 +31,12 @@ struct Missed {
     is_repeated: bool,
 }
 
+/// What a clock that runs freely has in timestamps.
+pub(crate) fn nanoseconds(now: Duration) -> u64 {
+    // There are enough for 584 years.
+    now.as_nanos() as u64
+}
+
 /// Why a CQ takes no more CQEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CqFailure {
@@ -134,8 +140,14 @@ impl Cq {
         self.context.ignore_overrun = ignore;
     }
 
-    /// Writes the CQE of `c`. Returns the event that follows, if any.
-    pub(crate) fn write(&mut self, cqn: u32, c: &Completion, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
+    /// Writes the CQE of `c`, with timestamp `stamp`. Returns the event that follows, if any.
+    pub(crate) fn write(
+        &mut self,
+        cqn: u32,
+        (c, stamp): (&Completion, u64),
+        memory: &dyn HostMemory,
+        now: Duration,
+    ) -> Option<Event> {
         if self.failure.is_some() {
             return None;
         }
@@ -154,9 +166,9 @@ impl Cq {
             }
         }
         if let Some(packing) = self.context.packing {
-            return self.pack(packing, cqn, c, memory, now);
+            return self.pack(packing, cqn, (c, stamp), memory, now);
         }
-        let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), now);
+        let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), stamp);
         if let Err(fault) = self.put(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
@@ -187,11 +199,11 @@ impl Cq {
         &mut self,
         packing: CqPacking,
         cqn: u32,
-        c: &Completion,
+        (c, stamp): (&Completion, u64),
         memory: &dyn HostMemory,
         now: Duration,
     ) -> Option<Event> {
-        let cqe = Encoded::new(c, self.context.cqe_bytes, false, now);
+        let cqe = Encoded::new(c, self.context.cqe_bytes, false, stamp);
         if self.session.takes(packing, &cqe) {
             self.session.add(&cqe, c.is_solicited());
             return None;
@@ -344,7 +356,7 @@ impl Cq {
             let permitted = "a CQ not in error, and fewer than either ring holds";
             return Err(Error::BadValue { what: "CQEs not consumed", value: waiting.into(), permitted });
         }
-        self.put(&Encoded::resize(self.context.cqe_bytes, self.owner(), now), memory)?;
+        self.put(&Encoded::resize(self.context.cqe_bytes, self.owner(), nanoseconds(now)), memory)?;
         self.context = context;
         Ok(())
     }

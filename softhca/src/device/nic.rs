@@ -49,6 +49,7 @@ impl Device {
             dbr: context.dbr,
             uar: context.uar,
             uidx: context.uidx,
+            timestamps: context.timestamps,
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,

@@ -3,7 +3,7 @@
 use super::Device;
 use super::check::{self, value};
 use crate::config::{Gid, LinkLayer, PortConfig};
-use crate::context::{DciStreams, QpAttr, QpContext, ReceiveSource, Transport};
+use crate::context::{DciStreams, QpAttr, QpContext, ReceiveSource, TimestampFormat, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
@@ -24,6 +24,9 @@ impl Device {
         }
         if context.transport == Transport::Dc && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a DCI: its targets receive"));
+        }
+        if context.timestamps == TimestampFormat::RealTime && !self.config.has_real_time() {
+            return Err(Error::Unsupported("real time in timestamps"));
         }
         if context.streams.is_some() && context.transport != Transport::Dc {
             return Err(Error::Unsupported("streams of a QP that is no DCI"));

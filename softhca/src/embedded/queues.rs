@@ -3,7 +3,9 @@
 use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
-use crate::context::{CqContext, Privileges, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder};
+use crate::context::{
+    CqContext, Privileges, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat,
+};
 use crate::cq::INVALID_OP_OWN;
 use crate::error::{Error, Object};
 use crate::memory::page_bytes;
@@ -118,6 +120,7 @@ impl EmbeddedDevice {
             signal_all: o.signal_all,
             scatter_to_cqe_req: o.scatter_to_cqe_req,
             scatter_to_cqe_res: o.scatter_to_cqe_res,
+            timestamps: TimestampFormat::FreeRunning,
             streams: None,
             privileges: Privileges::default(),
         })?;

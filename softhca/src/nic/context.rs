@@ -1,6 +1,6 @@
 //! What the objects are made of: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
 
-use crate::context::{RqContext, SqContext};
+use crate::context::{RqContext, SqContext, TimestampFormat};
 
 /// Send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub(crate) struct SendQueueContext {
     pub(crate) dbr: u64,
     /// User index, 24 bits.
     pub(crate) uidx: u32,
+    pub(crate) timestamps: TimestampFormat,
     /// TIS; without one it executes NOPs alone.
     pub(crate) tis: Option<u32>,
     /// In the error state its WQEs are flushed.
@@ -32,6 +33,7 @@ pub(crate) struct ReceiveQueueContext {
     pub(crate) dbr: u64,
     /// User index, 24 bits.
     pub(crate) uidx: u32,
+    pub(crate) timestamps: TimestampFormat,
     /// Q counter; 0 is none.
     pub(crate) counter: u8,
     /// Customers' VLAN tags are taken out of frames, and go into the CQE.

@@ -119,7 +119,7 @@ impl ReceiveQueue {
         }
         let (uidx, wqe_counter) = (self.context.uidx, wqe.counter);
         let completion = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt: bytes.len() as u32, info };
-        resources.complete(self.context.cqn, &completion);
+        resources.complete(self.context.cqn, self.context.timestamps, &completion);
     }
 
     /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
@@ -177,7 +177,7 @@ impl ReceiveQueue {
             syndrome: failure.syndrome,
             vendor_syndrome: failure.vendor,
         };
-        resources.complete(self.context.cqn, &completion);
+        resources.complete(self.context.cqn, self.context.timestamps, &completion);
     }
 }
 

@@ -7,6 +7,7 @@ use super::{BAR_BYTES, FIRST_UAR, command_queue, identity};
 use crate::device::Device;
 use crate::event::Event;
 use crate::firmware::Firmware;
+use crate::resources::real_time;
 use crate::runner::Step;
 use crate::uar::UAR_PAGE_BYTES;
 use std::time::Duration;
@@ -160,6 +161,7 @@ impl Function {
             firmware: identity::firmware(generation),
             hardware: identity::device(generation),
             timer: self.now.as_nanos() as u64,
+            real_time: self.device.config().real_time.map_or(0, |zero| real_time(zero.saturating_add(self.now))),
             health_counter: (self.failed_at.unwrap_or(self.now).as_millis() / HEALTH_TICK.as_millis()) as u32,
             failed_at: self.failed_at.map(|at| at.as_secs() as u32),
         }

@@ -9,6 +9,7 @@
 //! | 0x200 | health buffer: what went wrong |
 //! | 0x1000 | internal timer, in ticks of CQE timestamps |
 //! | 0x1010 | health counter |
+//! | 0x1040 | the time, if timestamps can have it: seconds, nanoseconds |
 
 use super::command_queue::{LOG_SLOTS, LOG_STRIDE};
 
@@ -30,6 +31,8 @@ const HEALTH_SYNDROME: u64 = 0x23c;
 const TIMER_HIGH: u64 = 0x1000;
 const TIMER_LOW: u64 = 0x1004;
 const HEALTH_COUNTER: u64 = 0x1010;
+const REAL_TIME_HIGH: u64 = 0x1040;
+const REAL_TIME_LOW: u64 = 0x1044;
 
 /// Revision of the command interface.
 const INTERFACE: u32 = 5;
@@ -61,6 +64,8 @@ pub(super) struct Facts {
     pub(super) hardware: u16,
     /// Ticks of the internal timer.
     pub(super) timer: u64,
+    /// Seconds since 1970 in the upper half, nanoseconds in the lower one; 0 of a device that has no such time.
+    pub(super) real_time: u64,
     /// It advances as long as the device is well.
     pub(super) health_counter: u32,
     /// The device has failed, at this second.
@@ -120,6 +125,8 @@ impl InitSegment {
             HEALTH_SYNDROME => facts.failed_at.map_or(0, |_| INTERNAL_ERROR),
             TIMER_HIGH => (facts.timer >> 32) as u32,
             TIMER_LOW => facts.timer as u32,
+            REAL_TIME_HIGH => (facts.real_time >> 32) as u32,
+            REAL_TIME_LOW => facts.real_time as u32,
             HEALTH_COUNTER => facts.health_counter,
             _ => 0,
         }
@@ -166,8 +173,14 @@ impl InitSegment {
 mod tests {
     use super::*;
 
-    const FACTS: Facts =
-        Facts { firmware: [16, 35, 4030], hardware: 0x1017, timer: 0x1_0000_0002, health_counter: 7, failed_at: None };
+    const FACTS: Facts = Facts {
+        firmware: [16, 35, 4030],
+        hardware: 0x1017,
+        timer: 0x1_0000_0002,
+        real_time: 0x3_0000_0004,
+        health_counter: 7,
+        failed_at: None,
+    };
 
     #[test]
     fn registers_are_where_linux_reads_them() {
@@ -186,6 +199,8 @@ mod tests {
             (0x1000, 1),
             (0x1004, 2),
             (0x1010, 7),
+            (0x1040, 3),
+            (0x1044, 4),
             (0x1ffc, 0),
         ];
         for (at, word) in expected {

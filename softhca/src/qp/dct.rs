@@ -11,7 +11,9 @@ use super::replies;
 use super::request::MAX_MESSAGE;
 use super::timer;
 use crate::config::PortConfig;
-use crate::context::{DctContext, DctState, Privileges, QpAttr, QpContext, QpState, ReceiveSource, Transport};
+use crate::context::{
+    DctContext, DctState, Privileges, QpAttr, QpContext, QpState, ReceiveSource, TimestampFormat, Transport,
+};
 use crate::event::{DctEvent, Event};
 use crate::packet::{AethSyndrome, ConnectEth, DcEth, NakCode, Operation, Packet};
 use crate::resources::Resources;
@@ -226,6 +228,8 @@ impl Dct {
             signal_all: false,
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: c.scatter_to_cqe_res,
+            // Its context has no format.
+            timestamps: TimestampFormat::FreeRunning,
             streams: None,
             privileges: Privileges::default(),
         };

@@ -186,7 +186,7 @@ impl Receives {
         if qp.attr.out_of_order == Some(true) {
             self.unordered.push(completion);
         } else {
-            resources.complete(cqn, &completion);
+            resources.complete(cqn, qp.context.timestamps, &completion);
         }
     }
 
@@ -196,7 +196,7 @@ impl Receives {
         let any = !self.unordered.is_empty();
         self.rng.shuffle(&mut self.unordered);
         for completion in self.unordered.drain(..) {
-            resources.complete(qp.context.recv_cqn, &completion);
+            resources.complete(qp.context.recv_cqn, qp.context.timestamps, &completion);
         }
         any
     }
@@ -209,6 +209,7 @@ impl Receives {
         resources.count_receive_error(qp.counter, failure.syndrome);
         resources.complete(
             cqn,
+            qp.context.timestamps,
             &Completion::Error {
                 qpn: qp.qpn,
                 uidx,

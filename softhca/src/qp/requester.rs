@@ -308,6 +308,7 @@ impl Requester {
                 let byte_cnt = if done.is_answered() { done.len() } else { 0 };
                 resources.complete(
                     qp.context.send_cqn,
+                    qp.context.timestamps,
                     &Completion::Request {
                         qpn: qp.qpn,
                         uidx: qp.context.uidx,
@@ -464,6 +465,7 @@ fn complete_in_error(qp: &QpCore, resources: &mut Resources, wqe_counter: u16, o
     resources.count_request_error(qp.counter, failure.syndrome);
     resources.complete(
         qp.context.send_cqn,
+        qp.context.timestamps,
         &Completion::Error {
             qpn: qp.qpn,
             uidx: qp.context.uidx,

@@ -16,8 +16,8 @@ mod access_tests;
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
-use crate::context::XrcContext;
-use crate::cq::{Completion, Cq, CqFailure};
+use crate::context::{TimestampFormat, XrcContext};
+use crate::cq::{Completion, Cq, CqFailure, nanoseconds};
 use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
@@ -40,6 +40,11 @@ pub(crate) const MAX_Q_COUNTERS: u32 = 255;
 /// Most entries of the lists of all memory keys, so that no driver can make the device's own memory run out: enough for
 /// 256 GiB in pages of 4 KiB.
 pub(crate) const MAX_TRANSLATIONS: u32 = 1 << 26;
+
+/// A time since 1970 as the device's registers and timestamps have it: seconds, and nanoseconds in the lower half.
+pub(crate) fn real_time(since_1970: Duration) -> u64 {
+    since_1970.as_secs() << 32 | u64::from(since_1970.subsec_nanos())
+}
 
 /// A protection domain: a number that other objects name.
 pub(crate) struct Pd {
@@ -83,8 +88,10 @@ pub(crate) struct Resources {
     pub(crate) umr_registers: bool,
     /// Limits.
     pub(crate) limits: Limits,
-    /// The caller's clock at the current step; CQE timestamps are its nanoseconds.
+    /// The caller's clock at the current step.
     pub(crate) now: Duration,
+    /// What time it was when that clock was 0; if the device knows, see [`DeviceConfig::real_time`].
+    real_time: Option<Duration>,
     /// Requests complete without being sent: see [`crate::config::DeviceConfig::sink`].
     pub(crate) sink: bool,
     /// Send WQEs that have completed, with success or in error.
@@ -132,6 +139,7 @@ impl Resources {
             umr_registers: config.umr_registers,
             limits: config.limits,
             now: Duration::ZERO,
+            real_time: config.real_time,
             sink: config.sink,
             sends_completed: 0,
             complaints: Complaints::default(),
@@ -196,19 +204,28 @@ impl Resources {
         Some((srq, srq.xrc().filter(|xrc| xrc.xrcd == xrcd)?))
     }
 
-    /// Writes the CQE of `c` to CQ `cqn`, and raises the events that follow from it.
+    /// What the clock says now, as timestamps of this format have it. A queue has no format that the device does not have.
+    pub(crate) fn timestamp(&self, format: TimestampFormat) -> u64 {
+        match (format, self.real_time) {
+            (TimestampFormat::FreeRunning, _) | (_, None) => nanoseconds(self.now),
+            (TimestampFormat::RealTime, Some(zero)) => real_time(zero.saturating_add(self.now)),
+        }
+    }
+
+    /// Writes the CQE of `c`, whose queue has timestamps of this format, to CQ `cqn`, and raises the events that follow from it.
     ///
     /// A CQ that cannot be written is in error, and takes no more CQEs. A QP with a completion for it is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
     /// errors "CQ error" and "local work queue catastrophic error").
-    pub(crate) fn complete(&mut self, cqn: u32, c: &Completion) {
+    pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: &Completion) {
+        let stamp = self.timestamp(timestamps);
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
             return;
         };
         let had_failed = cq.failure().is_some();
         let eqn = cq.eqn;
-        if let Some(event) = cq.write(cqn, c, &*self.memory, self.now) {
+        if let Some(event) = cq.write(cqn, (c, stamp), &*self.memory, self.now) {
             self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
         }
         match cq.failure() {

@@ -252,6 +252,7 @@ impl Node {
             signal_all: false,
             scatter_to_cqe_req: o.scatter_to_cqe,
             scatter_to_cqe_res: o.scatter_to_cqe,
+            timestamps: TimestampFormat::FreeRunning,
             streams: o.streams,
             privileges: Privileges::default(),
         };

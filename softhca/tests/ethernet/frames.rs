@@ -2,7 +2,10 @@
 
 use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
-use crate::node::{BUFFER, Node, RDY, op, pair, run};
+use crate::node::{BUFFER, Node, RDY, RST, op, pair, run};
+use softhca::firmware::Status;
+use softhca::wire::in_process::Fabric;
+use std::time::Duration;
 
 /// The high and low parts of a MAC address in a match parameter.
 const DMAC: [&str; 2] = ["outer_headers.dmac_47_16", "outer_headers.dmac_15_0"];
@@ -82,6 +85,40 @@ fn rules_choose_frames_and_cqes_say_all_of_them() {
         let counted =
             a.command(&Mail::command("query_vport_counter_in", op::QUERY_VPORT_COUNTER), "query_vport_counter_out", 0);
         assert_eq!(counted.unwrap().get("transmitted_eth_unicast.packets"), 0);
+    }
+}
+
+/// What a queue's context says of its timestamps: the clock since it was 0, or the time.
+#[test]
+fn timestamps_are_what_the_queue_asked_for() {
+    let since_1970 = Duration::new(1_700_000_000, 600_000_000);
+    for format in [0, 1, 2] {
+        let fabric = Fabric::new();
+        let [mut a, mut b] = [1, 2].map(|number| Node::at(&fabric, number, Some(since_1970)));
+        let (mut a_cq, mut b_cq, tis) = (a.cq(), b.cq(), a.tis());
+        let (mail, mut sq) = a.sq_mail(&a_cq, Some(tis));
+        assert_eq!(a.bare(&mail.clone().set("ctx.ts_format", 3)), Err(Status::BadParameter));
+        sq.number = a.number(mail.set("ctx.ts_format", format), "create_sq_out", "sqn");
+        a.modify_sq(sq.number, RST, RDY).unwrap();
+        let (mail, mut rq) = b.rq_mail(&b_cq, false);
+        rq.number = b.number(mail.set("ctx.ts_format", format), "create_rq_out", "rqn");
+        b.modify_rq(rq.number, RST, RDY).unwrap();
+        b.post_recv(&mut rq, 1, BUFFER as u32);
+        let tir = b.tir(rq.number);
+        b.take_all(tir);
+        a.send(&mut sq, 0, &frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 100)));
+        let before = [a.now, b.now];
+        run(&mut [&mut a, &mut b]);
+        let after = [a.now, b.now];
+        let cqes = [a.poll(&mut a_cq).expect("sent"), b.poll(&mut b_cq).expect("received")];
+        for (cqe, span) in cqes.into_iter().zip(before.into_iter().zip(after)) {
+            let stamp = u64::from_be_bytes(cqe[48..56].try_into().unwrap());
+            let time = match format {
+                2 => Duration::new(stamp >> 32, stamp as u32) - since_1970,
+                _ => Duration::from_nanos(stamp),
+            };
+            assert!((span.0..=span.1).contains(&time), "format {format}: {stamp:#x} is {time:?}, not in {span:?}");
+        }
     }
 }
 

@@ -113,11 +113,16 @@ pub(crate) struct Node {
     pub(crate) uar: u64,
     pub(crate) key: u32,
     next: u64,
-    now: Duration,
+    pub(crate) now: Duration,
 }
 
 impl Node {
     pub(crate) fn new(fabric: &Fabric, number: u16) -> Self {
+        Self::at(fabric, number, None)
+    }
+
+    /// One whose clock was 0 at `real_time`, since 1970, if it knows.
+    pub(crate) fn at(fabric: &Fabric, number: u16, real_time: Option<Duration>) -> Self {
         let memory = Arena::new(MEMORY);
         let port = PortConfig::ethernet(number);
         let first = 0x1000 * u32::from(number);
@@ -125,6 +130,7 @@ impl Node {
             qpn_first: first,
             qpn_count: 0x1000,
             doorbells: DoorbellSource::Records,
+            real_time,
             ..DeviceConfig::with_port(port.clone())
         };
         let wire = fabric.attach(Address { lids: vec![], gids: port.gids, qpns: first..first + 0x1000 }).unwrap();

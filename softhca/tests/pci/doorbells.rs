@@ -2,7 +2,9 @@
 
 use crate::driver::*;
 use softhca::complaint::Complaint;
-use softhca::context::{CqContext, InlineHeaders, Privileges, QpContext, ReceiveSource, SqContext, Transport};
+use softhca::context::{
+    CqContext, InlineHeaders, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport,
+};
 
 /// Doorbells of the page's first register: its two halves.
 const HALVES: [u64; 2] = [0x800, 0x900];
@@ -36,6 +38,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        timestamps: TimestampFormat::FreeRunning,
         streams: None,
         privileges: Privileges::default(),
     };

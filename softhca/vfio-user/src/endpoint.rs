@@ -75,6 +75,7 @@ impl Endpoint {
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),
             umr_registers: options.umr_registers,
+            real_time: None,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

@@ -36,7 +36,7 @@ fn error() -> Completion {
 }
 
 fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
-    cq.write(CQN, c, memory, Duration::ZERO)
+    cq.write(CQN, (c, 0), memory, Duration::ZERO)
 }
 
 fn arm(cq: &mut Cq, memory: &TestMemory, word: u32) -> Result<Option<Event>, u32> {
@@ -118,7 +118,7 @@ fn an_arm_gives_one_event_for_the_next_cqe() {
 }
 
 fn write_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
-    cq.write(CQN, &completion(0), memory, Duration::from_secs(now))
+    cq.write(CQN, (&completion(0), 0), memory, Duration::from_secs(now))
 }
 
 fn due_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {

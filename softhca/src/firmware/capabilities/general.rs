@@ -1,6 +1,6 @@
 //! General capabilities (`MLX5_CAP_GENERAL`): how many of everything, and which features there are.
 
-use super::row::{capability_set, is_ethernet, log2};
+use super::row::{capability_set, is_ethernet, log2, timestamps};
 use crate::config::{DeviceConfig, Generation};
 use crate::context::DciStreams;
 use crate::cq::MAX_SESSION;
@@ -167,6 +167,8 @@ capability_set! {
     LOG_MAX_VLAN_LIST: 0x3eb, 5 = |c| if is_ethernet(c) { LOG_MAX_VLANS.into() } else { 0 };
     LOG_MAX_CURRENT_MC_LIST: 0x3f3, 5 = |c| if is_ethernet(c) { LOG_MAX_MULTICAST.into() } else { 0 };
     LOG_MAX_CURRENT_UC_LIST: 0x3fb, 5 = |c| if is_ethernet(c) { LOG_MAX_UNICAST.into() } else { 0 };
+    SQ_TS_FORMAT: 0x440, 2 = timestamps;
+    RQ_TS_FORMAT: 0x442, 2 = timestamps;
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
     // CQE timestamps count nanoseconds.

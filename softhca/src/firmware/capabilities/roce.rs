@@ -1,6 +1,6 @@
 //! RoCE (`MLX5_CAP_ROCE`).
 
-use super::row::{capability_set, is_ethernet};
+use super::row::{capability_set, is_ethernet, timestamps};
 
 /// IPv4 and IPv6 (`MLX5_ROCE_L3_TYPE_IPV4_CAP`, `MLX5_ROCE_L3_TYPE_IPV6_CAP`).
 const L3_TYPES: u64 = 6;
@@ -16,6 +16,7 @@ pub(crate) const ADDRESSES: u8 = 255;
 capability_set! {
     /// RoCE.
     roce_cap: 0x100 bytes, set 4, if is_ethernet;
+    QP_TS_FORMAT: 0x1e, 2 = timestamps;
     L3_TYPE: 0x8c, 4 = |_| L3_TYPES;
     ROCE_VERSION: 0x98, 8 = |_| VERSIONS;
     R_ROCE_DEST_UDP_PORT: 0xb0, 16 = |_| DEST_UDP_PORT;

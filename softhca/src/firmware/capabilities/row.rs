@@ -80,6 +80,12 @@ pub(super) fn log2(count: u32) -> u64 {
     count.max(1).ilog2().into()
 }
 
+/// Which timestamps queues can have: those of a clock that runs freely (0), or also the time
+/// (`MLX5_TIMESTAMP_FORMAT_CAP_FREE_RUNNING_AND_REAL_TIME`).
+pub(super) fn timestamps(config: &DeviceConfig) -> u64 {
+    if config.has_real_time() { 2 } else { 0 }
+}
+
 /// All ports are RoCE's.
 pub(super) fn is_ethernet(config: &DeviceConfig) -> bool {
     config.ports.iter().all(|port| port.link == LinkLayer::Ethernet)

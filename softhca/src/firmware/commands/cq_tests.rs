@@ -1,6 +1,6 @@
 //! Completion queues, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
-use crate::context::{Privileges, QpContext, ReceiveSource, SqContext, Transport};
+use crate::context::{Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
@@ -61,6 +61,7 @@ fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        timestamps: TimestampFormat::FreeRunning,
         streams: None,
         privileges: Privileges::default(),
     };

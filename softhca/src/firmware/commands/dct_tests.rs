@@ -3,7 +3,7 @@
 use crate::config::LinkLayer;
 use crate::context::{
     CqContext, Privileges, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder,
-    Transport,
+    TimestampFormat, Transport,
 };
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
@@ -144,6 +144,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         signal_all: false,
         scatter_to_cqe_req: 0,
         scatter_to_cqe_res: 0,
+        timestamps: TimestampFormat::FreeRunning,
         streams: None,
         privileges: Privileges::default(),
     };

@@ -1,7 +1,6 @@
 //! Receive queues of Ethernet frames.
 
-use super::sq::check_created;
-use super::work_queue::{check_absent, state, state_bits, take, wq};
+use super::work_queue::{check_absent, check_created, state, state_bits, take, timestamp_format, wq};
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -118,7 +117,8 @@ const MODIFY_COUNTER: u64 = 1 << 3;
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_rq_in::CTX);
     check_absent(view, &ABSENT)?;
-    check_created(view.get(rqc::STATE), view.get(rqc::TS_FORMAT))?;
+    check_created(view.get(rqc::STATE))?;
+    let timestamps = timestamp_format(call, view.get(rqc::TS_FORMAT))?;
     let queue = view.part(rqc::WQ);
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
     if pd == 0 {
@@ -139,6 +139,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         ring: RqContext { buf: place.ring, log_size: place.log_size, log_stride: place.log_stride },
         dbr: place.record,
         uidx: view.get32(rqc::USER_INDEX),
+        timestamps,
         counter,
         strips_vlan: !view.flag(rqc::VSD),
         flushes: view.flag(rqc::FLUSH_IN_ERROR_EN),

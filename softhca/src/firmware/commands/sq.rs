@@ -1,7 +1,7 @@
 //! Send queues of Ethernet frames.
 
-use super::work_queue::{check_absent, state, state_bits, take, wq};
-use crate::context::{InlineHeaders, QueueState, SqContext};
+use super::work_queue::{check_absent, check_created, state, state_bits, take, timestamp_format, wq};
+use crate::context::{InlineHeaders, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, ViewMut, layout};
@@ -120,14 +120,13 @@ const ABSENT: [(Field, &str); 12] = [
 const LOG_WQEBB: u8 = 6;
 /// Bytes of the doorbell record, of which the second word is an SQ's.
 const RECORD_BYTES: u64 = 8;
-/// Timestamps by the wall clock, which this device does not have (`MLX5_TIMESTAMP_FORMAT_REAL_TIME`).
-const REAL_TIME: u64 = 2;
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.check_raw_tx()?;
     let view = call.input.part(create_sq_in::CTX);
     check_absent(view, &ABSENT)?;
-    check_created(view.get(sqc::STATE), view.get(sqc::TS_FORMAT))?;
+    check_created(view.get(sqc::STATE))?;
+    let timestamps = timestamp_format(call, view.get(sqc::TS_FORMAT))?;
     let inline_headers = match view.get(sqc::MIN_WQE_INLINE_MODE) {
         0 => InlineHeaders::None,
         1 => InlineHeaders::L2,
@@ -160,23 +159,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers },
         dbr: place.record,
         uidx: view.get32(sqc::USER_INDEX),
+        timestamps,
         tis,
         flushes: view.flag(sqc::FLUSH_IN_ERROR_EN),
     })?;
     call.created(Object::Sq, sqn);
     call.state.contexts.add(Object::Sq, sqn, view.0);
     call.output.set(create_sq_out::SQN, sqn.into());
-    Ok(())
-}
-
-/// Refuses what a new queue cannot be: in another state than reset, or with timestamps that the device does not have.
-pub(super) fn check_created(state_bits: u64, ts_format: u64) -> Result<(), Refusal> {
-    if state(state_bits)? != QueueState::Reset {
-        return Err(Refusal::parameter(format!("a new queue in state {state_bits}, and not in reset (0)")));
-    }
-    if ts_format >= REAL_TIME {
-        return Err(Refusal::parameter(format!("ts_format {ts_format}: timestamps here are free running (0, 1)")));
-    }
     Ok(())
 }
 

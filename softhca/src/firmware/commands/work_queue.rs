@@ -1,6 +1,6 @@
 //! Work queues: their part of the contexts of queues of Ethernet frames and of pools of receives, and the states of the former.
 
-use crate::context::QueueState;
+use crate::context::{QueueState, TimestampFormat};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, Layout, View, layout};
 use crate::firmware::placement::Placement;
@@ -105,6 +105,25 @@ pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_b
     let umem = view.flag(wq::DBR_UMEM_VALID).then(|| view.get32(wq::DBR_UMEM_ID));
     let record = call.record(umem, view.get(wq::DBR_ADDR), record_bytes)?;
     Ok(Place { ring, record, log_size: log_size as u8, log_stride: log_stride as u8 })
+}
+
+/// Refuses a new queue in another state than reset.
+pub(super) fn check_created(bits: u64) -> Result<(), Refusal> {
+    match state(bits)? {
+        QueueState::Reset => Ok(()),
+        _ => Err(Refusal::parameter(format!("a new queue in state {bits}, and not in reset (0)"))),
+    }
+}
+
+/// What timestamps are by two bits of a queue's context (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default, which is the same
+/// here, or the time, if the device has it.
+pub(super) fn timestamp_format(call: &Call<'_>, bits: u64) -> Result<TimestampFormat, Refusal> {
+    match bits {
+        0 | 1 => Ok(TimestampFormat::FreeRunning),
+        2 if call.device.config().has_real_time() => Ok(TimestampFormat::RealTime),
+        2 => Err(Refusal::parameter("ts_format 2 (real time): not a capability of this device")),
+        other => Err(Refusal::parameter(format!("ts_format {other}: 0 (free running), 1 (default) or 2 (real time)"))),
+    }
 }
 
 /// The state that four bits say (`MLX5_SQC_STATE_*`, `MLX5_RQC_STATE_*`).

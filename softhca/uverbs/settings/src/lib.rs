@@ -136,6 +136,8 @@ pub struct Settings {
     pub static_uars: bool,
     /// Registers are not write-combining, as in many virtual machines: all of a context's queues share one.
     pub no_write_combining: bool,
+    /// Queues of Ethernet ports may have the time in their timestamps.
+    pub real_time: bool,
     /// A new queue pair gets the lowest number that is free, hence that of one just destroyed.
     pub reuse_qpn: bool,
     /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device thread.
@@ -176,6 +178,7 @@ const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
+const REAL_TIME: &str = "SOFTHCA_REAL_TIME";
 const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
@@ -201,6 +204,7 @@ impl Settings {
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
+            (REAL_TIME, u8::from(self.real_time).to_string()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
             (LOG, self.log.clone()),
@@ -295,6 +299,7 @@ impl Settings {
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
             no_write_combining: switch(NO_WRITE_COMBINING),
+            real_time: switch(REAL_TIME),
             reuse_qpn: switch(REUSE_QPN),
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
@@ -387,6 +392,7 @@ mod tests {
             strict: true,
             static_uars: false,
             no_write_combining: true,
+            real_time: true,
             reuse_qpn: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),

@@ -238,6 +238,8 @@ pub(crate) const ALLOC_UCTX_DEVX: u32 = 1;
 /// byte of a key.
 pub(crate) const ALLOC_UCONTEXT_CORE_CLOCK: u32 = 1;
 pub(crate) const ALLOC_UCONTEXT_MKEY_TAG: u32 = 1 << 5;
+/// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS`: timestamps can have the time.
+pub(crate) const ALLOC_UCONTEXT_REAL_TIME: u32 = 1 << 4;
 /// `MLX5_IB_CLOCK_INFO_V1`, as a bit: there is [`ClockInfo`].
 pub(crate) const CLOCK_INFO_V1: u8 = 1;
 
@@ -297,3 +299,5 @@ pub(crate) const CQE_RES_FORMAT_CSUM: u8 = 1 << 1;
 pub(crate) const CQE_RES_FORMAT_CSUM_STRIDX: u8 = 1 << 2;
 /// `MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX`.
 pub(crate) const CQ_FLAG_UAR_PAGE_INDEX: u16 = 1 << 1;
+/// `MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS`.
+pub(crate) const CQ_FLAG_REAL_TIME: u16 = 1 << 2;

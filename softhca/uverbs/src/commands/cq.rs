@@ -4,14 +4,15 @@ use super::event_file;
 use super::request::Request;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{
-    self, CQ_FLAG_UAR_PAGE_INDEX, CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, CreateCqResp,
+    self, CQ_FLAG_REAL_TIME, CQ_FLAG_UAR_PAGE_INDEX, CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX,
+    CQE_RES_FORMAT_HASH, CreateCqResp,
 };
 use crate::abi::{Destroy, DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{CqContext, CqPacking, MiniFormat, PeriodStart};
+use softhca::context::{CqContext, CqPacking, MiniFormat, PeriodStart, TimestampFormat};
 use softhca::error::Object;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct Cq {
     pub(crate) number: u32,
     /// Bytes per CQE.
     pub(crate) cqe_bytes: u32,
+    /// The program wants the time in timestamps.
+    real_time: bool,
     completions: Arc<Source>,
     errors: Arc<Source>,
     ring: Mutex<Pinned>,
@@ -49,6 +52,15 @@ impl context::Object for Cq {
 }
 
 impl Cq {
+    /// What timestamps of queues that complete here are (mlx5_ib `qp.c`, `get_ts_format`).
+    pub(super) fn timestamps(&self, hca: &Hca) -> Result<TimestampFormat, Errno> {
+        match self.real_time {
+            false => Ok(TimestampFormat::FreeRunning),
+            true if hca.capabilities().real_time => Ok(TimestampFormat::RealTime),
+            true => Err(Errno::EOPNOTSUPP),
+        }
+    }
+
     fn reported(&self) -> DestroyCqResp {
         DestroyCqResp { comp_events_reported: self.completions.retire(), async_events_reported: self.errors.retire() }
     }
@@ -74,7 +86,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if vector >= COMP_VECTORS || !matches!(driver.cqe_size, 64 | 128) {
         return Err(Errno::EINVAL);
     }
-    if flags & !(FLAG_TIMESTAMP | FLAG_IGNORE_OVERRUN) != 0 || driver.flags & !CQ_FLAG_UAR_PAGE_INDEX != 0 {
+    if flags & !(FLAG_TIMESTAMP | FLAG_IGNORE_OVERRUN) != 0
+        || driver.flags & !(CQ_FLAG_UAR_PAGE_INDEX | CQ_FLAG_REAL_TIME) != 0
+    {
         return Err(Errno::EOPNOTSUPP);
     }
     // As Linux' `create_cq_user`; all devices have these formats, for both sizes.
@@ -111,6 +125,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let cq = Arc::new(Cq {
         number,
         cqe_bytes: driver.cqe_size,
+        real_time: driver.flags & CQ_FLAG_REAL_TIME != 0,
         completions,
         errors,
         ring: Mutex::new(ring),

@@ -240,6 +240,12 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         && (signal_all || driver.flags & qp_flag::ALLOW_SCATTER_CQE != 0);
     let scatter_res = scatter && matches!(transport, Transport::Rc | Transport::Uc);
 
+    let (timestamps, recv_timestamps) = (send_cq.timestamps(hca)?, recv_cq.timestamps(hca)?);
+    // Those of raw packets are two queues (`get_qp_ts_format`).
+    if !raw && timestamps != recv_timestamps {
+        return Err(Errno::EOPNOTSUPP);
+    }
+
     let mut register = Register::choose(context.static_uars.get(), &driver);
     if register.is_err() {
         mapping::add_unseen(context)?;
@@ -269,6 +275,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             dbr: driver.db_addr,
             uar: register.page(),
             uidx: driver.uidx & 0xff_ffff,
+            timestamps,
             // libmlx5 asks for a CQE in every WQE.
             signal_all: false,
             scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
@@ -288,6 +295,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             log_size: log_size.into(),
             log_stride,
             user_index: driver.uidx & 0xff_ffff,
+            timestamps: recv_timestamps,
             strips_vlan: flags & FLAG_CVLAN_STRIPPING != 0,
             signed: false,
         };

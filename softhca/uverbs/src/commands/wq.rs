@@ -118,6 +118,7 @@ fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u3
             log_size,
             log_stride,
             user_index: driver.user_index,
+            timestamps: cq.timestamps(hca)?,
             strips_vlan: wanted.flags & wq_flag::CVLAN_STRIPPING != 0,
             signed: driver.flags & SIGNATURE != 0,
         },

@@ -9,7 +9,7 @@ use crate::abi::{OpenQp, OpenQpResp, QpCap, UHW_IN, UHW_OUT};
 use crate::context::Context;
 use crate::device::{Origin, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{Privileges, QpContext, ReceiveSource, Transport};
+use softhca::context::{Privileges, QpContext, ReceiveSource, TimestampFormat, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 dbr: 0,
                 uar: 0,
                 uidx: driver.uidx & 0xff_ffff,
+                timestamps: TimestampFormat::FreeRunning,
                 streams: None,
                 privileges: Privileges::default(),
                 signal_all: false,

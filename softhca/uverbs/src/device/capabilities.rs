@@ -11,6 +11,7 @@ const QUERY_HCA_CAP: u16 = 0x100;
 const GENERAL: u64 = 0;
 const ETHERNET_OFFLOADS: u64 = 1;
 const FLOW_TABLE: u64 = 7;
+const ROCE: u64 = 4;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
@@ -20,10 +21,17 @@ const BEFORE: usize = 0x10;
 
 /// Of `cmd_hca_cap`.
 const EVENT_CAP: Field = field(0x90, 1);
+const SQ_TS_FORMAT: Field = field(0x440, 2);
+const RQ_TS_FORMAT: Field = field(0x442, 2);
 const LOG_MAX_UCTX: Field = field(0x463, 5);
 const APU: Field = field(0x688, 1);
 const UCTX_CAP: Field = field(0x6a0, 32);
 const VHCA_TUNNEL_COMMANDS: Field = field(0x780, 64);
+
+/// Of `roce_cap`.
+const QP_TS_FORMAT: Field = field(0x1e, 2);
+/// `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`, `..._FREE_RUNNING_AND_REAL_TIME`.
+const WITH_REAL_TIME: [u64; 2] = [1, 2];
 
 /// Which events programs may ask for, a bit each (`device_event_cap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +61,8 @@ pub(crate) struct Capabilities {
     pub(crate) apu: bool,
     /// Commands for another function pass.
     pub(crate) vhca_tunnel: bool,
+    /// Queues of all kinds can have the time in their timestamps.
+    pub(crate) real_time: bool,
     /// How much of everything it has.
     pub(crate) attributes: Attributes,
     /// What it does for Ethernet frames.
@@ -78,11 +88,15 @@ impl Capabilities {
                 user_caps: 0,
                 apu: false,
                 vhca_tunnel: false,
+                real_time: false,
                 attributes,
                 frames,
                 events: None,
             };
         };
+        let formats = [SQ_TS_FORMAT, RQ_TS_FORMAT].map(|field| field.get(&general));
+        let of_qps = query(ROCE).map_or(0, |roce| QP_TS_FORMAT.get(&roce));
+        let real_time = formats.into_iter().chain([of_qps]).all(|format| WITH_REAL_TIME.contains(&format));
         let masks = |bytes: Vec<u8>| {
             let word = |index: usize| field(index * 64, 64).get(&bytes);
             EventMasks { affiliated: [0, 1, 2, 3].map(word), unaffiliated: [4, 5, 6, 7].map(word) }
@@ -92,6 +106,7 @@ impl Capabilities {
             user_caps: UCTX_CAP.get32(&general),
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
+            real_time,
             attributes: Attributes::of(&general),
             frames: FrameAttributes::of(&general, query(ETHERNET_OFFLOADS).as_deref(), query(FLOW_TABLE).as_deref()),
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
@@ -109,6 +124,9 @@ mod tests {
         let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
         let names = ["event_cap", "log_max_uctx", "apu", "uctx_cap", "vhca_tunnel_commands"];
         assert_eq!([EVENT_CAP, LOG_MAX_UCTX, APU, UCTX_CAP, VHCA_TUNNEL_COMMANDS], names.map(general));
+        let formats = ["sq_ts_format", "rq_ts_format"].map(general);
+        assert_eq!([SQ_TS_FORMAT, RQ_TS_FORMAT], formats);
+        assert_eq!(QP_TS_FORMAT, known("roce_cap.qp_ts_format"));
         assert_eq!(known("query_hca_cap_out.capability").at, BEFORE * 8);
         assert_eq!(known("device_event_cap.user_unaffiliated_events").at, 4 * 64);
     }

@@ -29,7 +29,7 @@ const WORDS: usize = UAR_PAGE_BYTES / 8;
 const UPDATING: u32 = 1;
 
 /// A device's clock.
-pub(super) struct Clock {
+pub(crate) struct Clock {
     /// When it was 0.
     zero: Instant,
     /// What time it was then: nanoseconds since 1970.
@@ -67,7 +67,7 @@ fn nanoseconds(time: Duration) -> u64 {
 
 impl Clock {
     /// As it is now.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (at, uptime) = together(libc::CLOCK_MONOTONIC);
         let zero = at.checked_sub(uptime).unwrap_or(at);
         let (at, wall) = together(libc::CLOCK_REALTIME);
@@ -76,8 +76,13 @@ impl Clock {
     }
 
     /// When it was 0.
-    pub(super) fn zero(&self) -> Instant {
+    pub(crate) fn zero(&self) -> Instant {
         self.zero
+    }
+
+    /// What time it was then, since 1970.
+    pub(crate) fn wall_at_zero(&self) -> Duration {
+        Duration::from_nanos(self.wall_at_zero)
     }
 
     /// What it says now.

@@ -5,6 +5,7 @@ use super::firmware::command_errno;
 use super::hca::Hca;
 use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field};
 use crate::process::Errno;
+use softhca::context::TimestampFormat;
 use softhca::firmware::{Status, Uid};
 
 /// Where the number is, in outputs of commands that make one of these, and in inputs of those that destroy it.
@@ -17,6 +18,7 @@ mod rq {
     pub(super) const BYTES: usize = 0x110;
     pub(super) const KEEPS_VLAN: Field = field(0x103, 1);
     pub(super) const FLUSH_IN_ERROR: Field = field(0x10d, 1);
+    pub(super) const TS_FORMAT: Field = field(0x11a, 2);
     pub(super) const USER_INDEX: Field = field(0x128, 24);
     pub(super) const CQN: Field = field(0x148, 24);
     pub(super) const WQ_TYPE: Field = field(0x280, 4);
@@ -26,6 +28,9 @@ mod rq {
     pub(super) const DBR_ADDR: Field = field(0x300, 64);
     pub(super) const LOG_STRIDE: Field = field(0x38c, 4);
     pub(super) const LOG_SIZE: Field = field(0x39b, 5);
+    /// `MLX5_TIMESTAMP_FORMAT_FREE_RUNNING`, `MLX5_TIMESTAMP_FORMAT_REAL_TIME`.
+    pub(super) const FREE_RUNNING: u64 = 0;
+    pub(super) const REAL_TIME: u64 = 2;
     /// `MLX5_WQ_TYPE_CYCLIC`.
     pub(super) const CYCLIC: u64 = 1;
 }
@@ -112,6 +117,7 @@ pub(crate) struct FrameQueue {
     pub(crate) log_size: u32,
     pub(crate) log_stride: u32,
     pub(crate) user_index: u32,
+    pub(crate) timestamps: TimestampFormat,
     pub(crate) strips_vlan: bool,
     pub(crate) signed: bool,
 }
@@ -226,6 +232,13 @@ fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
     for (place, value) in [
         (rq::KEEPS_VLAN, u64::from(!queue.strips_vlan)),
         (rq::FLUSH_IN_ERROR, 1),
+        (
+            rq::TS_FORMAT,
+            match queue.timestamps {
+                TimestampFormat::FreeRunning => rq::FREE_RUNNING,
+                TimestampFormat::RealTime => rq::REAL_TIME,
+            },
+        ),
         (rq::USER_INDEX, queue.user_index.into()),
         (rq::CQN, queue.cqn.into()),
         (rq::WQ_TYPE, rq::CYCLIC),
@@ -252,8 +265,8 @@ mod tests {
     fn queues_are_where_linux_has_them() {
         let context = |name: &str| known(&format!("create_rq_in.ctx.{name}"));
         assert_eq!(
-            [rq::KEEPS_VLAN, rq::FLUSH_IN_ERROR, rq::USER_INDEX, rq::CQN],
-            ["vsd", "flush_in_error_en", "user_index", "cqn"].map(context)
+            [rq::KEEPS_VLAN, rq::FLUSH_IN_ERROR, rq::TS_FORMAT, rq::USER_INDEX, rq::CQN],
+            ["vsd", "flush_in_error_en", "ts_format", "user_index", "cqn"].map(context)
         );
         let wq = |name: &str| context(&format!("wq.{name}"));
         assert_eq!(
@@ -308,12 +321,14 @@ mod tests {
             log_size: 6,
             log_stride: 6,
             user_index: 7,
+            timestamps: TimestampFormat::RealTime,
             strips_vlan: false,
             signed: false,
         };
         let input = queue_creation(Uid(3), &queue).unwrap();
         assert_eq!(input.len(), 0x110 + 2 * 8);
         assert_eq!((rq::PAGE_OFFSET.get(&input), rq::KEEPS_VLAN.get(&input)), (1, 1));
+        assert_eq!(rq::TS_FORMAT.get(&input), 2);
         assert_eq!(input[0x110..], [0, 0, 0, 0, 0x70, 0, 0x10, 0, 0, 0, 0, 0, 0x70, 0, 0x20, 0]);
         let askew = FrameQueue { ring: 0x7000_1020, ..queue };
         assert_eq!(queue_creation(Uid(3), &askew), Err(Errno::EINVAL));

@@ -1,7 +1,7 @@
 //! A device as this process has it: the software device behind a lock, and the thread that steps it.
 
 use super::capabilities::Capabilities;
-use super::clock::ClockPages;
+use super::clock::{Clock, ClockPages};
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::flow_tables::FlowTables;
@@ -26,6 +26,7 @@ use softhca_settings::{Mishaps, Settings};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 /// A device.
 pub(crate) struct Hca {
@@ -90,7 +91,8 @@ impl Hca {
         let ports = ports(&settings, index);
         let network = Network::join(&settings, &ports)?;
         let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
-        let config = device_config(&settings, index, ports, &network, doorbells);
+        let clock = Clock::new();
+        let config = device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero());
         let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();
         let mut device =
@@ -100,7 +102,7 @@ impl Hca {
         }
         // Devices are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::new(notify.clone())));
-        let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped);
+        let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped, clock);
         // What has been pulled before is not seen to happen.
         let now = core.clock.now();
         core.step(now);
@@ -350,13 +352,14 @@ pub(super) fn refused(error: &Error) -> Errno {
     }
 }
 
-/// What device `index` is made with.
+/// What device `index` is made with. Its clock was 0 at the time `zero`, since 1970.
 pub(crate) fn device_config(
     settings: &Settings,
     index: u32,
     ports: Vec<PortConfig>,
     network: &Network,
     doorbells: DoorbellSource,
+    zero: Duration,
 ) -> DeviceConfig {
     DeviceConfig {
         qpn_first: network.qpns.start,
@@ -369,6 +372,7 @@ pub(crate) fn device_config(
         limits: Limits::default(),
         srq_faults: network.srq_faults,
         umr_registers: true,
+        real_time: settings.real_time.then_some(zero),
         sink: settings.sink,
     }
 }

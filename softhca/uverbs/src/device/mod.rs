@@ -27,7 +27,7 @@ mod users;
 mod xrc_domains;
 mod xrc_open;
 
-pub(crate) use clock::ClockPages;
+pub(crate) use clock::{Clock, ClockPages};
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;

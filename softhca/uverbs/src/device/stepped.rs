@@ -59,7 +59,7 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 }
 
 impl Stepped {
-    pub(super) fn new(device: Device, mishaps: Mishaps, trapped: &'static Trapped) -> Self {
+    pub(super) fn new(device: Device, mishaps: Mishaps, trapped: &'static Trapped, clock: Clock) -> Self {
         let firmware = Firmware::new();
         Self {
             device,
@@ -69,7 +69,7 @@ impl Stepped {
             listeners: Vec::new(),
             mishaps,
             trapped,
-            clock: Clock::new(),
+            clock,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::bar::Bar;
 use super::irqs::Irqs;
 use super::space::{AddressSpace, Attachment};
-use crate::device::{Network, device_config, ports};
+use crate::device::{Clock, Network, device_config, ports};
 use crate::launch::{report, settings};
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
@@ -17,7 +17,7 @@ use softhca::runner::{Runner, Step};
 use softhca::uar::UAR_PAGE_BYTES;
 use softhca_settings::Mishaps;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The command register of the configuration space, and its bits that the kernel sets.
 const COMMAND: usize = 4;
@@ -45,6 +45,7 @@ struct Core {
     bar: Arc<Bar>,
     trapped: &'static Trapped,
     shown: Duration,
+    zero: Instant,
 }
 
 /// The functions that were opened, by their numbers.
@@ -69,7 +70,8 @@ impl Endpoint {
         let settings = settings().ok_or(Errno::ENODEV)?;
         let ports = ports(settings, index);
         let network = Network::join(settings, &ports)?;
-        let config = device_config(settings, index, ports, &network, DoorbellSource::Calls);
+        let clock = Clock::new();
+        let config = device_config(settings, index, ports, &network, DoorbellSource::Calls, clock.wall_at_zero());
         let Network { wire, notify, .. } = network;
         let (memory, irqs) = (Attachment::default(), Irqs::default());
         let mut device = Device::new(config, Box::new(memory.clone()), wire).map_err(|error| {
@@ -83,7 +85,7 @@ impl Endpoint {
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
-        let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO };
+        let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO, zero: clock.zero() };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
             log::error!("the function's thread does not start: {error}");
@@ -163,6 +165,10 @@ impl Step for Core {
         self.function.write(u64::from(page) * UAR_PAGE_BYTES as u64 + offset as u64, stored);
         self.show();
         self.trapped.one_is_done();
+    }
+
+    fn zero(&self) -> Option<Instant> {
+        Some(self.zero)
     }
 
     fn step(&mut self, now: Duration) -> bool {

@@ -8,6 +8,7 @@ use crate::context::{
 };
 use crate::error::Object;
 use crate::firmware::call::Call;
+use crate::firmware::commands::work_queue::timestamp_format;
 use crate::firmware::layout::View;
 use crate::firmware::objects::{QPC_BYTES, QpRecord};
 use crate::firmware::placement::Placement;
@@ -48,6 +49,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         dbr: if service.requests { record(call, view)? } else { 0 },
         uar: view.get32(qpc::UAR_PAGE),
         uidx: view.get32(qpc::USER_INDEX),
+        timestamps: timestamp_format(call, view.get(qpc::TS_FORMAT))?,
         signal_all: false,
         scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
         scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
@@ -83,12 +85,9 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     if let Some((_, what)) = absent.into_iter().find(|&(field, _)| view.get(field) != 0) {
         return Err(Refusal::parameter(format!("{what}: not a capability of this device")));
     }
-    let at_most = [
-        ("ts_format (timestamps run freely)", qpc::TS_FORMAT, 1),
-        ("req_e2e_credit_mode", qpc::REQ_E2E_CREDIT_MODE, 1),
-    ];
-    if let Some((what, field, most)) = at_most.into_iter().find(|&(_, field, most)| view.get(field) > most) {
-        return Err(Refusal::parameter(format!("{what} {}: at most {most}", view.get(field))));
+    let credits = view.get(qpc::REQ_E2E_CREDIT_MODE);
+    if credits > 1 {
+        return Err(Refusal::parameter(format!("req_e2e_credit_mode {credits}: at most 1")));
     }
     match view.get(qpc::PM_STATE) {
         ARMED | MIGRATED => Ok(()),

@@ -86,6 +86,11 @@ struct Options {
     #[arg(long)]
     no_write_combining: bool,
 
+    /// Let queues of Ethernet ports have the time in their timestamps, as a ConnectX-6 Dx and later whose firmware is set up for it
+    /// (REAL_TIME_CLOCK_ENABLE)
+    #[arg(long)]
+    real_time: bool,
+
     /// Give a new queue pair the lowest number that is free, hence that of one just destroyed
     #[arg(long)]
     reuse_qpn: bool,
@@ -214,6 +219,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         strict: options.strict,
         static_uars: options.static_uars,
         no_write_combining: options.no_write_combining,
+        real_time: options.real_time,
         reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
