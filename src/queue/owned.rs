@@ -39,13 +39,16 @@ impl<Q, H> Owned<Q, H> {
     }
 
     /// Whether the queue is still that of the object.
-    pub(crate) fn is_whole(&self) -> bool {
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
         (self.ring_of)(&self.queue) == self.ring
     }
 
     /// Has `f` move the queue to another ring of the object. The queue is still the object's ([`Self::is_whole`]).
-    #[cfg(feature = "verbs")]
-    pub(crate) fn change_ring<R>(&mut self, f: impl FnOnce(&mut Q) -> R) -> R {
+    ///
+    /// # Safety
+    /// It was before. The ring to which `f` moves it is there as long as the handle.
+    pub unsafe fn change_ring<R>(&mut self, f: impl FnOnce(&mut Q) -> R) -> R {
         let result = f(&mut self.queue);
         self.ring = (self.ring_of)(&self.queue);
         result

@@ -72,8 +72,11 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
             // SAFETY: the queue is alive, and of libmlx5; the memory is its handle's until it is destroyed, or moves again.
             let moved = unsafe { ffi::resize_cq(cq.as_raw(), buf.as_ptr(), cqes, parts.cqe_size as u16) };
             let made = moved.map_err(|error| Error::from(error).unsupported(WHAT))?;
-            // SAFETY: the device writes there from now on, as the command says; the old ring is there as long as the handle has it.
-            let carried = self.change_ring(|queue: &mut CompletionQueue<M>| unsafe { queue.carry_over(buf, cqes) });
+            // SAFETY: the queue is whole, and the handle gets the new ring.
+            let carried = unsafe {
+                // SAFETY: the device writes there from now on, as the command says; the old ring is there as long as the handle has it.
+                self.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes))
+            };
             event!(DEBUG, "completion queue resized", cqn = cq.cqn().get(), cqes, made, carried = ?carried);
             let result = match carried {
                 Ok(_) if made == cqes => Ok(()),

@@ -1,10 +1,11 @@
 //! Completion queues.
 
 use core::marker::PhantomData;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
-use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, Standard};
+use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, Standard, mark_unwritten};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn, Qpn};
 
@@ -14,6 +15,7 @@ use crate::check::in_range;
 use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
 use crate::context::{Context, Object};
 use crate::error::Error;
+use crate::mailbox::Structure;
 use crate::memory::{Record, Space, ThreadRings};
 
 /// Handle of a completion queue: what queue pairs are made with. Cheap to clone.
@@ -34,16 +36,34 @@ const MAX_PERIOD: u16 = 0xfff;
 const MODIFY_PERIOD: u32 = 1 << 0;
 const MODIFY_COUNT: u32 = 1 << 1;
 
+/// The operation of MODIFY_CQ that moves a queue to another ring, and all that it is told of the ring: size, offset in the first page,
+/// size of pages (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`; `cq.c`, `mlx5_ib_resize_cq`).
+const RESIZE: u16 = 1;
+const RESIZE_ALL: u32 = 7;
+
+/// The bytes of `create_cq_in` that say in which memory the ring lies.
+const PLACE: Range<usize> = 0x50..0x60;
+
+/// The most CQEs: with those of sessions, 2 to the power of 24.
+const MAX_CQES: u64 = 1 << 23;
+
 /// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct Handle {
     object: Object,
     cqn: Cqn,
-    parts: CqParts,
+    /// Where it lies. Whoever makes queue pairs looks at the ring, and another thread may move it.
+    lies: Mutex<Lies>,
     packing: Packing,
-    _ring: Space,
     _record: Record,
     _page: DoorbellPage,
+}
+
+/// Where a completion queue lies.
+#[derive(Debug)]
+struct Lies {
+    parts: CqParts,
+    _ring: Space,
 }
 
 // SAFETY: the parts are addresses; the handle reads the ring, which is the device's memory.
@@ -67,7 +87,7 @@ impl Cq {
     /// The raw parts. A queue over them exists already: for reading only.
     #[must_use]
     pub fn parts(&self) -> CqParts {
-        self.handle.parts
+        self.lies().parts
     }
 
     /// Asks the device for the context.
@@ -94,14 +114,79 @@ impl Cq {
         self.object().change(&inbox).map(drop)
     }
 
+    fn lies(&self) -> MutexGuard<'_, Lies> {
+        // Nothing panics while it holds the lock.
+        self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the room of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there (MODIFY_CQ). What
+    /// nobody has polled stays. The new ring is taken of `rings`.
+    ///
+    /// A queue whose device packs completions cannot be resized, which is known by type.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], no memory for the ring, or [`Error::Command`], as when more
+    /// completions wait than there is to be room for. Nothing has changed then. [`Error::Parts`] if the queue is not that of its handle
+    /// (they were swapped), or if the device has not moved to the new ring as it should: completions are lost.
+    pub fn resize<M: PollMode<Packing = ()>>(
+        queue: &mut OwnedCq<M>,
+        rings: &ThreadRings,
+        cqes: u32,
+    ) -> Result<(), Error> {
+        let parts_error = |why: String| Error::Parts { object: OBJECT, why };
+        if !queue.is_whole() {
+            return Err(parts_error("it is the queue of another handle".to_owned()));
+        }
+        let cq = queue.handle().clone();
+        let context = rings.rings().context();
+        if !context.is(cq.object().context()) {
+            return Err(Error::Foreign { object: "memory of rings", of: "device" });
+        }
+        in_range("CQEs", cqes, 1..=MAX_CQES)?;
+        let general = context.general()?;
+        has("cmd_hca_cap.cq_resize", general.cq_resize())?;
+        let cqes = cqes.next_power_of_two();
+        at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;
+        if cqes == queue.capacity() {
+            return Ok(());
+        }
+        let mut lies = cq.lies();
+        let cqe_bytes = lies.parts.cqe_size;
+        let ring = rings.ring(cqes as usize * cqe_bytes as usize)?;
+        // SAFETY: the ring is ours, and the device does not have it yet.
+        unsafe { mark_unwritten(ring.start(), cqes, cqe_bytes) };
+        let (offset, page_offset) = ring.page();
+        // The headers say where the memory's number and offset are in the command that makes a queue alone. Both have
+        // `cq_umem_valid` in one place, and Linux sets it in both (`devx_set_umem_valid`).
+        let mut place = CreateCqIn::new();
+        place.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(offset);
+        let mut inbox = ModifyCqIn::new();
+        inbox.as_bytes_mut()[PLACE].copy_from_slice(&place.as_bytes()[PLACE]);
+        inbox.set_cqn(cq.cqn()).set_op_mod(RESIZE).set_modify_field_select_resize_field_select(RESIZE_ALL);
+        let size = if cqe_bytes == 128 { CqeSize::BYTES_128 } else { CqeSize::BYTES_64 };
+        inbox
+            .cq_context_mut()
+            .set_cqe_sz(size)
+            .set_log_cq_size(cqes.trailing_zeros() as u8)
+            .set_page_offset(page_offset);
+        cq.object().change(&inbox)?;
+        let buf = ring.start();
+        // SAFETY: the queue is whole, and its handle gets the new ring. The device writes there from now on, as the command says; the old
+        // ring is there until the handle lets it go.
+        let carried = unsafe { queue.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes)) };
+        *lies = Lies { parts: CqParts { buf, cqe_cnt: cqes, ..lies.parts }, _ring: ring };
+        carried.map(drop).map_err(|error| parts_error(error.to_string()))
+    }
+
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.handle, &other.handle)
     }
 
     /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
     pub(super) fn holds(&self, qpn: Qpn) -> bool {
-        // SAFETY: the ring is there as long as the handle, and the queue over it has checked the parts.
-        unsafe { cq::holds(&self.handle.parts, self.handle.packing, qpn) }
+        let lies = self.lies();
+        // SAFETY: the ring is there as long as it is locked, and the queue over it has checked the parts.
+        unsafe { cq::holds(&lies.parts, self.handle.packing, qpn) }
     }
 }
 
@@ -222,7 +307,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         if !context.is(self.page.context()) {
             return Err(Error::Foreign { object: "doorbell page", of: "device" });
         }
-        in_range("CQEs", self.cqes, 1..=1 << 23)?;
+        in_range("CQEs", self.cqes, 1..=MAX_CQES)?;
         in_range("microseconds of moderation", self.moderation.1, 0..=MAX_PERIOD.into())?;
         let size = match self.cqe_bytes {
             64 => CqeSize::BYTES_64,
@@ -240,10 +325,8 @@ impl<M: CqMode> CqBuilder<'_, M> {
 
         let ring = self.rings.ring(cqes as usize * usize::from(self.cqe_bytes))?;
         let record = self.rings.record()?;
-        for n in 1..=cqes as usize {
-            // SAFETY: the last byte of each CQE of the ring, which is ours. The device does not have it yet.
-            unsafe { ring.start().add(n * usize::from(self.cqe_bytes) - 1).write(UNWRITTEN) };
-        }
+        // SAFETY: the ring is ours, and the device does not have it yet.
+        unsafe { mark_unwritten(ring.start(), cqes, self.cqe_bytes.into()) };
 
         let mut inbox = CreateCqIn::new();
         let (offset, page_offset) = ring.page();
@@ -277,7 +360,8 @@ impl<M: CqMode> CqBuilder<'_, M> {
             ci: CqCi::truncate(0),
         };
         let (packing, page) = (self.packed.packing, self.page.clone());
-        let handle = Handle { object, cqn: out.cqn(), parts, packing, _ring: ring, _record: record, _page: page };
+        let lies = Mutex::new(Lies { parts, _ring: ring });
+        let handle = Handle { object, cqn: out.cqn(), lies, packing, _record: record, _page: page };
         // SAFETY: the device was told of this ring, record and page, which the handle keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
@@ -315,7 +399,3 @@ impl<M: CqMode> CqBuilder<'_, M> {
         Ok(())
     }
 }
-
-/// The last byte of a CQE that the device has not written: opcode "invalid", and the owner bit of the device (rdma-core
-/// `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`).
-const UNWRITTEN: u8 = 0xf1;

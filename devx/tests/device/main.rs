@@ -3,6 +3,7 @@
 //! Needs an mlx5 device with DevX; the software one will do: `./run test` runs it under `softhca-run`.
 
 mod capabilities;
+mod completion_queues;
 mod datagrams;
 mod end;
 mod errors;

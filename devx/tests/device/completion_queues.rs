@@ -1,0 +1,158 @@
+//! Completion queues that commands change in use, and those whose completions the device packs.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat};
+use blueflame::cq::{CqParts, Side};
+use blueflame::transport;
+use blueflame::types::WrId;
+use blueflame::wqe;
+use blueflame_devx::Error;
+use blueflame_devx::object::{Cq, Uar};
+
+use crate::end::{End, connected};
+use crate::ground::ground;
+
+#[test]
+fn a_queue_grows_and_shrinks_under_traffic() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    let mut next = 0;
+    for (round, room) in [128, 16, 200, 2, 32, 1000, 64].into_iter().enumerate() {
+        let waiting = (round % 3) as u64;
+        for id in next..next + waiting {
+            a.post(&wqe::write(b.buffer.remote()).inline(&id.to_ne_bytes()).signaled(WrId(id)));
+        }
+        // While requests are on their way.
+        if waiting < room.into() {
+            Cq::resize(&mut a.cq, &ground.rings, room).expect("resized");
+            assert_eq!(a.cq.capacity(), room.next_power_of_two());
+            assert_eq!(a.cq.handle().query().expect("QUERY_CQ").log_cq_size(), a.cq.capacity().trailing_zeros() as u8);
+            assert_eq!(a.cq.handle().parts().buf.addr().get(), a.cq.ring_addr());
+        }
+        // As many as the ring has, and more.
+        for id in next..next + waiting + 40 {
+            if id >= next + waiting {
+                a.post(&wqe::write(b.buffer.remote()).inline(&id.to_ne_bytes()).signaled(WrId(id)));
+            }
+            assert_eq!(a.completion().1, WrId(id));
+        }
+        next += waiting + 40;
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_change_says_so_and_goes_on() {
+    let ground = ground();
+    let (mut a, b) = connected::<transport::Rc>(&ground);
+    let error = Cq::resize(&mut a.cq, &ground.rings, 0).expect_err("no room");
+    assert!(matches!(error, Error::OutOfRange { what: "CQEs", value: 0, .. }), "{error}");
+    for id in 0..6 {
+        a.post(&wqe::write(b.buffer.remote()).inline(b"x").signaled(WrId(id)));
+    }
+    // Until the last has come: nothing has been polled, so it is the sixth of the ring.
+    wait("a completion", || ends(&a.cq.handle().parts())[5] >> 4 != 15);
+    let error = Cq::resize(&mut a.cq, &ground.rings, 4).expect_err("six completions, four CQEs");
+    assert!(matches!(error, Error::Command(_)), "{error}");
+    for id in 0..6 {
+        assert_eq!(a.completion().1, WrId(id));
+    }
+    // Another queue's ring is nobody's to move.
+    let uar = Uar::new(&ground.context).expect("a register");
+    let mut other = ground.rings.completion_queue(uar.page(), 4).build().expect("a completion queue");
+    std::mem::swap(&mut *a.cq, &mut *other);
+    let error = Cq::resize(&mut a.cq, &ground.rings, 100).expect_err("of another handle");
+    assert!(matches!(error, Error::Parts { .. }), "{error}");
+    std::mem::swap(&mut *a.cq, &mut *other);
+    Cq::resize(&mut a.cq, &ground.rings, 100).expect("whole again");
+}
+
+fn wait(what: &str, ready: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !ready() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "no {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// The last byte of each CQE.
+fn ends(parts: &CqParts) -> Vec<u8> {
+    let at = |n: u32| ((n + 1) * parts.cqe_size - 1) as usize;
+    // SAFETY: in the ring, which is there as long as the queue.
+    (0..parts.cqe_cnt).map(|n| unsafe { parts.buf.add(at(n)).read_volatile() }).collect()
+}
+
+/// Messages to and from a queue whose completions are packed: each has its completion. At least some must have been packed.
+fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
+    const BURST: u64 = 12;
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).cqe_bytes(cqe_bytes).compressed::<F, L>().build();
+    let enhanced = ground.context.general().expect("capabilities").enhanced_cqe_compression();
+    if L::LAYOUT == 1 && !enhanced {
+        return assert!(matches!(cq, Err(Error::Capability { .. })), "the device has no such layout");
+    }
+    let mut cq = cq.expect("a completion queue");
+    let parts = cq.handle().parts();
+    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let mut pair = builder.sends(16).receives(16).inline(64).build_on(uar).expect("a queue pair");
+    let mut peer = End::<transport::Rc>::new(&ground);
+    let (here, there) = (pair.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));
+    for (pair, local, remote) in [(&mut pair, here, there), (&mut peer.pair, there, here)] {
+        pair.qp.to_init(&ground.path).expect("INIT");
+        pair.connect(&ground.path, &local, &remote).expect("RTS");
+    }
+    let (mut sent, mut received, mut minis) = (0, 0, 0);
+    for round in 0..20 {
+        for id in 0..BURST {
+            // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+            unsafe { pair.rq.as_mut().expect("receives").post(WrId(id), &[peer.buffer.sge_of(4096..8192)]) }
+                .expect("room");
+        }
+        let mut batch = pair.sq.batch();
+        for id in 0..BURST {
+            batch.push(&wqe::write(peer.buffer.remote()).inline(&[1; 16]).signaled(WrId(id))).expect("room");
+        }
+        batch.ring_doorbell();
+        let mut batch = peer.pair.sq.batch();
+        for id in 0..BURST {
+            let signaled = wqe::send().inline(&[2; 10]).signaled(WrId(id));
+            batch.push(&signaled).expect("room");
+        }
+        batch.ring_doorbell();
+        for _ in 0..BURST {
+            peer.completion();
+        }
+        let begin = Instant::now();
+        while sent + received < 2 * BURST * (round + 1) {
+            let now_packed = ends(&parts).iter().filter(|&&end| end & 0xc == 0xc && end >> 4 <= 6).count();
+            minis = minis.max(now_packed);
+            cq.poll_with(16, |cqe| match cqe.check().unwrap_or_else(|error| panic!("{error}")) {
+                Side::Requester => {
+                    assert_eq!(pair.sq.retire(&cqe).expect("outstanding").wr_id, WrId(sent % BURST));
+                    sent += 1;
+                }
+                Side::Responder => {
+                    let done = pair.rq.as_mut().expect("receives").retire(&cqe).expect("posted");
+                    assert_eq!((done, cqe.byte_len()), (WrId(received % BURST), 10));
+                    received += 1;
+                }
+            });
+            assert!(begin.elapsed() < Duration::from_secs(20), "{sent} and {received} completions in round {round}");
+        }
+    }
+    assert!(minis > 0, "nothing was packed");
+}
+
+#[test]
+fn packed_completions_of_the_basic_layout() {
+    packed::<Hash, Basic>(64);
+    packed::<Checksum, Basic>(128);
+    packed::<ChecksumStride, Basic>(64);
+}
+
+#[test]
+fn packed_completions_of_the_enhanced_layout() {
+    packed::<Hash, Enhanced>(64);
+    packed::<ChecksumStride, Enhanced>(128);
+}
