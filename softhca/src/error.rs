@@ -70,6 +70,9 @@ pub enum Object {
     /// Counters of a set of queues.
     #[error("Q counter")]
     QCounter,
+    /// Signature value.
+    #[error("PSV")]
+    Psv,
 }
 
 /// Why a command was refused. Nothing has changed then.

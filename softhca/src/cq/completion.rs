@@ -1,5 +1,7 @@
 //! What a completion says, whatever its bytes are.
 
+use crate::memory::Mismatch;
+
 /// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -79,6 +81,15 @@ pub(crate) struct FrameInfo {
     pub flow_tag: u32,
 }
 
+/// A signature was not that of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SignatureError {
+    /// The key.
+    pub(crate) key: u32,
+    /// What was found.
+    pub(crate) mismatch: Mismatch,
+}
+
 /// A completion, to be written by [`crate::resources::Resources::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Completion {
@@ -131,6 +142,13 @@ pub(crate) enum Completion {
         /// What else there is to say.
         info: FrameInfo,
     },
+    /// A signature was not that of its data. It completes no WQE.
+    Signature {
+        /// QP.
+        qpn: u32,
+        /// What was found.
+        error: SignatureError,
+    },
     /// A WQE failed or was flushed.
     Error {
         /// QP.
@@ -155,7 +173,10 @@ impl Completion {
     #[must_use]
     pub(crate) fn qpn(&self) -> u32 {
         match *self {
-            Self::Request { qpn, .. } | Self::Receive { qpn, .. } | Self::Error { qpn, .. } => qpn,
+            Self::Request { qpn, .. }
+            | Self::Receive { qpn, .. }
+            | Self::Error { qpn, .. }
+            | Self::Signature { qpn, .. } => qpn,
             Self::Frame { rqn, .. } => rqn,
         }
     }
@@ -165,6 +186,7 @@ impl Completion {
             Self::Request { qpn, uidx, wqe_counter, .. }
             | Self::Receive { qpn, uidx, wqe_counter, .. }
             | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
+            Self::Signature { qpn, .. } => (qpn, 0, 0),
             // In the place of a QPN, frames have their tag.
             Self::Frame { uidx, wqe_counter, info, .. } => (info.flow_tag, uidx, wqe_counter),
         }
@@ -175,7 +197,7 @@ impl Completion {
         match self {
             Self::Request { .. } | Self::Frame { .. } => false,
             Self::Receive { solicited, .. } => *solicited,
-            Self::Error { .. } => true,
+            Self::Error { .. } | Self::Signature { .. } => true,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, FrameInfo, ReceiveKind, Source};
+use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source};
 
 /// Bytes of the part of a CQE that is not scattered data.
 pub(crate) const CQE64_BYTES: usize = 64;
@@ -37,6 +37,7 @@ mod opcode {
     pub(super) const RESP_SEND_IMM: u8 = 3;
     pub(super) const RESP_SEND_INV: u8 = 4;
     pub(super) const RESIZE_CQ: u8 = 5;
+    pub(super) const SIG_ERR: u8 = 12;
     pub(super) const REQ_ERR: u8 = 13;
     pub(super) const RESP_ERR: u8 = 14;
 }
@@ -112,6 +113,10 @@ impl Encoded {
                 put_frame(&mut tail, info);
                 opcode::RESP_SEND << 4
             }
+            Completion::Signature { error, .. } => {
+                put_signature_error(&mut tail, error);
+                opcode::SIG_ERR << 4
+            }
             Completion::Error { requester, opcode, syndrome, vendor_syndrome, .. } => {
                 sender_opcode = *opcode;
                 // An error CQE has the syndromes where others have the timestamp's low half.
@@ -121,7 +126,9 @@ impl Encoded {
                 if *requester { opcode::REQ_ERR << 4 } else { opcode::RESP_ERR << 4 }
             }
         };
-        put32(&mut tail, offset::SRQN_UIDX, uidx & 0x00ff_ffff);
+        if !matches!(c, Completion::Signature { .. }) {
+            put32(&mut tail, offset::SRQN_UIDX, uidx & 0x00ff_ffff);
+        }
         put32(&mut tail, offset::OPCODE_QPN, u32::from(sender_opcode) << 24 | (qpn & 0x00ff_ffff));
         put16(&mut tail, offset::WQE_COUNTER, wqe_counter);
 
@@ -171,6 +178,31 @@ fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
     tail[offset::HDS_IP_EXT] = info.layers_ok;
     tail[offset::L4_L3_HDR_TYPE] = info.headers;
     put16(tail, offset::VLAN_INFO, info.vlan);
+}
+
+/// `struct mlx5_sigerr_cqe` (rdma-core `providers/mlx5/cq.c`); the QPN is where Linux has it (`include/linux/mlx5/device.h`,
+/// `struct mlx5_sig_err_cqe`).
+fn put_signature_error(tail: &mut [u8; CQE64_BYTES], error: &SignatureError) {
+    const EXPECTED: usize = 16;
+    const ACTUAL: usize = 20;
+    const EXPECTED_REF_TAG: usize = 24;
+    const ACTUAL_REF_TAG: usize = 28;
+    const SYNDROME: usize = 32;
+    const DOMAIN: usize = 35;
+    const MKEY: usize = 36;
+    const OFFSET: usize = 40;
+    let SignatureError { key, mismatch } = error;
+    tail[OFFSET..OFFSET + 8].copy_from_slice(&mismatch.offset.to_be_bytes());
+    tail[OFFSET + 8..OFFSET + 16].fill(0);
+    for (at, number) in [(EXPECTED, mismatch.found), (ACTUAL, mismatch.made)] {
+        put32(tail, at, (number >> 32) as u32);
+    }
+    for (at, number) in [(EXPECTED_REF_TAG, mismatch.found), (ACTUAL_REF_TAG, mismatch.made)] {
+        put32(tail, at, number as u32);
+    }
+    put16(tail, SYNDROME, mismatch.syndrome);
+    tail[DOMAIN] = mismatch.in_memory.into();
+    put32(tail, MKEY, *key);
 }
 
 fn put_source(tail: &mut [u8; CQE64_BYTES], from: &Source, kind: ReceiveKind) {

@@ -6,7 +6,7 @@ mod moderation;
 mod packing;
 mod queue;
 
-pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, Source, Syndrome};
+pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, Syndrome};
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;
 pub(crate) use packing::MAX_SESSION;

@@ -4,7 +4,7 @@ use super::Device;
 use super::check::value;
 use crate::context::{Backing, MkeyContext};
 use crate::error::{Error, Object};
-use crate::memory::mkey::{Behind, Mkey};
+use crate::memory::mkey::{Behind, Mkey, Signatures};
 use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
 
@@ -21,6 +21,10 @@ pub struct KeyOptions {
     pub free: bool,
     /// UMR may change it, and this is how long its list may become, in units of 16 bytes.
     pub umr_octwords: Option<u32>,
+    /// Room for formats of its data, signatures, in units of 16 bytes.
+    pub format_octwords: u32,
+    /// The driver has been told of an odd number of errors of signatures.
+    pub errors: bool,
 }
 
 /// What a memory key is now.
@@ -36,6 +40,8 @@ pub(crate) struct MkeyInfo {
     pub(crate) remote_invalidate: bool,
     /// The QP that it is bound to.
     pub(crate) qpn: Option<u32>,
+    /// The driver has been told of an odd number of errors of signatures.
+    pub(crate) errors: bool,
     /// log2 of the bytes of each of its pages or pieces, if those all have the same length.
     pub(crate) log_bytes: Option<u8>,
 }
@@ -53,6 +59,8 @@ impl Device {
             remote_invalidate: true,
             free: false,
             umr_octwords: None,
+            format_octwords: 0,
+            errors: false,
         };
         self.create_mkey_with(context, options)
     }
@@ -64,7 +72,8 @@ impl Device {
     /// bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
     pub fn create_mkey_with(&mut self, context: MkeyContext, options: KeyOptions) -> Result<u32, Error> {
         check_mkey(&context)?;
-        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords } = options;
+        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords, format_octwords, errors } = options;
+        let signatures = Signatures { octwords: format_octwords, errors, ..Signatures::default() };
         let behind = behind(backing, context, free)?;
         let entries = behind.translations();
         if !self.resources.may_hold(entries) {
@@ -78,7 +87,7 @@ impl Device {
         self.resources.translations += entries;
         self.resources
             .mkeys
-            .insert(index, Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords });
+            .insert(index, Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords, signatures });
         Ok(key)
     }
 
@@ -93,14 +102,15 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub(crate) fn query_mkey(&self, index: u32) -> Result<MkeyInfo, Error> {
-        let Mkey { key, context, behind, remote_invalidate, qpn, free, .. } = self.resources.mkeys.find(index)?;
+        let Mkey { key, context, behind, remote_invalidate, qpn, free, signatures, .. } =
+            self.resources.mkeys.find(index)?;
         let log_bytes = match behind {
             Behind::Memory | Behind::Pieces(KeyList::Own { .. }) => None,
             Behind::Pages(table) => Some(table.log_bytes()),
             Behind::Pieces(KeyList::Equal { log_bytes, .. }) => Some(*log_bytes),
         };
         let (key, context, free, remote_invalidate, qpn) = (*key, *context, *free, *remote_invalidate, *qpn);
-        Ok(MkeyInfo { key, context, free, remote_invalidate, qpn, log_bytes })
+        Ok(MkeyInfo { key, context, free, remote_invalidate, qpn, errors: signatures.errors, log_bytes })
     }
 
     /// Creates the memory key `key`, of host memory.
@@ -156,7 +166,16 @@ impl Device {
 }
 
 fn of_memory(key: u32, context: MkeyContext) -> Mkey {
-    Mkey { key, context, behind: Behind::Memory, remote_invalidate: true, qpn: None, free: false, umr_octwords: None }
+    Mkey {
+        key,
+        context,
+        behind: Behind::Memory,
+        remote_invalidate: true,
+        qpn: None,
+        free: false,
+        umr_octwords: None,
+        signatures: Signatures::default(),
+    }
 }
 
 /// What is behind a key, in the form in which it is looked up. It has room for the region, unless the key is free.

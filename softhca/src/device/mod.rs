@@ -10,6 +10,7 @@ mod keys;
 mod nic;
 mod objects;
 mod ports;
+mod psvs;
 mod qps;
 mod reset;
 mod xrc;

@@ -1,10 +1,13 @@
 //! Memory keys: which memory a number gives access to, for whom and for what.
 
+use super::format::SignatureFormat;
 use super::host_memory::DmaFault;
 use super::key_list::KeyList;
 use super::need::Need;
 use super::page_table::PageTable;
+use super::signed::Signed;
 use crate::context::{MkeyContext, QpContext, Transport};
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -129,6 +132,21 @@ pub(crate) enum KeyFault {
     /// An atomic at an address that is not a multiple of its size.
     #[error("atomic at {0:#x}: not a multiple of its size")]
     Misaligned(u64),
+    /// The key's signature value does not exist, is of another protection domain, or was not set to what its format begins with.
+    #[error("key {key:#x}: signature value {psv:#x} is {found:x?}, must be {expected:#x}")]
+    SignatureValue {
+        /// Key.
+        key: u32,
+        /// Number of the value.
+        psv: u32,
+        /// What it is, if it is any.
+        found: Option<u64>,
+        /// What it must be.
+        expected: u64,
+    },
+    /// Signatures are not something that this access can do: an atomic, or through another key.
+    #[error("key {0:#x} has signatures: no atomics, and no other key before it")]
+    Signed(u32),
     /// The memory behind the key is gone.
     #[error(transparent)]
     Dma(#[from] DmaFault),
@@ -184,6 +202,34 @@ pub(crate) struct Mkey {
     pub(crate) free: bool,
     /// UMR may change it (`mkc.umr_en`), and this is how long its list may become, in units of 16 bytes.
     pub(crate) umr_octwords: Option<u32>,
+    /// Signatures.
+    pub(crate) signatures: Signatures,
+}
+
+/// What a key has to do with signatures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signatures {
+    /// Room for formats, in units of 16 bytes (`mkc.bsf_octword_size`).
+    pub(crate) octwords: u32,
+    /// Its format, if it has one now.
+    pub(crate) format: Option<Signed>,
+    /// How many errors the driver has been told, modulo 2 (`mkc.expected_sigerr_count`).
+    pub(crate) errors: bool,
+    /// It has been told of one since it has said so.
+    pub(crate) told: Cell<bool>,
+}
+
+impl Signatures {
+    /// The driver says whether there is a format, which, and how many errors it has been told.
+    pub(crate) fn change(&mut self, formatted: Option<bool>, format: Option<SignatureFormat>, errors: Option<bool>) {
+        if formatted.is_some() {
+            self.format = format.map(Signed::new);
+        }
+        if let Some(errors) = errors.filter(|&errors| errors != self.errors) {
+            self.errors = errors;
+            self.told.set(false);
+        }
+    }
 }
 
 impl Mkey {
@@ -236,6 +282,7 @@ mod tests {
             qpn: None,
             free: false,
             umr_octwords: None,
+            signatures: Signatures::default(),
         }
     }
 

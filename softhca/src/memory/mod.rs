@@ -6,6 +6,7 @@
 //! memory range by range.
 
 mod dma_map;
+mod format;
 mod host_memory;
 mod key_list;
 pub(crate) mod mkey;
@@ -14,11 +15,15 @@ mod page_table;
 mod paged;
 mod process;
 pub(crate) mod shared_copy;
+mod signed;
+#[cfg(test)]
+mod signed_tests;
 mod strided;
 #[cfg(test)]
 pub(crate) mod test_memory;
 
 pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
+pub use format::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub use host_memory::{DmaFault, HostMemory};
 pub(crate) use key_list::KeyList;
 pub(crate) use mkey::{MAX_INDIRECTION, MAX_PIECES_LOG, PAGE_LOGS};
@@ -28,3 +33,4 @@ pub(crate) use page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as 
 pub(crate) use paged::{HOST_BYTES, PagedMemory};
 pub use process::ProcessMemory;
 pub(crate) use process::page_bytes;
+pub(crate) use signed::{KeyMemory, Mismatch, Signed};

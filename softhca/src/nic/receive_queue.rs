@@ -113,7 +113,9 @@ impl ReceiveQueue {
             // The queue goes on: only this frame was too long.
             return self.complete_in_error(rqn, resources, wqe.counter, Failure::RECEIVE_LENGTH);
         }
-        if let Err(fault) = resources.scatter(self.context.pd, segs, 0, &bytes) {
+        let scattered = resources.scatter(self.context.pd, segs, 0, &bytes);
+        resources.report_signature_errors(self.context.cqn, rqn);
+        if let Err(fault) = scattered {
             log::warn!("RQ {rqn:#x}: receive WQE {:#x}: {fault}", wqe.counter);
             return self.fail(rqn, resources, wqe.counter, Failure::RECEIVE_PROTECTION);
         }

@@ -50,6 +50,8 @@ impl Failure {
     pub(crate) const UMR_CHANGE: Self = Self::new(Syndrome::MwBind, 0x31);
     /// The list of a memory key would become longer than the key or the device has room for.
     pub(crate) const UMR_LENGTH: Self = Self::new(Syndrome::MwBind, 0x32);
+    /// The signature value to set is not there, or not of the QP's protection domain.
+    pub(crate) const PSV: Self = Self::new(Syndrome::MwBind, 0x33);
     /// A READ or atomic answer of the wrong length, kind or syndrome.
     pub(crate) const BAD_RESPONSE: Self = Self::new(Syndrome::BadResponse, 0x60);
     /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
@@ -82,7 +84,7 @@ impl Failure {
             | UmrFault::OtherQp { .. }
             | UmrFault::NotPermitted { .. } => Self::UMR_KEY,
             UmrFault::Change { .. } => Self::UMR_CHANGE,
-            UmrFault::Length { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
+            UmrFault::Length { .. } | UmrFault::Formats { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
             UmrFault::List(_) => Self::SOURCE_PROTECTION,
         }
     }

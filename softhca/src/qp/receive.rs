@@ -148,7 +148,7 @@ impl Receives {
     pub(super) fn put(
         &mut self,
         qp: &QpCore,
-        resources: &Resources,
+        resources: &mut Resources,
         offset: u64,
         data: &[u8],
         is_whole: bool,
@@ -163,7 +163,9 @@ impl Receives {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
-        resources.scatter(self.accessor(qp, resources), segs, offset, data).map_err(|_| Failure::RECEIVE_PROTECTION)
+        let done = resources.scatter(self.accessor(qp, resources), segs, offset, data);
+        resources.report_signature_errors(self.reported(qp).0, qp.qpn);
+        done.map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.

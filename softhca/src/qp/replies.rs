@@ -133,7 +133,9 @@ impl Replies {
                     Some(verdict) => conclude(qp, resources, msn, expected, verdict),
                 };
             };
-            match answer.packet(qp, resources, msn) {
+            let packet = answer.packet(qp, resources, msn);
+            resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
+            match packet {
                 Ok((packet, done)) => {
                     qp.send_to_peer(resources, packet);
                     if done {

@@ -69,7 +69,7 @@ impl Request {
         };
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
-            SendOp::Nop | SendOp::Umr => 0,
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
@@ -143,7 +143,7 @@ impl Request {
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
             // None is ever a packet of the transport.
-            SendOp::Nop | SendOp::Umr | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),
@@ -272,7 +272,9 @@ impl Request {
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                resources.scatter(&qp.context, segs, offset, data).map_err(|_| Failure::RESULT_PROTECTION)
+                let done = resources.scatter(&qp.context, segs, offset, data);
+                resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
+                done.map_err(|_| Failure::RESULT_PROTECTION)
             }
             Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
         }

@@ -198,6 +198,13 @@ impl Requester {
                 request.failure = Some(Failure::of_umr(&fault));
                 return self.retire(qp, resources);
             }
+            if let SendOp::SetPsv { psv, value } = request.wqe.op
+                && let Err(fault) = resources.set_psv(&qp.context, psv, value)
+            {
+                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+                request.failure = Some(Failure::PSV);
+                return self.retire(qp, resources);
+            }
             self.cursor += 1;
             return self.retire(qp, resources);
         }
@@ -216,6 +223,7 @@ impl Requester {
             }
             _ => request.frame(qp, resources, index).map(|frame| qp.send(resources, frame)),
         };
+        resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
         if let Err(failure) = sent {
             request.failure = Some(failure);
             return self.retire(qp, resources);

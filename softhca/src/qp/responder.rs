@@ -339,7 +339,9 @@ impl Responder {
         if opcode.tail() == Tail::Immediate {
             take_receive(qp, receives, resources)?;
         }
-        resources.remote_write(by, left.rkey, left.addr, packet.payload).map_err(|_| NO_ACCESS)?;
+        let written = resources.remote_write(by, left.rkey, left.addr, packet.payload);
+        resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
+        written.map_err(|_| NO_ACCESS)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
         left.len -= len;
         match (place.ends(), opcode.tail()) {

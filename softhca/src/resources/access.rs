@@ -27,7 +27,7 @@ pub(crate) enum LocalFault {
 
 /// Where bytes are that a key names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spot {
+pub(super) enum Spot {
     /// Host memory.
     Host(u64),
     /// The null key's region.
@@ -52,7 +52,7 @@ impl Resources {
 
     /// Finds the `len` bytes at `addr` by `key`, after all checks of that key, and calls `f` for each piece of host memory,
     /// with its place in the bytes: for most keys, there is one.
-    fn for_spots(
+    pub(super) fn for_spots(
         &self,
         (by, key, need): (impl Into<Accessor>, u32, Need),
         addr: u64,
@@ -67,17 +67,27 @@ impl Resources {
             PagedMemory::check_host_address(addr, len as u64)?;
             return f(Spot::Host(addr), 0..len);
         }
-        let mkey = self.find_mkey(key)?;
+        self.for_spots_of((by, self.find_mkey(key)?, need), addr, len, &mut f)
+    }
+
+    /// The same by `mkey`, whatever signatures it has.
+    pub(super) fn for_spots_of(
+        &self,
+        (by, mkey, need): (Accessor, &Mkey, Need),
+        addr: u64,
+        len: usize,
+        f: &mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+    ) -> Result<(), KeyFault> {
         let offset = mkey.offset(&by, addr, len as u64, need)?;
         match &mkey.behind {
             Behind::Memory => return f(Spot::Host(mkey.context.addr.wrapping_add(offset)), 0..len),
-            Behind::Pages(table) => return pages(mkey, table, offset, 0..len, need, &mut f),
+            Behind::Pages(table) => return pages(mkey, table, offset, 0..len, need, f),
             Behind::Pieces(_) => {}
         }
-        let mut walk = Walk { by, need: need.of_piece(), pieces: MAX_PIECES, take: &mut f };
+        let mut walk = Walk { by, need: need.of_piece(), pieces: MAX_PIECES, take: f };
         self.walk(&mut walk, mkey, offset, 0..len, 1).map_err(|fault| match fault {
             // Of the whole access, and not of the piece at which it was too much.
-            KeyFault::TooManyPieces { .. } => KeyFault::TooManyPieces { key, addr, len: len as u64 },
+            KeyFault::TooManyPieces { .. } => KeyFault::TooManyPieces { key: mkey.key, addr, len: len as u64 },
             fault => fault,
         })
     }
@@ -111,6 +121,9 @@ impl Resources {
                 (walk.take)(Spot::Null, at..end)?;
             } else {
                 let inner = self.find_mkey(found.key)?;
+                if inner.signatures.format.is_some() {
+                    return Err(KeyFault::Signed(found.key));
+                }
                 let offset = inner.offset(&walk.by, found.addr, (end - at) as u64, walk.need)?;
                 self.walk(walk, inner, offset, at..end, depth + 1)?;
             }
@@ -120,7 +133,7 @@ impl Resources {
     }
 
     /// Reads what is at `spot`.
-    fn read_spot(&self, spot: Spot, out: &mut [u8]) -> Result<(), KeyFault> {
+    pub(super) fn read_spot(&self, spot: Spot, out: &mut [u8]) -> Result<(), KeyFault> {
         match spot {
             Spot::Host(at) => Ok(self.memory.read(at, out)?),
             Spot::Null => {
@@ -131,22 +144,19 @@ impl Resources {
     }
 
     /// Writes to `spot`.
-    fn write_spot(&self, spot: Spot, data: &[u8]) -> Result<(), KeyFault> {
+    pub(super) fn write_spot(&self, spot: Spot, data: &[u8]) -> Result<(), KeyFault> {
         match spot {
             Spot::Host(at) => Ok(self.memory.write(at, data)?),
             Spot::Null => Ok(()),
         }
     }
 
-    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each piece of host memory, with its
-    /// place in the data.
+    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each, with key, address, and its place in the
+    /// data.
     fn for_pieces(
-        &self,
-        by: Accessor,
         segs: &[DataSeg],
         (offset, len): (u64, usize),
-        need: Need,
-        mut f: impl FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+        mut f: impl FnMut(u32, u64, std::ops::Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), LocalFault> {
         let (mut skip, mut done) = (offset, 0);
         for seg in segs {
@@ -159,9 +169,7 @@ impl Resources {
                 continue;
             }
             let n = (len - done).min((seg_len - skip) as usize);
-            self.for_spots((by, seg.lkey, need), seg.addr.wrapping_add(skip), n, |spot, part| {
-                f(spot, done + part.start..done + part.end)
-            })?;
+            f(seg.lkey, seg.addr.wrapping_add(skip), done..done + n)?;
             done += n;
             skip = 0;
         }
@@ -183,8 +191,9 @@ impl Resources {
         offset: u64,
         out: &mut [u8],
     ) -> Result<(), LocalFault> {
-        self.for_pieces(by.into(), segs, (offset, out.len()), Need::LocalRead, |spot, part| {
-            self.read_spot(spot, &mut out[part])
+        let by = by.into();
+        Self::for_pieces(segs, (offset, out.len()), |key, addr, part| {
+            self.read_by((by, key, Need::LocalRead), addr, &mut out[part])
         })
     }
 
@@ -199,8 +208,9 @@ impl Resources {
         offset: u64,
         data: &[u8],
     ) -> Result<(), LocalFault> {
-        self.for_pieces(by.into(), segs, (offset, data.len()), Need::LocalWrite, |spot, part| {
-            self.write_spot(spot, &data[part])
+        let by = by.into();
+        Self::for_pieces(segs, (offset, data.len()), |key, addr, part| {
+            self.write_by((by, key, Need::LocalWrite), addr, &data[part])
         })
     }
 
@@ -221,7 +231,14 @@ impl Resources {
             return Ok(());
         }
         // A message is shorter than the address space of any host that has a device.
-        let len = usize::try_from(len).map_err(|_| KeyFault::OutOfBounds { key: rkey, addr, len })?;
+        let outside = KeyFault::OutOfBounds { key: rkey, addr, len };
+        let by = by.into();
+        let (mut addr, mut len) = (addr, len);
+        if let Some((seen, signed)) = self.signed(by, rkey, need)? {
+            let (start, end) = signed.range(&seen, addr.wrapping_sub(seen.first()), len)?;
+            (addr, len) = (seen.first().wrapping_add(start), end - start);
+        }
+        let len = usize::try_from(len).map_err(|_| outside)?;
         self.for_spots((by, rkey, need), addr, len, |_, _| Ok(()))
     }
 
@@ -239,7 +256,7 @@ impl Resources {
         if out.is_empty() {
             return Ok(());
         }
-        self.for_spots((by, rkey, Need::RemoteRead), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part]))
+        self.read_by((by.into(), rkey, Need::RemoteRead), addr, out)
     }
 
     /// Writes for a peer.
@@ -257,6 +274,9 @@ impl Resources {
             return Ok(());
         }
         let access = (by.into(), rkey, Need::RemoteWrite);
+        if self.signed(access.0, rkey, Need::RemoteWrite)?.is_some() {
+            return self.write_by(access, addr, data);
+        }
         // All pieces are found before any is written.
         let mut pieces = 0;
         let mut first = None;
@@ -285,6 +305,8 @@ impl Resources {
     ) -> Result<u64, KeyFault> {
         let mut whole = None;
         let bytes = usize::from(width.bytes());
+        let by = by.into();
+        self.signed(by, rkey, Need::RemoteAtomic)?;
         self.for_spots((by, rkey, Need::RemoteAtomic), addr, bytes, |spot, part| {
             if part == (0..bytes) {
                 whole = Some(spot);

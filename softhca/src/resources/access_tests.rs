@@ -5,7 +5,7 @@ use super::access::LocalFault;
 use crate::config::{DeviceConfig, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext};
 use crate::memory::Need;
-use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
+use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY, Signatures};
 use crate::memory::test_memory::{BASE, TestMemory};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::packet::Width;
@@ -29,7 +29,16 @@ fn add(resources: &mut Resources, access: Access, (iova, addr, len): (u64, u64, 
     let context = MkeyContext { pd: PD, iova, addr, len, access };
     resources.mkeys.insert(
         index,
-        Mkey { key: index << 8, context, behind, remote_invalidate: false, qpn: None, free: false, umr_octwords: None },
+        Mkey {
+            key: index << 8,
+            context,
+            behind,
+            remote_invalidate: false,
+            qpn: None,
+            free: false,
+            umr_octwords: None,
+            signatures: Signatures::default(),
+        },
     );
     index << 8
 }
@@ -144,7 +153,16 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
     let behind = Behind::Pieces(list);
     resources.mkeys.insert(
         index,
-        Mkey { key: index << 8, context, behind, remote_invalidate: false, qpn: None, free: false, umr_octwords: None },
+        Mkey {
+            key: index << 8,
+            context,
+            behind,
+            remote_invalidate: false,
+            qpn: None,
+            free: false,
+            umr_octwords: None,
+            signatures: Signatures::default(),
+        },
     );
     assert_eq!(read::<1>(&resources, index << 8, 0), Err(KeyFault::TooIndirect { key: index << 8 }));
     // As many as may be, and one more.

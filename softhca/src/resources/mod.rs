@@ -6,10 +6,12 @@
 mod access;
 mod link;
 mod q_counter;
+mod signatures;
 mod umr;
 
 pub(crate) use link::Link;
 pub(crate) use q_counter::QCounter;
+pub(crate) use signatures::Psv;
 pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
@@ -17,7 +19,7 @@ mod access_tests;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
 use crate::context::{TimestampFormat, XrcContext};
-use crate::cq::{Completion, Cq, CqFailure, nanoseconds};
+use crate::cq::{Completion, Cq, CqFailure, SignatureError, nanoseconds};
 use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
@@ -28,6 +30,7 @@ use crate::recv::{FaultClock, RecvWqe, Srq};
 use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::WqeFault;
+use std::cell::RefCell;
 use std::time::Duration;
 
 /// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
@@ -46,6 +49,9 @@ pub(crate) fn real_time(since_1970: Duration) -> u64 {
     since_1970.as_secs() << 32 | u64::from(since_1970.subsec_nanos())
 }
 
+/// Most signature values: their numbers have 24 bits.
+const MAX_PSVS: u32 = (1 << 24) - 1;
+
 /// A protection domain: a number that other objects name.
 pub(crate) struct Pd {
     /// Keys and queues that belong to it.
@@ -60,6 +66,10 @@ pub(crate) struct Resources {
     pub(crate) pds: Table<Pd>,
     /// Memory keys by index (the key without its lowest byte).
     pub(crate) mkeys: Table<Mkey>,
+    /// Signature values.
+    pub(crate) psvs: Table<Psv>,
+    /// Errors of signatures that no CQE has told of yet.
+    signature_errors: RefCell<Vec<SignatureError>>,
     /// Entries of the lists of all memory keys ([`crate::memory::mkey::Behind::translations`]).
     pub(crate) translations: u64,
     /// Completion queues.
@@ -123,6 +133,8 @@ impl Resources {
             memory,
             pds: Table::new(Object::Pd, 1, config.limits.max_objects),
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
+            psvs: Table::new(Object::Psv, 1, config.limits.max_mkeys.min(MAX_PSVS)),
+            signature_errors: RefCell::default(),
             translations: 0,
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.

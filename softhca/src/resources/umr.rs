@@ -67,6 +67,16 @@ pub(crate) enum UmrFault {
         /// Octwords that the list can have.
         room: u32,
     },
+    /// The formats are longer than the key has room for.
+    #[error("key {key:#x}: {octwords} octwords of formats of a key that has room for {room}")]
+    Formats {
+        /// Key.
+        key: u32,
+        /// How much.
+        octwords: u16,
+        /// Octwords that the formats can have.
+        room: u32,
+    },
     /// The device has no room for more entries.
     #[error("key {0:#x}: no room for more entries of lists")]
     Full(u32),
@@ -108,6 +118,17 @@ impl Resources {
         if umr.octwords != 0 && end.is_none() {
             return Err(UmrFault::Length { key, at: umr.at, octwords: umr.octwords, room });
         }
+        let formats = u32::from(umr.format_octwords);
+        if formats > mkey.signatures.octwords || umr.change.formatted.is_some() && mkey.signatures.octwords == 0 {
+            let room = mkey.signatures.octwords;
+            return Err(UmrFault::Formats { key, octwords: umr.format_octwords, room });
+        }
+        if umr.signatures.is_some() != (umr.change.formatted == Some(true)) {
+            return Err(UmrFault::Change {
+                key,
+                what: "formats that are there and not enabled, or the other way round",
+            });
+        }
         let list = list_after(&mkey.behind, umr, &bytes).map_err(|what| UmrFault::Change { key, what })?;
         if !free && after.len != u64::MAX && after.len > list.room(&mkey.behind, after.iova) {
             return Err(UmrFault::Change { key, what: "a region that is longer than its list" });
@@ -125,6 +146,7 @@ impl Resources {
             mkey.free = free;
             mkey.qpn = umr.change.qpn.unwrap_or(mkey.qpn);
             mkey.remote_invalidate = umr.change.remote_invalidate.unwrap_or(mkey.remote_invalidate);
+            mkey.signatures.change(umr.change.formatted, umr.signatures, umr.change.errors);
             if let Some(variant) = umr.change.variant {
                 mkey.key = index << 8 | u32::from(variant);
             }

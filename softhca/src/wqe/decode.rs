@@ -5,7 +5,7 @@ use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, eth_segment, extended, umr};
+use super::{address, control, eth_segment, extended, formats, umr};
 use crate::context::{InlineHeaders, Transport};
 use crate::packet::Width;
 
@@ -67,7 +67,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
     }
     let payload = match shape.tail {
-        Tail::Ignored | Tail::Key => Payload::Segs(Vec::new()),
+        Tail::Ignored | Tail::Key | Tail::SignatureValue => Payload::Segs(Vec::new()),
         Tail::Source => segs.payload(true)?,
         Tail::Result => segs.payload(false)?,
     };
@@ -76,11 +76,16 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
 
     let imm = be32(wqe, control::IMM);
+    let mut set_psv = None;
     let umr = if shape.tail == Tail::Key {
         Some(Box::new(umr::take(&mut segs, imm, transport == Transport::RegUmr)?))
     } else {
         None
     };
+
+    if shape.tail == Tail::SignatureValue {
+        set_psv = Some(formats::set_psv(&mut segs)?);
+    }
 
     let op = match opcode {
         opcode::SEND | opcode::TSO => framing.map_or(SendOp::Send(address), SendOp::Frame),
@@ -92,6 +97,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::ATOMIC_CS => SendOp::CompareSwap { remote, compare, swap: swap_add },
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
         opcode::UMR => SendOp::Umr,
+        opcode::SET_PSV => set_psv.map_or(SendOp::Nop, |(psv, value)| SendOp::SetPsv { psv, value }),
         _ => masked.map_or(SendOp::Nop, |masked| SendOp::Extended(remote, masked)),
     };
     Ok(SendWqe {

@@ -86,6 +86,14 @@ pub enum WqeFault {
     /// `fm_ce_se` has a combination of bits that means nothing.
     #[error("fm_ce_se is {0:#04x}: reserved bits, or a fence or completion mode that does not exist")]
     BadFlags(u8),
+    /// A format of a memory key's data is none that there is.
+    #[error("format of data: {what} is {value:#x}")]
+    BadFormat {
+        /// What is wrong.
+        what: &'static str,
+        /// Found.
+        value: u64,
+    },
     /// DS ends before a segment that the opcode needs.
     #[error("no room for the {segment} segment: it ends at byte {needs}, DS says {has} bytes")]
     MissingSegment {

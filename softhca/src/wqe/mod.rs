@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
-//!                                                      address.rs, eth_segment.rs, umr.rs, segments.rs ──┘
+//!                                                      address.rs, eth_segment.rs, umr.rs, formats.rs, segments.rs ──┘
 //! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
@@ -15,6 +15,7 @@ mod eth_segment;
 mod extended;
 mod fault;
 mod fetch;
+mod formats;
 pub mod opcode;
 mod payload;
 mod segments;

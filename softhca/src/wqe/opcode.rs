@@ -27,6 +27,8 @@ pub const ATOMIC_FA: u8 = 0x12;
 pub const ATOMIC_MASKED_CS: u8 = 0x14;
 /// Masked fetch and add, 4 or 8 bytes.
 pub const ATOMIC_MASKED_FA: u8 = 0x15;
+/// Sets a signature value.
+pub const SET_PSV: u8 = 0x20;
 /// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
 pub const UMR: u8 = 0x25;
 
@@ -41,6 +43,8 @@ pub(super) enum Tail {
     Result,
     /// What is to become of a memory key.
     Key,
+    /// What a signature value becomes.
+    SignatureValue,
 }
 
 /// Which operands an atomic has.
@@ -78,7 +82,7 @@ pub(super) struct Shape {
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Operands::{Extended2, Extended4, None, Two};
-    use Tail::{Ignored, Key, Result, Source};
+    use Tail::{Ignored, Key, Result, SignatureValue, Source};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: Operands, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
@@ -98,5 +102,6 @@ pub(super) const SHAPES: &[Shape] = {
         row(ATOMIC_MASKED_CS, &[Rc, Dc, Xrc],                  true,      Extended4, Result),
         row(ATOMIC_MASKED_FA, &[Rc, Dc, Xrc],                  true,      Extended2, Result),
         row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
+        row(SET_PSV,        &[Rc],                             false,     None,   SignatureValue),
     ]
 };

@@ -139,6 +139,13 @@ pub enum SendOp {
     Extended(Remote, Extended),
     /// Change a memory key ([`SendWqe::umr`]).
     Umr,
+    /// Set signature value `psv`.
+    SetPsv {
+        /// Its number.
+        psv: u32,
+        /// What it becomes.
+        value: u64,
+    },
 }
 
 /// A send WQE that has passed every check.

@@ -3,8 +3,10 @@
 //! `MLX5_MKEY_MASK_*`; `mlx5_ifc.h` `mkc`).
 
 use super::fault::WqeFault;
+use super::formats;
 use super::payload::DataSeg;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, data_seg, zero};
+use crate::memory::SignatureFormat;
 
 /// Bytes of the UMR control segment, and offsets in it.
 mod control {
@@ -38,6 +40,8 @@ mod mask {
     pub(super) const START_ADDR: u64 = 1 << 6;
     pub(super) const PD: u64 = 1 << 7;
     pub(super) const EN_RINVAL: u64 = 1 << 8;
+    pub(super) const SIGNATURE_ERRORS: u64 = 1 << 9;
+    pub(super) const FORMATTED: u64 = 1 << 12;
     pub(super) const KEY: u64 = 1 << 13;
     pub(super) const QPN: u64 = 1 << 14;
     pub(super) const LR: u64 = 1 << 17;
@@ -55,6 +59,8 @@ mod mask {
         | START_ADDR
         | PD
         | EN_RINVAL
+        | SIGNATURE_ERRORS
+        | FORMATTED
         | KEY
         | QPN
         | LR
@@ -81,6 +87,8 @@ mod context {
     pub(super) const QPN: (usize, usize) = (0x20, 24);
     pub(super) const MKEY_7_0: (usize, usize) = (0x38, 8);
     pub(super) const LENGTH64: (usize, usize) = (0x60, 1);
+    pub(super) const BSF_EN: (usize, usize) = (0x61, 1);
+    pub(super) const EXPECTED_SIGERR_COUNT: (usize, usize) = (0x65, 1);
     pub(super) const EN_RINVAL: (usize, usize) = (0x67, 1);
     pub(super) const PD: (usize, usize) = (0x68, 24);
     pub(super) const START_ADDR: (usize, usize) = (0x80, 64);
@@ -126,6 +134,10 @@ pub struct Umr {
     pub octwords: u16,
     /// The entries.
     pub list: UmrList,
+    /// Formats that follow, in units of 16 bytes.
+    pub format_octwords: u16,
+    /// Those of signatures.
+    pub signatures: Option<SignatureFormat>,
 }
 
 /// Where entries come from.
@@ -166,6 +178,10 @@ pub struct KeyChange {
     pub remote_write: Option<bool>,
     /// Peers may do atomics.
     pub remote_atomic: Option<bool>,
+    /// Its data has formats.
+    pub formatted: Option<bool>,
+    /// The driver has been told of an odd number of errors of signatures.
+    pub errors: Option<bool>,
     /// The order of accesses may be relaxed, of writes or of reads.
     pub relaxed_ordering: Option<bool>,
 }
@@ -191,11 +207,10 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Um
         zero("UMR control segment", start + at, seg[at].into())?;
     }
     let (low, high) = (be16(seg, control::OFFSET_15_0), be32(seg, control::OFFSET_47_16));
-    let mut at = u64::from(high) << 16 | u64::from(low);
+    let (mut at, mut format_octwords) = (u64::from(high) << 16 | u64::from(low), 0);
     if flags & flag::OFFSET == 0 {
-        // Signatures are not something that this device has.
-        zero("UMR list offset that is not said to be one", start + control::OFFSET_15_0, at)?;
-        at = 0;
+        zero("UMR list offset that is not said to be one", start + control::OFFSET_47_16, high.into())?;
+        (at, format_octwords) = (0, low);
     }
     let octwords = be16(seg, control::OCTWORDS);
     zero("UMR list octwords modulo 4", start + control::OCTWORDS, (octwords % LIST_UNIT).into())?;
@@ -218,11 +233,14 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Um
         if bytes as u64 > seg.len.into() {
             return Err(WqeFault::ShortList { octwords, bytes: seg.len });
         }
+        // What follows it there, no public driver says.
+        zero("formats behind a list in memory", start + control::OFFSET_15_0, format_octwords.into())?;
         UmrList::Reference(seg)
     };
+    let signatures = formats::take(segs, usize::from(format_octwords) * OCTWORD)?;
     segs.end()?;
     let must_be_of_qp = flags & flag::CHECK_QPN != 0;
-    Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list })
+    Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list, format_octwords, signatures })
 }
 
 /// What the memory key segment says of the fields in `mask`.
@@ -249,6 +267,8 @@ fn change(mask: u64, seg: &[u8], strict: bool) -> KeyChange {
         remote_read: flag(mask::RR, context::RR),
         remote_write: flag(mask::RW, context::RW),
         remote_atomic: flag(mask::A, context::A),
+        formatted: flag(mask::FORMATTED, context::BSF_EN),
+        errors: flag(mask::SIGNATURE_ERRORS, context::EXPECTED_SIGERR_COUNT),
         relaxed_ordering: relaxed.into_iter().flatten().reduce(|one, other| one || other),
     }
 }

@@ -73,6 +73,8 @@ capability_set! {
     QPC_EXTENSION: 0x122, 1 = |_| 1;
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    SIG_CRC64_XP10: 0x147, 1 = |_| 1;
+    SIG_CRC32C: 0x148, 1 = |_| 1;
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
@@ -94,6 +96,7 @@ capability_set! {
     PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();
     NUM_PORTS: 0x1b8, 8 = |c| c.ports.len() as u64;
     LOG_MAX_MSG: 0x1c3, 5 = |c| log2(c.limits.max_msg.min(1 << LOG_MAX_MSG));
+    SIG_BLOCK_4048: 0x1f0, 1 = |_| 1;
     CQE_VERSION: 0x1fc, 4 = |_| 1;
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
@@ -109,6 +112,8 @@ capability_set! {
     // Signatures of commands. Who has a command queue chooses, and others have nothing to sign.
     CMDIF_CHECKSUM: 0x210, 2 = |_| 0;
     SCTR_DATA_CQE: 0x215, 1 = |_| 1;
+    // Signatures of blocks.
+    SHO: 0x217, 1 = |_| 1;
     DCT: 0x21a, 1 = |_| 1;
     ETH_NET_OFFLOADS: 0x21c, 1 = |c| is_ethernet(c).into();
     ROCE: 0x21d, 1 = |c| is_ethernet(c).into();
@@ -171,6 +176,7 @@ capability_set! {
     RQ_TS_FORMAT: 0x442, 2 = timestamps;
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
+    SIGERR_DOMAIN_AND_SIG_TYPE: 0x480, 1 = |_| 1;
     // CQE timestamps count nanoseconds.
     DEVICE_FREQUENCY_MHZ: 0x4c0, 32 = |_| 1000;
     DEVICE_FREQUENCY_KHZ: 0x4e0, 32 = |_| 1_000_000;

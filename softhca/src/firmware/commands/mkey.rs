@@ -28,10 +28,13 @@ layout! {
         QPN: 0x20, 24;
         MKEY_7_0: 0x38, 8;
         LENGTH64: 0x60, 1;
+        BSF_EN: 0x61, 1;
+        EXPECTED_SIGERR_COUNT: 0x65, 1;
         EN_RINVAL: 0x67, 1;
         PD: 0x68, 24;
         START_ADDR: 0x80, 64;
         LEN: 0xc0, 64;
+        BSF_OCTWORD_SIZE: 0x100, 32;
         TRANSLATIONS_OCTWORD_SIZE: 0x1a0, 32;
         RELAXED_ORDERING_READ: 0x1d9, 1;
         LOG_PAGE_SIZE: 0x1db, 5;
@@ -142,6 +145,8 @@ const ANY_QPN: u64 = 0xff_ffff;
 const LOG_ADAPTER_PAGE: u8 = 12;
 /// Octwords in which UMR counts lists.
 const UMR_OCTWORDS: u32 = 4;
+/// Octwords of a format of signatures.
+const SIGNATURE_OCTWORDS: u32 = 4;
 /// Bytes of the unit that lists are counted in.
 const OCTWORD: usize = 16;
 
@@ -193,6 +198,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         remote_invalidate: context.flag(mkc::EN_RINVAL),
         free,
         umr_octwords,
+        format_octwords: format_octwords(context)?,
+        errors: context.flag(mkc::EXPECTED_SIGERR_COUNT),
     };
     let key = call.device.create_mkey_with(made, options)?;
     let index = key >> 8;
@@ -216,6 +223,16 @@ fn umr_octwords(context: View<'_>) -> Result<Option<u32>, Refusal> {
         ));
     }
     Ok(Some(octwords.next_multiple_of(UMR_OCTWORDS)))
+}
+
+/// Room for formats of the key's data: for signatures, or none. They come by UMR.
+fn format_octwords(context: View<'_>) -> Result<u32, Refusal> {
+    let octwords = context.get32(mkc::BSF_OCTWORD_SIZE);
+    match (context.flag(mkc::BSF_EN), octwords) {
+        (false, 0) => Ok(0),
+        (true, SIGNATURE_OCTWORDS) if context.flag(mkc::UMR_EN) && context.flag(mkc::FREE) => Ok(octwords),
+        _ => Err(Refusal::parameter(format!("{octwords} octwords of formats, or of a key that UMR does not change"))),
+    }
 }
 
 /// Refuses a context that no key can have.
@@ -357,6 +374,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     view.set(mkc::FREE, info.free.into());
     view.set(mkc::MKEY_7_0, (info.key & 0xff).into());
     view.set(mkc::PD, info.context.pd.into());
+    view.set(mkc::EXPECTED_SIGERR_COUNT, info.errors.into());
     view.set(mkc::EN_RINVAL, info.remote_invalidate.into());
     view.set(mkc::QPN, info.qpn.map_or(ANY_QPN, u64::from));
     if !all {

@@ -31,6 +31,7 @@ mod nic_vport;
 mod pages;
 mod pd;
 mod port_info;
+mod psv;
 mod q_counter;
 mod qp;
 #[cfg(test)]
@@ -85,6 +86,7 @@ const ALL: &[&[Command]] = &[
     nic_vport::COMMANDS,
     pages::COMMANDS,
     pd::COMMANDS,
+    psv::COMMANDS,
     q_counter::COMMANDS,
     qp::COMMANDS,
     register::COMMANDS,

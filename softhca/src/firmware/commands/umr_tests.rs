@@ -480,11 +480,12 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
         (with(&|umr| umr.flags |= 1), LOCAL_QP),
         (with(&|umr| umr.flags |= 4), LOCAL_QP),
         (with(&|umr| umr.flags |= CHECK_FREE), LOCAL_QP),
-        // An offset that is not said to be one; half a unit; signatures.
+        // Formats behind a list in memory; an offset that is not said to be one; half a unit; formats of a key without.
         (with(&|umr| umr.offset = 4), LOCAL_QP),
         (with(&|umr| umr.offset = 1 << 16), LOCAL_QP),
         (with(&|umr| umr.octwords = 2), LOCAL_QP),
-        (with(&|umr| umr.mask |= 1 << 12), LOCAL_QP),
+        (with(&|umr| umr.mask |= 1 << 12), BIND),
+        (with(&|umr| umr.mask |= 1 << 10), LOCAL_QP),
         (with(&|umr| umr.mask |= 1 << 63), LOCAL_QP),
         // More than the data segment has; none; inline entries that are not there, or too many.
         (with(&|umr| umr.octwords = 8), LOCAL_QP),

@@ -55,6 +55,8 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         variant: None,
         remote_invalidate: wanted.mw_type == TYPE_2,
         free: true,
+        format_octwords: 0,
+        errors: false,
         umr_octwords: Some(octwords),
     };
     let rkey = context.hca.command(|device| device.create_mkey_with(region, options))?;
