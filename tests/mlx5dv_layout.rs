@@ -71,6 +71,7 @@ fn table() -> Table {
         num_lag_ports as "num_lag_ports",
         sig_caps as "sig_caps",
         dci_streams_caps as "dci_streams_caps",
+        max_wr_memcpy_length as "max_wr_memcpy_length",
     ]);
     structure!(t, Mlx5dvSigCaps, "mlx5dv_sig_caps", [
         block_size as "block_size",
@@ -207,6 +208,9 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_FLAGS_DEVX", ffi::MLX5DV_CONTEXT_FLAGS_DEVX.into()),
         ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
         ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
+        ("MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH", ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH),
+        ("MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS),
+        ("MLX5DV_QP_EX_WITH_MEMCPY", ffi::MLX5DV_QP_EX_WITH_MEMCPY),
         ("MLX5DV_CONTEXT_MASK_DCI_STREAMS", ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS),
         ("MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT", ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT.into()),
         ("MLX5DV_DCTYPE_DCT", ffi::MLX5DV_DCTYPE_DCT.into()),

@@ -138,6 +138,12 @@ hot! {
         sq.post(&wqe::local_invalidate(key).signaled(id))
     }
 
+    /// Copies memory.
+    fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &wqe::Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
+        // SAFETY: as above.
+        unsafe { sq.post_unchecked(&wqe::memcpy(*opaque, from, to, from.lkey).signaled(id)) }
+    }
+
     /// A SEND of 8 bytes, inline.
     fn post_send(sq: &mut SendQueue<transport::Rc>, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::send().inline(data).signaled(id))

@@ -231,6 +231,7 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 
 /// Bytes of a burst, and of what is posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
+static OPAQUE: wqe::Opaque = wqe::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
 
 /// A queue with a request in each place.
 fn posted() -> SendQueue<transport::Rc> {
@@ -310,6 +311,10 @@ fn posts() -> Vec<Case> {
         }),
         case!("post invalidate", 2, || send_queue(exclusive()), post_invalidate, |sq, n, post| {
             post(sq, message(n).to.rkey, WrId(n)).expect("space")
+        }),
+        case!("post memcpy", 1, || send_queue(exclusive()), post_memcpy, |sq, n, post| {
+            let (from, id) = (message(n).from, WrId(n));
+            post(sq, black_box(&OPAQUE), from, message(n).to.addr, id).expect("space")
         }),
         case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
             post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")

@@ -12,6 +12,7 @@ use super::memory::MemoryAttr;
 use super::register::blueflame_policy;
 use super::{CallError, Error, ffi};
 use crate::queue::BlueFlamePolicy;
+use crate::wqe::MAX_MEMCPY_BYTES;
 
 /// The array that `ibv_get_device_list` allocates.
 struct DeviceList {
@@ -171,6 +172,8 @@ pub struct DeviceAttr {
     pub max_log_dci_streams: u8,
     /// log2 of the streams of an initiator that have failed when it fails itself, at most; 0: it fails with the first.
     pub max_log_dci_errored: u8,
+    /// Most bytes of a [copy](super::Copier) that the device makes; 0: it makes none.
+    pub max_memcpy: u32,
     /// The device does atomics.
     pub atomics: bool,
     /// The device has extended reliable connections.
@@ -354,7 +357,8 @@ pub(super) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::M
         | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
         | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
         | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
-        | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS;
+        | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS
+        | ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH;
     let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
     // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
     zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
@@ -392,6 +396,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
         max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
+        max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),
         memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
         memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,

@@ -125,9 +125,9 @@ pub use endpoint::Endpoint;
 pub use error::{CallError, Error};
 pub use link::{LinkLayer, PortState};
 pub use memory::{
-    Access, AddressSpace, Buffer, Change, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces, IndirectKey,
-    Memory, MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory, Region, Sges,
-    WindowType,
+    Access, AddressSpace, Buffer, Change, Copier, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces,
+    IndirectKey, Memory, MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory,
+    Region, Sges, WindowType,
 };
 pub use pages::Pages;
 pub use path::Path;

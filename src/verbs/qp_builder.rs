@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::error::{in_range, non_null};
+use super::memory::COPIES;
 use super::pd::ParentDomain;
 use super::qp::{Domain, Under, VerbsTransport};
 use super::qp_parts::{Made, OBJECT, Parts, QP_SIGNATURE, QpAttr};
@@ -19,6 +20,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::transport::{DciStreams, Receives};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
+use crate::wqe::{Memcpy, SupportedOn};
 
 /// What a queue pair is to be like.
 #[derive(Clone)]
@@ -31,6 +33,7 @@ pub struct QpBuilder<'a, T> {
     scatter_to_cqe: bool,
     /// log2 of an initiator's streams, and of how many have failed when it fails.
     pub(super) streams: Option<[u8; 2]>,
+    memcpy: bool,
     transport: PhantomData<T>,
 }
 
@@ -55,6 +58,7 @@ impl ProtectionDomain {
             },
             scatter_to_cqe: false,
             streams: T::STREAMS,
+            memcpy: false,
             transport: PhantomData,
         }
     }
@@ -248,6 +252,13 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         if T::INITIATOR {
             initiator::attributes(&mut mlx5, self.streams, device)?;
         }
+        if self.memcpy {
+            if device.max_memcpy == 0 {
+                return Err(Error::Unsupported { what: COPIES });
+            }
+            mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
+            mlx5.send_ops_flags = ffi::MLX5DV_QP_EX_WITH_MEMCPY;
+        }
         let context = self.pd.handle.context.raw();
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
@@ -289,6 +300,22 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), Some(under)) }?;
         made.bound(window, receives);
         Ok(made)
+    }
+}
+
+impl<T: VerbsTransport> QpBuilder<'_, T>
+where
+    Memcpy: SupportedOn<T>,
+{
+    /// Has the device copy memory when the queue pair's requests ask for it ([`Copier`](super::Copier)). Off by default: some devices
+    /// copy for queue pairs alone that were made for it, and making one fails where there are no copies
+    /// ([`max_memcpy`](super::DeviceAttr::max_memcpy)).
+    ///
+    /// libmlx5 lets no data arrive in CQEs of initiators that copy, so that [`Self::scatter_to_cqe`] means nothing for them.
+    #[must_use]
+    pub fn memcpy(mut self, on: bool) -> Self {
+        self.memcpy = on;
+        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a request cannot be a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::{KEY_LIST_ALIGN, MAX_SGE_BYTES};
+use super::limits::{KEY_LIST_ALIGN, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue: the value and the limit. Nothing has been written.
@@ -67,6 +67,13 @@ pub enum EncodeError {
         /// The most that formats count.
         limit: u32,
     },
+    /// A copy of no bytes, or of more than the device copies at once.
+    MemcpySize {
+        /// Bytes of the copy.
+        bytes: u32,
+        /// The most: [`Opaque::max_bytes`](super::Opaque::max_bytes), or [`MAX_MEMCPY_BYTES`].
+        limit: u32,
+    },
 }
 
 // Constructors out of line: the checks that lead here are in the hot path, building the value is not.
@@ -113,6 +120,11 @@ impl EncodeError {
     }
 
     #[cold]
+    pub(super) fn memcpy_size(bytes: u32, limit: u32) -> Self {
+        Self::MemcpySize { bytes, limit: limit.min(MAX_MEMCPY_BYTES) }
+    }
+
+    #[cold]
     pub(super) fn wqe_too_long(ds: usize) -> Self {
         Self::WqeTooLong { ds, limit: Ds::MAX }
     }
@@ -146,6 +158,9 @@ impl fmt::Display for EncodeError {
             }
             Self::FormattedTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes behind a memory key with formats, they count at most {limit}")
+            }
+            Self::MemcpySize { bytes, limit } => {
+                write!(f, "copy of {bytes} bytes, the device copies 1 to {limit}")
             }
         }
     }

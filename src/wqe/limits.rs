@@ -4,6 +4,10 @@
 /// (bit 31 marks an inline segment). The device reads 0 as 2^31; verbs has no way to ask for that, nor has this crate.
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
+/// The most bytes that a copy can have: 2^31, which a byte count of 0 says. Devices may have less
+/// ([`Opaque::max_bytes`](super::Opaque::max_bytes)).
+pub const MAX_MEMCPY_BYTES: u32 = 1 << 31;
+
 /// A list of a memory key that is in memory begins at a multiple of so many bytes, as Linux' does (`include/linux/mlx5/device.h`,
 /// `MLX5_UMR_ALIGN`).
 pub const KEY_LIST_ALIGN: u64 = 2048;

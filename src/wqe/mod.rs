@@ -13,6 +13,8 @@
 //!   +------------------------+
 //!   | atomic segment         |  atomics: swap or add | compare
 //!   +------------------------+
+//!   | MMO metadata segment   |  copies of memory: 0 | key and address of memory that is the device's meanwhile
+//!   +------------------------+
 //!   | Ethernet segment       |  frames of raw packet queues: checksums | the frame's first bytes, padded to 16
 //!   +------------------------+
 //!   | data segments, or      |  each: byte count | lkey | address
@@ -45,6 +47,7 @@ mod key_change;
 mod key_list;
 mod key_seg;
 mod limits;
+mod memcpy;
 mod opcode;
 mod operation;
 mod operations;
@@ -71,11 +74,12 @@ pub use error::EncodeError;
 pub use ethernet::Frame;
 pub use flags::{CompletionMode, Fence};
 pub use key_list::Strided;
-pub use limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
+pub use limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
+pub use memcpy::{Opaque, memcpy};
 pub use operation::SupportedOn;
 pub use operations::{
-    CompareSwap, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Nop, Read,
-    Remote, Send, SendImm, SendInval, SetPsv, Write, WriteImm,
+    CompareSwap, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy, Nop,
+    Read, Remote, Send, SendImm, SendInval, SetPsv, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};

@@ -152,6 +152,27 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Uc, wqe::ConfigureKey>();
 /// ```
 ///
+/// Memory of this side is copied by reliable connections, and by initiators, for nobody in particular:
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, wqe::Memcpy>();
+/// legal::<transport::Dci, wqe::Memcpy>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Uc, wqe::Memcpy>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, DcAddress, SupportedOn, To}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, To<wqe::Memcpy, DcAddress>>(); // no target hears of it
+/// ```
+///
 /// Datagrams are SENDs to an address, and an address is for datagrams only:
 ///
 /// ```

@@ -5,7 +5,7 @@ use super::format_seg::SetPsvSeg;
 use super::opcode::Opcode;
 use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
-use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, RaddrSeg};
+use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, RaddrSeg};
 use super::sink::Sink;
 use super::to::To;
 use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud, XrcInitiator};
@@ -60,6 +60,10 @@ macro_rules! operations {
         impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcAddress<V>> {}
         impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcStream<V>> {}
     };
+    (@on ToNobody, $op:ident) => {
+        impl SupportedOn<Dci> for $op {}
+        impl SupportedOn<DciStreams> for $op {}
+    };
     (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
     (@on Xrc, $op:ident) => { impl SupportedOn<XrcInitiator> for To<$op, Srqn> {} };
     (@on $transport:ident, $op:ident) => { impl SupportedOn<$transport> for $op {} };
@@ -81,7 +85,9 @@ operations! {
     MaskedCompareSwap32:   AtomicMaskedCs/BYTES_4, [remote operands],        [],        [Fetches Be32], [Rc Xrc Dci];
     MaskedCompareSwap64:   AtomicMaskedCs/BYTES_8, [remote operands masks],  [],        [Fetches u64],  [Rc Xrc Dci];
     SetPsv:                SetPsv,                 [segment],                [],        [],             [Rc];
+    Memcpy:                Mmo/DMA,                [segment],                [],        [],             [Rc ToNobody];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
+    // ToNobody: also on Dci, where it has no address. What Memcpy copies (memcpy.rs) is its payload: two data segments.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
     // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats (formatted.rs), or none],
     // [Rc]
@@ -92,6 +98,9 @@ operations! {
 /// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
 const BYTES_4: u8 = 8;
 const BYTES_8: u8 = 8 | 1;
+
+/// Opcode modifier of MMO: a copy (rdma-core `providers/mlx5/wqe.h`, `MLX5_OPC_MOD_MMO_DMA`).
+const DMA: u8 = 1;
 
 /// A place in the peer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,4 +214,10 @@ pub struct MaskedCompareSwap64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetPsv {
     pub(super) segment: SetPsvSeg,
+}
+
+/// A copy from this side's memory to this side's memory ([`memcpy`](super::memcpy)). Reliable connections and initiators only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memcpy {
+    pub(super) segment: MmoSeg,
 }

@@ -379,6 +379,37 @@ impl DataSeg {
     }
 }
 
+/// Metadata segment of memory-to-memory operations, behind the control segment (rdma-core `providers/mlx5/wqe.h`,
+/// `struct mlx5_mmo_metadata_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`).
+///
+/// ```text
+///   0  0 (32): a copy has nothing to control
+///   4  key of the opaque memory
+///   8  its address (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct MmoSeg {
+    /// Zero.
+    pub mmo_control_31_0: Be32,
+    /// Key of memory that is the device's while it works.
+    pub local_key: Be32,
+    /// Address of that memory.
+    pub local_address: Be64,
+}
+
+const_assert_eq!(size_of::<MmoSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(MmoSeg, mmo_control_31_0), 0);
+const_assert_eq!(offset_of!(MmoSeg, local_key), 4);
+const_assert_eq!(offset_of!(MmoSeg, local_address), 8);
+
+impl MmoSeg {
+    #[inline]
+    pub(crate) const fn new(lkey: Lkey, addr: u64) -> Self {
+        Self { mmo_control_31_0: Be32::new(0), local_key: Be32::new(lkey.0), local_address: Be64::new(addr) }
+    }
+}
+
 /// Header of an inline segment; the bytes follow at once (rdma-core `providers/mlx5/wqe.h`,
 /// `struct mlx5_wqe_inline_seg`).
 ///
@@ -421,7 +452,18 @@ macro_rules! words_of_segment {
     )*};
 }
 
-words_of_segment!(RaddrSeg, AtomicSeg, MaskedSwap32Seg, MaskedAdd32Seg, BaseAvSeg, GrhAvSeg, XrcSeg, EthSeg, DataSeg);
+words_of_segment!(
+    RaddrSeg,
+    AtomicSeg,
+    MaskedSwap32Seg,
+    MaskedAdd32Seg,
+    BaseAvSeg,
+    GrhAvSeg,
+    XrcSeg,
+    EthSeg,
+    DataSeg,
+    MmoSeg
+);
 
 impl From<[u8; DS_BYTES]> for DsWords {
     #[inline]

@@ -40,6 +40,7 @@ mod events;
 mod extended;
 mod in_turn;
 mod key_lists;
+mod memcpy;
 mod post;
 mod resize;
 mod sends;

@@ -48,6 +48,7 @@ pub(crate) struct Mlx5dvQpEx {
     wr_set_mkey_sig_block: *const c_void,
     wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
     wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
+    pub(crate) wr_memcpy: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u64, u32, u64, usize)>,
 }
 
 #[link(name = "mlx5")]

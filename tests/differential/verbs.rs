@@ -14,6 +14,8 @@ const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 const WITH_RAW_WQE: u64 = 1 << 3;
 /// `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`, `_MR_LIST` and `_MKEY_CONFIGURE`.
 const WITH_MKEYS: u64 = 7;
+/// `MLX5DV_QP_EX_WITH_MEMCPY`.
+const WITH_MEMCPY: u64 = 1 << 4;
 
 /// A bit that is clear in the first byte of the EtherTypes of IPv4, IPv6 and VLAN tags (0x0800, 0x86dd, 0x8100, 0x88a8): a frame
 /// that has it there has no headers beyond Ethernet's.
@@ -75,6 +77,8 @@ pub(crate) struct Geometry {
     pub(crate) windows: bool,
     /// Indirect memory keys are configured: the same.
     pub(crate) keys: bool,
+    /// Memory is copied.
+    pub(crate) memcpy: bool,
 }
 
 impl Default for Geometry {
@@ -92,6 +96,7 @@ impl Default for Geometry {
             streams: None,
             windows: false,
             keys: false,
+            memcpy: false,
         }
     }
 }
@@ -176,7 +181,9 @@ impl RawQp {
             let mut mlx5 = ffi::Mlx5dvQpInitAttr {
                 comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
                 create_flags: if geometry.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
-                send_ops_flags: WITH_RAW_WQE | if geometry.keys { WITH_MKEYS } else { 0 },
+                send_ops_flags: WITH_RAW_WQE
+                    | if geometry.keys { WITH_MKEYS } else { 0 }
+                    | if geometry.memcpy { WITH_MEMCPY } else { 0 },
                 ..Default::default()
             };
             if initiator {

@@ -153,6 +153,14 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ..request(n % 7, &vec![300; usize::from(n) * 3 % 53])
     };
     let keys = (0..42).map(key).collect();
+    // Around both limits: the device's, and the format's.
+    let copy = |(bytes, most): (u32, u32)| {
+        let mut operands = [0; 16];
+        operands[12..].copy_from_slice(&most.to_le_bytes());
+        wqe_build::Request { operands, flags: (bytes % 4) as u8, ..request(0, &[bytes]) }
+    };
+    let large = 1 << 31;
+    let copies = [(0, 9), (1, 9), (9, 9), (10, 9), (1, 0), (large, large), (large, u32::MAX), (large + 1, u32::MAX)];
     let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
         ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
@@ -171,6 +179,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("datagrams", wqe_build::Input { service: 3, ..input(datagrams.clone()) }),
         ("datagrams_preferring_blueflame", wqe_build::Input { service: 3, prefer_blueflame: true, ..input(datagrams) }),
         ("keys", wqe_build::Input { service: 0x80, log_wqebbs: 4, ..input(keys) }),
+        ("copies", wqe_build::Input { service: 0xc0, ..input(copies.map(copy).to_vec()) }),
         ("xrc", wqe_build::Input { service: 6, ..input(one_each.clone()) }),
         ("xrc_inline", wqe_build::Input { service: 6, ..input(inline_each) }),
         ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),

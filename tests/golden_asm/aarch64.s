@@ -88,7 +88,7 @@ L3:
     ldr q1, [sp, #48]
     mov x15, #134217728
     mov w17, #128
-    cmp x8, #13
+    cmp x8, #15
     movk x15, #768, lsl #48
     mov w16, #134217728
     movk w17, #2048, lsl #16
@@ -169,7 +169,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
-    mov w8, #13
+    mov w8, #15
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #224]
@@ -188,11 +188,11 @@ L11:
 L12:
     ldr w8, [x20, #84]
     ldp x13, x12, [sp, #8]
-    mov w10, #12
+    mov w10, #14
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #9
+    mov w8, #11
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -253,7 +253,7 @@ hot_fire_at:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -262,14 +262,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -321,7 +321,7 @@ hot_fire_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -332,14 +332,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -406,7 +406,7 @@ hot_fire_datagram_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -417,7 +417,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -430,15 +430,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #10
+    mov w10, #12
     b L5
 L3:
-    mov w10, #12
+    mov w10, #14
     b L5
 L4:
     cmp w11, #1
-    mov w11, #9
-    mov w12, #11
+    mov w11, #11
+    mov w12, #13
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -494,7 +494,7 @@ hot_fire_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -505,14 +505,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -569,7 +569,7 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -580,7 +580,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -589,8 +589,8 @@ L2:
     b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -641,7 +641,7 @@ hot_fire_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -650,14 +650,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -708,7 +708,7 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -719,14 +719,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -785,7 +785,7 @@ hot_fire_signaled_if:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -794,14 +794,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -853,7 +853,7 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -864,14 +864,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -927,7 +927,7 @@ hot_fire_xrc_at:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -938,14 +938,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2096,7 +2096,7 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2147,7 +2147,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2167,8 +2167,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2274,7 +2274,7 @@ L2:
     ldr x9, [x0, #32]
     eor x9, x9, x12
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L3:
@@ -2291,7 +2291,7 @@ L3:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L4:
@@ -2303,7 +2303,7 @@ L4:
     mov x8, x19
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L5:
@@ -2314,7 +2314,7 @@ L5:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L6:
@@ -2334,9 +2334,9 @@ L8:
     b.eq L9
     ldr w10, [x0, #88]
     cmp w11, w9, uxth
-    mov w15, #9
-    mov w16, #11
-    mov w12, #10
+    mov w15, #11
+    mov w16, #13
+    mov w12, #12
     csel w9, w9, w13, hi
     lsr w10, w10, #4
     csel x13, x16, x15, hi
@@ -2351,7 +2351,7 @@ L8:
     stp x9, x11, [x8]
     ret
 L9:
-    mov w9, #12
+    mov w9, #14
     ubfiz x12, x11, #16, #32
     and w10, w10, #0xffff
     orr x10, x12, x10, lsl #32
@@ -2439,7 +2439,7 @@ hot_post_datagram_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L1:
@@ -2450,7 +2450,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L2:
@@ -2469,7 +2469,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #10
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2477,7 +2477,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #12
+    mov w9, #14
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2486,8 +2486,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #9
-    mov w12, #11
+    mov w9, #11
+    mov w12, #13
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -2548,7 +2548,7 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2602,7 +2602,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2623,8 +2623,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2684,7 +2684,7 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2738,7 +2738,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -2760,8 +2760,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2859,7 +2859,7 @@ hot_post_dynamic_full:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L1:
@@ -2870,7 +2870,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L2:
@@ -2889,7 +2889,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #10
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2897,7 +2897,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #12
+    mov w9, #14
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -2906,8 +2906,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #9
-    mov w12, #11
+    mov w9, #11
+    mov w12, #13
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3013,7 +3013,7 @@ hot_post_dynamic_stream:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L1:
@@ -3024,7 +3024,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L2:
@@ -3043,7 +3043,7 @@ L3:
     and w12, w10, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #10
+    mov w9, #12
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3051,7 +3051,7 @@ L3:
     stp x9, x10, [x8]
     ret
 L4:
-    mov w9, #12
+    mov w9, #14
     mov w11, #512
     bfi x11, x10, #24, #16
     mov w10, #2
@@ -3060,8 +3060,8 @@ L4:
     ret
 L5:
     cmp w9, #1
-    mov w9, #9
-    mov w12, #11
+    mov w9, #11
+    mov w12, #13
     csinc w10, w11, wzr, ne
     csel x9, x12, x9, eq
     mov w11, #512
@@ -3124,7 +3124,7 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3176,7 +3176,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3198,8 +3198,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3264,7 +3264,7 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3321,7 +3321,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3343,8 +3343,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3445,7 +3445,7 @@ hot_post_invalidate:
     ldr x9, [x0, #32]
     eor x9, x9, x13
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L1:
@@ -3456,7 +3456,7 @@ L1:
     ldr x10, [x0, #32]
     eor x9, x10, x9
     str x9, [x0, #24]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L2:
@@ -3468,7 +3468,7 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #10
+    mov w10, #12
     and w9, w9, #0xffff
     orr x9, x10, x9, lsl #32
     mov w10, #2
@@ -3476,7 +3476,7 @@ L2:
     stp x9, x10, [x8]
     ret
 L3:
-    mov w10, #12
+    mov w10, #14
     and w9, w9, #0xffff
     orr x9, x10, x9, lsl #32
     mov w10, #2
@@ -3485,8 +3485,8 @@ L3:
     ret
 L4:
     cmp w11, #1
-    mov w11, #9
-    mov w12, #11
+    mov w11, #11
+    mov w12, #13
     csinc w9, w10, wzr, ne
     csel x10, x12, x11, eq
     and w9, w9, #0xffff
@@ -3494,6 +3494,160 @@ L4:
     mov w10, #2
     orr x9, x9, #0x20000
     stp x9, x10, [x8]
+    ret
+
+hot_post_memcpy:
+    ldp w12, w11, [x2, #8]
+    ldp w15, w14, [x1, #8]
+    ldr x10, [x1]
+    mov w13, #-2147483648
+    ldr x9, [x2]
+    cmp w12, w13
+    rev w13, w15
+    rev x10, x10
+    b.hi L2
+    sub w15, w12, #1
+    cmp w15, w14
+    b.hs L2
+    ldr w15, [x0, #60]
+    cbz w15, L1
+    ldp w14, w15, [x0, #76]
+    cmp w14, w15
+    b.eq L3
+    lsl x13, x13, #32
+    and w12, w12, #0x7fffffff
+    mov w16, #134217728
+    orr x11, x11, x12, lsl #32
+    dup v0.2d, x16
+    mov x16, #1
+    fmov d1, x13
+    ldr x15, [x0, #40]
+    rev w17, w14
+    movk x16, #12032, lsl #16
+    lsr w17, w17, #8
+    mov w12, #1
+    movk x16, #1024, lsl #48
+    dup v4.2d, x12
+    rev x9, x9
+    mov v1.d[1], x10
+    rev x10, x11
+    orr x15, x15, x16
+    fmov d3, x10
+    orr x15, x15, x17
+    lsl w10, w14, #4
+    ldr w11, [x0, #88]
+    ldp x13, x12, [x0]
+    mov v0.d[0], x15
+    mov v4.d[0], x4
+    mov v2.16b, v3.16b
+    and x10, x11, x10
+    add x11, x13, x10, lsl #2
+    str q4, [x12, x10]
+    mov v2.d[1], x9
+    rev x9, x3
+    stp q0, q1, [x11]
+    mov v3.d[1], x9
+    add w9, w14, #1
+    and w9, w9, #0xffff
+    stp q2, q3, [x11, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w15, [x0, #52]
+    cbz w15, L2
+    ldp w14, w15, [x0, #76]
+    cmp w14, w15
+    b.eq L3
+    lsl x13, x13, #32
+    and w12, w12, #0x7fffffff
+    mov w16, #134217728
+    orr x11, x11, x12, lsl #32
+    dup v0.2d, x16
+    mov x16, #1
+    fmov d1, x13
+    ldr x15, [x0, #40]
+    rev w17, w14
+    movk x16, #12032, lsl #16
+    mov w12, #1
+    lsr w17, w17, #8
+    movk x16, #1024, lsl #48
+    dup v2.2d, x12
+    rev x9, x9
+    mov v1.d[1], x10
+    rev x10, x11
+    ldr w11, [x0, #88]
+    fmov d3, x10
+    lsl w10, w14, #4
+    orr x15, x15, x16
+    orr x15, x15, x17
+    ldp x13, x12, [x0]
+    and x10, x11, x10
+    rev x11, x3
+    mov v0.d[0], x15
+    mov v4.16b, v3.16b
+    mov v2.d[0], x4
+    mov v3.d[1], x11
+    mov v4.d[1], x9
+    add x9, x13, x10, lsl #2
+    str q2, [x12, x10]
+    add w10, w14, #1
+    stp q0, q1, [x9]
+    stp q4, q3, [x9, #32]
+    and w9, w10, #0xffff
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    str x15, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    stp x0, x9, [sp, #8]
+    mov w9, #8
+    add x0, sp, #8
+    stp w12, w11, [sp, #24]
+    str x3, [sp, #32]
+    stp w11, w14, [sp, #40]
+    stp wzr, w13, [sp, #48]
+    stp x10, x4, [sp, #56]
+    strb w9, [sp, #72]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Memcpy, blueflame::wqe::memcpy::Copied>>::{closure#2}>
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #11
+    mov w11, #14
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 hot_post_one_fence:
@@ -3546,7 +3700,7 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3599,7 +3753,7 @@ L1:
     str x10, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3620,8 +3774,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3794,7 +3948,7 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3844,7 +3998,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3863,8 +4017,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4011,7 +4165,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #13
+    mov w8, #15
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -4027,7 +4181,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #13
+    mov w8, #15
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -4052,8 +4206,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #76]
-    mov w9, #9
-    mov w10, #12
+    mov w9, #11
+    mov w10, #14
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -4165,9 +4319,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #88]
     cmp w10, w8, uxth
-    mov w14, #9
-    mov w15, #11
-    mov w12, #10
+    mov w14, #11
+    mov w15, #13
+    mov w12, #12
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -4286,7 +4440,7 @@ L18:
     ldr x8, [x0, #32]
     eor x8, x8, x10
     str x8, [x0, #24]
-    mov w8, #13
+    mov w8, #15
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4295,7 +4449,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov w8, #13
+    mov w8, #15
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -4359,7 +4513,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #12
+    mov w9, #14
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -4421,7 +4575,7 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4475,7 +4629,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4496,8 +4650,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4557,7 +4711,7 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4614,7 +4768,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4636,8 +4790,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4874,8 +5028,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4945,7 +5099,7 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4956,14 +5110,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #13
+    mov w10, #15
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5016,7 +5170,7 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L1:
@@ -5027,13 +5181,13 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #13
+    mov w9, #15
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #76]
-    mov w10, #9
-    mov w11, #12
+    mov w10, #11
+    mov w11, #14
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1

@@ -95,7 +95,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 13
+    cmp rcx, 15
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 48]
     mov r11, qword ptr [rsp + 32]
@@ -191,7 +191,7 @@ L7:
 L8:
     mov rax, r12
 L9:
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
 L10:
     add rsp, 152
     pop rbx
@@ -212,7 +212,7 @@ L12:
     cmp dword ptr [r14 + 84], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 9
+    add rcx, 11
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -276,7 +276,7 @@ hot_fire_at:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -284,14 +284,14 @@ L1:
     movq qword ptr [rcx], xmm1
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -339,7 +339,7 @@ hot_fire_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -348,14 +348,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -420,7 +420,7 @@ hot_fire_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -429,7 +429,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     movzx edi, word ptr [rsi + 84]
@@ -438,7 +438,7 @@ L2:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 10
+    mov dl, 12
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -446,10 +446,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 9
+    add dl, 11
     jmp L4
 L3:
-    mov dl, 12
+    mov dl, 14
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -502,7 +502,7 @@ hot_fire_dynamic:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -511,14 +511,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -581,7 +581,7 @@ L1:
 L2:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 13
+    mov byte ptr [rdi], 15
     mov rax, rdi
     ret
 L3:
@@ -597,7 +597,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 9
+    add eax, 11
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -645,7 +645,7 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -653,14 +653,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -706,7 +706,7 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -715,14 +715,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -775,7 +775,7 @@ hot_fire_signaled_if:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -783,14 +783,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -838,7 +838,7 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -847,14 +847,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -907,7 +907,7 @@ hot_fire_xrc_at:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -916,14 +916,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2076,7 +2076,7 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2118,7 +2118,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     push rbx
@@ -2141,7 +2141,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2335,7 +2335,7 @@ L6:
     mov qword ptr [rsi + 24], rax
 L7:
     mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
 L8:
     mov rax, qword ptr [rsp]
     add rsp, 24
@@ -2363,18 +2363,18 @@ L11:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 10
+    mov ecx, 12
     cmp r11w, dx
     ja L13
     xor ecx, ecx
     cmp r11w, di
     cmova eax, edi
     seta cl
-    lea rcx, [2*rcx + 9]
+    lea rcx, [2*rcx + 11]
     mov edx, eax
     jmp L13
 L12:
-    mov ecx, 12
+    mov ecx, 14
 L13:
     movzx eax, r11w
     shl r11d, 16
@@ -2509,7 +2509,7 @@ L1:
     xor rdx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rdx
 L2:
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     pop rbx
     pop r14
     pop r15
@@ -2526,7 +2526,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 10
+    mov ecx, 12
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2534,10 +2534,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r9d
-    lea rcx, [2*rcx + 9]
+    lea rcx, [2*rcx + 11]
     jmp L6
 L5:
-    mov ecx, 12
+    mov ecx, 14
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -2599,7 +2599,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -2646,7 +2646,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     push rbx
@@ -2670,7 +2670,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2775,7 +2775,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     add rsp, 64
     pop rbx
     ret
@@ -2800,7 +2800,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -2942,7 +2942,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     pop rbx
     pop r12
     pop r13
@@ -2961,7 +2961,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 10
+    mov ecx, 12
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -2969,10 +2969,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 9]
+    lea rcx, [2*rcx + 11]
     jmp L6
 L5:
-    mov ecx, 12
+    mov ecx, 14
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3126,7 +3126,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     pop rbx
     pop r12
     pop r13
@@ -3146,7 +3146,7 @@ L4:
     mov edx, dword ptr [rsi + 88]
     shr edx, 4
     inc edx
-    mov ecx, 10
+    mov ecx, 12
     cmp dx, 2
     jb L6
     xor ecx, ecx
@@ -3154,10 +3154,10 @@ L4:
     sete cl
     mov edx, 1
     cmovne edx, r10d
-    lea rcx, [2*rcx + 9]
+    lea rcx, [2*rcx + 11]
     jmp L6
 L5:
-    mov ecx, 12
+    mov ecx, 14
 L6:
     movzx edi, dx
     shl rdi, 24
@@ -3281,7 +3281,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     add rsp, 56
     pop rbx
     pop r14
@@ -3309,7 +3309,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -3433,7 +3433,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     add rsp, 56
     pop rbx
     pop r14
@@ -3461,7 +3461,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -3603,7 +3603,7 @@ L1:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
 L2:
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     pop rbx
     pop r14
     pop r15
@@ -3615,7 +3615,7 @@ L3:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov edx, 10
+    mov edx, 12
     cmp cx, 2
     jb L5
     xor edx, edx
@@ -3623,10 +3623,10 @@ L3:
     sete dl
     mov ecx, 1
     cmovne ecx, r8d
-    lea rdx, [2*rdx + 9]
+    lea rdx, [2*rdx + 11]
     jmp L5
 L4:
-    mov edx, 12
+    mov edx, 14
 L5:
     movzx ecx, cx
     shl rcx, 32
@@ -3635,6 +3635,174 @@ L5:
     mov qword ptr [rax], rcx
     mov qword ptr [rax + 8], 2
     ret
+
+hot_post_memcpy:
+    push rbp
+    push r15
+    push r14
+    push rbx
+    sub rsp, 72
+    mov rax, rdi
+    mov r11, qword ptr [rdx]
+    mov r10d, dword ptr [rdx + 8]
+    mov ebx, dword ptr [rdx + 12]
+    mov edx, dword ptr [rcx + 12]
+    bswap r10d
+    bswap r11
+    mov rdi, qword ptr [rcx]
+    mov ecx, dword ptr [rcx + 8]
+    mov r14d, 2147483648
+    cmp rcx, r14
+    ja L4
+    lea ebp, [rcx - 1]
+    cmp ebp, ebx
+    jae L4
+    cmp dword ptr [rsi + 60], 0
+    je L1
+    mov ebx, dword ptr [rsi + 76]
+    cmp ebx, dword ptr [rsi + 80]
+    je L5
+    mov r14d, ebx
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movabs r15, 288230376940240897
+    or r15, r14
+    movq xmm0, r15
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm2, r11
+    movd xmm1, r10d
+    psllq xmm1, 32
+    punpcklqdq xmm1, xmm2
+    and ecx, 2147483647
+    bswap rdi
+    shl rcx, 32
+    or rcx, rdx
+    bswap rcx
+    movq xmm2, rcx
+    movq xmm4, rdi
+    movdqa xmm3, xmm2
+    punpcklqdq xmm3, xmm4
+    bswap r8
+    movq xmm4, r8
+    punpcklqdq xmm2, xmm4
+    mov ecx, ebx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm4, r9
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
+    inc ebx
+    movzx ecx, bx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm3
+    movdqa xmmword ptr [rcx + 48], xmm2
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 52], 0
+    je L4
+    mov ebx, dword ptr [rsi + 76]
+    cmp ebx, dword ptr [rsi + 80]
+    je L5
+    mov r15d, ebx
+    bswap r15d
+    shr r15d, 8
+    or r15, qword ptr [rsi + 40]
+    movabs r14, 288230376940240897
+    or r14, r15
+    movq xmm0, r14
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm2, r11
+    movd xmm1, r10d
+    psllq xmm1, 32
+    punpcklqdq xmm1, xmm2
+    and ecx, 2147483647
+    bswap rdi
+    shl rcx, 32
+    or rcx, rdx
+    bswap rcx
+    movq xmm2, rcx
+    movq xmm3, rdi
+    movdqa xmm4, xmm2
+    punpcklqdq xmm4, xmm3
+    mov ecx, ebx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
+    bswap r8
+    movq xmm0, r8
+    punpcklqdq xmm2, xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
+    inc ebx
+    movzx ecx, bx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r14
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 15
+L3:
+    add rsp, 72
+    pop rbx
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L4:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdi
+    mov dword ptr [rsp + 16], ecx
+    mov dword ptr [rsp + 20], edx
+    mov qword ptr [rsp + 24], r8
+    mov dword ptr [rsp + 32], edx
+    mov dword ptr [rsp + 36], ebx
+    mov dword ptr [rsp + 40], 0
+    mov dword ptr [rsp + 44], r10d
+    mov qword ptr [rsp + 48], r11
+    mov qword ptr [rsp + 56], r9
+    mov byte ptr [rsp + 64], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Memcpy, blueflame::wqe::memcpy::Copied>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    jmp L3
+L5:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 11
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    jmp L3
 
 hot_post_one_fence:
     mov rax, rdi
@@ -3685,7 +3853,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3731,7 +3899,7 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     push rbx
@@ -3755,7 +3923,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3913,7 +4081,7 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3954,7 +4122,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     push rbx
@@ -3976,7 +4144,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4113,7 +4281,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 13
+    mov byte ptr [rdi], 15
 L11:
     mov rax, rdi
     add rsp, 56
@@ -4137,7 +4305,7 @@ L13:
     cmp dword ptr [rsi + 76], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 9
+    add eax, 11
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
@@ -4480,7 +4648,7 @@ L27:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L28:
-    mov byte ptr [rbp], 13
+    mov byte ptr [rbp], 15
 L29:
     mov rax, rbp
     add rsp, 24
@@ -4544,18 +4712,18 @@ L40:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov eax, 10
+    mov eax, 12
     cmp r14w, cx
     ja L42
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 9]
+    lea rax, [2*rax + 11]
     mov ecx, r10d
     jmp L42
 L41:
-    mov eax, 12
+    mov eax, 14
 L42:
     movzx ebx, r14w
     shl r14d, 16
@@ -4618,7 +4786,7 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -4665,7 +4833,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     push rbx
@@ -4689,7 +4857,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4797,7 +4965,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     add rsp, 64
     pop rbx
     ret
@@ -4822,7 +4990,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -5081,7 +5249,7 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 9]
+    lea ecx, [rcx + 2*rcx + 11]
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov r8b, 2
@@ -5149,7 +5317,7 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L1:
     sfence
@@ -5158,14 +5326,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5225,14 +5393,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 13
+    mov byte ptr [rax], 15
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 76], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 9
+    add ecx, 11
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret

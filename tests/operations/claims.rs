@@ -28,6 +28,7 @@ const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const WINDOWS: &str = "tests/differential/windows.rs";
 const KEYS: &str = "tests/differential/key_lists.rs";
+const MEMCPY: &str = "tests/differential/memcpy.rs";
 const MASKED: &str = "tests/send_queue/atomics.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
 
@@ -49,6 +50,15 @@ pub(crate) const CLAIMS: &[Claim] = &[
         operations: &["BindWindow", "Invalidate"],
     },
     Claim { column: "RC", proof: Proof::Libmlx5, test: (KEYS, "lists_and_interleaved"), operations: &["ConfigureKey"] },
+    Claim { column: "RC", proof: Proof::Libmlx5, test: (MEMCPY, "on_reliable_connections"), operations: &["Memcpy"] },
+    Claim { column: "DCI", proof: Proof::Libmlx5, test: (MEMCPY, "of_initiators"), operations: &["Memcpy"] },
+    Claim { column: "DCI, compact", proof: Proof::Libmlx5, test: (MEMCPY, "of_initiators"), operations: &["Memcpy"] },
+    Claim {
+        column: "DCI with streams",
+        proof: Proof::Libmlx5,
+        test: (MEMCPY, "of_initiators_with_streams"),
+        operations: &["Memcpy"],
+    },
     Claim {
         column: "RC",
         proof: Proof::Golden("rdma-core `providers/mlx5/qp.c`, `mlx5_umr_set_psv`"),

@@ -21,6 +21,7 @@ const MASKS: Segment = Segment { name: "masks", ds: 1 };
 const UMR: Segment = Segment { name: "UMR control", ds: 3 };
 const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 const PSV: Segment = Segment { name: "signature value", ds: 1 };
+const MMO: Segment = Segment { name: "MMO metadata", ds: 1 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
 const XRC: Segment = Segment { name: "XRC segment", ds: 1 };
@@ -136,6 +137,7 @@ table! {
         Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
         ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
         SetPsv wqe::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
+        Memcpy wqe::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

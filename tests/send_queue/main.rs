@@ -5,6 +5,7 @@ mod dynamic;
 mod ethernet;
 mod golden;
 mod key_lists;
+mod memcpy;
 mod oracle;
 mod properties;
 mod register;

@@ -7,6 +7,7 @@ mod changes;
 mod device;
 mod end;
 mod key_lists;
+mod memcpy;
 mod messages;
 mod ownership;
 mod regions;

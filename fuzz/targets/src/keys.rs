@@ -12,7 +12,7 @@ use blueflame::wqe::{
 };
 use blueflame::{Lkey, Sge};
 use softhca::context::{InlineHeaders, SqContext, Transport};
-use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, Umr, UmrList};
+use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, SendWqe, Umr, UmrList};
 
 use super::memory::{Arena, BASE};
 use super::wqe_build::{Input, Request};
@@ -59,6 +59,8 @@ impl Request {
             at: 0,
             octwords: 0,
             list: UmrList::Inline(vec![]),
+            format_octwords: 0,
+            signatures: None,
         }
     }
 
@@ -232,6 +234,25 @@ fn in_fours(mut list: Vec<[u8; 16]>) -> Vec<u8> {
 
 /// Posts and decodes.
 pub(crate) fn run(input: &Input) {
+    let wqebbs = 1_u32 << (input.log_wqebbs & 7);
+    post_all(
+        input,
+        Request::post_key,
+        |request, error| request.is_past(error, input, wqebbs),
+        |found, expected| {
+            assert_eq!((found.op, found.signaled), (SendOp::Umr, true));
+            assert_eq!(found.umr.as_deref(), Some(expected));
+        },
+    );
+}
+
+/// Posts all requests to a queue that takes no data, and has each checked: a refusal, or what the device has read.
+pub(super) fn post_all<E>(
+    input: &Input,
+    post: impl Fn(&Request, &mut SendQueue<transport::Rc>, u64) -> (Result<(), PostError>, E),
+    is_due: impl Fn(&Request, &PostError) -> bool,
+    agree: impl Fn(&SendWqe, &E),
+) {
     let log_size = input.log_wqebbs & 7;
     let wqebbs = 1_u32 << log_size;
     let (ring, record, page) = (Arena::new(64 << log_size, 0xa5), Arena::new(8, 0xa5), Arena::new(8, 0xa5));
@@ -256,16 +277,15 @@ pub(crate) fn run(input: &Input) {
     let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None };
     for (n, request) in input.requests.iter().enumerate() {
         let (before, pi) = (ring.bytes(), sq.pi());
-        let (done, expected) = request.post_key(&mut sq, n as u64);
+        let (done, expected) = post(request, &mut sq, n as u64);
         if let Err(error) = done {
             assert!(ring.bytes() == before && sq.pi() == pi, "{error}, but something was written");
-            assert!(request.is_past(&error, input, wqebbs), "{error:?} of {request:?}");
+            assert!(is_due(request, &error), "{error:?} of {request:?}");
             continue;
         }
         let found = device::fetch(&context, qpn.get(), Transport::Rc, pi.0, sq.pi().0, &ring);
         let found = found.unwrap_or_else(|fault| panic!("{request:?}: {fault}"));
-        assert_eq!((found.op, found.signaled), (SendOp::Umr, true));
-        assert_eq!(found.umr.as_deref(), Some(&expected));
+        agree(&found, &expected);
         // SAFETY: there is no device but `fetch`, which is done.
         unsafe { sq.retire_index(pi.0) }.expect("outstanding");
     }

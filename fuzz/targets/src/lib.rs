@@ -2,6 +2,7 @@
 
 #[macro_use]
 pub mod encode;
+mod copies;
 pub mod cqe_parse;
 mod datagrams;
 pub mod decode;

@@ -63,7 +63,8 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys.
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys, and
+        /// with bits 7 and 6, RC that copies memory.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
@@ -146,8 +147,10 @@ impl Request {
 
 /// Posts and decodes.
 pub fn run(input: &Input) {
-    if input.service & 0x80 != 0 {
-        return super::keys::run(input);
+    match input.service >> 6 {
+        2 => return super::keys::run(input),
+        3 => return super::copies::run(input),
+        _ => {}
     }
     match input.service % 7 {
         0 => post::<transport::Rc>(input),

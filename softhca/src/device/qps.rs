@@ -135,6 +135,16 @@ impl Device {
         Ok(())
     }
 
+    /// Lets a QP copy memory or not, until it is reset.
+    ///
+    /// # Errors
+    /// [`Error::NoSuch`].
+    pub(crate) fn let_qp_copy(&mut self, qpn: u32, copies: bool) -> Result<(), Error> {
+        self.find_qp(qpn)?;
+        self.qps.find_mut(qpn)?.let_copy(copies);
+        Ok(())
+    }
+
     /// Has Q counter `counter` count what happens to a QP, until it is reset; 0 for none.
     ///
     /// # Errors

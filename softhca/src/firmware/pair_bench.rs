@@ -282,6 +282,11 @@ impl Node {
         self.post_wqe([opcode.into(), u32::from(stream) << 8 | 8, 0], body, false);
     }
 
+    /// Posts to a queue of RC, with an opcode modifier.
+    pub(crate) fn post_modified(&mut self, opmod: u8, opcode: u8, body: &[u8]) {
+        self.post_wqe([u32::from(opmod) << 24 | u32::from(opcode), 8, 0], body, true);
+    }
+
     /// Posts a WQE with these words of the control segment, but for index, QPN and DS.
     fn post_wqe(&mut self, [opcode, flags, word]: [u32; 3], body: &[u8], has_ring: bool) {
         let ds = 1 + body.len() as u32 / 16;

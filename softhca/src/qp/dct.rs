@@ -248,6 +248,7 @@ impl Dct {
             context,
             state: QpState::Rtr,
             max_message: MAX_MESSAGE,
+            copies: false,
             counter: 0,
             attr,
             route: Some(route),

@@ -3,7 +3,7 @@
 use crate::cq::Syndrome;
 use crate::packet::NakCode;
 use crate::recv::SrqFault;
-use crate::resources::UmrFault;
+use crate::resources::{MemcpyFault, UmrFault};
 
 /// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own, and stay the same between versions. Those of
 /// a ConnectX differ; NVIDIA does not publish them.
@@ -32,6 +32,8 @@ impl Failure {
     pub(crate) const MESSAGE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x10);
     /// The Ethernet frame to send is shorter than its own header, or longer than the port takes.
     pub(crate) const FRAME_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x12);
+    /// A copy is longer than the device's longest.
+    pub(crate) const MEMCPY_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x13);
     /// The message received is longer than the receive WQE.
     pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
     /// A local key does not permit the access to the bytes to send.
@@ -86,6 +88,16 @@ impl Failure {
             UmrFault::Change { .. } => Self::UMR_CHANGE,
             UmrFault::Length { .. } | UmrFault::Formats { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
             UmrFault::List(_) => Self::SOURCE_PROTECTION,
+        }
+    }
+
+    /// What a copy that cannot be made ends with.
+    pub(crate) fn of_memcpy(fault: &MemcpyFault) -> Self {
+        match fault {
+            MemcpyFault::NotEnabled => Self::BAD_WQE,
+            MemcpyFault::Length(_) => Self::MEMCPY_LENGTH,
+            MemcpyFault::Source(_) => Self::SOURCE_PROTECTION,
+            MemcpyFault::Destination(_) => Self::RESULT_PROTECTION,
         }
     }
 

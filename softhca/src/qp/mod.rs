@@ -106,6 +106,7 @@ impl Qp {
             context,
             state: QpState::Reset,
             max_message: MAX_MESSAGE,
+            copies: false,
             counter: 0,
             attr: QpAttr::default(),
             route: None,
@@ -192,6 +193,11 @@ impl Qp {
     /// From now on Q counter `counter` counts what happens to it; 0 for none.
     pub(crate) fn set_counter(&mut self, counter: u8) {
         self.core.counter = counter;
+    }
+
+    /// From now on it may copy memory, or may not (`qpc_ext.mmo`).
+    pub(crate) fn let_copy(&mut self, copies: bool) {
+        self.core.copies = copies;
     }
 
     /// From now on its messages have at most so many bytes, in both directions (QPC.log_msg_max).

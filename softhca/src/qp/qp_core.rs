@@ -39,6 +39,8 @@ pub(super) struct QpCore {
     pub(super) state: QpState,
     /// Most bytes of a message, in both directions.
     pub(super) max_message: u64,
+    /// It may copy memory, where queues need leave to (`qpc_ext.mmo`).
+    pub(super) copies: bool,
     /// Q counter that counts what happens to it; 0 if none does.
     pub(super) counter: u8,
     /// Attributes set so far; PSNs as they were set.

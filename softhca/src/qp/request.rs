@@ -69,7 +69,7 @@ impl Request {
         };
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
-            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } => 0,
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
@@ -102,6 +102,9 @@ impl Request {
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
         self.wqe.umr = None;
+        if let SendOp::Memcpy(_) | SendOp::SetPsv { .. } = self.wqe.op {
+            self.wqe.op = SendOp::Nop;
+        }
         Self { span: 0, ..self }
     }
 
@@ -143,7 +146,9 @@ impl Request {
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
             // None is ever a packet of the transport.
-            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Frame(_) => return Err(Failure::BAD_WQE),
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Frame(_) => {
+                return Err(Failure::BAD_WQE);
+            }
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),

@@ -188,9 +188,9 @@ impl Requester {
     /// Sends the packet under the cursor and moves the cursor on.
     fn send_next(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<(), Broken> {
         let request = &mut self.requests[self.cursor];
-        request.started = true;
+        // Going back to a lost packet before it does not do it again.
+        let again = std::mem::replace(&mut request.started, true);
         if request.span == 0 {
-            // Going back to a lost packet before it does not do it again.
             if let Some(umr) = request.wqe.umr.take()
                 && let Err(fault) = resources.change_mkey(qp.qpn, &qp.context, &umr)
             {
@@ -199,10 +199,19 @@ impl Requester {
                 return self.retire(qp, resources);
             }
             if let SendOp::SetPsv { psv, value } = request.wqe.op
+                && !again
                 && let Err(fault) = resources.set_psv(&qp.context, psv, value)
             {
                 log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
                 request.failure = Some(Failure::PSV);
+                return self.retire(qp, resources);
+            }
+            if let SendOp::Memcpy(copy) = request.wqe.op
+                && !again
+                && let Err(fault) = resources.memcpy(&qp.context, qp.copies, &copy)
+            {
+                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+                request.failure = Some(Failure::of_memcpy(&fault));
                 return self.retire(qp, resources);
             }
             self.cursor += 1;
@@ -313,7 +322,12 @@ impl Requester {
             let Some(done) = self.pop_front() else { break };
             resources.sends_completed += 1;
             if done.wqe.signaled || qp.context.signal_all {
-                let byte_cnt = if done.is_answered() { done.len() } else { 0 };
+                let byte_cnt = match done.wqe.op {
+                    // DPDK `drivers/compress/mlx5/mlx5_compress.c`: what was produced.
+                    SendOp::Memcpy(copy) => copy.to.len,
+                    _ if done.is_answered() => done.len(),
+                    _ => 0,
+                };
                 resources.complete(
                     qp.context.send_cqn,
                     qp.context.timestamps,

@@ -180,6 +180,14 @@ impl Resources {
         Ok(())
     }
 
+    /// Checks that all bytes of `seg` can be accessed.
+    ///
+    /// # Errors
+    /// [`LocalFault`].
+    pub(crate) fn check_local(&self, by: impl Into<Accessor>, seg: DataSeg, need: Need) -> Result<(), LocalFault> {
+        Ok(self.check_by((by.into(), seg.lkey, need), seg.addr, seg.len.into())?)
+    }
+
     /// Fills `out` with what `segs` hold from byte `offset` on.
     ///
     /// # Errors
@@ -230,16 +238,19 @@ impl Resources {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
+        self.check_by((by.into(), rkey, need), addr, len)
+    }
+
+    fn check_by(&self, (by, key, need): (Accessor, u32, Need), addr: u64, len: u64) -> Result<(), KeyFault> {
         // A message is shorter than the address space of any host that has a device.
-        let outside = KeyFault::OutOfBounds { key: rkey, addr, len };
-        let by = by.into();
+        let outside = KeyFault::OutOfBounds { key, addr, len };
         let (mut addr, mut len) = (addr, len);
-        if let Some((seen, signed)) = self.signed(by, rkey, need)? {
+        if let Some((seen, signed)) = self.signed(by, key, need)? {
             let (start, end) = signed.range(&seen, addr.wrapping_sub(seen.first()), len)?;
             (addr, len) = (seen.first().wrapping_add(start), end - start);
         }
         let len = usize::try_from(len).map_err(|_| outside)?;
-        self.for_spots((by, rkey, need), addr, len, |_, _| Ok(()))
+        self.for_spots((by, key, need), addr, len, |_, _| Ok(()))
     }
 
     /// Reads for a peer.

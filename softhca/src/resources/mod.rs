@@ -5,11 +5,13 @@
 
 mod access;
 mod link;
+mod memcpy;
 mod q_counter;
 mod signatures;
 mod umr;
 
 pub(crate) use link::Link;
+pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
 pub(crate) use q_counter::QCounter;
 pub(crate) use signatures::Psv;
 pub(crate) use umr::UmrFault;

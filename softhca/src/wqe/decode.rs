@@ -5,7 +5,7 @@ use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, eth_segment, extended, formats, umr};
+use super::{address, control, eth_segment, extended, formats, memcpy, umr};
 use crate::context::{InlineHeaders, Transport};
 use crate::packet::Width;
 
@@ -20,26 +20,29 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     let opmod = wqe[control::OPMOD];
     let width = match shape.atomic {
         Operands::Extended2 | Operands::Extended4 => extended::width(opmod),
-        Operands::None | Operands::Two => (opmod == 0).then_some(Width::Eight),
+        Operands::None | Operands::Two => {
+            let only = if shape.tail == Tail::Copy { opcode::MMO_DMA } else { 0 };
+            (opmod == only).then_some(Width::Eight)
+        }
     };
     let width = width.ok_or(WqeFault::BadOpmod { opcode, opmod })?;
     let (signaled, solicited, fence) = control::flags(wqe[control::FM_CE_SE])?;
 
     let mut segs = Segments::new(wqe, control::BYTES);
     let mut address = None;
-    if transport == Transport::Ud && shape.tail != Tail::Ignored {
+    if transport == Transport::Ud && shape.tail.is_for_a_peer() {
         address = Some(address::datagram(&mut segs)?);
     }
     let mut target = None;
-    if transport == Transport::Dc && shape.tail != Tail::Ignored {
+    if transport == Transport::Dc && shape.tail.is_for_a_peer() {
         target = Some(address::target(&mut segs)?);
     }
     let mut srqn = None;
-    if transport == Transport::Xrc && shape.tail != Tail::Ignored {
+    if transport == Transport::Xrc && shape.tail.is_for_a_peer() {
         srqn = Some(address::srq(&mut segs)?);
     }
     let (mut framing, mut headers) = (None, Vec::new());
-    if transport == Transport::RawPacket && shape.tail != Tail::Ignored {
+    if transport == Transport::RawPacket && shape.tail.is_for_a_peer() {
         let eth = eth_segment::take(&mut segs, inline_headers, opcode == opcode::TSO)?;
         framing = Some(eth.framing);
         headers = eth.headers;
@@ -67,13 +70,15 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
     }
     let payload = match shape.tail {
-        Tail::Ignored | Tail::Key | Tail::SignatureValue => Payload::Segs(Vec::new()),
+        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy => Payload::Segs(Vec::new()),
         Tail::Source => segs.payload(true)?,
         Tail::Result => segs.payload(false)?,
     };
     if is_atomic && payload.len() != u64::from(bytes) {
         return Err(WqeFault::AtomicLength { found: payload.len(), bytes });
     }
+
+    let copy = if shape.tail == Tail::Copy { Some(memcpy::take(&mut segs)?) } else { None };
 
     let imm = be32(wqe, control::IMM);
     let mut set_psv = None;
@@ -98,7 +103,11 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
         opcode::UMR => SendOp::Umr,
         opcode::SET_PSV => set_psv.map_or(SendOp::Nop, |(psv, value)| SendOp::SetPsv { psv, value }),
-        _ => masked.map_or(SendOp::Nop, |masked| SendOp::Extended(remote, masked)),
+        _ => match (masked, copy) {
+            (Some(masked), _) => SendOp::Extended(remote, masked),
+            (_, Some(copy)) => SendOp::Memcpy(copy),
+            _ => SendOp::Nop,
+        },
     };
     Ok(SendWqe {
         index: 0,

@@ -65,8 +65,10 @@ pub enum WqeFault {
         /// Transport of the QP.
         transport: Transport,
     },
-    /// The opcode modifier is not one of this opcode's: 0, but of masked atomics 8 (4 bytes) or 9 (8 bytes).
-    #[error("opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0, of masked atomics 8 and 9")]
+    /// The opcode modifier is not one of this opcode's: 0, but of masked atomics 8 (4 bytes) or 9 (8 bytes), of MMO 1 (DMA).
+    #[error(
+        "opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0, of masked atomics 8 and 9, of MMO 1"
+    )]
     BadOpmod {
         /// Opcode.
         opcode: u8,
@@ -146,6 +148,14 @@ pub enum WqeFault {
         addr: u64,
         /// Bytes that it works on.
         bytes: u8,
+    },
+    /// A copy from and to memory of different lengths.
+    #[error("a copy of {from} bytes to {to}")]
+    MemcpyLength {
+        /// Bytes of the source.
+        from: u32,
+        /// Bytes of the destination.
+        to: u32,
     },
     /// `flags` of the UMR control segment has bits that mean nothing, or asks for a key that is free and is not.
     #[error("flags of the UMR control segment are {0:#04x}")]

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
-//!                                                      address.rs, eth_segment.rs, umr.rs, formats.rs, segments.rs ──┘
+//!                                           address.rs, eth_segment.rs, memcpy.rs, umr.rs, formats.rs, segments.rs ──┘
 //! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
@@ -16,6 +16,7 @@ mod extended;
 mod fault;
 mod fetch;
 mod formats;
+mod memcpy;
 pub mod opcode;
 mod payload;
 mod segments;
@@ -31,6 +32,6 @@ pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
 pub use payload::{DataSeg, Part, Payload};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
-pub use send::{AddressVector, DcTarget, Extended, Fence, Framing, Remote, SendOp, SendWqe, UdAddress};
+pub use send::{AddressVector, DcTarget, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

@@ -31,6 +31,11 @@ pub const ATOMIC_MASKED_FA: u8 = 0x15;
 pub const SET_PSV: u8 = 0x20;
 /// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
 pub const UMR: u8 = 0x25;
+/// A memory-to-memory operation; by its opcode modifier, a copy.
+pub const MMO: u8 = 0x2f;
+
+/// Opcode modifier of [`MMO`]: a copy (`MLX5_OPC_MOD_MMO_DMA`).
+pub(super) const MMO_DMA: u8 = 1;
 
 /// What follows the segments that the opcode and the transport call for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,6 +50,15 @@ pub(super) enum Tail {
     Key,
     /// What a signature value becomes.
     SignatureValue,
+    /// Memory of this side, to be copied to another place of it.
+    Copy,
+}
+
+impl Tail {
+    /// Somebody else hears of the request, so that it says whom it is for where the QP does not.
+    pub(super) fn is_for_a_peer(self) -> bool {
+        matches!(self, Self::Source | Self::Result)
+    }
 }
 
 /// Which operands an atomic has.
@@ -82,7 +96,7 @@ pub(super) struct Shape {
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Operands::{Extended2, Extended4, None, Two};
-    use Tail::{Ignored, Key, Result, SignatureValue, Source};
+    use Tail::{Copy, Ignored, Key, Result, SignatureValue, Source};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: Operands, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
@@ -103,5 +117,6 @@ pub(super) const SHAPES: &[Shape] = {
         row(ATOMIC_MASKED_FA, &[Rc, Dc, Xrc],                  true,      Extended2, Result),
         row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
         row(SET_PSV,        &[Rc],                             false,     None,   SignatureValue),
+        row(MMO,            &[Rc, Dc],                         false,     None,   Copy),
     ]
 };

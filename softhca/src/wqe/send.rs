@@ -1,6 +1,6 @@
 //! What a send WQE says, decoded.
 
-use super::payload::Payload;
+use super::payload::{DataSeg, Payload};
 use super::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh};
@@ -100,6 +100,19 @@ pub struct Extended {
     pub masked: Masked,
 }
 
+/// A copy from memory of this side to memory of this side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memcpy {
+    /// Key of memory that is the device's while it works.
+    pub scratch_lkey: u32,
+    /// Where it is.
+    pub scratch_addr: u64,
+    /// From where.
+    pub from: DataSeg,
+    /// To where: as many bytes.
+    pub to: DataSeg,
+}
+
 /// What a send WQE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
@@ -146,6 +159,8 @@ pub enum SendOp {
         /// What it becomes.
         value: u64,
     },
+    /// Copy memory of this side.
+    Memcpy(Memcpy),
 }
 
 /// A send WQE that has passed every check.

@@ -497,3 +497,51 @@ fn any_bytes_are_an_answer() {
     }
     assert!(decoded > 3000, "{decoded} WQEs decoded: the test does not reach what it is for");
 }
+
+#[test]
+fn a_copy_has_three_segments_and_no_peer() {
+    let metadata = [0, 0, 0, 0, 0, 0x18, 0x0b, 4, 0, 0, 0x66, 0x66, 0x77, 0x77, 0x88, 0xc0];
+    let to = [0, 0, 1, 0, 0, 0x18, 0x0a, 3, 0, 0, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33];
+    let copy = |segments: &[&[u8]]| {
+        let mut bytes = wqe(0x2f, segments);
+        bytes[0] = 1;
+        // What libmlx5 leaves there.
+        bytes[12..16].fill(0xa5);
+        bytes
+    };
+    let good = copy(&[&metadata, &DATA, &to]);
+    let expected = Memcpy {
+        scratch_lkey: 0x0018_0b04,
+        scratch_addr: 0x6666_7777_88c0,
+        from: DATA_SEG,
+        to: DataSeg { len: 256, lkey: 0x0018_0a03, addr: 0x1111_2222_3333 },
+    };
+    for transport in [Transport::Rc, Transport::Dc] {
+        let found = fetch_at(0, &good, transport).unwrap();
+        assert_eq!((found.op, found.target, found.payload.len()), (SendOp::Memcpy(expected), None, 0));
+    }
+    for transport in [Transport::Uc, Transport::Ud, Transport::Xrc, Transport::RawPacket, Transport::RegUmr] {
+        assert_eq!(fault(&good, transport), WqeFault::WrongTransport { opcode: 0x2f, transport });
+    }
+    for opmod in [0, 2, 3, 8, 9, 0x81] {
+        let mut bad = good.clone();
+        bad[0] = opmod;
+        assert_eq!(fault(&bad, Transport::Rc), WqeFault::BadOpmod { opcode: 0x2f, opmod });
+    }
+    let mut controlled = metadata;
+    controlled[3] = 1;
+    let reserved = WqeFault::Reserved { field: "MMO control", at: 16, value: 1 };
+    assert_eq!(fault(&copy(&[&controlled, &DATA, &to]), Transport::Rc), reserved);
+    let mut short = to;
+    short[3] = 1;
+    let lengths = WqeFault::MemcpyLength { from: 256, to: 257 };
+    assert_eq!(fault(&copy(&[&metadata, &DATA, &short]), Transport::Rc), lengths);
+    let mut inline = to;
+    inline[0] = 0x80;
+    assert_eq!(fault(&copy(&[&metadata, &DATA, &inline]), Transport::Rc), WqeFault::InlineResult { at: 48 });
+    let missing = |segment, needs, has| WqeFault::MissingSegment { segment, needs, has };
+    assert_eq!(fault(&copy(&[&metadata, &DATA]), Transport::Rc), missing("destination", 64, 48));
+    assert_eq!(fault(&copy(&[&metadata]), Transport::Rc), missing("source", 48, 32));
+    assert_eq!(fault(&copy(&[]), Transport::Rc), missing("MMO metadata", 32, 16));
+    assert_eq!(fault(&copy(&[&metadata, &DATA, &to, &DATA]), Transport::Rc), WqeFault::Trailing(16));
+}

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Gid, GidType, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Generation, Gid, GidType, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{DctEvent, Event, QpEvent};
@@ -45,6 +45,7 @@ pub(crate) struct Options {
     pub(crate) out_of_order: bool,
     pub(crate) inline_headers: InlineHeaders,
     pub(crate) srq_faults: SrqFaults,
+    pub(crate) generation: Generation,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -77,6 +78,7 @@ impl Default for Options {
             out_of_order: false,
             inline_headers: InlineHeaders::None,
             srq_faults: SrqFaults::default(),
+            generation: Generation::default(),
             faults: FaultConfig::default(),
         }
     }
@@ -142,6 +144,7 @@ impl Node {
             doorbells: DoorbellSource::Records,
             sink: options.sink,
             srq_faults: options.srq_faults,
+            generation: options.generation,
             ..DeviceConfig::with_port(port)
         };
         let gid = gids[0].raw;

@@ -2,6 +2,7 @@
 
 mod arena;
 mod atomics;
+mod copies;
 mod cqe;
 mod datagrams;
 mod dynamic;

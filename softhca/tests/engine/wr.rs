@@ -69,6 +69,13 @@ impl Wr {
         wr
     }
 
+    /// A copy of `len` bytes, by the key of all three: the device's own memory, source, destination.
+    pub(crate) fn copy(key: u32, scratch: u64, from: u64, to: u64, len: u32) -> Self {
+        let mut wr = Self { opmod: 1, ..Self::new(0x2f) };
+        wr.body.extend(data_seg(scratch, 0, key));
+        wr.sge(from, len, key).sge(to, len, key)
+    }
+
     pub(crate) fn with_imm(mut self, imm: u32) -> Self {
         self.opcode |= 1;
         self.imm = imm;

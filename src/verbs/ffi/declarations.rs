@@ -66,7 +66,7 @@ pub struct Mlx5dvDciStreamsCaps {
     pub max_log_num_errored: u8,
 }
 
-/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `dci_streams_caps`: the call fills in what
+/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `max_wr_memcpy_length`: the call fills in what
 /// `comp_mask` asks for, and nothing past these fields is asked for.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +102,8 @@ pub struct Mlx5dvContext {
     pub sig_caps: Mlx5dvSigCaps,
     /// Streams of initiators.
     pub dci_streams_caps: Mlx5dvDciStreamsCaps,
+    /// Most bytes of a copy (`mlx5dv_wr_memcpy`); 0: none.
+    pub max_wr_memcpy_length: usize,
 }
 
 impl Mlx5dvContext {
@@ -128,6 +130,7 @@ impl Mlx5dvContext {
         num_lag_ports: 0,
         sig_caps: Mlx5dvSigCaps { block_size: 0, block_prot: 0, t10dif_bg: 0, crc_type: 0 },
         dci_streams_caps: Mlx5dvDciStreamsCaps { max_log_num_concurent: 0, max_log_num_errored: 0 },
+        max_wr_memcpy_length: 0,
     };
 }
 
@@ -147,6 +150,8 @@ pub const MLX5DV_CONTEXT_MASK_CQE_COMPRESION: u64 = 1 << 0;
 pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
 /// Asks for `dci_streams_caps`.
 pub const MLX5DV_CONTEXT_MASK_DCI_STREAMS: u64 = 1 << 11;
+/// Asks for `max_wr_memcpy_length`.
+pub const MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH: u64 = 1 << 12;
 
 /// A buffer of WQEs (`struct mlx5dv_qp::{sq,rq}`).
 #[repr(C)]
@@ -367,6 +372,10 @@ pub struct Mlx5dvQpInitAttr {
 pub const MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS: u64 = 1 << 0;
 /// [`Mlx5dvQpInitAttr::dc_init_attr`] counts.
 pub const MLX5DV_QP_INIT_ATTR_MASK_DC: u64 = 1 << 1;
+/// [`Mlx5dvQpInitAttr::send_ops_flags`] counts.
+pub const MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
+/// The queue pair copies memory.
+pub const MLX5DV_QP_EX_WITH_MEMCPY: u64 = 1 << 4;
 /// An initiator's streams count.
 pub const MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS: u64 = 1 << 3;
 /// Data never arrives in a CQE, always in the buffer.

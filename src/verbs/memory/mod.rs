@@ -13,7 +13,7 @@
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //!
 //! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests. An [`IndirectKey`] is one key for
-//! memory in several places, as requests say.
+//! memory in several places, as requests say. By a [`Copier`] requests copy memory.
 //!
 //! # Why there is no `&[u8]`
 //!
@@ -25,6 +25,7 @@
 mod access;
 mod attr;
 mod buffer;
+mod copier;
 mod device_memory;
 mod dmabuf;
 mod indirect_key;
@@ -40,6 +41,8 @@ mod window;
 pub use access::Access;
 pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
 pub use buffer::Buffer;
+pub(super) use copier::COPIES;
+pub use copier::Copier;
 pub use device_memory::{DeviceMemory, DeviceRegion};
 pub use dmabuf::DmaBufRegion;
 pub use indirect_key::IndirectKey;

@@ -10,7 +10,7 @@ use crate::memory::MAX_INDIRECTION;
 use crate::memory::MAX_PIECES_LOG;
 use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
-use crate::resources::MAX_Q_COUNTERS;
+use crate::resources::{MAX_LOG_MEMCPY, MAX_Q_COUNTERS};
 use crate::steering::MAX_COUNTERS;
 
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
@@ -42,6 +42,8 @@ capability_set! {
     /// General capabilities.
     cmd_hca_cap: 0x100 bytes, set 0, if |_| true;
     HCA_CAP_2: 0x20, 1 = |_| 1;
+    // Of copies of memory, by queues that have them without asking, or by those that ask.
+    LOG_DMA_MMO_MAX_SIZE: 0x6b, 5 = |c| if c.generation >= Generation::ConnectX6Dx { MAX_LOG_MEMCPY.into() } else { 0 };
     LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
     // QPNs are below this, which libmlx5's table of QPs is for. Of all processes together: each has a part of the numbers.
@@ -76,6 +78,7 @@ capability_set! {
     SIG_CRC64_XP10: 0x147, 1 = |_| 1;
     SIG_CRC32C: 0x148, 1 = |_| 1;
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    DMA_MMO_SQ: 0x153, 1 = |c| c.generation.copies_by_any().into();
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
     // 8 << n entries: paths name one by 8 bits.
@@ -198,4 +201,5 @@ capability_set! {
     // Of tag matching they have none.
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
+    DMA_MMO_QP: 0x748, 1 = |c| c.generation.copies_if_enabled().into();
 }

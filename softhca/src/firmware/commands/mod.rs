@@ -27,6 +27,8 @@ mod match_param;
 mod mkey;
 #[cfg(test)]
 mod mkey_tests;
+#[cfg(test)]
+mod mmo_tests;
 mod nic_vport;
 mod pages;
 mod pd;

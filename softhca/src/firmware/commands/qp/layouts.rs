@@ -110,25 +110,33 @@ layout! {
 layout! {
     /// What was added to QP contexts later.
     qpc_ext: 0xc0 bytes {
+        MMO: 0x2, 1;
         DCI_STREAM_CHANNEL_ID: 0x10, 16;
     }
 }
-layout! {
-    /// `RTS2RTS_QP`, which may go on behind the context.
-    rts2rts_qp_in: 0x1d0 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        QPC_EXT: 0x40, 1;
-        QPN: 0x48, 24;
-        OPT_PARAM_MASK: 0x80, 32;
-        ECE: 0xa0, 32;
-        OPT_PARAM_MASK_95_32: 0x840, 64;
-    } parts {
-        QPC: 0xc0, qpc;
-        QPC_DATA_EXT: 0x880, qpc_ext;
-    }
+/// Transitions that may go on behind the context.
+macro_rules! extended_transition {
+    ($name:ident) => {
+        layout! {
+            /// A transition that may go on behind the context.
+            $name: 0x1d0 bytes {
+                OPCODE: 0x0, 16;
+                UID: 0x10, 16;
+                OP_MOD: 0x30, 16;
+                QPC_EXT: 0x40, 1;
+                QPN: 0x48, 24;
+                OPT_PARAM_MASK: 0x80, 32;
+                ECE: 0xa0, 32;
+                OPT_PARAM_MASK_95_32: 0x840, 64;
+            } parts {
+                QPC: 0xc0, qpc;
+                QPC_DATA_EXT: 0x880, qpc_ext;
+            }
+        }
+    };
 }
+extended_transition!(init2init_qp_in);
+extended_transition!(rts2rts_qp_in);
 layout! {
     /// `CREATE_QP`, with the address of each page if its rings lie in no user memory.
     create_qp_in: 0x110 bytes {
@@ -229,7 +237,6 @@ macro_rules! transition {
     };
 }
 transition!(rst2init_qp_in, ECE: 0xa0);
-transition!(init2init_qp_in, ECE: 0xa0);
 transition!(init2rtr_qp_in, ECE: 0xa0);
 transition!(rtr2rts_qp_in, ECE: 0xa0);
 transition!(sqerr2rts_qp_in);

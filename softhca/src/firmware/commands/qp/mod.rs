@@ -34,5 +34,6 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x50a, "2RST_QP", &qp_2rst_in::LAYOUT, &bare_out::LAYOUT, transition::to_reset),
     command(0x50b, "QUERY_QP", &query_qp_in::LAYOUT, &query_qp_out::LAYOUT, query::query),
     command(0x50c, "SQD_RTS_QP", &sqd2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::sqd2rts),
-    command(0x50e, "INIT2INIT_QP", &init2init_qp_in::LAYOUT, &init2init_qp_out::LAYOUT, transition::init2init),
+    command(0x50e, "INIT2INIT_QP", &init2init_qp_in::LAYOUT, &init2init_qp_out::LAYOUT, transition::init2init)
+        .with_least(TRANSITION_BYTES),
 ];

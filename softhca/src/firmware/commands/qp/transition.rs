@@ -18,13 +18,22 @@ use crate::qp::QpInfo;
 
 /// `opt_param_mask_95_32`: which stream (`MLX5_QPC_OPT_MASK_32_DCI_STREAM_CHANNEL_ID`).
 const DCI_STREAM_CHANNEL_ID: u64 = 1 << 0;
+/// `opt_param_mask_95_32`: whether it copies memory (`MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
+const INIT2INIT_MMO: u64 = 1 << 3;
 
 pub(super) fn rst2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     run(call, RST2INIT)
 }
 
+/// Besides what all transitions do, it says whether a QP may copy memory (rdma-core `qp_enable_mmo`).
 pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, INIT2INIT)
+    let has = call.device.config().generation.copies_if_enabled();
+    let extension = Extension::of(call, if has { INIT2INIT_MMO } else { 0 })?;
+    run(call, INIT2INIT)?;
+    if extension.mask != 0 {
+        call.device.let_qp_copy(qpn(call)?, extension.copies)?;
+    }
+    Ok(())
 }
 
 pub(super) fn init2rtr(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -37,20 +46,38 @@ pub(super) fn rtr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// Besides what all transitions do, it has a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
 pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let (extended, mask) =
-        (call.input.flag(rts2rts_qp_in::QPC_EXT), call.input.get(rts2rts_qp_in::OPT_PARAM_MASK_95_32));
-    let stream = call.input.part(rts2rts_qp_in::QPC_DATA_EXT).get(qpc_ext::DCI_STREAM_CHANNEL_ID) as u16;
-    let permitted = if extended { DCI_STREAM_CHANNEL_ID } else { 0 };
-    if mask & !permitted != 0 || mask == 0 && stream != 0 {
-        let reason =
-            format!("extended parameters {mask:#x} and stream {stream:#x}, of which {permitted:#x} are permitted");
-        return Err(Refusal::parameter(reason));
-    }
+    let extension = Extension::of(call, DCI_STREAM_CHANNEL_ID)?;
     run(call, RTS2RTS)?;
-    if mask != 0 {
-        call.device.reset_dci_stream(qpn(call)?, stream)?;
+    if extension.mask != 0 {
+        call.device.reset_dci_stream(qpn(call)?, extension.stream)?;
     }
     Ok(())
+}
+
+/// What a transition has behind the context.
+struct Extension {
+    /// Which of the others count.
+    mask: u64,
+    stream: u16,
+    copies: bool,
+}
+
+impl Extension {
+    /// Those of `permitted` may count, and others are zeros.
+    fn of(call: &Call<'_>, permitted: u64) -> Result<Self, Refusal> {
+        let permitted = if call.input.flag(rts2rts_qp_in::QPC_EXT) { permitted } else { 0 };
+        let mask = call.input.get(rts2rts_qp_in::OPT_PARAM_MASK_95_32);
+        let context = call.input.part(rts2rts_qp_in::QPC_DATA_EXT);
+        let (stream, copies) = (context.get(qpc_ext::DCI_STREAM_CHANNEL_ID) as u16, context.flag(qpc_ext::MMO));
+        let said = [(stream != 0, DCI_STREAM_CHANNEL_ID), (copies, INIT2INIT_MMO)];
+        if mask & !permitted != 0 || said.into_iter().any(|(said, bit)| said && mask & bit == 0) {
+            let reason = format!(
+                "extended parameters {mask:#x}, stream {stream:#x} and mmo {copies}, of which {permitted:#x} are permitted"
+            );
+            return Err(Refusal::parameter(reason));
+        }
+        Ok(Self { mask, stream, copies })
+    }
 }
 
 pub(super) fn sqerr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -1,0 +1,103 @@
+//! Copies of memory that the device makes by itself (MMO DMA): the operation, and what is copied. Knows no queue.
+use super::error::EncodeError;
+use super::limits::{Limits, MAX_MEMCPY_BYTES};
+use super::operations::Memcpy;
+use super::payload::{Payload, Sge};
+use super::request::Request;
+use super::sealed::Sealed;
+use super::seg::{DataSeg, MmoSeg};
+use super::sink::Sink;
+use crate::types::Lkey;
+
+/// What a device needs to copy memory, and how much it copies at once. `verbs::Copier` has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opaque {
+    /// Address of [`Opaque::BYTES`] bytes that are the device's while it copies, and that it may write to. Any number of requests may
+    /// name the same.
+    pub addr: u64,
+    /// Their key.
+    pub lkey: Lkey,
+    /// Most bytes of a copy: `log_dma_mmo_max_size` of the device's capabilities, as a number of bytes.
+    pub max_bytes: u32,
+}
+
+impl Opaque {
+    /// Bytes of that memory, which begins at a multiple of as many (rdma-core `providers/mlx5/verbs.c`, `MLX5_OPAQUE_BUF_LEN`).
+    pub const BYTES: u32 = 64;
+}
+
+/// From where, and to where.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    from: Sge,
+    to: u64,
+    lkey: Lkey,
+    max_bytes: u32,
+}
+
+impl Sealed for Copied {}
+impl Payload for Copied {
+    const MAX_DS: Option<usize> = Some(2);
+    const INLINE: bool = false;
+    // No entry of the queue's, but what says that it is not inline, so that BlueFlame is asked as for one.
+    const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
+
+    #[inline(always)]
+    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
+        if self.has_static_size() { Ok(2) } else { Err(EncodeError::memcpy_size(self.from.length, self.max_bytes)) }
+    }
+
+    #[inline(always)]
+    fn has_static_size(&self) -> bool {
+        // One comparison for both ends: zero wraps to the largest value.
+        self.from.length.wrapping_sub(1) < self.max_bytes && self.from.length <= MAX_MEMCPY_BYTES
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        // 2^31 is said by 0.
+        let bytes = self.from.length & (MAX_MEMCPY_BYTES - 1);
+        sink.ds(DataSeg::new(bytes, self.from.lkey, self.from.addr).into());
+        sink.ds(DataSeg::new(bytes, self.lkey, self.to).into());
+    }
+}
+
+/// Has the device copy what `from` names to the address `to` by the key `lkey`, all of it memory of this side: the key behind `to` must
+/// permit local writes. The peer hears nothing of it, and needs not be there. Source and destination must not overlap.
+///
+/// Requests that need what was copied must wait: give the next of them a [`Fence`](super::Fence) that waits for READs, as
+/// `mlx5dv_wr_post(3)` says of memcpy. `opaque` is of the queue's protection domain; posting is for the calls whose caller vouches for
+/// memory, that of `opaque` too.
+///
+/// Devices that have it say so (`dma_mmo_sq`, `dma_mmo_qp`), and some have it on queue pairs that were made for it: of verbs, by
+/// `QpBuilder::memcpy`.
+///
+/// ```
+/// use blueflame::wqe::{self, Fence, Opaque};
+/// use blueflame::{Lkey, PostError, SendQueue, Sge, WrId, transport};
+///
+/// /// Copies a page, and sends the copy.
+/// fn snapshot(sq: &mut SendQueue<transport::Rc>, opaque: Opaque, page: Sge, copy: Sge) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     // SAFETY: all three stay registered until the second request is done, and nobody else uses the copy.
+///     unsafe {
+///         batch.push_unchecked(&wqe::memcpy(opaque, page, copy.addr, copy.lkey))?;
+///         batch.push_unchecked(&wqe::send().gather([copy]).fence(Fence::SmallAndReads).signaled(WrId(1)))?;
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::wqe::{self, Opaque};
+/// # use blueflame::{SendQueue, Sge, transport};
+/// # fn copy(sq: &mut SendQueue<transport::Rc>, opaque: Opaque, from: Sge, to: Sge) {
+/// let _ = sq.post(&wqe::memcpy(opaque, from, to.addr, to.lkey)); // it names memory
+/// # }
+/// ```
+#[inline]
+pub const fn memcpy(opaque: Opaque, from: Sge, to: u64, lkey: Lkey) -> Request<Memcpy, Copied> {
+    let segment = MmoSeg::new(opaque.lkey, opaque.addr);
+    Request::new(Memcpy { segment }, Copied { from, to, lkey, max_bytes: opaque.max_bytes })
+}

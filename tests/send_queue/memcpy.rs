@@ -1,0 +1,61 @@
+//! Copies of memory as literal bytes, in memory filled with 0xa5: the layout of DPDK's driver for compression
+//! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`, `MLX5_OPCODE_MMO`, `MLX5_OPC_MOD_MMO_DMA`; `drivers/compress/mlx5/mlx5_compress.c`).
+//! The differential tests have libmlx5 write them, too.
+
+use blueflame::transport::{Dci, DciStreams, Rc};
+use blueflame::types::{Lkey, WrId};
+use blueflame::wqe::{self, Fence, MAX_MEMCPY_BYTES, Opaque};
+use blueflame::{Sge, queue::PostError, wqe::EncodeError};
+
+use crate::golden::check;
+use crate::rig::{Rig, Setup};
+
+const OPAQUE: Opaque = Opaque { addr: 0x5152_5354_5556_5740, lkey: Lkey(0x6162_6364), max_bytes: MAX_MEMCPY_BYTES };
+const FROM: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x0a0b_0c0d, lkey: Lkey(0x4142_4344) };
+const TO: (u64, Lkey) = (0x3132_3334_3536_3738, Lkey(0x7172_7374));
+
+/// `gga_ctrl2`, `opaque_lkey`, `opaque_vaddr`.
+const METADATA: [u8; 16] = [0, 0, 0, 0, 0x61, 0x62, 0x63, 0x64, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x40];
+
+/// `gather` and `scatter`.
+const fn segments(bytes: [u8; 4]) -> [[u8; 16]; 2] {
+    let [a, b, c, d] = bytes;
+    [
+        [a, b, c, d, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
+        [a, b, c, d, 0x71, 0x72, 0x73, 0x74, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38],
+    ]
+}
+
+#[test]
+fn a_copy_is_one_wqebb() {
+    let ctrl = |flags| [1, 0x12, 0x34, 0x2f, 0xc0, 0xff, 0xee, 4, 0, 0, 0, flags, 0, 0, 0, 0];
+    let [from, to] = segments([0x0a, 0x0b, 0x0c, 0x0d]);
+    let request = wqe::memcpy(OPAQUE, FROM, TO.0, TO.1);
+    check::<Rc, _, _>(request.signaled(WrId(1)), &[ctrl(8), METADATA, from, to], false);
+    let fenced = request.fence(Fence::SmallAndReads);
+    check::<Dci, _, _>(fenced, &[ctrl(0x80), METADATA, from, to], false);
+    check::<DciStreams, _, _>(fenced.signaled(WrId(1)), &[ctrl(0x88), METADATA, from, to], false);
+    // The longest is said by 0.
+    let [from, to] = segments([0; 4]);
+    let longest = wqe::memcpy(OPAQUE, Sge { length: 1 << 31, ..FROM }, TO.0, TO.1);
+    check::<Rc, _, _>(longest, &[ctrl(0), METADATA, from, to], false);
+}
+
+#[test]
+fn nothing_is_written_of_a_copy_that_the_device_does_not_make() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let before = rig.ring();
+    for (bytes, max_bytes, limit) in
+        [(0, 1 << 21, 1 << 21), ((1 << 21) + 1, 1 << 21, 1 << 21), ((1 << 31) + 1, u32::MAX, 1 << 31), (1, 0, 0)]
+    {
+        let opaque = Opaque { max_bytes, ..OPAQUE };
+        let request = wqe::memcpy(opaque, Sge { length: bytes, ..FROM }, TO.0, TO.1);
+        let refused = Err(PostError::Encode(EncodeError::MemcpySize { bytes, limit }));
+        // SAFETY: no device looks.
+        assert_eq!(unsafe { sq.post_unchecked(&request) }, refused);
+        // SAFETY: as above.
+        assert_eq!(unsafe { sq.batch().push_unchecked(&request) }, refused);
+    }
+    assert_eq!(rig.ring(), before);
+}
