@@ -7,12 +7,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use blueflame::cq::{CqeError, Grh, GrhKind, Side, WcStatus, real_time_nanoseconds};
 use blueflame::transport::Ud;
-use blueflame::types::{Qkey, Qpn, WrId};
+use blueflame::types::{Lkey, Qkey, Qpn, WrId};
 use blueflame::verbs::{
     Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, OwnedCq, Path,
     Pool, ProtectionDomain, QpState, QueuePair,
 };
-use blueflame::wqe::{self, UdAddress, WorkRequest};
+use blueflame::wqe::{self, Sge, UdAddress, WorkRequest};
 
 const QKEY: Qkey = Qkey(0x1122_3344);
 /// Receives of an end, and bytes of each.
@@ -261,6 +261,53 @@ fn timestamps_are_the_time() {
         let slack = Duration::from_millis(200);
         assert!((before - slack..=now() + slack).contains(&stamp), "{before:?} {stamp:?}");
     }
+}
+
+/// Memory that a program unmaps while it is registered. A NIC would write to its pages, which nobody else has any more; the software
+/// device says that it cannot.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_receive_into_memory_that_was_unmapped_fails() {
+    if std::env::var_os("SOFTHCA_DEVICES").is_none() {
+        return;
+    }
+    const PAGE: usize = 4096;
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let mut a = End::new(&device, &pd, &path);
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut pair = pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(1).receives(1).build().expect("a queue pair");
+    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: new memory, registered, and replaced by nothing while the device may write there. The address stays taken: whatever else was
+    // mapped there, the device would write to.
+    let region = unsafe {
+        let at = libc::mmap(std::ptr::null_mut(), PAGE, prot, flags, -1, 0);
+        assert_ne!(at, libc::MAP_FAILED);
+        let region = rdma_sys::ibv_reg_mr(pd.as_raw(), at, PAGE, 1);
+        assert!(!region.is_null());
+        assert_eq!(libc::mmap(at, PAGE, libc::PROT_NONE, flags | libc::MAP_FIXED, -1, 0), at);
+        region
+    };
+    // SAFETY: alive until it is deregistered below.
+    let (addr, lkey) = unsafe { ((*region).addr as u64, Lkey((*region).lkey)) };
+    let sge = Sge { addr, length: PAGE as u32, lkey };
+    // SAFETY: nobody has the memory.
+    unsafe { pair.rq.as_mut().expect("receives").post(WrId(9), &[sge]) }.expect("room");
+    pair.activate(&path, QKEY).expect("ready to send");
+    let address = pd.address(&path.route(&pair.qp.endpoint(&path)).expect("a route")).expect("an address handle");
+    a.send(&wqe::send().to(address.queue_pair(pair.qp.qpn(), QKEY)).inline(b"into nothing").signaled(WrId(2)));
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(cqe) = cq.poll() {
+            break cqe.check();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+    };
+    assert!(matches!(status, Err(CqeError::Completion(e)) if e.status() == WcStatus::LocProtErr), "{status:?}");
+    drop(pair);
+    // SAFETY: registered above, and nothing uses it.
+    assert_eq!(unsafe { rdma_sys::ibv_dereg_mr(region) }, 0);
 }
 
 /// A cache that is full forgets the route that was not asked for longest, and no more.

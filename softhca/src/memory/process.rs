@@ -33,6 +33,14 @@ impl ProcessMemory {
         Self::default()
     }
 
+    /// Whether `len` bytes at `addr` are mapped, and can be written if they are to be.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if not.
+    pub fn check(&self, addr: u64, len: usize, write: bool) -> Result<(), DmaFault> {
+        self.pointer(addr, len, write).map(drop)
+    }
+
     /// The pointer to `len` mapped bytes at `addr`.
     fn pointer(&self, addr: u64, len: usize, write: bool) -> Result<*mut u8, DmaFault> {
         let fault = DmaFault { addr, len };

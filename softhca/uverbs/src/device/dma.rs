@@ -1,9 +1,13 @@
-//! What the device reaches of a program's memory: what is pinned, by plain pointers; and windows, through the kernel, page
+//! What the device reaches of a program's memory: what is pinned, where it is; and windows, through the kernel, page
 //! by page when it is accessed. A window may be of memory that is not there yet, or no longer: on-demand paging, files that
 //! somebody may truncate, memory of another process.
 
+#[cfg(target_arch = "x86_64")]
+use super::pinned::PinnedMemory;
 use crate::process::{lock, user};
-use softhca::memory::{DmaFault, HostMemory, ProcessMemory};
+#[cfg(not(target_arch = "x86_64"))]
+use softhca::memory::ProcessMemory as PinnedMemory;
+use softhca::memory::{DmaFault, HostMemory};
 use std::sync::{Arc, Mutex};
 
 /// Memory that need not be pinned.
@@ -58,13 +62,13 @@ impl Windows {
 
 /// Pinned memory, and windows.
 pub(crate) struct UserMemory {
-    pinned: ProcessMemory,
+    pinned: PinnedMemory,
     windows: Windows,
 }
 
 impl UserMemory {
     pub(crate) fn new(windows: Windows) -> Self {
-        Self { pinned: ProcessMemory::new(), windows }
+        Self { pinned: PinnedMemory::new(), windows }
     }
 }
 
@@ -106,10 +110,10 @@ impl HostMemory for UserMemory {
                 return Err(fault);
             }
             // Pinned for as long as the access takes.
-            let mut page = ProcessMemory::new();
+            let mut page = PinnedMemory::new();
             // SAFETY: what is mapped is unmapped before this function returns. Mapping makes the page present and says
-            // whether it can be written; that the program unmaps it while it is the target of an atomic is excluded by the
-            // contract of RDMA, as for memory that is pinned.
+            // whether it can be written; that the program unmaps it while it is the target of an atomic is the program's mistake, as with
+            // memory that is pinned.
             unsafe { page.map(address, BYTES) }?;
             page.fetch_update_u64(address, f)
         })

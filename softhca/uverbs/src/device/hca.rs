@@ -88,6 +88,9 @@ impl Hca {
     }
 
     fn new(index: u32, settings: Arc<Settings>) -> Result<Self, Errno> {
+        // Accesses to memory that the program has unmapped raise signals.
+        #[cfg(target_arch = "x86_64")]
+        strict::take_over()?;
         let ports = ports(&settings, index);
         let network = Network::join(&settings, &ports)?;
         let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };

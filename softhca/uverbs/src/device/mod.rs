@@ -16,6 +16,8 @@ mod frame_queues;
 mod hca;
 pub(crate) mod limits;
 mod network;
+#[cfg(target_arch = "x86_64")]
+mod pinned;
 mod reach;
 mod record_file;
 pub(crate) mod refusal;
