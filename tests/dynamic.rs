@@ -3,6 +3,9 @@
 //! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
 
 use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -10,8 +13,8 @@ use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
 use blueflame::transport::{Dci, DciStreams, Rc, Transport};
 use blueflame::types::{DcKey, DciStream, Qpn, WrId};
 use blueflame::verbs::{
-    Access, Buffer, Dct, Device, Drained, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
-    QueuePair, adopt_qp,
+    Access, Buffer, Dct, Device, Drained, Endpoint, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain,
+    QpState, QueuePair, adopt_qp,
 };
 use blueflame::wqe::{self, DcAddress, DcStream, WorkRequest};
 use blueflame::{PostError, Remote};
@@ -93,9 +96,13 @@ struct Received {
 
 impl Far {
     fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
+        Self::with_key(device, pd, path, KEY)
+    }
+
+    fn with_key(device: &Device, pd: &ProtectionDomain, path: &Path, key: DcKey) -> Self {
         let cq = device.completion_queue(64).build().expect("a CQ");
         let srq = pd.shared_recv_queue(RECEIVES as u32, 1).expect("an SRQ");
-        let target = pd.target(cq.handle(), srq.handle()).build(path, KEY).expect("a target");
+        let target = pd.target(cq.handle(), srq.handle()).build(path, key).expect("a target");
         let take = |bytes| Pool::new(pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let mut far = Self { target, srq, cq, slots: take(RECEIVES * SLOT), window: take(4096) };
         (0..RECEIVES).for_each(|slot| far.post_receive(slot));
@@ -117,23 +124,29 @@ impl Far {
         self.window.remote().at(at)
     }
 
+    /// The next message, if it is there.
+    fn received(&mut self) -> Option<Received> {
+        let cqe = self.cq.poll()?;
+        assert_eq!(cqe.check(), Ok(Side::Responder));
+        assert_eq!(cqe.qpn(), self.target.dctn());
+        let slot = self.srq.retire(&cqe).expect("posted").0 as usize;
+        let mut message = vec![0; cqe.byte_len() as usize];
+        // Of a WRITE with immediate data, the bytes are elsewhere.
+        let written = cqe.wc_opcode() == WcOpcode::RecvRdmaWithImm;
+        if written {
+            self.window.read(0, &mut message)
+        } else {
+            self.slots.read(slot * SLOT, &mut message)
+        }
+        let received = Received { message, imm: cqe.imm(), from: cqe.src_qp() };
+        self.post_receive(slot);
+        Some(received)
+    }
+
     fn receive(&mut self) -> Received {
         let begin = Instant::now();
         loop {
-            if let Some(cqe) = self.cq.poll() {
-                assert_eq!(cqe.check(), Ok(Side::Responder));
-                assert_eq!(cqe.qpn(), self.target.dctn());
-                let slot = self.srq.retire(&cqe).expect("posted").0 as usize;
-                let mut message = vec![0; cqe.byte_len() as usize];
-                // Of a WRITE with immediate data, the bytes are elsewhere.
-                let written = cqe.wc_opcode() == WcOpcode::RecvRdmaWithImm;
-                if written {
-                    self.window.read(0, &mut message)
-                } else {
-                    self.slots.read(slot * SLOT, &mut message)
-                }
-                let received = Received { message, imm: cqe.imm(), from: cqe.src_qp() };
-                self.post_receive(slot);
+            if let Some(received) = self.received() {
                 return received;
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "no message");
@@ -385,6 +398,98 @@ fn what_cannot_be_is_refused() {
     pair.activate(&path).expect("ready to send");
     let again = pair.activate(&path).expect_err("it is in RTS");
     assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
+}
+
+/// What `ib_send_lat` of perftest tells its peer by TCP: its version, sizes, and, with colons between, the numbers of two queue pairs.
+/// One is its initiator. The other is its target, whose number is told once it has one. Nothing tells an access key: all of perftest
+/// have the same. So programs that exchange other things, as `dc_pingpong` does, do not find it.
+struct Perftest {
+    stream: TcpStream,
+    /// The PSN by which the target is told from the initiator.
+    psn: Option<String>,
+    target: Option<Qpn>,
+}
+
+impl Perftest {
+    /// perftest `src/perftest_resources.h`, `DC_KEY`.
+    const KEY: DcKey = DcKey(0xffee_ddcc);
+    /// Bytes of what it tells of a queue pair, without and with a GID, whose 16 bytes are numbers of their own
+    /// (`src/perftest_communication.h`, `KEY_MSG_SIZE`, `KEY_MSG_SIZE_GID`).
+    const NUMBERS: [usize; 2] = [59, 108];
+    /// Which of the numbers are the LID, the queue pair's, and the PSN.
+    const LID: usize = 0;
+    const QPN: usize = 2;
+    const PSN: usize = 3;
+
+    /// Answers what it says, if it does, with the same but for who we are. `false` once it has gone.
+    fn answer(&mut self, path: &Path, far: &Far) -> bool {
+        let mut bytes = [0; 128];
+        let len = match self.stream.read(&mut bytes) {
+            Ok(len) => len,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+            Err(error) => panic!("{error}"),
+        };
+        let mut answer = bytes[..len].to_vec();
+        if Self::NUMBERS.contains(&len) {
+            let text = std::str::from_utf8(&bytes[..len - 1]).expect("digits");
+            let mut numbers: Vec<String> = text.split(':').map(str::to_owned).collect();
+            let qpn = Qpn::new(u32::from_str_radix(&numbers[Self::QPN], 16).expect("a number")).expect("24 bits");
+            if qpn.get() == 0 {
+                self.psn = Some(numbers[Self::PSN].clone());
+            } else if self.psn.as_ref() == Some(&numbers[Self::PSN]) {
+                self.target = Some(qpn);
+            }
+            let endpoint = far.target.endpoint(path);
+            numbers[Self::LID] = format!("{:04x}", endpoint.lid);
+            numbers[Self::QPN] = format!("{:06x}", endpoint.qpn.get());
+            answer = [numbers.join(":").as_bytes(), &[0]].concat();
+        }
+        self.stream.write_all(&answer).expect("an answer");
+        len != 0
+    }
+}
+
+/// perftest's initiator sends to a target of this crate, whose initiator answers perftest's target.
+#[test]
+fn perftest_is_answered() {
+    const MESSAGES: u32 = 100;
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let path = device.path(1, None).expect("a path");
+    let mut near = Near::new(&device, &pd, &path);
+    let mut far = Far::with_key(&device, &pd, &path, Perftest::KEY);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let mut client = Command::new("ib_send_lat");
+    client.args(["-c", "DC", "-s", "8", "-F"]).args(["-n", &MESSAGES.to_string(), "-p", &port.to_string()]);
+    client.args(path.sgid.map(|entry| ["-x".to_owned(), entry.index.to_string()]).into_iter().flatten());
+    let client = match client.arg("127.0.0.1").stdout(Stdio::piped()).spawn() {
+        Ok(client) => client,
+        Err(error) if std::env::var_os("SOFTHCA_DEVICES").is_none() => {
+            return println!("perftest is not here: {error}");
+        }
+        Err(error) => panic!("perftest: {error}"),
+    };
+    let (stream, _) = listener.accept().expect("a client");
+    stream.set_nonblocking(true).expect("a socket");
+    let mut perftest = Perftest { stream, psn: None, target: None };
+    let (begin, mut answered) = (Instant::now(), 0);
+    while perftest.answer(&path, &far) {
+        if let Some(received) = far.received() {
+            assert_eq!(received.message.len(), 8);
+            let target = perftest.target.expect("it has said which");
+            let endpoint = Endpoint { qpn: target, ..far.target.endpoint(&path) };
+            let handle = pd.address(&path.route(&endpoint).expect("a route")).expect("an address handle");
+            let to = handle.target(target, Perftest::KEY);
+            assert_eq!(near.run(&wqe::send().to(to).inline(b"answered").signaled(WrId(1))), Ok(WcOpcode::Send));
+            answered += 1;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "{answered} of {MESSAGES} were answered");
+        std::thread::yield_now();
+    }
+    let output = client.wait_with_output().expect("its end");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(answered, MESSAGES);
 }
 
 /// Queue pairs are adopted as what they are; the differential tests post to initiators that another library has made.
