@@ -113,6 +113,8 @@ pub mod cmd;
 #[cfg(feature = "device")]
 mod context;
 #[cfg(feature = "device")]
+mod copies;
+#[cfg(feature = "device")]
 mod error;
 #[cfg(feature = "device")]
 mod event;

@@ -25,6 +25,7 @@ use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_dev
 use crate::caps;
 use crate::cmd::{CapabilitySelector, CapabilitySet, CmdHcaCap, QueryHcaCapIn, QueryHcaCapOut};
 use crate::context::{Context, failure};
+use crate::copies;
 use crate::error::Error;
 use crate::ffi;
 use crate::ffi::vfio::{
@@ -188,6 +189,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_dynamic_bfregs: 0,
         max_log_dci_streams: 0,
         max_log_dci_errored: 0,
+        max_memcpy: copies::max_bytes(&general).unwrap_or(0),
         atomics: general.atomic(),
         // The library opens no XRC domains there.
         xrc: false,

@@ -45,6 +45,10 @@ impl<T: DevxTransport> End<T> {
         let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
         let builder = ground.pd.queue_pair::<T>(&ground.rings, cq.handle(), cq.handle());
         let pair = builder.sends(16).receives(16).inline(64).build_on(uar).expect("a queue pair");
+        Self::over(ground, pair, cq)
+    }
+
+    pub(crate) fn over(ground: &Ground, pair: QueuePair<T>, cq: OwnedCq) -> Self {
         let mut pool = Pool::new(&ground.verbs_pd, BUFFER, Access::ALL).expect("memory");
         Self { pair, cq, buffer: pool.take(BUFFER).expect("all of it") }
     }

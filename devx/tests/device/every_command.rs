@@ -23,7 +23,6 @@ const BY_NO_TEST: &[(Opcode, &str)] = &[
     (Opcode::RTS2SQD_QP, "Linux keeps it: it is none of devx_is_obj_modify_cmd"),
     (Opcode::SQD_RTS_QP, "Linux keeps it: it is none of devx_is_obj_modify_cmd"),
     (Opcode::ALLOC_UAR, "Linux keeps it: programs get pages by MLX5_IB_METHOD_UAR_OBJ_ALLOC"),
-    (Opcode::CREATE_PSV, "the device has no signatures"),
     (Opcode::CREATE_SRQ, "its mailbox names no user memory, and the ring is in no other"),
     (Opcode::QUERY_SRQ, "needs such a queue"),
     (Opcode::ARM_RQ, "needs such a queue"),

@@ -4,6 +4,7 @@
 
 mod capabilities;
 mod completion_queues;
+mod copies;
 mod datagrams;
 mod end;
 mod errors;

@@ -8,6 +8,7 @@ use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, Register, SharedRegister, ThreadRegister, TwoFences};
 use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::types::Wqebbs;
+use blueflame::wqe::{Memcpy, SupportedOn};
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
@@ -90,6 +91,18 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     #[must_use]
     pub fn user_index(mut self, index: u32) -> Self {
         self.plan.user_index = index;
+        self
+    }
+
+    /// Has the device copy memory when requests ask for it ([`memcpy`](blueflame::wqe::memcpy)). Off by default: making it fails where
+    /// there are no copies ([`Context::max_memcpy`](crate::Context::max_memcpy)), and some devices copy for queue pairs alone that were
+    /// made for it.
+    #[must_use]
+    pub fn memcpy(mut self, on: bool) -> Self
+    where
+        Memcpy: SupportedOn<T>,
+    {
+        self.plan.memcpy = on;
         self
     }
 

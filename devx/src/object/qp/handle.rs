@@ -29,6 +29,8 @@ pub(super) struct Handle {
     pub(super) service: ServiceType,
     /// What the send queue may have outstanding once it is ready to send.
     pub(super) window: Wqebbs,
+    /// It is to copy memory.
+    pub(super) memcpy: bool,
     /// How many receives may be posted at a time.
     pub(super) receives: u32,
     /// Addresses of the rings that the queues over it have.

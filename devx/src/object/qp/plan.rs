@@ -33,6 +33,7 @@ pub(super) struct Plan<'a> {
     pub(super) recv_sge: u32,
     pub(super) inline: u32,
     pub(super) user_index: u32,
+    pub(super) memcpy: bool,
 }
 
 /// A queue pair, and its raw parts, over which there is no queue yet.
@@ -100,6 +101,7 @@ impl<'a> Plan<'a> {
             recv_sge: 1,
             inline: 0,
             user_index: NO_USER_INDEX,
+            memcpy: false,
         }
     }
 
@@ -150,6 +152,9 @@ impl<'a> Plan<'a> {
             ServiceType::XRC => has("cmd_hca_cap.xrc", general.xrc())?,
             ServiceType::DCI => has("cmd_hca_cap.dct", general.dct())?,
             _ => {}
+        }
+        if self.memcpy {
+            self.pd.context().max_memcpy()?;
         }
         let longest = shape.wqebbs.max(shape.wqes).trailing_zeros();
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), longest)?;
@@ -272,6 +277,7 @@ impl<'a> Plan<'a> {
             qpn,
             service: self.service,
             window: shape.window,
+            memcpy: self.memcpy,
             receives: self.receives,
             sq_ring: sq.ring.addr().get(),
             rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),

@@ -8,11 +8,11 @@ use super::super::address;
 use super::handle::Qp;
 use crate::check::in_range;
 use crate::cmd::{
-    Init2initQpIn, Init2rtrQpIn, PathMigration, PathMtu, Qp2ErrIn, Qp2RstIn, Qpc, QpcState, Rst2initQpIn, Rtr2rtsQpIn,
-    Rts2rtsQpIn, ServiceType, Status,
+    Init2initQpIn, Init2rtrQpIn, PathMigration, PathMtu, Qp2ErrIn, Qp2RstIn, Qpc, QpcExt, QpcState, Rst2initQpIn,
+    Rtr2rtsQpIn, Rts2rtsQpIn, ServiceType, Status,
 };
 use crate::error::Error;
-use crate::mailbox::{Inbox, Modifies};
+use crate::mailbox::{Inbox, List, Modifies, Structure};
 
 /// Parts of a context that a transition may change but need not (`opt_param_mask`; Linux `include/linux/mlx5/qp.h`,
 /// `enum mlx5_qp_optpar`).
@@ -22,6 +22,8 @@ mod optional {
     pub(super) const RWE: u32 = 1 << 3;
     pub(super) const PKEY_INDEX: u32 = 1 << 4;
     pub(super) const PRI_PORT: u32 = 1 << 16;
+    /// In `opt_param_mask_95_32` (rdma-core `MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
+    pub(super) const MMO: u64 = 1 << 3;
 }
 
 /// After how many packets, as log2, the peer is asked for an acknowledgement (Linux `MLX5_IB_ACK_REQ_FREQ`).
@@ -40,6 +42,22 @@ impl Qp {
         qpc.set_pm_state(PathMigration::MIGRATED);
         qpc.primary_address_path_mut().set_vhca_port_num(path.port.number).set_pkey_index(path.pkey_index);
         self.set_access(qpc, path.access)?;
+        self.transition(&inbox, QpcState::INIT)?;
+        self.enable_memcpy()
+    }
+
+    /// In INIT: has the device copy memory for it, if it is to, and the device needs to be told (rdma-core `providers/mlx5/verbs.c`,
+    /// `qp_enable_mmo`).
+    fn enable_memcpy(&self) -> Result<(), Error> {
+        if !self.handle.memcpy || !self.object().context().general()?.dma_mmo_qp() {
+            return Ok(());
+        }
+        let mut inbox = Init2initQpIn::new();
+        inbox.set_qpn(self.qpn()).set_qpc_ext(true).set_opt_param_mask_95_32(optional::MMO);
+        let mut inbox = List::<_, QpcExt>::new(&inbox);
+        let mut extension = QpcExt::zeroed();
+        extension.set_mmo(true);
+        inbox.push(&extension);
         self.transition(&inbox, QpcState::INIT)
     }
 
