@@ -78,7 +78,7 @@ pub(crate) fn agrees(
     }
 }
 
-fn number_of(part: &Part, name: &str) -> Option<u64> {
+pub(crate) fn number_of(part: &Part, name: &str) -> Option<u64> {
     part.fields.iter().find(|field| field.name == name)?.value.number()
 }
 

@@ -7,10 +7,12 @@ use blueflame::queue::PostError;
 use blueflame::transport::{Dci, DciStreams, Rc};
 use blueflame::types::{Lkey, WrId};
 use blueflame::wqe::{self, EncodeError, Fence, Opaque};
+use blueflame_decode::{Input, Options, Part, decode};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rdma_sys as sys;
 
+use crate::decoded::number_of;
 use crate::in_turn::{self, WQEBB};
 use crate::post::mlx5dv_qp_ex_from_ibv_qp_ex;
 use crate::twin::{Link, Twins, ring, wait};
@@ -129,6 +131,37 @@ fn opaque<T: Link>(twins: &Twins<T>, max_bytes: u32) -> Opaque {
     Opaque { addr, lkey: Lkey(word(20)), max_bytes }
 }
 
+/// `blueflame-decode` reads in libmlx5's WQEs what it was told.
+fn decoded<T: Link>(twins: &Twins<T>, places: &[(Sge, u64)], opaque: Opaque) -> Result<(), String> {
+    let ring = ring(&twins.theirs.raw.parts.sq);
+    for (n, (from, to)) in places.iter().enumerate() {
+        let at = (twins.pi + n) % twins.wqebbs() * WQEBB;
+        let told = decode(&ring[at..at + WQEBB], &Options { input: Input::Wqe, binary: true, ..Options::default() });
+        let data = |sge: &Sge| {
+            let fields = vec![("byte_count", sge.length.into()), ("lkey", sge.lkey.0.into()), ("addr", sge.addr)];
+            ("mlx5_wqe_data_seg", fields)
+        };
+        let expected = [
+            (
+                "mlx5_wqe_ctrl_seg",
+                vec![("opmod_idx_opcode:opcode", 0x2f), ("opmod_idx_opcode:opmod", 1), ("qpn_ds:ds", 4)],
+            ),
+            ("mlx5_mmo_metadata_seg", vec![("local_key", opaque.lkey.0.into()), ("local_address", opaque.addr)]),
+            data(from),
+            data(&Sge { addr: *to, ..*from }),
+        ];
+        let record = told.records.first().ok_or("nothing")?;
+        let is = |(part, (name, fields)): (&Part, &(&str, Vec<(&str, u64)>))| {
+            part.name == *name && fields.iter().all(|(field, value)| number_of(part, field) == Some(*value))
+        };
+        let agrees = record.parts.len() == expected.len() && record.parts.iter().zip(&expected).all(is);
+        if !agrees || !record.notes.is_empty() {
+            return Err(format!("not {expected:x?} but\n{told}"));
+        }
+    }
+    Ok(())
+}
+
 fn check<T: Link>(fabric: &mut Fabric, twins: &mut Twins<T>, case: &Case) -> Result<(), String>
 where
     wqe::Memcpy: wqe::SupportedOn<T>,
@@ -143,6 +176,7 @@ where
     }
     case.found(fabric).map_err(|why| format!("libmlx5: {why}"))?;
     let opaque = opaque(twins, fabric.device.attr().max_memcpy);
+    decoded(twins, &places, opaque)?;
     ours(twins, opaque, case, &places);
     twins.done(case.id)?;
     case.found(fabric).map_err(|why| format!("this crate: {why}"))?;
