@@ -12,7 +12,7 @@ use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
 use blueflame::wqe::{self, AddressVector, CompactAv, Fence, FullAv, GlobalRoute, Sge, StaticRate, UdAddress};
 use proptest::prelude::*;
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{by_ucx, check, fire_as_post};
 use crate::rig::{Rig, Setup};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
@@ -44,6 +44,9 @@ fn compact_address_vectors_are_one_unit() {
     let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0];
     let request = wqe::send().to(aim(compact_av())).gather([LOCAL]).signaled(WrId(1)).solicited();
     check::<Ud, _, _>(request, &[ctrl, base(0), DATA], false);
+    let ctrl = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];
+    let request = wqe::send().imm(0xcafe_babe).to(aim(compact_av())).gather([LOCAL]);
+    check::<Ud, _, _>(request, &[ctrl, base(0), DATA], false);
 }
 
 #[test]
@@ -57,6 +60,24 @@ fn full_address_vectors_are_three_units() {
     let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
     let to = aim(compact_av()).to_full();
     check::<Ud, _, _>(wqe::send().to(to), &[ctrl, base(0x80), [0; 16], [0; 16]], false);
+}
+
+/// What UCX 1.13.1 has written of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has fetched it
+/// (`softhca-run --log softhca::wqe=trace`).
+#[test]
+fn ucx_writes_the_same_after_a_compact_address() {
+    let to = |number| UdAddress::new(CompactAv::new(1), Qpn::truncate(number), Qkey(0x1ee7_a330));
+    let wqe = by_ucx(
+        "0000000a000041040000000000000000 1ee7a330000000000000404100000001
+         8000001c000000290100010000000000 00000000000000000000000000000000",
+    );
+    let mut message = [0; 28];
+    message[3..7].copy_from_slice(&[0x29, 1, 0, 1]);
+    check::<Ud, _, _>(wqe::send().to(to(0x4041)).inline(&message), &wqe, true);
+    let wqe =
+        by_ucx("0000000a000043030000000000000000 1ee7a330000000000000404300000001 000007d800002c15000055b0e91fe850");
+    let message = [Sge { addr: 0x55b0_e91f_e850, length: 0x7d8, lkey: Lkey(0x2c15) }];
+    check::<Ud, _, _>(wqe::send().to(to(0x4043)).gather(message), &wqe, false);
 }
 
 /// What a full address vector leaves no room for: 28 bytes inline, in one WQEBB, by BlueFlame.

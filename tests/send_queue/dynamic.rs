@@ -9,7 +9,7 @@ use blueflame::transport::{Dci, DciStreams};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, WrId};
 use blueflame::wqe::{self, AddressVector, CompactAv, DcAddress, FullAv, GlobalRoute, Remote, Sge};
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{by_ucx, check, fire_as_post};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
@@ -95,6 +95,49 @@ fn every_operation_follows_a_compact_address() {
     check::<Dci, _, _>(swap, &wqe(0x11, [0; 4], &[RADDR, operands(6), result]), false);
     let add = wqe::fetch_add(REMOTE, 7).to(to).result(LOCAL.addr, LOCAL.lkey);
     check::<Dci, _, _>(add, &wqe(0x12, [0; 4], &[RADDR, operands(0), result]), false);
+}
+
+/// What UCX 1.13.1 has written of `dc_mlx5` (`ucx_perftest -x dc_mlx5`: am_lat, put_lat, get, fadd, cswap), as the software device has
+/// fetched it (`softhca-run --log softhca::wqe=trace`).
+#[test]
+fn ucx_writes_the_same_after_a_compact_address() {
+    const KEY: DcKey = DcKey(0x1ee7_a330);
+    let to = |number| DcAddress::new(CompactAv::new(1), Qpn::truncate(number), KEY);
+    let remote = |addr, rkey| Remote { addr, rkey: Rkey(rkey) };
+    let local = |addr, length, lkey| Sge { addr, length, lkey: Lkey(lkey) };
+    let id = WrId(1);
+    let wqe =
+        by_ucx("0000000a000042030000000a00000000 000000001ee7a3300000404100000001 8000000c000500000000000000000000");
+    let message = [0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    check::<Dci, _, _>(wqe::send().to(to(0x4041)).inline(&message).signaled(id).solicited(), &wqe, true);
+    let wqe = by_ucx(
+        "0000000800004c040000000800000000 000000001ee7a3300000404b00000001 00007fad9866d3a80000270000000000
+         8000000c000000000000000000000000",
+    );
+    let write = wqe::write(remote(0x7fad_9866_d3a8, 0x2700)).to(to(0x404b));
+    check::<Dci, _, _>(write.inline(&[0; 12]).signaled(id), &wqe, true);
+    let wqe = by_ucx(
+        "00000010000056040000000800000000 000000001ee7a3300000405500000001 00007fad9866b00000002d1600000000
+         0000200000002b1400007f3019a67000",
+    );
+    let read = wqe::read(remote(0x7fad_9866_b000, 0x2d16)).to(to(0x4055));
+    check::<Dci, _, _>(read.scatter([local(0x7f30_19a6_7000, 8192, 0x2b14)]).signaled(id), &wqe, false);
+    let wqe = by_ucx(
+        "00000012000060050000000800000000 000000001ee7a3300000405f00000001 00007fad9876f3a80000370000000000
+         00000000000000000000000000000000 000000080000382100007f301914ef78",
+    );
+    let add = wqe::fetch_add(remote(0x7fad_9876_f3a8, 0x3700), 0).to(to(0x405f));
+    check::<Dci, _, _>(add.result(0x7f30_1914_ef78, Lkey(0x3821)).signaled(id), &wqe, false);
+    let wqe = by_ucx(
+        "0000001100006a050000000800000000 000000001ee7a3300000406900000001 00007fad9876f3a800003f0000000000
+         00000000000000000000000000000000 000000080000422b00007f301914ef78",
+    );
+    let swap = wqe::compare_swap(remote(0x7fad_9876_f3a8, 0x3f00), 0, 0).to(to(0x4069));
+    check::<Dci, _, _>(swap.result(0x7f30_1914_ef78, Lkey(0x422b)).signaled(id), &wqe, false);
+    let wqe =
+        by_ucx("0000000a000074030000000a00000000 000000001ee7a3300000407300000001 000007d200004c3500007f3018dfd600");
+    let message = [local(0x7f30_18df_d600, 0x7d2, 0x4c35)];
+    check::<Dci, _, _>(wqe::send().to(to(0x4073)).gather(message).signaled(id).solicited(), &wqe, false);
 }
 
 /// `dci_stream_channel_id` of `struct mlx5_wqe_ctrl_seg`.

@@ -42,6 +42,18 @@ pub(crate) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
     assert!(page[end..].iter().all(|&byte| byte == OLD), "more than the doorbell reached the register");
 }
 
+/// A WQE that UCX wrote, in hexadecimal digits, at the place of [`check`] and for its queue pair: those are no part of a request.
+pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
+    let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let digit = |byte: u8| char::from(byte).to_digit(16).expect("a digit") as u8;
+    let bytes: Vec<u8> = digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
+    let mut wqe: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
+    assert_eq!(wqe.len() * 32, digits.len());
+    wqe[0][1..3].copy_from_slice(&[0x12, 0x34]);
+    wqe[0][4..7].copy_from_slice(&[0xc0, 0xff, 0xee]);
+    wqe
+}
+
 #[test]
 fn nop() {
     check::<transport::Uc, _, _>(

@@ -104,6 +104,7 @@ fn checked(
     }
     let len = usize::from(ds) * DATA_SEG_BYTES;
     read(control::BYTES, &mut buf[control::BYTES..len])?;
+    log::trace!("QP {qpn:#x}: WQE {:02x?}", &buf[..len]);
     decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
