@@ -74,7 +74,8 @@ pub enum CqeError {
     /// this value: the title is missing or no success of a request, or the device packed a number that cannot be (basic layout: 2 to
     /// the size of the ring, which [`byte_len`](super::CqeView::byte_len) tells; enhanced: 1 to 7).
     Compressed,
-    /// A data integrity check failed (opcode 12); signature offloads are not supported.
+    /// A signature is not that of its data (opcode 12): [`CqeView::signature_error`](super::CqeView::signature_error) says which. No
+    /// request completes by this.
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
     ResizeCq,
@@ -144,7 +145,7 @@ impl fmt::Display for CqeError {
                 "compressed CQE that cannot be unpacked: poll in the mode Compressed, in the format and layout of the queue; if it \
                  is, the device has packed what cannot be",
             ),
-            Self::Signature => f.write_str("signature error CQE (opcode 12): signature offloads are not supported"),
+            Self::Signature => f.write_str("signature error CQE (opcode 12): a signature behind a memory key is not that of its data"),
             Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): the queue was resized by other means than this crate's, and goes on in another ring"),
             Self::NoPacket => f.write_str("CQE with no packet (opcode 6): tag matching is not supported"),
             Self::UnknownOpcode(opcode) => write!(f, "unknown CQE opcode {opcode}"),

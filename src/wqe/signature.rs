@@ -139,6 +139,17 @@ pub enum Signature {
 }
 
 impl Signature {
+    /// Bits of its guard, or of the CRC that it is
+    /// ([`SignatureError::values`](crate::cq::SignatureError::values)).
+    #[must_use]
+    pub const fn guard_bits(self) -> u32 {
+        match self {
+            Self::T10Dif(_) => 16,
+            Self::Crc(Crc { kind: CrcKind::Crc64Xp10, .. }) => 64,
+            Self::Crc(_) => 32,
+        }
+    }
+
     /// Its bytes.
     #[must_use]
     pub const fn bytes(self) -> u32 {

@@ -2,7 +2,8 @@
 
 use blueflame::cq::layout::OpOwn;
 use blueflame::cq::{
-    CqeCopy, CqeError, CqeFormat, CqeOpcode, Grh, GrhKind, InlineError, Side, Standard, Syndrome, WcOpcode, WcStatus,
+    CqeCopy, CqeError, CqeFormat, CqeOpcode, Grh, GrhKind, InlineError, Side, SignaturePart, SignatureSide, Standard,
+    Syndrome, WcOpcode, WcStatus,
 };
 use blueflame::types::{CqCi, Qpn, Rkey};
 use proptest::prelude::*;
@@ -211,6 +212,44 @@ fn what_is_no_completion_is_an_error_value() {
             assert!(!error.to_string().is_empty());
         });
     }
+}
+
+/// rdma-core `providers/mlx5/cq.c`, `struct mlx5_sigerr_cqe`; `verbs.c`, `mlx5_decode_sigerr`.
+#[test]
+fn signature_errors() {
+    let fields = |syndrome: u32| {
+        move |cqe: &mut [u8]| {
+            for (at, value) in [(16, 0x0102_0304), (20, 0x1112_1314), (24, 0x2122_2324), (28, 0x3132_3334)] {
+                put32(cqe, at, value);
+            }
+            put32(cqe, 32, syndrome << 16 | 1);
+            put32(cqe, 36, 0x1800);
+            put32(cqe, 40, 5);
+            put32(cqe, 44, 6);
+            put32(cqe, 56, 0x00a1_b2c3);
+        }
+    };
+    let cases = [
+        (1 << 13, Some(SignaturePart::Guard), [0x0102, 0x1112]),
+        (3 << 12, Some(SignaturePart::AppTag), [0x0304, 0x1314]),
+        (1 << 11 | 1 << 13, Some(SignaturePart::RefTag), [0x2122_2324, 0x3132_3334]),
+        (1, None, [0; 2]),
+    ];
+    for (syndrome, part, values) in cases {
+        both!(0xc0, fields(syndrome), |cqe| {
+            let error = cqe.signature_error().expect("one");
+            assert_eq!((error.key, error.qpn, error.side), (Rkey(0x1800), cqe.qpn(), SignatureSide::Memory));
+            assert_eq!((error.offset, error.transaction, error.part()), (5 << 32 | 6, false, part));
+            assert_eq!((error.found, error.made), (0x0102_0304_2122_2324, 0x1112_1314_3132_3334));
+            assert_eq!(error.values(16), part.map(|_| values));
+            if part == Some(SignaturePart::Guard) {
+                assert_eq!(error.values(32), Some([0x0102_0304, 0x1112_1314]));
+                assert_eq!(error.values(64), Some([error.found, error.made]));
+                assert_eq!([error.values(0), error.values(65)], [None; 2]);
+            }
+        });
+    }
+    both!(0x00, fields(1 << 13), |cqe| assert_eq!(cqe.signature_error(), None));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use std::fmt::Debug;
 
+use blueflame::types::WrId;
 use blueflame::verbs::ffi::Mlx5dvWq;
-use blueflame::{Qpn, types::WrId};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
@@ -19,16 +19,23 @@ fn clear(wq: &Mlx5dvWq) {
     unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
 }
 
-/// The ring with the queue pair's number taken out of those `places`: bytes from where the list begins.
-fn without_number(wq: &Mlx5dvWq, begin: usize, places: &[usize], number: Qpn) -> Result<Vec<u8>, String> {
+/// Numbers of 24 bits, libmlx5's and this crate's, and where they are: bytes from where the list begins.
+pub(crate) type Numbers = (Vec<usize>, [u32; 2]);
+
+/// The ring without these numbers; `side` is 0 for libmlx5's.
+fn without(wq: &Mlx5dvWq, begin: usize, numbers: &[Numbers], side: usize) -> Result<Vec<u8>, String> {
     let mut ring = ring(wq);
-    let (len, number) = (ring.len(), number.get().to_be_bytes());
-    for at in places {
-        let bytes = [0, 1, 2].map(|n| (begin * WQEBB + at + n) % len);
-        if bytes.map(|byte| ring[byte]) != number[1..] {
-            return Err(format!("not the number at byte {at}: {:02x?}", bytes.map(|byte| ring[byte])));
+    let len = ring.len();
+    for (places, both) in numbers {
+        let number = both[side].to_be_bytes();
+        for at in places {
+            let bytes = [0, 1, 2].map(|n| (begin * WQEBB + at + n) % len);
+            if bytes.map(|byte| ring[byte]) != number[1..] {
+                let found = bytes.map(|byte| ring[byte]);
+                return Err(format!("not the number {:#x} at byte {at}: {found:02x?}", both[side]));
+            }
+            bytes.into_iter().for_each(|byte| ring[byte] = 0);
         }
-        bytes.into_iter().for_each(|byte| ring[byte] = 0);
     }
     Ok(ring)
 }
@@ -57,14 +64,18 @@ impl<T: Link> Twins<T> {
     /// Compares what both have left in rings and records: lists of so many `wqebbs`, with the queue pair's number at those `places`,
     /// bytes from where they begin.
     pub(crate) fn compare(&mut self, wqebbs: usize, places: &[usize]) -> Result<(), String> {
+        let both = [self.theirs.raw.number(), self.qpn().get()];
+        self.compare_but(wqebbs, &[(places.to_vec(), both)])
+    }
+
+    /// The same of lists with these numbers, which differ.
+    pub(crate) fn compare_but(&mut self, wqebbs: usize, numbers: &[Numbers]) -> Result<(), String> {
         let begin = self.pi % self.wqebbs();
         self.pi = (self.pi + wqebbs) & 0xffff;
         let (theirs, ours) = (&self.theirs.raw, &self.ours.raw);
         let records = [record(&theirs.parts), record(&ours.parts)];
-        let theirs = without_number(&theirs.parts.sq, begin, places, Qpn::truncate(theirs.number()))
-            .map_err(|why| format!("libmlx5: {why}"))?;
-        let ours =
-            without_number(&ours.parts.sq, begin, places, self.qpn()).map_err(|why| format!("this crate: {why}"))?;
+        let theirs = without(&theirs.parts.sq, begin, numbers, 0).map_err(|why| format!("libmlx5: {why}"))?;
+        let ours = without(&ours.parts.sq, begin, numbers, 1).map_err(|why| format!("this crate: {why}"))?;
         if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
             let at = at / 16 * 16;
             return Err(format!(

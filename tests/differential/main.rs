@@ -45,6 +45,7 @@ mod post;
 mod resize;
 mod sends;
 mod shared_receives;
+mod signatures;
 mod statuses;
 mod twin;
 mod verbs;

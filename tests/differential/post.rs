@@ -11,6 +11,7 @@ use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 use rdma_sys as sys;
 
 use crate::sends::message_bytes;
+use crate::signatures::SigBlockAttr;
 
 /// `struct mlx5dv_mr_interleaved` (rdma-core `providers/mlx5/mlx5dv.h`).
 #[repr(C)]
@@ -26,7 +27,7 @@ pub(crate) struct Mlx5dvMrInterleaved {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mlx5dvMkeyConfAttr {
-    conf_flags: u32,
+    pub(crate) conf_flags: u32,
     comp_mask: u64,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Mlx5dvQpEx {
     pub(crate) wr_set_mkey_layout_list: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u16, *const sys::ibv_sge)>,
     pub(crate) wr_set_mkey_layout_interleaved:
         Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u16, *const Mlx5dvMrInterleaved)>,
-    wr_set_mkey_sig_block: *const c_void,
+    pub(crate) wr_set_mkey_sig_block: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const SigBlockAttr)>,
     wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
     wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
     pub(crate) wr_memcpy: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u64, u32, u64, usize)>,

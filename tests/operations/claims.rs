@@ -62,8 +62,8 @@ pub(crate) const CLAIMS: &[Claim] = &[
     },
     Claim {
         column: "RC",
-        proof: Proof::Golden("rdma-core `providers/mlx5/qp.c`, `mlx5_umr_set_psv`"),
-        test: ("tests/send_queue/signatures.rs", "a_signature_value_is_set"),
+        proof: Proof::Libmlx5,
+        test: ("tests/differential/signatures.rs", "keys_are_configured_and_errors_told_alike"),
         operations: &["SetPsv"],
     },
     Claim {

@@ -33,6 +33,8 @@ const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
 const PACKED: &str = "tests/completion/compressed.rs";
+const SIGNATURES: &str = "tests/differential/signatures.rs";
+const ALIKE: &str = "keys_are_configured_and_errors_told_alike";
 const STATUSES: &str = "tests/differential/statuses.rs";
 const EXTENDED: &str = "tests/differential/extended.rs";
 
@@ -59,6 +61,8 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/send_queue/key_lists.rs",
         "a_list_in_memory_is_a_data_segment",
     ),
+    by_libmlx5("memory keys", "signatures of blocks: T10-DIF, CRC32, CRC32C, CRC64-XP10", SIGNATURES, ALIKE),
+    by_libmlx5("completions", "errors of signatures, as `mlx5dv_mkey_check` tells them", SIGNATURES, ALIKE),
     by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),
     by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
     by_libmlx5("completions", "all that `ibv_wc_read_*` tells of any CQE", EXTENDED, "any_fields"),

@@ -1,0 +1,165 @@
+//! Completions that tell of a signature which is not that of its data.
+use core::mem::offset_of;
+
+use static_assertions::const_assert_eq;
+
+use super::layout::Cqe64;
+use super::opcode::CqeOpcode;
+use super::source::Source;
+use super::view::CqeView;
+use crate::types::{Qpn, Rkey};
+
+/// A completion queue entry of a signature error (rdma-core `providers/mlx5/cq.c`, `struct mlx5_sigerr_cqe`; the queue pair is where
+/// Linux has it, `include/linux/mlx5/device.h`, `struct mlx5_sig_err_cqe`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SigErrCqe {
+    /// Reserved.
+    pub rsvd0: [u8; 16],
+    /// The upper half of the signature that was with the data.
+    pub expected_trans_sig: u32,
+    /// The upper half of the one that the device made of the data.
+    pub actual_trans_sig: u32,
+    /// The lower half of the signature that was with the data.
+    pub expected_ref_tag: u32,
+    /// The lower half of the one that the device made.
+    pub actual_ref_tag: u32,
+    /// Bit 13: guard, 12: application tag, 11: reference tag.
+    pub syndrome: u16,
+    /// Bits 2:0: 0 of a block, 1 of a transaction.
+    pub sig_type: u8,
+    /// Bits 2:0: 0 on the wire, 1 in memory.
+    pub domain: u8,
+    /// The memory key.
+    pub mkey: u32,
+    /// Where in the transfer.
+    pub sig_err_offset: u64,
+    /// Reserved.
+    pub rsvd1: [u8; 8],
+    /// Bits 23:0: the queue pair.
+    pub qpn: u32,
+    /// Reserved.
+    pub rsvd2: [u8; 2],
+    /// A checksum of the CQE, if the queue was created to have one.
+    pub signature: u8,
+    /// As in [`Cqe64::op_own`].
+    pub op_own: u8,
+}
+
+const_assert_eq!(size_of::<SigErrCqe>(), size_of::<Cqe64>());
+const_assert_eq!(offset_of!(SigErrCqe, rsvd0), 0);
+const_assert_eq!(offset_of!(SigErrCqe, expected_trans_sig), 16);
+const_assert_eq!(offset_of!(SigErrCqe, actual_trans_sig), 20);
+const_assert_eq!(offset_of!(SigErrCqe, expected_ref_tag), 24);
+const_assert_eq!(offset_of!(SigErrCqe, actual_ref_tag), 28);
+const_assert_eq!(offset_of!(SigErrCqe, syndrome), 32);
+const_assert_eq!(offset_of!(SigErrCqe, sig_type), 34);
+const_assert_eq!(offset_of!(SigErrCqe, domain), 35);
+const_assert_eq!(offset_of!(SigErrCqe, mkey), 36);
+const_assert_eq!(offset_of!(SigErrCqe, sig_err_offset), 40);
+const_assert_eq!(offset_of!(SigErrCqe, rsvd1), 48);
+const_assert_eq!(offset_of!(SigErrCqe, qpn), offset_of!(Cqe64, sop_drop_qpn));
+const_assert_eq!(offset_of!(SigErrCqe, rsvd2), 60);
+const_assert_eq!(offset_of!(SigErrCqe, signature), offset_of!(Cqe64, signature));
+const_assert_eq!(offset_of!(SigErrCqe, op_own), offset_of!(Cqe64, op_own));
+
+/// What was wrong with a signature (`enum mlx5dv_mkey_err_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignaturePart {
+    /// The guard of a T10-DIF, or a CRC.
+    Guard,
+    /// The application tag of a T10-DIF.
+    AppTag,
+    /// The reference tag of a T10-DIF.
+    RefTag,
+}
+
+/// Where a signature was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignatureSide {
+    /// Of data that came from the wire.
+    Wire,
+    /// Of data that came from memory.
+    Memory,
+    /// A number that this crate does not know.
+    Unknown(u8),
+}
+
+/// A signature was not that of its data. The requests that moved the data complete as ever, after this.
+///
+/// Signatures are numbers as [`set_psv`](crate::wqe::set_psv) has them: a CRC32 in the upper half, or all of a CRC64; or guard,
+/// application tag, and reference tag, from the highest bit on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SignatureError {
+    /// The memory key, as it was configured.
+    pub key: Rkey,
+    /// The queue pair.
+    pub qpn: Qpn,
+    /// Where it was checked.
+    pub side: SignatureSide,
+    /// Of a transaction, and not of a block.
+    pub transaction: bool,
+    /// What the device says, in bits: [`part`](Self::part) tells what they mean.
+    pub syndrome: u16,
+    /// The signature that was with the data (`expected`).
+    pub found: u64,
+    /// The one that the device made of the data (`actual`).
+    pub made: u64,
+    /// Where the block begins, in bytes of that side.
+    pub offset: u64,
+}
+
+impl SignatureError {
+    /// The part that was wrong; the first, of a reference tag, an application tag and a guard (rdma-core `providers/mlx5/verbs.c`,
+    /// `mlx5_decode_sigerr`). `None` if the device names none that this crate knows.
+    #[must_use]
+    pub const fn part(&self) -> Option<SignaturePart> {
+        if self.syndrome & 1 << 11 != 0 {
+            Some(SignaturePart::RefTag)
+        } else if self.syndrome & 1 << 12 != 0 {
+            Some(SignaturePart::AppTag)
+        } else if self.syndrome & 1 << 13 != 0 {
+            Some(SignaturePart::Guard)
+        } else {
+            None
+        }
+    }
+
+    /// That part of what was found, and of what was made. A guard or CRC has so many bits
+    /// ([`Signature::guard_bits`](crate::wqe::Signature::guard_bits)).
+    #[must_use]
+    pub const fn values(&self, guard_bits: u32) -> Option<[u64; 2]> {
+        let (shift, mask) = match self.part() {
+            Some(SignaturePart::RefTag) => (0, 0xffff_ffff),
+            Some(SignaturePart::AppTag) => (32, 0xffff),
+            Some(SignaturePart::Guard) if 0 < guard_bits && guard_bits <= 64 => (64 - guard_bits, u64::MAX),
+            _ => return None,
+        };
+        Some([self.found >> shift & mask, self.made >> shift & mask])
+    }
+}
+
+impl<S: Source> CqeView<S> {
+    /// The signature error that this tells of, if its opcode is [`CqeOpcode::SigErr`]. It completes no request.
+    #[must_use]
+    pub fn signature_error(&self) -> Option<SignatureError> {
+        if self.opcode() != CqeOpcode::SigErr {
+            return None;
+        }
+        let number = |upper, lower| u64::from(self.source.be32(upper)) << 32 | u64::from(self.source.be32(lower));
+        Some(SignatureError {
+            key: Rkey(self.source.be32(offset_of!(SigErrCqe, mkey))),
+            qpn: Qpn::truncate(self.source.be32(offset_of!(SigErrCqe, qpn))),
+            side: match self.source.u8(offset_of!(SigErrCqe, domain)) & 7 {
+                0 => SignatureSide::Wire,
+                1 => SignatureSide::Memory,
+                other => SignatureSide::Unknown(other),
+            },
+            transaction: self.source.u8(offset_of!(SigErrCqe, sig_type)) & 7 != 0,
+            syndrome: self.source.be16(offset_of!(SigErrCqe, syndrome)),
+            found: number(offset_of!(SigErrCqe, expected_trans_sig), offset_of!(SigErrCqe, expected_ref_tag)),
+            made: number(offset_of!(SigErrCqe, actual_trans_sig), offset_of!(SigErrCqe, actual_ref_tag)),
+            offset: self.source.be64(offset_of!(SigErrCqe, sig_err_offset)),
+        })
+    }
+}
