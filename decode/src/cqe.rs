@@ -10,6 +10,10 @@ use crate::report::{Kind, Record};
 const CQE64: usize = 64;
 /// Mini-CQEs in an array, which takes the place of a CQE.
 const MINI_CQES: usize = 8;
+/// Bytes of a mini-CQE.
+const MINI_CQE: usize = layout::MINI_CQE.bytes;
+/// Bytes of a CQE's end behind mini-CQEs, in the enhanced layout.
+const END: usize = layout::MINI_CQES_END.bytes;
 
 fn op_own(cqe64: &[u8]) -> OpOwn {
     OpOwn(cqe64.get(CQE64 - 1).copied().unwrap_or(0xf0))
@@ -19,6 +23,9 @@ fn op_own(cqe64: &[u8]) -> OpOwn {
 pub(crate) fn is_plausible(cqe64: &[u8]) -> bool {
     if cqe64.len() < CQE64 || cqe64[..CQE64] == [0; CQE64] {
         return false;
+    }
+    if enhanced(cqe64).is_some() {
+        return true;
     }
     let qpn = layout::CQE64.get(cqe64, "sop_drop_qpn:qpn");
     match CqeOpcode::new(op_own(cqe64).opcode()) {
@@ -44,28 +51,50 @@ fn stride(bytes: &[u8], told: Option<usize>) -> usize {
     }
 }
 
+/// How many mini-CQEs a CQE of the enhanced layout has, if it is one: it names no queue pair, and where a title of the basic layout
+/// says how many mini-CQEs follow, it has one itself, or nothing.
+fn enhanced(fields: &[u8]) -> Option<usize> {
+    let fields: &[u8; CQE64] = fields.try_into().ok()?;
+    let count = usize::from(op_own(fields).opcode()) + 1;
+    let is_packed = op_own(fields).format() == CqeFormat::Compressed && fields[CQE64 - END..][..6] == [0; 6];
+    let is_free = count * MINI_CQE > 40 || fields[40..48] == [0; 8];
+    (is_packed && is_free && count < MINI_CQES && fields[..MINI_CQE] != [0; MINI_CQE]).then_some(count)
+}
+
 /// The CQEs in `bytes`, which may be a whole ring. Those that the device has never written are counted, not shown, unless there
-/// are no others.
+/// are no others. Packed ones have as many places as they are completions, and what is not written of these is passed over.
 pub(crate) fn all(bytes: &[u8], cqe_bytes: Option<usize>) -> Vec<Record> {
     let stride = stride(bytes, cqe_bytes);
     let mut records: Vec<Record> = Vec::new();
-    let (mut unwritten, mut minis) = (0, 0);
-    for cqe in bytes.chunks(stride) {
-        let fields = if cqe.len() == 128 { &cqe[CQE64..] } else { cqe };
+    let (mut unwritten, mut at) = (0, 0);
+    let places: Vec<&[u8]> = bytes.chunks(stride).collect();
+    let fields_at = |place: usize| places.get(place).map(|cqe| if cqe.len() == 128 { &cqe[CQE64..] } else { *cqe });
+    while let Some(fields) = fields_at(at) {
         let is_unwritten = fields.len() == CQE64 && op_own(fields).opcode() == 15;
-        if minis > 0 {
-            let here = minis.min(MINI_CQES);
-            minis -= here;
-            records.push(mini_cqes(fields, here));
+        let mut places_taken = 1;
+        if let Some(count) = enhanced(fields) {
+            let mut record = mini_cqes(&fields[..CQE64 - END], count);
+            record.title = format!("{count} mini-CQEs of the enhanced layout");
+            record.bytes = fields.to_vec();
+            record.parts.push(layout::MINI_CQES_END.read(&fields[CQE64 - END..], CQE64 - END, &mut record.notes));
+            records.push(record);
+            places_taken = count;
         } else if is_unwritten && bytes.len() > stride {
             unwritten += 1;
         } else {
-            let record = one(cqe);
+            records.push(one(places[at]));
             if op_own(fields).format() == CqeFormat::Compressed && !is_error(fields) && fields.len() == CQE64 {
-                minis = layout::CQE64.get(fields, "byte_cnt") as usize;
+                // The title is the first of them. Their arrays are behind it, and in each eighth place from it.
+                let count = (layout::CQE64.get(fields, "byte_cnt") as usize).clamp(1, places.len() - at + MINI_CQES);
+                for first in (0..count).step_by(MINI_CQES) {
+                    if let Some(array) = fields_at(at + first.max(1)) {
+                        records.push(mini_cqes(array, (count - first).min(MINI_CQES)));
+                    }
+                }
+                places_taken = count;
             }
-            records.push(record);
         }
+        at += places_taken;
     }
     if unwritten > 0 {
         if records.is_empty() {
@@ -115,7 +144,8 @@ fn one(cqe: &[u8]) -> Record {
             record.parts.push(layout.read(fields, offset, &mut record.notes));
             if format == CqeFormat::Compressed && !is_error(fields) {
                 record.notes.push(
-                    "the title of a compressed block: byte_cnt is how many mini-CQEs follow, eight in the place of a CQE"
+                    "the title of a compressed block: byte_cnt is how many completions it has, of which it is the first; their \
+                     mini-CQEs are in the next place, and in each eighth place from here"
                         .to_owned(),
                 );
             }

@@ -234,6 +234,64 @@ fn a_compressed_block() {
     assert_eq!(counts, [Some(60), Some(61), Some(62)]);
 }
 
+/// The same file of Linux (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight are in the place behind the title and
+/// in each eighth place from it; what is in between is old.
+#[test]
+fn a_compressed_block_of_several_arrays() {
+    let mut ring = vec![0; 24 * 64];
+    ring[44..48].copy_from_slice(&19_u32.to_be_bytes());
+    ring[57..60].copy_from_slice(&[0, 0x10, 0xa6]);
+    ring[63] = 0x2c;
+    for place in 1..24 {
+        ring[place * 64..][..64].fill(0xee);
+    }
+    for (array, place) in [1, 8, 16].into_iter().enumerate() {
+        for mini in 0..8 {
+            ring[place * 64 + mini * 8..][..8].copy_from_slice(&[0, 0, 0, 1, 0, 0, array as u8, mini as u8]);
+        }
+    }
+    for place in 19..24 {
+        ring[place * 64..][..64].copy_from_slice(&cqe());
+    }
+    let report = decode(&ring, &Options { input: Input::Cqe, cqe_bytes: Some(64), ..Options::default() });
+    let minis: Vec<_> = report.records.iter().filter(|record| record.kind == Kind::MiniCqes).collect();
+    let counts = minis.iter().flat_map(|record| &record.parts).map(|part| part.fields[1].value.number().unwrap());
+    assert_eq!(
+        counts.collect::<Vec<_>>(),
+        [0_u64, 0x100, 0x200].map(|array| array..array + 8).into_iter().flatten().take(19).collect::<Vec<_>>()
+    );
+    assert_eq!(report.records.len(), 1 + 3 + 5, "{report}");
+}
+
+/// The same file (`mlx5e_decompress_enhanced_cqe`) and `get_cqe_enhanced_num_mini_cqes` of `device.h`: up to seven in a CQE, as many as it says and one,
+/// and as many places.
+#[test]
+fn compressed_cqes_of_the_enhanced_layout() {
+    for count in 1..=7_u8 {
+        let mut ring = [&cqe()[..], &vec![0xee; 64 * usize::from(count)], &cqe()].concat();
+        let block = &mut ring[64..128];
+        block.fill(0);
+        for mini in 0..count {
+            block[usize::from(mini) * 8..][..8].copy_from_slice(&[9, 9, 9, mini, 0, 0, 0, 60 + mini]);
+        }
+        block[62] = 5;
+        block[63] = (count - 1) << 4 | 0xc;
+        for input in [Input::Cqe, Input::Auto] {
+            let report = decode(&ring, &Options { input, cqe_bytes: Some(64), binary: true, ..Options::default() });
+            let kinds: Vec<_> = report.records.iter().map(|record| record.kind).collect();
+            assert_eq!(kinds, [Kind::Cqe, Kind::MiniCqes, Kind::Cqe], "{report}");
+            let block = &report.records[1];
+            assert_eq!(block.title, format!("{count} mini-CQEs of the enhanced layout"));
+            assert_eq!(block.number("validity_iteration_count"), Some(5));
+            let counts = block.parts.iter().filter(|part| part.name == "mlx5_mini_cqe8");
+            let counts: Vec<_> = counts.map(|part| part.fields[1].value.number()).collect();
+            assert_eq!(counts, (0..count).map(|mini| Some(60 + u64::from(mini))).collect::<Vec<_>>());
+        }
+        let alone = decode(&ring[64..128], &Options { binary: true, ..Options::default() });
+        assert_eq!(alone.records[0].kind, Kind::MiniCqes, "{alone}");
+    }
+}
+
 #[test]
 fn what_is_no_dump_is_passed_over() {
     for text in [

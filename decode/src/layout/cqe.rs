@@ -189,6 +189,26 @@ pub const MINI_CQE: Layout = checked(Layout {
     fields: &[whole("rx_hash_result", 0, 4, Hex), whole("byte_cnt", 4, 4, Dec)],
 });
 
+/// The end of a CQE of the enhanced layout that has up to seven mini-CQEs (Linux `include/linux/mlx5/device.h`,
+/// `get_cqe_enhanced_num_mini_cqes`, and `validity_iteration_count` of `struct mlx5_cqe64`).
+pub const MINI_CQES_END: Layout = checked(Layout {
+    name: "mlx5_cqe64",
+    bytes: 8,
+    fields: &[
+        whole("rsvd56", 0, 6, Unused),
+        whole("validity_iteration_count", 6, 1, Dec),
+        bits8("op_own:num_of_mini_cqes", 7, 7, 4, Named(mini_cqes)),
+        bits8("op_own:format", 7, 3, 2, Named(format)),
+        bits8("op_own:reserved", 7, 1, 0, Unused),
+    ],
+});
+
+/// The number is less by one.
+fn mini_cqes(number: u64) -> Option<&'static str> {
+    const COUNTS: [&str; 7] = ["1", "2", "3", "4", "5", "6", "7"];
+    COUNTS.get(number as usize).copied()
+}
+
 /// Message bytes in a CQE.
 pub const INLINE_SCATTER: Layout =
     checked(Layout { name: "the message", bytes: 32, fields: &[whole("data", 0, 32, Bytes)] });
