@@ -1,5 +1,5 @@
 //! WQEs: which segments there are, and what is odd about them.
-use crate::layout::{Layout, wqe as seg};
+use crate::layout::{Layout, bsf, wqe as seg};
 use crate::names;
 use crate::operation::{self, Step};
 use crate::options::Transport;
@@ -205,7 +205,16 @@ impl Walk<'_> {
         }
         let has_offset = flags & 1 << 4 != 0;
         let signature = if has_offset { 0 } else { self.get(&seg::UMR_CTRL, ctrl, "bsf_octowords") as usize * DS };
-        self.raw("mlx5_bsf", self.at + signature);
+        self.formats(self.at + signature);
+    }
+
+    /// Formats behind the list, up to `end`: whole ones, and what is left.
+    fn formats(&mut self, end: usize) {
+        while self.at + bsf::BSF.bytes <= end.min(self.bytes.len()) {
+            let is_crypto = self.get(&bsf::CRYPTO_BSF, self.at, "bsf_size_type:type") == bsf::CRYPTO;
+            self.fixed(if is_crypto { &bsf::CRYPTO_BSF } else { &bsf::BSF });
+        }
+        self.raw("mlx5_bsf", end);
     }
 
     /// Entries of a translation up to `end`.

@@ -64,6 +64,39 @@ fn bind_a_window() {
     assert_eq!(access.meaning.as_deref(), Some("REMOTE_WRITE | REMOTE_READ | LOCAL_READ"));
 }
 
+/// The same, `mlx5_umr_fill_sig_bsf` and `mlx5_umr_fill_crypto_bsf`: T10-DIFs on the wire, CRC32C in memory, and AES-XTS, behind one KLM.
+#[test]
+fn formats_behind_a_key() {
+    let umr = format!("80 000000 0004 0008 0000000020001001 {}", "00".repeat(32));
+    let mkey = format!("00 00 10 00 ffffff78 00000000 44000000 {}", "00".repeat(48));
+    let klm = format!("00001000 00000400 0000700000000000 {}", "00".repeat(48));
+    let signature = format!("c0 c1 02 03 ffffffff 00010203 430a0b0c {}", "00".repeat(16));
+    let inline = format!("c000 5152 61626364 02 88 000000 42 ffff {}", "00".repeat(16));
+    let crypto = format!("c1 01 00 00 ffffffff 01 {} {} 00123456 00000000", "00".repeat(7), "5a".repeat(16));
+    let crypto = format!("{crypto} 0102030405060708 {}", "00".repeat(16));
+    let record = wqe(&[&ctrl((0, 0x25), 20, 0x55), &umr, &mkey, &klm, &signature, &inline, &crypto], None);
+    assert_eq!(names(&record).split_off(4), ["mlx5_bsf", "mlx5_crypto_bsf"]);
+    let meaning = |part: &str, name: &str| {
+        let part = record.parts.iter().find(|found| found.name == part).expect("the part");
+        part.fields.iter().find(|field| field.name == name).and_then(|field| field.meaning.clone())
+    };
+    for (name, value) in [("w_bfs_psv:psv", 0x10203), ("m_bfs_psv:bfs", 0x43), ("w_inl:dif_reftag", 0x6162_6364)] {
+        assert_eq!(number(&record, "mlx5_bsf", name), Some(value));
+    }
+    for (name, text) in [
+        ("mem:bs_selector", "blocks of 4096 bytes"),
+        ("w_inl:vld_refresh", "VALID | REFRESH_DIF"),
+        ("w_inl:sig_type", "MLX5_T10DIF_IPCS"),
+        ("w_inl:rp_inv_seed", "REPEAT_BLOCK | SEED"),
+        ("w_inl:dif_inc_ref_guard_check", "INC_REFTAG | APPREF_ESCAPE"),
+    ] {
+        assert_eq!(meaning("mlx5_bsf", name).as_deref(), Some(text));
+    }
+    assert_eq!(number(&record, "mlx5_crypto_bsf", "rsvd_dek_ptr:dek"), Some(0x12_3456));
+    let order = meaning("mlx5_crypto_bsf", "enc_order");
+    assert_eq!(order.as_deref(), Some("MLX5_ENCRYPTION_ORDER_ENCRYPTED_MEMORY_SIGNATURE"));
+}
+
 /// rdma-core `providers/mlx5/qp.c`, `umr_strided_seg_create`: a repeat block of two entries, padded.
 #[test]
 fn an_interleaved_key() {

@@ -4,6 +4,7 @@
 //! `drivers/common/mlx5/mlx5_prm.h`, not from the structs of `blueflame::wqe` and `blueflame::cq`: a wrong offset there shows here.
 //! A test compares them with the installed `mlx5dv.h`.
 
+pub mod bsf;
 pub mod cqe;
 pub mod wqe;
 
