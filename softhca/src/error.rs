@@ -19,6 +19,9 @@ pub enum Object {
     /// XRC domain.
     #[error("XRC domain")]
     Xrcd,
+    /// Key of encryption.
+    #[error("DEK")]
+    Dek,
     /// Memory key.
     #[error("mkey")]
     Mkey,

@@ -3,6 +3,7 @@
 use super::Device;
 use super::check::value;
 use crate::context::{Backing, MkeyContext};
+use crate::crypto::Encryption;
 use crate::error::{Error, Object};
 use crate::memory::mkey::{Behind, Mkey, Signatures};
 use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
@@ -21,7 +22,9 @@ pub struct KeyOptions {
     pub free: bool,
     /// UMR may change it, and this is how long its list may become, in units of 16 bytes.
     pub umr_octwords: Option<u32>,
-    /// Room for formats of its data, signatures, in units of 16 bytes.
+    /// Its data is encrypted on one side.
+    pub encrypted: bool,
+    /// Room for formats of its data, in units of 16 bytes.
     pub format_octwords: u32,
     /// The driver has been told of an odd number of errors of signatures.
     pub errors: bool,
@@ -59,6 +62,7 @@ impl Device {
             remote_invalidate: true,
             free: false,
             umr_octwords: None,
+            encrypted: false,
             format_octwords: 0,
             errors: false,
         };
@@ -72,8 +76,10 @@ impl Device {
     /// bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
     pub fn create_mkey_with(&mut self, context: MkeyContext, options: KeyOptions) -> Result<u32, Error> {
         check_mkey(&context)?;
-        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords, format_octwords, errors } = options;
+        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords, encrypted, format_octwords, errors } =
+            options;
         let signatures = Signatures { octwords: format_octwords, errors, ..Signatures::default() };
+        let encryption = encrypted.then(Encryption::default);
         let behind = behind(backing, context, free)?;
         let entries = behind.translations();
         if !self.resources.may_hold(entries) {
@@ -85,9 +91,10 @@ impl Device {
         self.variant = self.variant.wrapping_add(1);
         let key = index << 8 | u32::from(variant.unwrap_or(self.variant));
         self.resources.translations += entries;
-        self.resources
-            .mkeys
-            .insert(index, Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords, signatures });
+        self.resources.mkeys.insert(
+            index,
+            Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords, signatures, encryption },
+        );
         Ok(key)
     }
 
@@ -175,6 +182,7 @@ fn of_memory(key: u32, context: MkeyContext) -> Mkey {
         free: false,
         umr_octwords: None,
         signatures: Signatures::default(),
+        encryption: None,
     }
 }
 

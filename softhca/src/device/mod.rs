@@ -5,6 +5,7 @@
 
 mod check;
 mod dcts;
+mod deks;
 mod events;
 mod keys;
 mod nic;

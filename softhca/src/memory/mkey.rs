@@ -7,6 +7,7 @@ use super::need::Need;
 use super::page_table::PageTable;
 use super::signed::Signed;
 use crate::context::{MkeyContext, QpContext, Transport};
+use crate::crypto::Encryption;
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 use thiserror::Error;
@@ -145,8 +146,16 @@ pub(crate) enum KeyFault {
         expected: u64,
     },
     /// Signatures are not something that this access can do: an atomic, or through another key.
-    #[error("key {0:#x} has signatures: no atomics, and no other key before it")]
+    #[error("key {0:#x} has formats: no atomics, and no other key before it")]
     Signed(u32),
+    /// What encrypts the region, or what is asked of it.
+    #[error("key {key:#x}: {what}")]
+    Encryption {
+        /// Key.
+        key: u32,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// The memory behind the key is gone.
     #[error(transparent)]
     Dma(#[from] DmaFault),
@@ -204,6 +213,8 @@ pub(crate) struct Mkey {
     pub(crate) umr_octwords: Option<u32>,
     /// Signatures.
     pub(crate) signatures: Signatures,
+    /// It encrypts.
+    pub(crate) encryption: Option<Encryption>,
 }
 
 /// What a key has to do with signatures.
@@ -233,6 +244,11 @@ impl Signatures {
 }
 
 impl Mkey {
+    /// Its data has signatures, or is encrypted on one side.
+    pub(crate) fn is_formatted(&self) -> bool {
+        self.signatures.format.is_some() || self.encryption.is_some()
+    }
+
     /// Whether who asks may use the key at all, as far as that depends on who it is.
     pub(crate) fn check_user(&self, by: &Accessor) -> Result<(), KeyFault> {
         let key = self.key;
@@ -283,6 +299,7 @@ mod tests {
             free: false,
             umr_octwords: None,
             signatures: Signatures::default(),
+            encryption: None,
         }
     }
 

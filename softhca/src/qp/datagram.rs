@@ -48,6 +48,7 @@ pub(super) fn receive(
             receives.put(qp, resources, 0, &network_header(grh, len), false)?;
         }
         receives.put(qp, resources, GRH_BYTES as u64, packet.payload, false)?;
+        receives.check_end(qp, resources, byte_cnt as u64)?;
         Ok(true)
     });
     match taken {

@@ -5,6 +5,7 @@ use super::qp_core::QpCore;
 use crate::context::{ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, Source};
 use crate::event::QpEvent;
+use crate::memory::Need;
 use crate::memory::mkey::Accessor;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
@@ -166,6 +167,13 @@ impl Receives {
         let done = resources.scatter(self.accessor(qp, resources), segs, offset, data);
         resources.report_signature_errors(self.reported(qp).0, qp.qpn);
         done.map_err(|_| Failure::RECEIVE_PROTECTION)
+    }
+
+    /// The message ends after so many bytes: whether keys that encrypt let it.
+    pub(super) fn check_end(&self, qp: &QpCore, resources: &Resources, bytes: u64) -> Result<(), Failure> {
+        let Some(RecvWqe { segs: Ok(segs), .. }) = &self.current else { return Ok(()) };
+        let checked = resources.check_units(self.accessor(qp, resources), segs, bytes, Need::LocalWrite);
+        checked.map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
     /// Completes the WQE at hand.

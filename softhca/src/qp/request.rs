@@ -6,6 +6,7 @@ use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
+use crate::memory::Need;
 use crate::packet::{
     AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
 };
@@ -277,7 +278,12 @@ impl Request {
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                let done = resources.scatter(&qp.context, segs, offset, data);
+                let ends = offset + data.len() as u64 == self.len.into();
+                let checked = match ends {
+                    true => resources.check_units(&qp.context, segs, self.len.into(), Need::LocalWrite),
+                    false => Ok(()),
+                };
+                let done = checked.and_then(|()| resources.scatter(&qp.context, segs, offset, data));
                 resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
                 done.map_err(|_| Failure::RESULT_PROTECTION)
             }

@@ -305,6 +305,9 @@ impl Responder {
             self.arriving = Arriving::Send(end);
             return Ok(());
         }
+        receives
+            .check_end(qp, resources, end)
+            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
         if let Some(key) = packet.headers.ieth {
             resources
                 .invalidate(by, key.0)

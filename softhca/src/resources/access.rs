@@ -121,7 +121,7 @@ impl Resources {
                 (walk.take)(Spot::Null, at..end)?;
             } else {
                 let inner = self.find_mkey(found.key)?;
-                if inner.signatures.format.is_some() {
+                if inner.is_formatted() {
                     return Err(KeyFault::Signed(found.key));
                 }
                 let offset = inner.offset(&walk.by, found.addr, (end - at) as u64, walk.need)?;
@@ -188,6 +188,32 @@ impl Resources {
         Ok(self.check_by((by.into(), seg.lkey, need), seg.addr, seg.len.into())?)
     }
 
+    /// Checks that the first `bytes` bytes of `segs` end where data units of keys that encrypt let them.
+    ///
+    /// # Errors
+    /// [`LocalFault`].
+    pub(crate) fn check_units(
+        &self,
+        by: impl Into<Accessor>,
+        segs: &[DataSeg],
+        bytes: u64,
+        need: Need,
+    ) -> Result<(), LocalFault> {
+        let (by, mut left) = (by.into(), bytes);
+        for seg in segs {
+            let len = left.min(seg.len.into());
+            left -= len;
+            let encrypts = self.mkeys.get(seg.lkey >> 8).is_some_and(|mkey| mkey.encryption.is_some());
+            if len != 0
+                && encrypts
+                && let Some(formatted) = self.formatted(by, seg.lkey, need)?
+            {
+                formatted.check_units(seg.addr, len)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Fills `out` with what `segs` hold from byte `offset` on.
     ///
     /// # Errors
@@ -200,6 +226,7 @@ impl Resources {
         out: &mut [u8],
     ) -> Result<(), LocalFault> {
         let by = by.into();
+        self.check_units(by, segs, u64::MAX, Need::LocalRead)?;
         Self::for_pieces(segs, (offset, out.len()), |key, addr, part| {
             self.read_by((by, key, Need::LocalRead), addr, &mut out[part])
         })
@@ -245,9 +272,8 @@ impl Resources {
         // A message is shorter than the address space of any host that has a device.
         let outside = KeyFault::OutOfBounds { key, addr, len };
         let (mut addr, mut len) = (addr, len);
-        if let Some((seen, signed)) = self.signed(by, key, need)? {
-            let (start, end) = signed.range(&seen, addr.wrapping_sub(seen.first()), len)?;
-            (addr, len) = (seen.first().wrapping_add(start), end - start);
+        if let Some(formatted) = self.formatted(by, key, need)? {
+            (addr, len) = formatted.behind(addr, len)?;
         }
         let len = usize::try_from(len).map_err(|_| outside)?;
         self.for_spots((by, key, need), addr, len, |_, _| Ok(()))
@@ -285,7 +311,7 @@ impl Resources {
             return Ok(());
         }
         let access = (by.into(), rkey, Need::RemoteWrite);
-        if self.signed(access.0, rkey, Need::RemoteWrite)?.is_some() {
+        if self.formatted(access.0, rkey, Need::RemoteWrite)?.is_some() {
             return self.write_by(access, addr, data);
         }
         // All pieces are found before any is written.
@@ -317,7 +343,7 @@ impl Resources {
         let mut whole = None;
         let bytes = usize::from(width.bytes());
         let by = by.into();
-        self.signed(by, rkey, Need::RemoteAtomic)?;
+        self.formatted(by, rkey, Need::RemoteAtomic)?;
         self.for_spots((by, rkey, Need::RemoteAtomic), addr, bytes, |spot, part| {
             if part == (0..bytes) {
                 whole = Some(spot);

@@ -4,11 +4,14 @@ use super::Resources;
 use super::access::LocalFault;
 use crate::config::{DeviceConfig, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext};
+use crate::crypto::{Dek, DekInfo, Encryption, Engine, KeySize, Order, Properties, Unit, Work};
 use crate::memory::Need;
 use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY, Signatures};
 use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::packet::Width;
+use crate::resources::Psv;
 use crate::wqe::DataSeg;
 
 const PD: u32 = 3;
@@ -38,6 +41,7 @@ fn add(resources: &mut Resources, access: Access, (iova, addr, len): (u64, u64, 
             free: false,
             umr_octwords: None,
             signatures: Signatures::default(),
+            encryption: None,
         },
     );
     index << 8
@@ -162,6 +166,7 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
             free: false,
             umr_octwords: None,
             signatures: Signatures::default(),
+            encryption: None,
         },
     );
     assert_eq!(read::<1>(&resources, index << 8, 0), Err(KeyFault::TooIndirect { key: index << 8 }));
@@ -229,4 +234,150 @@ fn more_pieces_than_a_message_can_need_are_a_fault_and_no_delay() {
         Err(KeyFault::TooManyPieces { key, addr, len })
     );
     assert_eq!(resources.check_remote(PD, key, 0, 1 << 16, Need::RemoteRead), Ok(()));
+}
+
+/// A key of data units with this selector, and with signatures or none.
+fn encrypting(
+    resources: &mut Resources,
+    (order, selector): (Order, u8),
+    signatures: Option<SignatureFormat>,
+    len: u64,
+) -> u32 {
+    let key = add(resources, ALL, (0x4000, BASE, len), Behind::Memory);
+    let number = resources.deks.reserve().unwrap();
+    let info = DekInfo { pd: PD, size: KeySize::Bits128, tag: None, opaque: 0 };
+    let engine = Engine::new(KeySize::Bits128, &(0..32).collect::<Vec<u8>>()).unwrap();
+    resources.deks.insert(number, Dek { info, engine });
+    let unit = Unit::of_selector(selector).unwrap();
+    let mkey = resources.mkeys.get_mut(key >> 8).unwrap();
+    let mut encryption = Encryption::default();
+    encryption.set(Some(Properties { dek: number, order, unit, first: 7, one: false }));
+    mkey.encryption = Some(encryption);
+    mkey.signatures.format = signatures.map(Signed::new);
+    key
+}
+
+/// What the units become, one after the other.
+fn units(data: &[u8], bytes: usize) -> Vec<u8> {
+    let engine = Engine::new(KeySize::Bits128, &(0..32).collect::<Vec<u8>>()).unwrap();
+    let mut data = data.to_vec();
+    for (number, unit) in data.chunks_mut(bytes).enumerate() {
+        engine.apply(Work::Encrypt, unit, 7 + number as u128);
+    }
+    data
+}
+
+fn memory(resources: &Resources, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    resources.memory.read(BASE, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn what_leaves_memory_is_encrypted_and_what_arrives_is_decrypted_in_parts_of_any_length() {
+    for order in [Order::RawWire, Order::WireSignature] {
+        for part in [1, 7, 16, 256, 1000, 1560] {
+            let mut resources = resources();
+            let key = encrypting(&mut resources, (order, 2), None, 1560);
+            let plain = memory(&resources, 1560);
+            let wire = units(&plain, 520);
+            let mut read = vec![0; 1560];
+            for (n, out) in read.chunks_mut(part).enumerate() {
+                resources.remote_read(PD, key, 0x4000 + (n * part) as u64, out).unwrap();
+            }
+            assert_eq!(read, wire, "parts of {part}");
+            resources.memory.write(BASE, &[0; 1560]).unwrap();
+            for (n, data) in wire.chunks(part).enumerate() {
+                resources.remote_write(PD, key, 0x4000 + (n * part) as u64, data).unwrap();
+            }
+            assert_eq!(memory(&resources, 1560), plain, "parts of {part}");
+        }
+    }
+}
+
+#[test]
+fn what_is_encrypted_in_memory_leaves_it_decrypted() {
+    let mut resources = resources();
+    let key = encrypting(&mut resources, (Order::MemorySignature, 2), None, 1040);
+    let plain: Vec<u8> = (0..1040).map(|n| (n % 251) as u8).collect();
+    let seg = [DataSeg { addr: 0x4000, len: 1040, lkey: key }];
+    resources.scatter(PD, &seg, 0, &plain).unwrap();
+    assert_eq!(memory(&resources, 1040), units(&plain, 520));
+    let mut out = vec![0; 1040];
+    resources.gather(PD, &seg, 0, &mut out).unwrap();
+    assert_eq!(out, plain);
+}
+
+#[test]
+fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
+    let mut resources = resources();
+    let key = encrypting(&mut resources, (Order::RawWire, 2), None, 1560);
+    for (at, len, need, good) in [
+        (0, 1560, Need::RemoteWrite, true),
+        (520, 496, Need::RemoteWrite, true),
+        (520, 512, Need::RemoteWrite, false),
+        (16, 504, Need::RemoteWrite, false),
+        // What a READ asks for again.
+        (504, 536, Need::RemoteRead, true),
+        (504, 535, Need::RemoteRead, false),
+    ] {
+        assert_eq!(resources.check_remote(PD, key, 0x4000 + at, len, need).is_ok(), good, "{len} bytes at {at}");
+    }
+    let seg = |len| [DataSeg { addr: 0x4000, len, lkey: key }];
+    assert!(resources.gather(PD, &seg(512), 0, &mut [0; 16]).is_err());
+    assert!(resources.gather(PD, &seg(496), 0, &mut [0; 16]).is_ok());
+    assert!(resources.check_units(PD, &seg(1560), 512, Need::LocalWrite).is_err());
+    assert!(resources.check_units(PD, &seg(1560), 528, Need::LocalWrite).is_err());
+    assert!(resources.check_units(PD, &seg(1560), 536, Need::LocalWrite).is_ok());
+    // The middle of a block that nobody has begun.
+    assert!(resources.remote_write(PD, key, 0x4000 + 8, &[0; 8]).is_err());
+    assert_eq!(resources.remote_atomic(PD, key, (0x4000, Width::Eight), &mut |old| old), Err(KeyFault::Signed(key)));
+    // No other key leads to it.
+    let outer = own(&mut resources, ALL, &[piece(key, 0x4000, 520)]);
+    assert_eq!(resources.check_remote(PD, outer, 0, 520, Need::RemoteRead), Err(KeyFault::Signed(key)));
+    let number = resources.mkeys.get(key >> 8).unwrap().encryption.as_ref().unwrap().properties.unwrap().dek;
+    resources.deks.remove(number);
+    let gone = KeyFault::Encryption { key, what: "its key of encryption is gone" };
+    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(gone));
+    resources.mkeys.get_mut(key >> 8).unwrap().encryption = Some(Encryption::default());
+    let without = KeyFault::Encryption { key, what: "nothing says how it encrypts" };
+    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(without));
+}
+
+/// Rows B, C, H and J of the table of `mlx5dv_wr_set_mkey_crypto`(3), by CRCs of 512 bytes.
+#[test]
+fn signatures_are_before_or_after_encryption() {
+    let plain: Vec<u8> = (0..1024).map(|n| (n * 3 % 253) as u8).collect();
+    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true };
+    let signed = |data: &[u8]| -> Vec<u8> {
+        let blocks = data.chunks(512).enumerate();
+        blocks.flat_map(|(n, data)| [data, &domain.of(n as u64, data).to_le_bytes()].concat()).collect()
+    };
+    let format = |memory, wire| SignatureFormat { memory, wire, check: 0xff, copy: 0 };
+    let (in_memory, on_wire) = (format(Some(domain), None), format(None, Some(domain)));
+    let of_1024 = units(&plain, 512);
+    for (row, order, selector, format, in_memory, wire) in [
+        ("B", Order::RawWire, 1, on_wire, plain.clone(), signed(&of_1024)),
+        ("C", Order::WireSignature, 2, on_wire, plain.clone(), units(&signed(&plain), 520)),
+        ("H", Order::MemorySignature, 2, in_memory, units(&signed(&plain), 520), plain.clone()),
+        ("J", Order::RawMemory, 1, in_memory, signed(&of_1024), plain.clone()),
+    ] {
+        let mut resources = resources();
+        resources.psvs.insert(1, Psv { pd: PD, value: Some(domain.initial()) });
+        let key = encrypting(&mut resources, (order, selector), Some(format), in_memory.len() as u64);
+        resources.memory.write(BASE, &in_memory).unwrap();
+        for part in [1, 100, 256, wire.len()] {
+            let mut out = vec![0; wire.len()];
+            for (n, out) in out.chunks_mut(part).enumerate() {
+                resources.remote_read(PD, key, 0x4000 + (n * part) as u64, out).unwrap();
+            }
+            assert_eq!(out, wire, "row {row}, parts of {part}");
+        }
+        resources.memory.write(BASE, &[0; 1040]).unwrap();
+        for (n, data) in wire.chunks(256).enumerate() {
+            resources.remote_write(PD, key, 0x4000 + (n * 256) as u64, data).unwrap();
+        }
+        assert_eq!(memory(&resources, in_memory.len()), in_memory, "row {row}");
+        assert_eq!(resources.signature_errors.borrow().len(), 0, "row {row}");
+    }
 }

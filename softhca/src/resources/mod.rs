@@ -22,6 +22,7 @@ use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
 use crate::context::{TimestampFormat, XrcContext};
 use crate::cq::{Completion, Cq, CqFailure, SignatureError, nanoseconds};
+use crate::crypto::{Dek, LOG_MAX_DEKS};
 use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
@@ -72,6 +73,8 @@ pub(crate) struct Resources {
     pub(crate) psvs: Table<Psv>,
     /// Errors of signatures that no CQE has told of yet.
     signature_errors: RefCell<Vec<SignatureError>>,
+    /// Keys of encryption.
+    pub(crate) deks: Table<Dek>,
     /// Entries of the lists of all memory keys ([`crate::memory::mkey::Behind::translations`]).
     pub(crate) translations: u64,
     /// Completion queues.
@@ -137,6 +140,7 @@ impl Resources {
             mkeys: Table::new(Object::Mkey, FIRST_MKEY_INDEX, config.limits.max_mkeys),
             psvs: Table::new(Object::Psv, 1, config.limits.max_mkeys.min(MAX_PSVS)),
             signature_errors: RefCell::default(),
+            deks: Table::new(Object::Dek, 1, 1 << LOG_MAX_DEKS),
             translations: 0,
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.

@@ -1,8 +1,10 @@
-//! Memory keys whose data has signatures: access through them, the values they begin with, and errors.
+//! Memory keys whose data has formats, signatures or encryption: access through them, the values that signatures begin with, and
+//! errors.
 
 use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
 use crate::cq::{Completion, SignatureError};
+use crate::crypto::{Encrypted, Encryption, Engine, Properties};
 use crate::memory::mkey::{Accessor, KeyFault, Mkey};
 use crate::memory::{KeyMemory, Mismatch, Need, Signed};
 use thiserror::Error;
@@ -30,6 +32,7 @@ pub(crate) struct PsvFault {
 }
 
 /// The memory behind a key, for who asks.
+#[derive(Clone, Copy)]
 pub(super) struct Seen<'a> {
     resources: &'a Resources,
     by: Accessor,
@@ -39,8 +42,16 @@ pub(super) struct Seen<'a> {
 
 impl Seen<'_> {
     /// The key's first address.
-    pub(super) fn first(&self) -> u64 {
+    fn first(&self) -> u64 {
         self.mkey.context.iova
+    }
+
+    /// A signature is wrong. Drivers are told of the first one only, until they say that they know.
+    fn found(&self, mismatch: Mismatch) {
+        let mut waiting = self.resources.signature_errors.borrow_mut();
+        if !self.mkey.signatures.told.replace(true) && waiting.len() < MAX_WAITING {
+            waiting.push(SignatureError { key: self.mkey.key, mismatch });
+        }
     }
 }
 
@@ -71,25 +82,127 @@ impl KeyMemory for Seen<'_> {
     }
 }
 
+/// Memory behind a key with signatures, as the wire has it.
+struct Wire<'a> {
+    seen: Seen<'a>,
+    signed: &'a Signed,
+}
+
+impl KeyMemory for Wire<'_> {
+    type Fault = KeyFault;
+
+    fn bytes(&self) -> u64 {
+        self.seen.bytes()
+    }
+
+    fn read(&self, at: u64, out: &mut [u8]) -> Result<(), KeyFault> {
+        self.signed.read(&self.seen, at, out, &mut |mismatch| self.seen.found(mismatch))
+    }
+
+    fn write(&self, at: u64, data: &[u8]) -> Result<(), KeyFault> {
+        self.signed.write(&self.seen, at, data, &mut |mismatch| self.seen.found(mismatch))
+    }
+
+    fn outside(&self, at: u64, len: u64) -> KeyFault {
+        self.seen.outside(at, len)
+    }
+}
+
+/// A key's formats, and the memory behind them.
+pub(super) struct Formatted<'a> {
+    seen: Seen<'a>,
+    signed: Option<&'a Signed>,
+    encryption: Option<(&'a Encryption, Properties, &'a Engine)>,
+}
+
+impl Formatted<'_> {
+    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
+        let (seen, at) = (self.seen, addr.wrapping_sub(self.seen.first()));
+        let found = &mut |mismatch| seen.found(mismatch);
+        match (self.signed, self.encryption) {
+            (None, None) => seen.read(at, out),
+            (Some(signed), None) => Wire { seen, signed }.read(at, out),
+            (None, Some((state, properties, engine))) => Encrypted::new(seen, state, properties, engine).read(at, out),
+            (Some(signed), Some((state, properties, engine))) if properties.order.is_behind_signatures() => {
+                Encrypted::new(Wire { seen, signed }, state, properties, engine).read(at, out)
+            }
+            (Some(signed), Some((state, properties, engine))) => {
+                signed.read(&Encrypted::new(seen, state, properties, engine), at, out, found)
+            }
+        }
+    }
+
+    fn write(&self, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
+        let (seen, at) = (self.seen, addr.wrapping_sub(self.seen.first()));
+        let found = &mut |mismatch| seen.found(mismatch);
+        match (self.signed, self.encryption) {
+            (None, None) => seen.write(at, data),
+            (Some(signed), None) => Wire { seen, signed }.write(at, data),
+            (None, Some((state, properties, engine))) => {
+                Encrypted::new(seen, state, properties, engine).write(at, data)
+            }
+            (Some(signed), Some((state, properties, engine))) if properties.order.is_behind_signatures() => {
+                Encrypted::new(Wire { seen, signed }, state, properties, engine).write(at, data)
+            }
+            (Some(signed), Some((state, properties, engine))) => {
+                signed.write(&Encrypted::new(seen, state, properties, engine), at, data, found)
+            }
+        }
+    }
+
+    /// Whether an access begins and ends where data units let it.
+    pub(super) fn check_units(&self, addr: u64, len: u64) -> Result<(), KeyFault> {
+        let at = addr.wrapping_sub(self.seen.first());
+        let key = self.seen.mkey.key;
+        match self.encryption {
+            Some((_, properties, _)) if self.signed.is_none() || properties.order.is_behind_signatures() => {
+                let end = at.checked_add(len).ok_or_else(|| self.seen.outside(at, len))?;
+                let is_rest = self.seen.need == Need::RemoteRead;
+                let what = "an access that does not begin and end where its data units let it";
+                properties.may_access((at, end), is_rest).then_some(()).ok_or(KeyFault::Encryption { key, what })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The addresses of memory behind an access, and how many bytes.
+    pub(super) fn behind(&self, addr: u64, len: u64) -> Result<(u64, u64), KeyFault> {
+        self.check_units(addr, len)?;
+        let Some(signed) = self.signed else { return Ok((addr, len)) };
+        let first = self.seen.first();
+        let (start, end) = signed.range(&self.seen, addr.wrapping_sub(first), len)?;
+        Ok((first.wrapping_add(start), end - start))
+    }
+}
+
 impl Resources {
-    /// The signatures of `key`, if it has any, and its memory, after all checks that are not of addresses.
-    pub(super) fn signed(&self, by: Accessor, key: u32, need: Need) -> Result<Option<(Seen<'_>, &Signed)>, KeyFault> {
+    /// The formats of `key`, if it has any, and its memory, after all checks that are not of addresses.
+    pub(super) fn formatted(&self, by: Accessor, key: u32, need: Need) -> Result<Option<Formatted<'_>>, KeyFault> {
         let found = self.mkeys.get(key >> 8).filter(|mkey| mkey.key == key);
-        let Some((mkey, signed)) = found.and_then(|mkey| Some((mkey, mkey.signatures.format.as_ref()?))) else {
-            return Ok(None);
-        };
+        let Some(mkey) = found.filter(|mkey| mkey.is_formatted()) else { return Ok(None) };
         mkey.offset(&by, mkey.context.iova, 0, need)?;
-        for domain in signed.domains() {
+        let signed = mkey.signatures.format.as_ref();
+        for domain in signed.into_iter().flat_map(Signed::domains) {
             let psv = self.psvs.get(domain.psv).filter(|psv| psv.pd == mkey.context.pd);
             let (found, expected) = (psv.and_then(|psv| psv.value), domain.initial());
             if found != Some(expected) {
                 return Err(KeyFault::SignatureValue { key, psv: domain.psv, found, expected });
             }
         }
+        let encryption = match &mkey.encryption {
+            None => None,
+            Some(encryption) => {
+                let without = KeyFault::Encryption { key, what: "nothing says how it encrypts" };
+                let properties = encryption.properties.ok_or(without)?;
+                let gone = KeyFault::Encryption { key, what: "its key of encryption is gone" };
+                let dek = self.deks.get(properties.dek).filter(|dek| dek.info.pd == mkey.context.pd).ok_or(gone)?;
+                Some((encryption, properties, &dek.engine))
+            }
+        };
         if need == Need::RemoteAtomic {
             return Err(KeyFault::Signed(key));
         }
-        Ok(Some((Seen { resources: self, by, mkey, need }, signed)))
+        Ok(Some(Formatted { seen: Seen { resources: self, by, mkey, need }, signed, encryption }))
     }
 
     /// Reads what is behind a key for who asks.
@@ -99,11 +212,8 @@ impl Resources {
         addr: u64,
         out: &mut [u8],
     ) -> Result<(), KeyFault> {
-        match self.signed(by, key, need)? {
-            Some((seen, signed)) => {
-                let at = addr.wrapping_sub(seen.first());
-                signed.read(&seen, at, out, &mut |mismatch| self.found(seen.mkey, mismatch))
-            }
+        match self.formatted(by, key, need)? {
+            Some(formatted) => formatted.read(addr, out),
             None => self.for_spots((by, key, need), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part])),
         }
     }
@@ -115,20 +225,9 @@ impl Resources {
         addr: u64,
         data: &[u8],
     ) -> Result<(), KeyFault> {
-        match self.signed(by, key, need)? {
-            Some((seen, signed)) => {
-                let at = addr.wrapping_sub(seen.first());
-                signed.write(&seen, at, data, &mut |mismatch| self.found(seen.mkey, mismatch))
-            }
+        match self.formatted(by, key, need)? {
+            Some(formatted) => formatted.write(addr, data),
             None => self.for_spots((by, key, need), addr, data.len(), |spot, part| self.write_spot(spot, &data[part])),
-        }
-    }
-
-    /// A signature is wrong. Drivers are told of the first one only, until they say that they know.
-    fn found(&self, mkey: &Mkey, mismatch: Mismatch) {
-        let mut waiting = self.signature_errors.borrow_mut();
-        if !mkey.signatures.told.replace(true) && waiting.len() < MAX_WAITING {
-            waiting.push(SignatureError { key: mkey.key, mismatch });
         }
     }
 

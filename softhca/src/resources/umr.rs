@@ -9,6 +9,7 @@ use super::Resources;
 use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
+use crate::crypto::{EncryptionFormat, Properties, has_many_units};
 use crate::memory::mkey::{Accessor, Behind, KeyFault};
 use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECES_LOG, PAGE_LOGS};
 use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
@@ -123,12 +124,13 @@ impl Resources {
             let room = mkey.signatures.octwords;
             return Err(UmrFault::Formats { key, octwords: umr.format_octwords, room });
         }
-        if umr.signatures.is_some() != (umr.change.formatted == Some(true)) {
+        if (umr.signatures.is_some() || umr.encryption.is_some()) != (umr.change.formatted == Some(true)) {
             return Err(UmrFault::Change {
                 key,
                 what: "formats that are there and not enabled, or the other way round",
             });
         }
+        let encryption = self.encryption_of(key, before.pd, mkey.encryption.is_some(), umr.encryption)?;
         let list = list_after(&mkey.behind, umr, &bytes).map_err(|what| UmrFault::Change { key, what })?;
         if !free && after.len != u64::MAX && after.len > list.room(&mkey.behind, after.iova) {
             return Err(UmrFault::Change { key, what: "a region that is longer than its list" });
@@ -146,6 +148,9 @@ impl Resources {
             mkey.free = free;
             mkey.qpn = umr.change.qpn.unwrap_or(mkey.qpn);
             mkey.remote_invalidate = umr.change.remote_invalidate.unwrap_or(mkey.remote_invalidate);
+            if let Some(state) = mkey.encryption.as_mut().filter(|_| umr.change.formatted.is_some()) {
+                state.set(encryption);
+            }
             mkey.signatures.change(umr.change.formatted, umr.signatures, umr.change.errors);
             if let Some(variant) = umr.change.variant {
                 mkey.key = index << 8 | u32::from(variant);
@@ -157,6 +162,30 @@ impl Resources {
             }
         }
         Ok(())
+    }
+
+    /// How a key is to encrypt, if it may and the key of encryption is there.
+    fn encryption_of(
+        &self,
+        key: u32,
+        pd: u32,
+        encrypts: bool,
+        format: Option<EncryptionFormat>,
+    ) -> Result<Option<Properties>, UmrFault> {
+        let Some(EncryptionFormat { dek, order, unit, first, tag }) = format else { return Ok(None) };
+        let wrong = |what| Err(UmrFault::Change { key, what });
+        if !encrypts {
+            return wrong("encryption of a key that was not made for it (crypto_en)");
+        }
+        let Some(found) = self.deks.get(dek).filter(|dek| dek.info.pd == pd) else {
+            return wrong("a key of encryption that the protection domain does not have");
+        };
+        if found.info.tag.is_some_and(|expected| expected != tag) {
+            return wrong("a tag that is not that of the key of encryption");
+        }
+        let many = has_many_units(self.generation);
+        let first = if many { u128::from_be_bytes(first) } else { u128::from_le_bytes(first) };
+        Ok(Some(Properties { dek, order, unit, first, one: !many }))
     }
 
     /// The bytes of the list: 1 MiB at most, by the width of their count.

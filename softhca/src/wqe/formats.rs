@@ -3,6 +3,7 @@
 
 use super::fault::WqeFault;
 use super::segments::{Segments, be16, be32, be64, zero};
+use crate::crypto::{EncryptionFormat, Order, Unit};
 use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 
 /// Bytes of the segment of signatures, and offsets in it.
@@ -23,6 +24,21 @@ mod bsf {
 /// `bsf_size_sbs`: 64 bytes; the same structure on both sides.
 const SIZE_64: u8 = 2 << 6;
 const SAME_STRUCTURE: u8 = 1 << 4;
+/// The same of 128 bytes: signatures and encryption.
+const SIZE_BOTH: u8 = 3 << 6;
+/// The segment is of encryption.
+const CRYPTO: u8 = 1;
+
+/// Offsets in the segment of encryption (`struct mlx5_crypto_bsf`).
+mod crypto {
+    pub(super) const ORDER: usize = 1;
+    pub(super) const STANDARD: usize = 3;
+    pub(super) const UNIT: usize = 8;
+    pub(super) const TWEAK: usize = 16;
+    pub(super) const DEK: usize = 32;
+    pub(super) const TAG: usize = 40;
+    pub(super) const RESERVED: [std::ops::Range<usize>; 5] = [2..3, 9..16, 32..33, 36..40, 48..64];
+}
 
 /// Offsets in a description of T10-DIFs (`struct mlx5_bsf_inl`).
 mod dif {
@@ -63,22 +79,71 @@ pub(super) fn set_psv(segs: &mut Segments<'_>) -> Result<(u32, u64), WqeFault> {
     Ok((be32(seg, 0), be64(seg, 8)))
 }
 
+/// What formats say: of signatures, and of encryption.
+pub(super) type Said = (Option<SignatureFormat>, Option<EncryptionFormat>);
+
 /// Takes so many `bytes` of formats.
-pub(super) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Option<SignatureFormat>, WqeFault> {
+pub(super) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Said, WqeFault> {
+    const BOTH: usize = 2 * bsf::BYTES;
     match bytes {
-        0 => Ok(None),
+        0 => Ok((None, None)),
         bsf::BYTES => {
             let (start, seg) = segs.take("BSF", bytes)?;
-            signatures(start, seg).map(Some)
+            if seg[bsf::SIZE] & CRYPTO == 0 {
+                return Ok((Some(signatures(start, seg, SIZE_64)?), None));
+            }
+            Ok((None, Some(encryption(start, seg, SIZE_64)?)))
+        }
+        BOTH => {
+            let (start, seg) = segs.take("BSF", bsf::BYTES)?;
+            let signatures = signatures(start, seg, SIZE_BOTH)?;
+            let (start, seg) = segs.take("crypto BSF", bsf::BYTES)?;
+            let encryption = encryption(start, seg, SIZE_BOTH)?;
+            // libmlx5 knows of no device that does it (`get_crypto_order`).
+            let raw = matches!(encryption.order, Order::RawWire | Order::RawMemory);
+            if raw && signatures.memory.is_some() && signatures.wire.is_some() {
+                let what = "order of encryption and signatures on both sides";
+                return Err(WqeFault::BadFormat { what, value: encryption.order as u64 });
+            }
+            Ok((Some(signatures), Some(encryption)))
         }
         _ => Err(WqeFault::BadFormat { what: "bytes of formats", value: bytes as u64 }),
     }
 }
 
-fn signatures(start: usize, seg: &[u8]) -> Result<SignatureFormat, WqeFault> {
+/// How the data is encrypted. A segment of signatures is of another type.
+fn encryption(start: usize, seg: &[u8], expected: u8) -> Result<EncryptionFormat, WqeFault> {
+    let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
+    if seg[bsf::SIZE] != expected | CRYPTO {
+        return bad("size or type of the crypto segment", seg[bsf::SIZE].into());
+    }
+    let raw = be32(seg, bsf::RAW_BYTES);
+    if raw != u32::MAX {
+        return bad("bytes of data, other than all", raw.into());
+    }
+    if seg[crypto::STANDARD] != 0 {
+        return bad("standard of encryption, other than AES-XTS", seg[crypto::STANDARD].into());
+    }
+    for range in crypto::RESERVED {
+        for at in range {
+            zero("crypto BSF", start + at, seg[at].into())?;
+        }
+    }
+    let Some(order) = Order::of_number(seg[crypto::ORDER]) else {
+        return bad("order of encryption and signatures", seg[crypto::ORDER].into());
+    };
+    let Some(unit) = Unit::of_selector(seg[crypto::UNIT]) else {
+        return bad("size of data units", seg[crypto::UNIT].into());
+    };
+    let first = std::array::from_fn(|n| seg[crypto::TWEAK + n]);
+    let tag = std::array::from_fn(|n| seg[crypto::TAG + n]);
+    Ok(EncryptionFormat { dek: be32(seg, crypto::DEK), order, unit, first, tag })
+}
+
+fn signatures(start: usize, seg: &[u8], expected: u8) -> Result<SignatureFormat, WqeFault> {
     let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
     let size = seg[bsf::SIZE];
-    if size & !SAME_STRUCTURE != SIZE_64 {
+    if size & !SAME_STRUCTURE != expected {
         return bad("size of the segment, or reserved bits", size.into());
     }
     let raw = be32(seg, bsf::RAW_BYTES);

@@ -6,6 +6,7 @@ use super::fault::WqeFault;
 use super::formats;
 use super::payload::DataSeg;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, data_seg, zero};
+use crate::crypto::EncryptionFormat;
 use crate::memory::SignatureFormat;
 
 /// Bytes of the UMR control segment, and offsets in it.
@@ -138,6 +139,8 @@ pub struct Umr {
     pub format_octwords: u16,
     /// Those of signatures.
     pub signatures: Option<SignatureFormat>,
+    /// That of encryption.
+    pub(crate) encryption: Option<EncryptionFormat>,
 }
 
 /// Where entries come from.
@@ -237,10 +240,10 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Um
         zero("formats behind a list in memory", start + control::OFFSET_15_0, format_octwords.into())?;
         UmrList::Reference(seg)
     };
-    let signatures = formats::take(segs, usize::from(format_octwords) * OCTWORD)?;
+    let (signatures, encryption) = formats::take(segs, usize::from(format_octwords) * OCTWORD)?;
     segs.end()?;
     let must_be_of_qp = flags & flag::CHECK_QPN != 0;
-    Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list, format_octwords, signatures })
+    Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list, format_octwords, signatures, encryption })
 }
 
 /// What the memory key segment says of the fields in `mask`.

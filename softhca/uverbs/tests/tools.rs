@@ -255,8 +255,10 @@ fn rdma_cores_own(tests: &str, devices: &[&[&str]], passing: usize) {
     let directory = tempfile::tempdir().expect("a directory for the tests");
     let script = format!(
         "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
+        export MLX5_CRYPTO_TEST_INFO='{1}/tests/mlx5_crypto_test.json'
         exec /usr/bin/python3 '{0}/tests/run_tests.py' -v --dev mlx5_0 tests.{tests}",
-        directory.path().display()
+        directory.path().display(),
+        env!("CARGO_MANIFEST_DIR"),
     );
     for options in devices {
         let (code, output) = launch(options, &["sh", "-c", &script], Duration::from_secs(60));
@@ -277,6 +279,14 @@ fn rdma_cores_own_tests_of_dynamic_connections_pass() {
 #[test]
 fn rdma_cores_own_tests_of_memory_keys_pass() {
     rdma_cores_own("test_mlx5_mkey", &[&["--link", "infiniband"], &["--link", "ethernet"]], 9);
+}
+
+/// One data unit by the one generation, several by the other. What is expected was encrypted by OpenSSL. Tests of wrapped keys skip
+/// themselves.
+#[test]
+fn rdma_cores_own_tests_of_encryption_pass() {
+    rdma_cores_own("test_mlx5_crypto", &[&["--generation", "connectx6dx"]], 1);
+    rdma_cores_own("test_mlx5_crypto", &[&["--generation", "connectx7"]], 2);
 }
 
 /// By queues that need no leave to copy, and by those that do.

@@ -4,7 +4,9 @@ use super::row::{capability_set, is_ethernet, log2, timestamps};
 use crate::config::{DeviceConfig, Generation};
 use crate::context::DciStreams;
 use crate::cq::MAX_SESSION;
+use crate::crypto;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
+use crate::firmware::commands::DEK_TYPE;
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::memory::MAX_PIECES_LOG;
@@ -36,6 +38,10 @@ fn ethernet_objects(config: &DeviceConfig) -> u64 {
 /// What users of the device may be given (`MLX5_UCTX_CAP_*`). There are no resources that would be the device's own.
 pub(crate) fn user_caps(config: &DeviceConfig) -> u32 {
     if is_ethernet(config) { RAW_TX } else { 0 }
+}
+
+fn encrypts(config: &DeviceConfig) -> bool {
+    crypto::is_there(config.generation)
 }
 
 capability_set! {
@@ -173,11 +179,17 @@ capability_set! {
     DISABLE_LOCAL_LB_UC: 0x3e1, 1 = |c| is_ethernet(c).into();
     DISABLE_LOCAL_LB_MC: 0x3e2, 1 = |c| is_ethernet(c).into();
     LOG_MAX_VLAN_LIST: 0x3eb, 5 = |c| if is_ethernet(c) { LOG_MAX_VLANS.into() } else { 0 };
+    // Several data units at once, or one.
+    AES_XTS_SINGLE_BLOCK_LE_TWEAK: 0x3f1, 1 = |c| (encrypts(c) && !crypto::has_many_units(c.generation)).into();
+    AES_XTS_MULTI_BLOCK_BE_TWEAK: 0x3f2, 1 = |c| crypto::has_many_units(c.generation).into();
     LOG_MAX_CURRENT_MC_LIST: 0x3f3, 5 = |c| if is_ethernet(c) { LOG_MAX_MULTICAST.into() } else { 0 };
     LOG_MAX_CURRENT_UC_LIST: 0x3fb, 5 = |c| if is_ethernet(c) { LOG_MAX_UNICAST.into() } else { 0 };
+    // Keys of encryption.
+    GENERAL_OBJ_TYPES: 0x400, 64 = |c| u64::from(encrypts(c)) << DEK_TYPE;
     SQ_TS_FORMAT: 0x440, 2 = timestamps;
     RQ_TS_FORMAT: 0x442, 2 = timestamps;
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;
+    CRYPTO: 0x469, 1 = |c| encrypts(c).into();
     LOG_MAX_UMEM: 0x46b, 5 = |_| 20;
     SIGERR_DOMAIN_AND_SIG_TYPE: 0x480, 1 = |_| 1;
     // CQE timestamps count nanoseconds.
@@ -192,6 +204,7 @@ capability_set! {
     LOG_MAX_DCI_ERRORED_STREAMS: 0x593, 5 = |_| DciStreams::MAX_LOG_ERRORED.into();
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
     ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    LOG_MAX_DEK: 0x5b3, 5 = |c| if encrypts(c) { crypto::LOG_MAX_DEKS.into() } else { 0 };
     MINI_CQE_RESP_L3_L4_TAG: 0x5b9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     MINI_CQE_RESP_FLOW_TAG: 0x5ba, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     MINI_CQE_RESP_STRIDE_INDEX: 0x5bc, 1 = |_| 1;

@@ -4,6 +4,7 @@
 //! Each file is one set, and each of its lines one capability. Who makes the device do more adds the line.
 
 mod atomic;
+mod encryption;
 mod ethernet;
 mod flow_table;
 mod general;
@@ -25,7 +26,8 @@ pub(crate) const ATOMIC: u16 = 3;
 pub(crate) const SET_BYTES: usize = 0x1000;
 
 /// All sets.
-const SETS: [&Set; 6] = [&general::SET, &ethernet::SET, &flow_table::SET, &atomic::SET, &roce::SET, &general_2::SET];
+const SETS: [&Set; 7] =
+    [&general::SET, &encryption::SET, &ethernet::SET, &flow_table::SET, &atomic::SET, &roce::SET, &general_2::SET];
 
 /// The set with this number.
 pub(crate) fn set(kind: u16) -> Option<&'static Set> {

@@ -2,6 +2,7 @@
 
 use crate::config::Generation;
 use crate::context::{Access, Backing, KeyPiece, MkeyContext};
+use crate::crypto;
 use crate::device::KeyOptions;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -38,6 +39,7 @@ layout! {
         TRANSLATIONS_OCTWORD_SIZE: 0x1a0, 32;
         RELAXED_ORDERING_READ: 0x1d9, 1;
         LOG_PAGE_SIZE: 0x1db, 5;
+        CRYPTO_EN: 0x1e3, 2;
     }
 }
 layout! {
@@ -145,8 +147,8 @@ const ANY_QPN: u64 = 0xff_ffff;
 const LOG_ADAPTER_PAGE: u8 = 12;
 /// Octwords in which UMR counts lists.
 const UMR_OCTWORDS: u32 = 4;
-/// Octwords of a format of signatures.
-const SIGNATURE_OCTWORDS: u32 = 4;
+/// Octwords of a format, of signatures or of encryption.
+const FORMAT_OCTWORDS: u32 = 4;
 /// Bytes of the unit that lists are counted in.
 const OCTWORD: usize = 16;
 
@@ -198,6 +200,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         remote_invalidate: context.flag(mkc::EN_RINVAL),
         free,
         umr_octwords,
+        encrypted: encrypted(call, context)?,
         format_octwords: format_octwords(context)?,
         errors: context.flag(mkc::EXPECTED_SIGERR_COUNT),
     };
@@ -225,12 +228,30 @@ fn umr_octwords(context: View<'_>) -> Result<Option<u32>, Refusal> {
     Ok(Some(octwords.next_multiple_of(UMR_OCTWORDS)))
 }
 
-/// Room for formats of the key's data: for signatures, or none. They come by UMR.
+/// Whether the key's data is encrypted on one side.
+fn encrypted(call: &Call<'_>, context: View<'_>) -> Result<bool, Refusal> {
+    match context.get(mkc::CRYPTO_EN) {
+        0 => Ok(false),
+        1 if crypto::is_there(call.device.config().generation) && context.flag(mkc::BSF_EN) => Ok(true),
+        other => {
+            Err(Refusal::parameter(format!("encryption {other}, of a device without it or a key without formats")))
+        }
+    }
+}
+
+/// Room for formats of the key's data: for signatures, for encryption, for both, or none. They come by UMR.
 fn format_octwords(context: View<'_>) -> Result<u32, Refusal> {
     let octwords = context.get32(mkc::BSF_OCTWORD_SIZE);
+    let most = if context.get(mkc::CRYPTO_EN) != 0 { 2 * FORMAT_OCTWORDS } else { FORMAT_OCTWORDS };
     match (context.flag(mkc::BSF_EN), octwords) {
         (false, 0) => Ok(0),
-        (true, SIGNATURE_OCTWORDS) if context.flag(mkc::UMR_EN) && context.flag(mkc::FREE) => Ok(octwords),
+        (true, octwords)
+            if (octwords == FORMAT_OCTWORDS || octwords == most)
+                && context.flag(mkc::UMR_EN)
+                && context.flag(mkc::FREE) =>
+        {
+            Ok(octwords)
+        }
         _ => Err(Refusal::parameter(format!("{octwords} octwords of formats, or of a key that UMR does not change"))),
     }
 }

@@ -17,6 +17,7 @@ mod flow_counter;
 mod flow_entry;
 mod flow_group;
 mod flow_table;
+mod general_object;
 #[cfg(test)]
 mod gsi_tests;
 mod hca;
@@ -68,6 +69,7 @@ mod xrc_tests;
 use super::call::Command;
 
 pub(super) use cq::eqn;
+pub(super) use general_object::DEK_TYPE;
 
 /// The tables, one a line.
 #[rustfmt::skip]
@@ -82,6 +84,7 @@ const ALL: &[&[Command]] = &[
     flow_entry::COMMANDS,
     flow_group::COMMANDS,
     flow_table::COMMANDS,
+    general_object::COMMANDS,
     hca::COMMANDS,
     mad::COMMANDS,
     mkey::COMMANDS,

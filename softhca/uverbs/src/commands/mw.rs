@@ -55,6 +55,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         variant: None,
         remote_invalidate: wanted.mw_type == TYPE_2,
         free: true,
+        encrypted: false,
         format_octwords: 0,
         errors: false,
         umr_octwords: Some(octwords),

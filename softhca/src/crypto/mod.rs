@@ -1,0 +1,29 @@
+//! Encryption of memory keys' regions by AES-XTS (IEEE Std 1619): keys of encryption, and what a memory key does with one. They
+//! know no host memory, and no queue.
+
+mod dek;
+mod encrypted;
+mod engine;
+mod region;
+
+pub(crate) use dek::{Dek, DekInfo};
+pub(crate) use encrypted::{Encrypted, Encryption};
+#[cfg(test)]
+pub(crate) use engine::Work;
+pub(crate) use engine::{Engine, KeySize};
+pub(crate) use region::{EncryptionFormat, Order, Properties, Unit};
+
+use crate::config::Generation;
+
+/// Most keys of encryption, as log2.
+pub(crate) const LOG_MAX_DEKS: u8 = 12;
+
+/// A device of this generation encrypts.
+pub(crate) fn is_there(generation: Generation) -> bool {
+    generation >= Generation::ConnectX6Dx
+}
+
+/// An access may be of several data units; their numbers are big endian in requests then (`aes_xts_multi_block_be_tweak`).
+pub(crate) fn has_many_units(generation: Generation) -> bool {
+    generation >= Generation::ConnectX7
+}

@@ -1,0 +1,217 @@
+//! General objects: keys of encryption (DEK), in plain text. Of the other kinds there are none.
+
+use crate::crypto::{self, DekInfo, KeySize};
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::status::{Refusal, Status};
+
+layout! {
+    /// What the mailbox of each begins with. The kind is the command's modifier; the body follows.
+    general_obj_in_cmd_hdr: 0x10 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OBJ_TYPE: 0x30, 16;
+        OBJ_ID: 0x40, 32;
+    } list of 4 bytes
+}
+layout! {
+    /// What `CREATE_GENERAL_OBJECT` gives.
+    general_obj_out_cmd_hdr: 0x10 bytes {
+        STATUS: 0x0, 8;
+        SYNDROME: 0x20, 32;
+        OBJ_ID: 0x40, 32;
+    }
+}
+layout! {
+    /// A key of encryption; the key itself is in the bytes of [`KEY`].
+    encryption_key_obj: 0x100 bytes {
+        STATE: 0x40, 8;
+        KEY_SIZE: 0x54, 4;
+        HAS_KEYTAG: 0x58, 1;
+        KEY_PURPOSE: 0x5c, 4;
+        PD: 0x68, 24;
+        OPAQUE: 0x180, 64;
+    }
+}
+layout! {
+    /// What `QUERY_GENERAL_OBJECT` gives of a key of encryption: not the key.
+    query_encryption_key_obj_out: 0x110 bytes {
+    } parts {
+        HDR: 0x0, general_obj_out_cmd_hdr;
+        OBJ: 0x80, encryption_key_obj;
+    }
+}
+
+/// Where the key is: both halves, and a tag behind them if there is one (rdma-core `providers/mlx5/mlx5_ifc.h`,
+/// `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`).
+const KEY: std::ops::Range<usize> = 0x40..0xc0;
+/// Keys are for AES-XTS.
+const AES_XTS: u64 = 3;
+/// The kind: keys of encryption.
+pub(crate) const DEK_TYPE: u16 = 0xc;
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0xa00, "CREATE_GENERAL_OBJECT", &general_obj_in_cmd_hdr::LAYOUT, &general_obj_out_cmd_hdr::LAYOUT, create)
+        .with_modifiers(),
+    command(
+        0xa02,
+        "QUERY_GENERAL_OBJECT",
+        &general_obj_in_cmd_hdr::LAYOUT,
+        &query_encryption_key_obj_out::LAYOUT,
+        query,
+    )
+    .with_modifiers()
+    .with_least_room(general_obj_out_cmd_hdr::LAYOUT.bytes),
+    command(0xa03, "DESTROY_GENERAL_OBJECT", &general_obj_in_cmd_hdr::LAYOUT, &bare_out::LAYOUT, destroy)
+        .with_modifiers(),
+];
+
+/// Refuses kinds that there are not.
+fn check_kind(call: &Call<'_>) -> Result<(), Refusal> {
+    if call.op_mod == DEK_TYPE && crypto::is_there(call.device.config().generation) {
+        return Ok(());
+    }
+    Err(Refusal::parameter(format!("general objects of kind {:#x}", call.op_mod)))
+}
+
+/// The object that a mailbox without a body names.
+fn named(call: &Call<'_>) -> Result<u32, Refusal> {
+    check_kind(call)?;
+    if body(call).iter().any(|&byte| byte != 0) {
+        return Err(Refusal::new(Status::BadInputLength, "something follows the input"));
+    }
+    Ok(call.input.get32(general_obj_in_cmd_hdr::OBJ_ID))
+}
+
+fn body<'a>(call: &Call<'a>) -> &'a [u8] {
+    call.input.0.get(general_obj_in_cmd_hdr::LAYOUT.bytes..).unwrap_or(&[])
+}
+
+fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
+    check_kind(call)?;
+    let body = body(call);
+    let bytes = encryption_key_obj::LAYOUT.bytes;
+    if body.len() != bytes {
+        return Err(Refusal::new(Status::BadInputLength, format!("a body of {} bytes, not {bytes}", body.len())));
+    }
+    let mut rest = body.to_vec();
+    rest[KEY].fill(0);
+    let view = View(body);
+    if encryption_key_obj::LAYOUT.reserved_byte_set(&rest).is_some() || view.get(encryption_key_obj::STATE) != 0 {
+        return Err(Refusal::parameter("a key of encryption with reserved bits, or a state"));
+    }
+    if call.input.get(general_obj_in_cmd_hdr::OBJ_ID) != 0 {
+        return Err(Refusal::parameter("a number of an object that is not there yet"));
+    }
+    let purpose = view.get(encryption_key_obj::KEY_PURPOSE);
+    if purpose != AES_XTS {
+        return Err(Refusal::parameter(format!("a key of encryption for {purpose}, not for AES-XTS")));
+    }
+    let size = match view.get(encryption_key_obj::KEY_SIZE) {
+        0 => KeySize::Bits128,
+        1 => KeySize::Bits256,
+        other => return Err(Refusal::parameter(format!("a key of encryption of size {other}"))),
+    };
+    let pd = view.get32(encryption_key_obj::PD);
+    call.check_use(Object::Pd, pd)?;
+    let (key, behind) = body[KEY].split_at(size.bytes());
+    let tag = view.flag(encryption_key_obj::HAS_KEYTAG).then(|| std::array::from_fn(|n| behind[n]));
+    let opaque = view.get(encryption_key_obj::OPAQUE);
+    let number = call.device.create_dek(DekInfo { pd, size, tag, opaque }, key)?;
+    call.created(Object::Dek, number);
+    call.output.set(general_obj_out_cmd_hdr::OBJ_ID, number.into());
+    Ok(())
+}
+
+fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = named(call)?;
+    call.check_use(Object::Dek, number)?;
+    let DekInfo { pd, size, tag, opaque } = call.device.query_dek(number)?;
+    let mut object = vec![0; encryption_key_obj::LAYOUT.bytes];
+    let mut view = ViewMut(&mut object);
+    view.set(encryption_key_obj::KEY_SIZE, (size == KeySize::Bits256).into());
+    view.set(encryption_key_obj::HAS_KEYTAG, tag.is_some().into());
+    view.set(encryption_key_obj::KEY_PURPOSE, AES_XTS);
+    view.set(encryption_key_obj::PD, pd.into());
+    view.set(encryption_key_obj::OPAQUE, opaque);
+    call.output.part(query_encryption_key_obj_out::HDR).set(general_obj_out_cmd_hdr::OBJ_ID, number.into());
+    call.output.part(query_encryption_key_obj_out::OBJ).put(0, &object);
+    Ok(())
+}
+
+fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let number = named(call)?;
+    call.check_owner(Object::Dek, number)?;
+    call.device.destroy_dek(number)?;
+    call.destroyed(Object::Dek, number);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{DeviceConfig, Generation, PortConfig};
+    use crate::firmware::test_bench::Bench;
+    use crate::firmware::tests::{compare, known};
+
+    /// Makes a key of AES-256, with a tag, of protection domain 1.
+    fn mailbox() -> Vec<u8> {
+        let mut input = vec![0; 0x110];
+        input[..2].copy_from_slice(&[0x0a, 0]);
+        input[7] = 0xc;
+        input[0x10 + 0xa] = 1;
+        input[0x10 + 0xb] = 0x83;
+        input[0x10 + 0xf] = 1;
+        input[0x10 + 0x30..0x10 + 0x38].copy_from_slice(b"a name!!");
+        input[0x10 + 0x40..0x10 + 0x88].fill(0x77);
+        input
+    }
+
+    fn bench() -> Bench {
+        let port = PortConfig::infiniband(1);
+        let generation = Generation::ConnectX7;
+        let mut bench = Bench::of(DeviceConfig { generation, ..DeviceConfig::with_port(port) });
+        assert!(bench.execute(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x10).is_ok(), "PD 1");
+        bench
+    }
+
+    fn named(opcode: u8, number: u8) -> [u8; 16] {
+        [0x0a, opcode, 0, 0, 0, 0, 0, 0xc, 0, 0, 0, number, 0, 0, 0, 0]
+    }
+
+    #[test]
+    fn a_key_is_made_asked_about_and_destroyed_and_never_told() {
+        let known = known();
+        compare(&encryption_key_obj::LAYOUT, &known);
+        let mut bench = bench();
+        let number = bench.execute(&mailbox(), 0x10).expect("a key")[11];
+        let told = bench.execute(&named(2, number), 0x110).expect("an answer");
+        let mut expected = mailbox();
+        expected[0x10 + 0x40..].fill(0);
+        assert_eq!(told[0x10..], expected[0x10..]);
+        let dealloc_pd = [8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+        assert_eq!(bench.execute(&dealloc_pd, 0x10), Err(Status::ResourceBusy));
+        assert!(bench.execute(&named(3, number), 0x10).is_ok());
+        assert_eq!(bench.execute(&named(2, number), 0x110), Err(Status::BadResource));
+        assert_eq!(bench.execute(&named(3, number), 0x10), Err(Status::BadResource));
+        assert!(bench.execute(&dealloc_pd, 0x10).is_ok());
+    }
+
+    #[test]
+    fn what_no_key_is_is_refused() {
+        let mut bench = bench();
+        for (at, value) in [(7, 0x1f), (0xb, 1), (0x10, 1), (0x18, 1), (0x1a, 2), (0x1b, 0x81), (0x20, 1), (0xd0, 1)] {
+            let mut input = mailbox();
+            input[at] = value;
+            assert_eq!(bench.execute(&input, 0x10), Err(Status::BadParameter), "byte {at:#x}");
+        }
+        let mut input = mailbox();
+        input[0x1f] = 2;
+        assert_eq!(bench.execute(&input, 0x10), Err(Status::BadResource), "no such PD");
+        assert_eq!(bench.execute(&mailbox()[..0x10c], 0x10), Err(Status::BadInputLength));
+        let port = PortConfig::infiniband(1);
+        let mut old = Bench::of(DeviceConfig { generation: Generation::ConnectX5, ..DeviceConfig::with_port(port) });
+        assert_eq!(old.execute(&mailbox(), 0x10), Err(Status::BadParameter));
+    }
+}
