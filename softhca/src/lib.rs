@@ -87,7 +87,7 @@ pub mod complaint;
 pub mod config;
 pub mod context;
 mod cq;
-mod crypto;
+pub mod crypto;
 pub mod device;
 pub mod embedded;
 pub mod eq;

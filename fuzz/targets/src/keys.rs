@@ -61,6 +61,7 @@ impl Request {
             list: UmrList::Inline(vec![]),
             format_octwords: 0,
             signatures: None,
+            encryption: None,
         }
     }
 

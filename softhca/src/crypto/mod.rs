@@ -11,7 +11,8 @@ pub(crate) use encrypted::{Encrypted, Encryption};
 #[cfg(test)]
 pub(crate) use engine::Work;
 pub(crate) use engine::{Engine, KeySize};
-pub(crate) use region::{EncryptionFormat, Order, Properties, Unit};
+pub(crate) use region::Properties;
+pub use region::{EncryptionFormat, Order, Unit};
 
 use crate::config::Generation;
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// How much data has one number (`bs_pointer` of the crypto BSF).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unit(u16);
+pub struct Unit(u16);
 
 impl Unit {
     /// The unit with this selector (rdma-core `providers/mlx5/qp.c`, `bs_to_bs_selector`).
@@ -70,7 +70,7 @@ impl Unit {
 
 /// When signatures are checked and made, of data that is going out (`MLX5_ENCRYPTION_ORDER_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// Before the data is encrypted: what is encrypted on the wire has the wire's signature.
     WireSignature,
     /// After the data is decrypted: what is encrypted in memory has the memory's signature.
@@ -103,7 +103,7 @@ impl Order {
 
 /// What a request says of it (`struct mlx5_crypto_bsf`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EncryptionFormat {
+pub struct EncryptionFormat {
     /// Number of the key of encryption.
     pub dek: u32,
     /// Which way, and where among signatures.

@@ -140,7 +140,7 @@ pub struct Umr {
     /// Those of signatures.
     pub signatures: Option<SignatureFormat>,
     /// That of encryption.
-    pub(crate) encryption: Option<EncryptionFormat>,
+    pub encryption: Option<EncryptionFormat>,
 }
 
 /// Where entries come from.
