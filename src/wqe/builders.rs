@@ -169,7 +169,7 @@ impl<P> Request<ConfigureKey, P> {
     /// How many errors of signatures have been told of the key, and 1 before there was any. The device tells of the first error after
     /// each new number, and of no other. So it goes into the key's first request, and into the first after each error.
     ///
-    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`); `devx::SignatureKey` does, too.
+    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`); `blueflame_devx::object::SignatureKey` does, too.
     #[inline]
     pub fn signature_errors(self, count: u32) -> Self {
         self.with_operation(|key| key.signature_errors(count))

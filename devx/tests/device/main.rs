@@ -15,5 +15,6 @@ mod memory;
 mod messages;
 mod objects;
 mod shared;
+mod signatures;
 mod states;
 mod steering;

@@ -6,10 +6,12 @@ use std::ptr::NonNull;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport;
-use blueflame::types::{Qpn, Rkey, SqPi, WrId};
+use blueflame::types::{Psv, Qpn, Rkey, SqPi, WrId};
 use blueflame::wqe::{
     self as wqe, EncodeError, KEY_LIST_ALIGN, KeyRights, MAX_SGE_BYTES, Strided, Window, WindowRights,
 };
+use blueflame::wqe::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Psvs, Seed};
+use blueflame::wqe::{Signature, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::{Lkey, Sge};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, SendWqe, Umr, UmrList};
@@ -20,8 +22,21 @@ use super::wqe_build::{Input, Request};
 /// Entries that a WQE has room for: 63 DS, of which 8 are not theirs, in fours.
 const FIT: usize = 52;
 
+/// Entries with formats behind them.
+const FIT_FORMATTED: usize = 48;
+/// Kinds of requests.
+const KINDS: u8 = 9;
+
 /// What became of a post: the error, or what the device is to read.
-type Outcome = (Result<(), PostError>, Umr);
+type Outcome = (Result<(), PostError>, Asked);
+
+/// What the device is to read.
+pub(crate) enum Asked {
+    /// A change of a key.
+    Key(Umr),
+    /// A signature value, and what it becomes.
+    SignatureValue(u32, u64),
+}
 
 impl Request {
     fn changed_key(&self) -> Rkey {
@@ -85,8 +100,8 @@ impl Request {
         let configure = if self.flags & 1 != 0 { configure.rights(self.rights().0) } else { configure };
         let (sges, strided) = (self.sges(), self.strided());
         // SAFETY: no device acts on what is posted, throughout.
-        unsafe {
-            match self.kind % 7 {
+        let (done, umr) = unsafe {
+            match self.kind % KINDS {
                 0 => (sq.post_unchecked(&configure), self.configured(None, 0, UmrList::Inline(vec![]))),
                 1 => {
                     let done = match sges[..] {
@@ -151,13 +166,89 @@ impl Request {
                         KeyChange { free: Some(true), variant: Some(0), qpn: Some(None), ..KeyChange::default() };
                     (sq.post(&wqe::local_invalidate(self.changed_key()).signaled(id)), umr)
                 }
+                7 => {
+                    let (asked, read) = self.signature();
+                    let psvs = Psvs { memory: Psv::truncate(self.imm), wire: Psv::truncate(self.rkey) };
+                    let configure = configure.signature_errors(self.imm);
+                    let done = sq.post_unchecked(&configure.list(&sges[..]).signature(asked, psvs));
+                    let bytes: u64 = sges.iter().map(|sge| u64::from(sge.length)).sum();
+                    let list = in_fours(sges.iter().map(klm).collect());
+                    let mut umr = self.configured(Some(bytes), list.len() / 16, UmrList::Inline(list));
+                    umr.format_octwords = 4;
+                    umr.signatures = Some(read);
+                    umr.change.formatted = Some(true);
+                    umr.change.errors = Some(self.imm & 1 != 0);
+                    (done, umr)
+                }
+                8 => {
+                    let psv = Psv::truncate(self.imm);
+                    let done = sq.post(&wqe::set_psv(psv, self.addr).signaled(id));
+                    return (done, Asked::SignatureValue(psv.get(), self.addr));
+                }
                 _ => {
                     let mut umr = self.plain();
                     umr.change = KeyChange { free: Some(true), variant: Some(self.imm as u8), ..KeyChange::default() };
                     (sq.post(&wqe::unbind_window(self.changed_key(), Rkey(self.imm)).signaled(id)), umr)
                 }
             }
-        }
+        };
+        (done, Asked::Key(umr))
+    }
+
+    /// Signatures, and what the device is to read of them.
+    fn signature(&self) -> (BlockSignature, device::SignatureFormat) {
+        let bits = self.addr;
+        let bit = |n: u32| bits >> n & 1 != 0;
+        let side = |shift: u32, psv: u32| {
+            let bit = |n: u32| bit(shift + n);
+            let (size, block) = [
+                (BlockSize::B512, 512),
+                (BlockSize::B520, 520),
+                (BlockSize::B4048, 4048),
+                (BlockSize::B4096, 4096),
+                (BlockSize::B4160, 4160),
+            ][(bits >> shift & 7) as usize % 5];
+            let (seed, ones) = if bit(3) { (Seed::Ones, true) } else { (Seed::Zeros, false) };
+            let (app_tag, ref_tag, increment) = (self.imm as u16, self.rkey, bit(6));
+            let (escape, exempt) = match (bit(7), bit(8)) {
+                (false, _) => (Escape::Never, device::Escape::Never),
+                (_, false) => (Escape::AppTag, device::Escape::AppTag),
+                _ => (Escape::AppAndRefTag, device::Escape::BothTags),
+            };
+            let crc = |kind| Signature::Crc(Crc { kind, seed });
+            let (signature, read) = match bits >> (shift + 4) & 3 {
+                0 => (crc(CrcKind::Crc32), device::Signature::Crc(device::CrcKind::Crc32)),
+                1 => (crc(CrcKind::Crc32c), device::Signature::Crc(device::CrcKind::Crc32c)),
+                2 => (crc(CrcKind::Crc64Xp10), device::Signature::Crc(device::CrcKind::Crc64)),
+                _ => {
+                    let (guard, kind) = match bit(9) {
+                        true => (Guard::Crc, device::Guard::Crc),
+                        false => (Guard::IpChecksum, device::Guard::Checksum),
+                    };
+                    let dif = T10Dif { guard, seed, app_tag, ref_tag, increment, escape };
+                    let app_mask = 0xffff;
+                    let read =
+                        device::Signature::Dif { guard: kind, app_tag, app_mask, ref_tag, increment, escape: exempt };
+                    (Signature::T10Dif(dif), read)
+                }
+            };
+            let psv = Psv::truncate(psv).get();
+            (SignedBlocks { size, signature }, device::Domain { block, psv, signature: read, ones })
+        };
+        let ((memory, own), (wire, other)) = (side(0, self.imm), side(10, self.rkey));
+        let check = (bits >> 24) as u8;
+        let (asked, own, other) = match bits >> 20 & 3 {
+            0 => (BlockSignature::in_memory(memory), Some(own), None),
+            1 => (BlockSignature::on_wire(wire), None, Some(other)),
+            _ => (BlockSignature::on_both(memory, wire), Some(own), Some(other)),
+        };
+        let asked = asked.check(SignatureBytes(check));
+        let copied = (bits >> 32) as u8;
+        let (asked, copy) = match asked.copy(SignatureBytes(copied)) {
+            Ok(asked) => (asked, copied),
+            Err(_) => (asked, 0),
+        };
+        (asked, device::SignatureFormat { memory: own, wire: other, check, copy })
     }
 
     /// Where a list in memory is.
@@ -176,8 +267,8 @@ impl Request {
     /// Whether a refusal names a limit that the request is past.
     fn is_past(&self, error: &PostError, input: &Input, ring: u32) -> bool {
         let (room, count) = (usize::from(self.inline_len.min(0xfffc)), self.entries.len());
-        let entries = match self.kind % 7 {
-            1 => count,
+        let entries = match self.kind % KINDS {
+            1 | 7 => count,
             2 => count + 1,
             3 => usize::from(self.imm as u16),
             _ => 0,
@@ -187,19 +278,26 @@ impl Request {
             PostError::Encode(EncodeError::KeyListTooLong { entries: said, limit }) => {
                 (*said, usize::from(*limit)) == (entries, room) && entries > room
             }
-            PostError::Encode(EncodeError::SgeTooLong { .. }) => match self.kind % 7 {
-                1 => long(&self.sges()),
+            PostError::Encode(EncodeError::SgeTooLong { .. }) => match self.kind % KINDS {
+                1 | 7 => long(&self.sges()),
                 4 => long(&[self.piece()]),
                 _ => false,
             },
-            PostError::Encode(EncodeError::WqeTooLong { .. }) => matches!(self.kind % 7, 1 | 2) && entries > FIT,
+            PostError::Encode(EncodeError::WqeTooLong { .. }) => match self.kind % KINDS {
+                1 | 2 => entries > FIT,
+                7 => entries > FIT_FORMATTED,
+                _ => false,
+            },
+            PostError::Encode(EncodeError::FormattedTooLong { bytes, .. }) => {
+                self.kind % KINDS == 7 && *bytes > u32::MAX.into()
+            }
             PostError::Encode(EncodeError::KeyListMisaligned { addr }) => {
-                self.kind % 7 == 3 && *addr == self.place().addr && addr % KEY_LIST_ALIGN != 0
+                self.kind % KINDS == 3 && *addr == self.place().addr && addr % KEY_LIST_ALIGN != 0
             }
             PostError::Encode(EncodeError::KeyListCut { bytes, needed }) => {
-                self.kind % 7 == 3 && *needed > *bytes as usize && *needed == 16 * entries.next_multiple_of(4)
+                self.kind % KINDS == 3 && *needed > *bytes as usize && *needed == 16 * entries.next_multiple_of(4)
             }
-            PostError::Encode(EncodeError::KeyListEmpty) => self.kind % 7 == 3 && entries == 0,
+            PostError::Encode(EncodeError::KeyListEmpty) => self.kind % KINDS == 3 && entries == 0,
             PostError::LargerThanRing { needed, ring: said } => {
                 *said == ring && u32::from(needed.0) > ring && input.log_wqebbs & 7 < 4
             }
@@ -241,8 +339,13 @@ pub(crate) fn run(input: &Input) {
         Request::post_key,
         |request, error| request.is_past(error, input, wqebbs),
         |found, expected| {
-            assert_eq!((found.op, found.signaled), (SendOp::Umr, true));
-            assert_eq!(found.umr.as_deref(), Some(expected));
+            assert!(found.signaled);
+            match expected {
+                Asked::Key(umr) => assert_eq!((found.op, found.umr.as_deref()), (SendOp::Umr, Some(umr))),
+                Asked::SignatureValue(psv, value) => {
+                    assert_eq!((found.op, &found.umr), (SendOp::SetPsv { psv: *psv, value: *value }, &None));
+                }
+            }
         },
     );
 }

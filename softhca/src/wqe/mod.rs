@@ -26,6 +26,7 @@ mod tests;
 mod umr;
 
 pub use crate::ethernet::Checksums;
+pub use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub(crate) use control::may_differ;
 pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};

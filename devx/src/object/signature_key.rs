@@ -1,0 +1,136 @@
+//! Indirect memory keys whose data has signatures: a key, and the two signature values that its format names.
+
+use blueflame::cq::SignatureError;
+use blueflame::types::{Psv as PsvNumber, Qpn};
+use blueflame::wqe::parts::Unchanged;
+use blueflame::wqe::{self, ConfigureKey, Psvs, Request};
+use blueflame::{Lkey, Remote, Rkey, Sge};
+
+use super::pd::Pd;
+use super::simple::Psv;
+use crate::ask::has;
+use crate::check::in_range;
+use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut};
+use crate::context::Object;
+use crate::error::Error;
+
+/// An indirect memory key that requests give signatures ([`Request::signature`]), as `mlx5dv_create_mkey` makes it with
+/// `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`. It gives access to nothing at first.
+///
+/// ```no_run
+/// # use blueflame::wqe::{BlockSignature, Fence, KeyRights};
+/// # use blueflame::{PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
+/// # use blueflame_devx::object::SignatureKey;
+/// /// Writes data to the peer, of whatever signatures in memory and on the wire, where it has `bytes`.
+/// fn write(
+///     sq: &mut SendQueue<transport::Rc>, key: &mut SignatureKey, signature: BlockSignature, data: Sge, bytes: u32, to: Remote,
+/// ) -> Result<(), PostError> {
+///     let configure = key.configure().rights(KeyRights::NONE).list([data]).signature(signature, key.psvs());
+///     let mut batch = sq.batch();
+///     // SAFETY: the memory stays registered, and unchanged until it is written.
+///     unsafe { batch.push_unchecked(&configure)? };
+///     for set_psv in signature.set_psvs(key.psvs()) {
+///         batch.push(&set_psv)?;
+///     }
+///     // SAFETY: as above.
+///     unsafe { batch.push_unchecked(&wqe::write(to).gather([key.sge(0, bytes)]).fence(Fence::Small).signaled(WrId(1)))? };
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct SignatureKey {
+    _object: Object,
+    key: u32,
+    entries: u16,
+    memory: Psv,
+    wire: Psv,
+    /// Errors that were told, and 1.
+    errors: u32,
+    /// The device does not know it.
+    news: bool,
+}
+
+/// Octwords of the format of signatures.
+const FORMAT_OCTWORDS: u32 = 4;
+/// Any queue pair of the protection domain may use the key.
+const ANY_QP: u32 = 0xff_ffff;
+/// Most entries: the counter of requests has 16 bits, and counts in fours.
+const MAX_ENTRIES: u64 = 0xfffc;
+
+impl SignatureKey {
+    /// Makes one with room for a list of `entries`, 1 to 65532.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; [`Error::Capability`] if the device has no signatures; [`Error::Command`].
+    pub fn new(pd: &Pd, entries: u16) -> Result<Self, Error> {
+        in_range("entries of an indirect memory key", u64::from(entries), 1..=MAX_ENTRIES)?;
+        let general = pd.context().general()?;
+        has("cmd_hca_cap.sho", general.sho())?;
+        has("cmd_hca_cap.sigerr_domain_and_sig_type", general.sigerr_domain_and_sig_type())?;
+        let (memory, wire) = (Psv::new(pd)?, Psv::new(pd)?);
+        let entries = entries.next_multiple_of(4);
+        let mut inbox = CreateMkeyIn::new();
+        let context = inbox.memory_key_mkey_entry_mut();
+        context
+            .set_access_mode(AccessMode::KLMS)
+            .set_free(true)
+            .set_umr_en(true)
+            .set_lr(true)
+            .set_qpn(Qpn::truncate(ANY_QP))
+            .set_pd(pd.pdn())
+            .set_translations_octword_size(entries.into())
+            .set_bsf_en(true)
+            .set_bsf_octword_size(FORMAT_OCTWORDS);
+        let (object, out): (_, CreateMkeyOut) = pd.context().make(&inbox)?;
+        Ok(Self { _object: object, key: out.mkey_index() << 8, entries, memory, wire, errors: 1, news: true })
+    }
+
+    /// Its number, by which peers' requests name it.
+    #[must_use]
+    pub fn rkey(&self) -> Rkey {
+        Rkey(self.key)
+    }
+
+    /// Its number, by which this side's requests name it: the same.
+    #[must_use]
+    pub fn lkey(&self) -> Lkey {
+        Lkey(self.key)
+    }
+
+    /// Its signature values.
+    #[must_use]
+    pub fn psvs(&self) -> Psvs {
+        let number = |psv: &Psv| PsvNumber::truncate(psv.index());
+        Psvs { memory: number(&self.memory), wire: number(&self.wire) }
+    }
+
+    /// A request that says what is behind it, who may use it, and what signatures there are: [`wqe::configure_key`] has what its poster
+    /// answers for. It tells the device how many errors were told, where that is news; then
+    /// [`set_psvs`](wqe::BlockSignature::set_psvs) must follow, also if the signatures stay.
+    pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
+        let configure = wqe::configure_key(self.rkey(), self.entries);
+        if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
+    }
+
+    /// Whether an error is this key's. If so it counts: the device tells of the next one after the next request of
+    /// [`configure`](Self::configure).
+    pub fn is_told(&mut self, error: &SignatureError) -> bool {
+        let own = error.key == self.rkey();
+        self.errors = self.errors.wrapping_add(own.into());
+        self.news |= own;
+        own
+    }
+
+    /// Byte `offset` of what is behind it, in bytes of the wire, for peers' requests.
+    #[must_use]
+    pub fn remote(&self, offset: u64) -> Remote {
+        Remote { addr: offset, rkey: self.rkey() }
+    }
+
+    /// Bytes of what is behind it, in bytes of the wire, for this side's requests.
+    #[must_use]
+    pub fn sge(&self, offset: u64, length: u32) -> Sge {
+        Sge { addr: offset, length, lkey: self.lkey() }
+    }
+}
